@@ -1,0 +1,1 @@
+"""clawmem: a memory for AI agents that people can trust."""

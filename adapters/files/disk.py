@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from clawmem.ports.errors import SourceUnreadable
+from clawmem.ports.records import Scan, SourceFile, SourceStamp
+
+# Not blocking: a pipe that took a file's place would otherwise hang the open for ever.
+_FLAGS = (
+    os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+)
+
+
+class DiskFiles:
+    """``FileSource`` over folders of this machine."""
+
+    def scan(self, root: str, *, enter: Callable[[str], bool], wanted: Callable[[str], bool]) -> Scan:
+        if not Path(root).is_dir():
+            return Scan((), root_exists=False)
+        walk = _Walk(enter, wanted)
+        walk.run(root)
+        # Of a root that cannot be listed nothing is known either: an empty answer would look like deletions.
+        return Scan(
+            tuple(sorted(walk.files, key=_by_path)),
+            root_exists="" not in walk.unreadable,
+            unreadable=tuple(sorted(walk.unreadable)),
+        )
+
+    def read(self, root: str, path: str) -> bytes:
+        try:
+            return _read(_inside(root, path))
+        except OSError as error:
+            raise SourceUnreadable(_printable(path), _reason(error)) from error
+        except (ValueError, RuntimeError) as error:  # a null byte; a loop of links, before Python 3.13
+            raise SourceUnreadable(_printable(path), str(error).lower()) from error
+
+
+class _Walk:
+    """One scan; a stack instead of recursion, so that no depth of folders is too deep."""
+
+    def __init__(self, enter: Callable[[str], bool], wanted: Callable[[str], bool]) -> None:
+        self._enter = enter
+        self._wanted = wanted
+        self.files: list[SourceFile] = []
+        self.unreadable: list[str] = []
+
+    def run(self, root: str) -> None:
+        folders = [(root, "")]
+        while folders:
+            folder, relative = folders.pop()
+            try:
+                with os.scandir(folder) as entries:
+                    folders.extend(self._folders(entries, f"{relative}/" if relative else ""))
+            except OSError:
+                self.unreadable.append(relative)
+
+    def _folders(self, entries: Iterator[os.DirEntry[str]], prefix: str) -> Iterator[tuple[str, str]]:
+        """The folders to enter; files are kept on the way."""
+        for entry in entries:
+            path = prefix + entry.name
+            if _is_link(entry):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                if self._asked(self._enter, path):
+                    yield entry.path, path
+            elif entry.is_file(follow_symlinks=False) and self._asked(self._wanted, path):
+                self._keep(entry, path)
+
+    def _asked(self, question: Callable[[str], bool], path: str) -> bool:
+        """Whether to go on with *path*; a name that is not text is put down as unreadable instead."""
+        name = _printable(path)
+        yes = question(name)
+        if yes and name != path:
+            self.unreadable.append(name)
+        return yes and name == path
+
+    def _keep(self, entry: os.DirEntry[str], path: str) -> None:
+        try:
+            found = entry.stat(follow_symlinks=False)
+        except FileNotFoundError:
+            return  # deleted since the listing
+        except OSError:
+            # Silence would look like a deletion.
+            self.unreadable.append(path)
+            return
+        self.files.append(SourceFile(path, SourceStamp(found.st_size, found.st_mtime_ns)))
+
+
+def _is_link(entry: os.DirEntry[str]) -> bool:
+    if sys.platform == "win32" and not entry.is_symlink():
+        # A junction is a link that Python before 3.12 takes for a folder. The stat is free there.
+        return entry.stat(follow_symlinks=False).st_reparse_tag == stat.IO_REPARSE_TAG_MOUNT_POINT
+    return entry.is_symlink()
+
+
+def _by_path(file: SourceFile) -> str:
+    return file.path
+
+
+def _printable(path: str) -> str:
+    """*path* itself, unless it has bytes that are not UTF-8: those are spelt out."""
+    return path if path.isascii() else path.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _inside(root: str, path: str) -> Path:
+    """Where *path* lies, its folder resolved and its own name not: following that is left to the open."""
+    base = Path(root).resolve()
+    target = base / path
+    where = target.parent.resolve() / target.name
+    if target.name == ".." or not (where.is_relative_to(base) and where.resolve().is_relative_to(base)):
+        raise PermissionError(errno.EACCES, "it lies outside the folder")
+    return where
+
+
+def _read(path: Path) -> bytes:
+    handle = os.open(path, _FLAGS)
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise PermissionError(errno.EACCES, "it is not a regular file")
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(handle)
+
+
+def _reason(error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "it is gone"
+    return (error.strerror or type(error).__name__).lower()

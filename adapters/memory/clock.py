@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+START_MS = 1_700_000_000_000  # 2023-11-14, as good a day as any
+
+
+class ManualClock:
+    """``Clock`` that stands until it is moved: the reference to read first."""
+
+    def __init__(self, now_ms: int = START_MS) -> None:
+        self._now_ms = now_ms
+
+    def now_ms(self) -> int:
+        return self._now_ms
+
+    def set(self, now_ms: int) -> None:
+        """Make it *now_ms*, earlier or later."""
+        self._now_ms = now_ms
+
+    def advance(self, ms: int) -> None:
+        """Let *ms* milliseconds go by."""
+        self._now_ms += ms

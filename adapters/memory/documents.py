@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from clawmem.adapters.memory.tables import Tables, embedded_texts
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.records import (
+    EVERYTHING,
+    Document,
+    Fragment,
+    FragmentKey,
+    InactiveReason,
+    Scope,
+    SourceStamp,
+    Span,
+)
+
+
+class MemoryDocuments:
+    """``DocumentStore`` over dictionaries: the reference to read first."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def save(self, document: Document, body: str, fragments: Sequence[Fragment]) -> int:
+        before = self.at(document.collection, document.path)
+        after = _replaced(before, document) if before else self._inserted(document)
+        ordered = tuple(sorted(fragments, key=lambda fragment: fragment.seq))
+        self._tables.documents[after.id] = after
+        self._tables.fragments[after.id] = ordered
+        self._tables.texts[after.id] = embedded_texts(after.id, ordered)
+        self._tables.bodies[after.hash] = body
+        self._drop_unused_bodies()
+        return after.id
+
+    def touch(self, document_id: int, stamp: SourceStamp) -> None:
+        documents = self._tables.documents
+        if document_id in documents:
+            documents[document_id] = replace(documents[document_id], stamp=stamp)
+
+    def deactivate(self, document_ids: Iterable[int], reason: InactiveReason) -> int:
+        found = self.many(document_ids).values()
+        for document in found:
+            if document.inactive is not InactiveReason.FORGOTTEN:
+                self._tables.documents[document.id] = replace(document, inactive=reason)
+        return sum(document.inactive is None for document in found)
+
+    def get(self, document_id: int) -> Document | None:
+        return self._tables.seen(document_id) if document_id in self._tables.documents else None
+
+    def many(self, document_ids: Iterable[int]) -> dict[int, Document]:
+        known = self._tables.documents.keys() & set(document_ids)
+        return {document_id: self._tables.seen(document_id) for document_id in known}
+
+    def at(self, collection: str, path: str) -> Document | None:
+        rows = self._tables.documents.values()
+        place = (collection, path)
+        return next((self._tables.seen(row.id) for row in rows if _place(row) == place), None)
+
+    def by_hash(self, prefix: str) -> list[Document]:
+        return sorted((found for found in self._active() if found.hash.startswith(prefix)), key=_place)
+
+    def by_suffix(self, suffix: str) -> list[Document]:
+        fitting = (found for found in self._active() if f"/{found.display_path}".endswith(f"/{suffix}"))
+        return sorted(fitting, key=_place)
+
+    def latest(
+        self, scope: Scope = EVERYTHING, *, limit: int | None = None, active: bool = True
+    ) -> list[Document]:
+        chosen = [
+            found
+            for found in self._all()
+            if (found.inactive is None) is active
+            and (not scope.collections or found.collection in scope.collections)
+        ]
+        # Two sorts, the later one stable: newest first, and within one instant by place.
+        newest_first = sorted(sorted(chosen, key=_place), key=lambda found: found.modified_at, reverse=True)
+        return newest_first if limit is None else newest_first[: max(limit, 0)]
+
+    def sources(self, collection: str) -> dict[str, Document]:
+        return {found.path: found for found in self._all() if found.collection == collection}
+
+    def body(self, document_id: int) -> str | None:
+        document = self._tables.documents.get(document_id)
+        return self._tables.bodies[document.hash] if document else None
+
+    def fragments(self, document_id: int) -> list[Fragment]:
+        return [*self._tables.fragments.get(document_id, ())]
+
+    def spans(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, Span]:
+        asked = set(keys)
+        served = {document.id for document in self._active()} & {key.document_id for key in asked}
+        found = (_span(number, fragment) for number in served for fragment in self._tables.fragments[number])
+        return {span.key: span for span in found if span.key in asked}
+
+    def collections(self) -> Mapping[str, int]:
+        names = sorted(document.collection for document in self._active())
+        return {name: names.count(name) for name in names}
+
+    def hash_prefixes(self, length: int, hashes: Iterable[str]) -> set[str]:
+        beginnings = {asked[:length] for asked in hashes}
+        return {found.hash for found in self._active() if found.hash[:length] in beginnings}
+
+    def _inserted(self, document: Document) -> Document:
+        new = max(self._tables.documents, default=0) + 1
+        return replace(document, id=new, revision_count=1, inactive=None)
+
+    def _drop_unused_bodies(self) -> None:
+        used = {document.hash for document in self._tables.documents.values()}
+        for unused in self._tables.bodies.keys() - used:
+            del self._tables.bodies[unused]
+
+    def _all(self) -> list[Document]:
+        return [self._tables.seen(document_id) for document_id in self._tables.documents]
+
+    def _active(self) -> list[Document]:
+        return [document for document in self._all() if document.inactive is None]
+
+
+def _replaced(before: Document, after: Document) -> Document:
+    if before.inactive is InactiveReason.FORGOTTEN:
+        raise InvalidInput("FORGOTTEN", f"{before.display_path} was forgotten. Restore it to have it back.")
+    is_revision = before.inactive is None and before.hash != after.hash
+    return replace(
+        after,
+        id=before.id,
+        inactive=None,
+        revision_count=before.revision_count + is_revision,
+        pinned=before.pinned,
+        access_count=before.access_count,
+        last_accessed_at=before.last_accessed_at,
+        duplicate_count=before.duplicate_count,
+    )
+
+
+def _span(document_id: int, fragment: Fragment) -> Span:
+    return Span(
+        FragmentKey(document_id, fragment.seq),
+        fragment.kind,
+        fragment.start_line,
+        fragment.end_line,
+        fragment.start,
+        fragment.end,
+        fragment.label,
+        fragment.heading,
+    )
+
+
+def _place(document: Document) -> tuple[str, str]:
+    return document.collection, document.path

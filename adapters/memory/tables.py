@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from copy import copy
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+
+from clawmem.ports.records import (
+    Document,
+    EmbedState,
+    Fragment,
+    FragmentKey,
+    FragmentKind,
+    PendingText,
+    Vector,
+)
+
+ATTEMPTS = 3  # failures after which a text is given up
+
+
+@dataclass
+class Tables:
+    """
+    The records of one vault: the reference to read first for what is stored and what is derived.
+
+    Values are immutable, so a copy of the dictionaries is a copy of everything. A document's embedding
+    state is not stored: it follows from its texts, the vectors and the failures.
+    """
+
+    documents: dict[int, Document] = field(default_factory=dict)
+    bodies: dict[str, str] = field(default_factory=dict)  # by hash, once however many documents share one
+    fragments: dict[int, tuple[Fragment, ...]] = field(default_factory=dict)
+    texts: dict[int, tuple[tuple[FragmentKey, PendingText], ...]] = field(default_factory=dict)
+    vectors: dict[str, Vector] = field(default_factory=dict)  # by text hash
+    failures: dict[str, tuple[str, ...]] = field(default_factory=dict)  # what went wrong, each time
+    fingerprint: str | None = None
+
+    def snapshot(self) -> Callable[[], None]:
+        """A function that puts the records back to how they are now."""
+        kept = {name: copy(value) for name, value in vars(self).items()}
+
+        def restore() -> None:
+            vars(self).update(kept)
+
+        return restore
+
+    def seen(self, document_id: int) -> Document:
+        """A document as it is handed out, with its embedding state."""
+        return replace(self.documents[document_id], embed_state=self._state(document_id))
+
+    def active_texts(self) -> Iterator[tuple[FragmentKey, PendingText]]:
+        """Every text to embed of every active document, by document and fragment."""
+        for document_id in sorted(self.documents):
+            if self.documents[document_id].inactive is None:
+                yield from self.texts[document_id]
+
+    def is_given_up(self, text_hash: str) -> bool:
+        """Whether a text failed too often to be tried again, and never succeeded."""
+        return text_hash not in self.vectors and len(self.failures.get(text_hash, ())) >= ATTEMPTS
+
+    def _state(self, document_id: int) -> EmbedState:
+        hashes = [text.text_hash for _, text in self.texts[document_id]]
+        if any(map(self.is_given_up, hashes)):
+            return EmbedState.FAILED
+        return EmbedState.SYNCED if all(name in self.vectors for name in hashes) else EmbedState.PENDING
+
+
+def embedded_texts(
+    document_id: int, fragments: tuple[Fragment, ...]
+) -> tuple[tuple[FragmentKey, PendingText], ...]:
+    """What is embedded for each fragment that is embedded at all: not a line, and not blank."""
+    found = []
+    for fragment in fragments:
+        text = f"{fragment.context}\n{fragment.text}".strip()
+        if text and fragment.kind is not FragmentKind.LINE:
+            name = sha256(text.encode()).hexdigest()
+            found.append((FragmentKey(document_id, fragment.seq), PendingText(name, text)))
+    return tuple(found)

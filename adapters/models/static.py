@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from importlib.util import find_spec
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clawmem.ports.errors import EmbeddingError
+from clawmem.ports.records import Vector
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    from tokenizers import Tokenizer
+
+    Floats = npt.NDArray[np.float32]
+    Ints = npt.NDArray[np.int64]
+
+_ROWS, _DIMENSIONS = 32_000, 256
+_WEIGHTS = "weights/l2_supercat_256.safetensors"
+_TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
+_TENSOR = "embedding.weight"
+
+_EDGE = 64 * 1024  # of a file, hashed at either end
+_MAX_HEADER = _EDGE - 8
+_BATCH_TEXTS = 1024
+_BATCH_CHARS = 256 * 1024  # a tokenizer keeps about 300 bytes a token
+_SLICE = 1024  # tokens gathered at once: 1 MB, which stays in the cache
+
+
+class StaticEmbedder:
+    """
+    ``Embedder`` without a model run: the mean of one stored vector a token.
+
+    Reads the weights that the ``wordllama`` package carries, and never imports the package. Nothing is
+    opened before the first use, and of the weights only the rows that are asked for.
+    """
+
+    dimensions = _DIMENSIONS
+
+    def __init__(self, folder: Path | None = None) -> None:
+        """
+        Args:
+            folder: Of the installed package; None finds it.
+
+        Raises:
+            EmbeddingError: the package or one of its files is missing.
+        """
+        package = folder or _package()
+        self._weights_path = _present(package / _WEIGHTS)
+        self._tokenizer_path = _present(package / _TOKENIZER)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        from hashlib import sha256
+
+        edges = b"".join(_edges(path) for path in (self._weights_path, self._tokenizer_path))
+        return f"wordllama:l2_supercat:256:{sha256(edges).hexdigest()[:12]}"
+
+    def embed_query(self, text: str) -> Vector:
+        return self.embed_documents([text])[0]
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        return [vector for batch in _batches(texts) for vector in self._embed(batch)]
+
+    def _embed(self, texts: list[str]) -> Iterator[Vector]:
+        import numpy as np
+
+        encode = self._tokenizer.encode_batch_fast  # the ids alone, without their offsets
+        encodings = encode([_text(text) for text in texts], add_special_tokens=False)
+        ids = [encoding.ids for encoding in encodings]
+        lengths = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
+        tokens = np.fromiter(chain.from_iterable(ids), dtype=np.int64, count=int(lengths.sum()))
+        vectors = _unit(self._sums(np.clip(tokens, 0, _ROWS - 1), lengths))
+        return (vector.tobytes() for vector in vectors)
+
+    def _sums(self, tokens: Ints, lengths: Ints) -> Floats:
+        """The sum of the rows of each text: (n, 256) float32."""
+        import numpy as np
+
+        sums = np.zeros((len(lengths), _DIMENSIONS), dtype=np.float32)
+        known, nth = np.unique(tokens, return_inverse=True)
+        rows = self._table[known].astype(np.float32)  # once a token, not once an occurrence: half the time
+        texts, starts = _pieces(lengths)
+        ends = np.append(starts[1:], len(tokens))
+        first = 0
+        while first < len(starts):
+            last = int(np.searchsorted(ends, starts[first] + _SLICE, side="right"))
+            gathered = rows[nth[starts[first] : ends[last - 1]]]
+            parts = np.add.reduceat(gathered, starts[first:last] - starts[first], axis=0)
+            sums[texts[first:last]] += parts  # never two pieces of one text: all but its last fill a slice
+            first = last
+        return sums
+
+    @cached_property
+    def _table(self) -> npt.NDArray[np.float16]:
+        import numpy as np
+
+        offset = _checked_offset(self._weights_path)
+        table = np.memmap(
+            self._weights_path, dtype="<f2", mode="r", offset=offset, shape=(_ROWS, _DIMENSIONS)
+        )
+        return table.view(np.ndarray)  # the subclass makes every operation slower
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        from tokenizers import Tokenizer
+
+        try:
+            tokenizer = Tokenizer.from_file(str(self._tokenizer_path))
+        except Exception as error:  # the library raises nothing narrower
+            raise _missing(f"{self._tokenizer_path} is damaged or of another kind") from error
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        return tokenizer
+
+
+def _package() -> Path:
+    spec = find_spec("wordllama")  # finds, does not import
+    if spec is None or not spec.submodule_search_locations:
+        raise _missing("the wordllama package is not installed")
+    return Path(spec.submodule_search_locations[0])
+
+
+def _present(path: Path) -> Path:
+    if not path.is_file():
+        raise _missing(f"{path} does not exist")
+    return path
+
+
+def _missing(reason: str) -> EmbeddingError:
+    return EmbeddingError(
+        f"The static vectors cannot be loaded: {reason}. Run: pip install --force-reinstall wordllama"
+    )
+
+
+def _edges(path: Path) -> bytes:
+    """Size, beginning and end: tells any two releases apart without reading 16 MB."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        head = file.read(_EDGE)
+        file.seek(max(0, size - _EDGE))
+        return size.to_bytes(8, "little") + head + file.read(_EDGE)
+
+
+def _checked_offset(path: Path) -> int:
+    """Where the numbers begin, once header and size say that they are the ones expected."""
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        header = _header(file.read(length)) if length <= _MAX_HEADER else {}
+    tensor = header.get(_TENSOR, {})
+    size = 2 * _ROWS * _DIMENSIONS
+    expected = {"dtype": "F16", "shape": [_ROWS, _DIMENSIONS], "data_offsets": [0, size]}
+    if tensor != expected or path.stat().st_size != 8 + length + size:
+        raise _missing(f"{path} is damaged or of another kind")
+    return 8 + length
+
+
+def _header(raw: bytes) -> dict[str, Any]:
+    import json
+
+    try:
+        return dict(json.loads(raw))
+    except (ValueError, TypeError):
+        return {}
+
+
+def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
+    """Neighbours, few enough that their tokens fit in memory; a text is never cut."""
+    batch: list[str] = []
+    chars = 0
+    for text in texts:
+        if batch and (len(batch) == _BATCH_TEXTS or chars + len(text) > _BATCH_CHARS):
+            yield batch
+            batch, chars = [], 0
+        batch.append(text)
+        chars += len(text)
+    if batch:
+        yield batch
+
+
+def _text(text: str) -> str:
+    """*text* with what UTF-8 cannot hold (half a surrogate pair) as question marks."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _pieces(lengths: Ints) -> tuple[Ints, Ints]:
+    """
+    Texts cut into pieces of at most a slice: the text and the first token of each, (m,) and (m,).
+
+    Cut from each text's own beginning, so that the sum is rounded alike in whatever batch it stands.
+    A text without tokens has no piece.
+    """
+    import numpy as np
+
+    counts = -(-lengths // _SLICE)
+    texts = np.repeat(np.arange(len(lengths)), counts)
+    nth = np.arange(len(texts)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return texts, np.repeat(np.cumsum(lengths) - lengths, counts) + nth * _SLICE
+
+
+def _unit(sums: Floats) -> Floats:
+    """Little-endian rows of length 1; a row of zeros stays."""
+    import numpy as np
+
+    norms = np.linalg.norm(sums, axis=1, keepdims=True)
+    return (sums / np.where(norms > 0, norms, 1)).astype("<f4")

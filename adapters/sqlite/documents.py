@@ -1,0 +1,247 @@
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from hashlib import sha256
+from typing import Any
+
+from clawmem.adapters.sqlite.database import Database, Row
+from clawmem.adapters.sqlite.keys import pack, span, unpack
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.records import (
+    EVERYTHING,
+    Document,
+    EmbedState,
+    Fragment,
+    FragmentKey,
+    FragmentKind,
+    InactiveReason,
+    Scope,
+    SourceStamp,
+    Span,
+)
+
+_COLUMNS = tuple(f.name for f in fields(Document) if f.name not in ("stamp", "id"))
+_SELECT = f"select id, source_size, source_mtime_ns, {', '.join(_COLUMNS)} from documents"
+
+# What a file says is written anew; what the vault learnt of a document (pin, accesses, duplicates) stays.
+_LEARNT = frozenset({"pinned", "access_count", "last_accessed_at", "duplicate_count", "revision_count"})
+_TOLD = tuple(name for name in _COLUMNS if name not in _LEARNT)
+_SAVE = f"""
+insert into documents ({", ".join(_COLUMNS)}, source_size, source_mtime_ns)
+values ({", ".join(f":{name}" for name in _COLUMNS)}, :source_size, :source_mtime_ns)
+on conflict (collection, path) do update set
+    {", ".join(f"{name} = excluded.{name}" for name in _TOLD)},
+    source_size = excluded.source_size, source_mtime_ns = excluded.source_mtime_ns,
+    revision_count = revision_count + (documents.inactive is null and documents.hash <> excluded.hash)
+returning id
+"""
+_SAVE_FRAGMENT = "insert into fragments values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_FRAGMENTS = """
+select key, kind, start_line, end_line, start, "end", label, heading, context, own_text
+  from fragments where key between ? and ? order by key
+"""
+_SPANS = """
+select fragments.key, kind, start_line, end_line, start, "end", label, heading
+  from json_each(?) as asked
+  join fragments on fragments.key = asked.value
+  join documents on documents.id = fragments.key >> 20 and inactive is null
+"""
+_COMPLETE = """
+update documents set embed_state = 'synced'
+ where id = :id and not exists (
+    select 1 from fragments where key between :first and :last and text_hash is not null
+       and text_hash not in (select text_hash from vectors))
+"""
+
+
+class SqliteDocuments:
+    """``DocumentStore`` in three tables: documents, content by hash, fragments by packed key."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    # -- writing ------------------------------------------------------------------------------------
+
+    def save(self, document: Document, body: str, fragments: Sequence[Fragment]) -> int:
+        with self._db.atomic():
+            before = self.at(document.collection, document.path)
+            if before and before.inactive is InactiveReason.FORGOTTEN:
+                raise InvalidInput(
+                    "FORGOTTEN",
+                    f"{document.display_path} was forgotten on request and is not taken in again by itself.",
+                )
+            self._db.write("insert or ignore into content values (?, ?)", (document.hash, body))
+            document_id = int(self._db.write(_SAVE, _values(document))[0][0])
+            if before and before.hash != document.hash:
+                self._drop_body(before.hash)
+            self._replace_fragments(document_id, fragments)
+        return document_id
+
+    def touch(self, document_id: int, stamp: SourceStamp) -> None:
+        self._db.write(
+            "update documents set source_size = ?, source_mtime_ns = ? where id = ?",
+            (stamp.size, stamp.mtime_ns, document_id),
+        )
+
+    def deactivate(self, document_ids: Iterable[int], reason: InactiveReason) -> int:
+        changed = self._db.write(
+            """
+            update documents set inactive = ?
+             where id in (select value from json_each(?)) and inactive is not 'forgotten' and inactive is not ?
+            returning id, (select 1)
+            """,
+            (reason.value, json.dumps(list(document_ids)), reason.value),
+        )
+        return len(changed)
+
+    def _replace_fragments(self, document_id: int, fragments: Sequence[Fragment]) -> None:
+        first, last = span(document_id)
+        self._db.write("delete from fragments where key between ? and ?", (first, last))
+        self._db.write_many(_SAVE_FRAGMENT, [_fragment_row(document_id, part) for part in fragments])
+        self._db.write(_COMPLETE, {"id": document_id, "first": first, "last": last})
+
+    def _drop_body(self, body_hash: str) -> None:
+        self._db.write(
+            "delete from content where hash = :hash and not exists (select 1 from documents where hash = :hash)",
+            {"hash": body_hash},
+        )
+
+    # -- looking up ---------------------------------------------------------------------------------
+
+    def get(self, document_id: int) -> Document | None:
+        return _first(self._db.rows(f"{_SELECT} where id = ?", (document_id,)))
+
+    def many(self, document_ids: Iterable[int]) -> dict[int, Document]:
+        sql = f"{_SELECT} where id in (select value from json_each(?))"
+        return {row[0]: _document(row) for row in self._db.rows(sql, (json.dumps(list(document_ids)),))}
+
+    def at(self, collection: str, path: str) -> Document | None:
+        return _first(self._db.rows(f"{_SELECT} where collection = ? and path = ?", (collection, path)))
+
+    def by_hash(self, prefix: str) -> list[Document]:
+        # A range, not LIKE: no character of the prefix is a wildcard, and the index answers it.
+        sql = f"{_SELECT} where hash >= ? and hash < ? and inactive is null order by collection, path"
+        return [_document(row) for row in self._db.rows(sql, (prefix, f"{prefix}g"))]
+
+    def by_suffix(self, suffix: str) -> list[Document]:
+        sql = f"""
+            {_SELECT} where inactive is null and (
+                collection || '/' || path = :suffix
+                or substr('/' || collection || '/' || path, -length(:suffix) - 1) = '/' || :suffix)
+             order by collection, path
+            """
+        return [_document(row) for row in self._db.rows(sql, {"suffix": suffix})] if suffix else []
+
+    def latest(
+        self, scope: Scope = EVERYTHING, *, limit: int | None = None, active: bool = True
+    ) -> list[Document]:
+        wanted = ["inactive is null" if active else "inactive is not null"]
+        if scope.collections:
+            wanted.append("collection in (select value from json_each(:collections))")
+        sql = (
+            f"{_SELECT} where {' and '.join(wanted)} order by modified_at desc, collection, path limit :limit"
+        )
+        bindings: dict[str, Any] = {"limit": -1 if limit is None else max(limit, 0)}
+        if scope.collections:
+            bindings["collections"] = json.dumps(sorted(scope.collections))
+        return [_document(row) for row in self._db.rows(sql, bindings)]
+
+    def sources(self, collection: str) -> dict[str, Document]:
+        rows = self._db.stream(f"{_SELECT} where collection = ?", (collection,))
+        return {document.path: document for document in map(_document, rows)}
+
+    def collections(self) -> Mapping[str, int]:
+        sql = "select collection, count(*) from documents where inactive is null group by 1 order by 1"
+        return dict(self._db.rows(sql))  # type: ignore[arg-type]
+
+    def hash_prefixes(self, length: int, hashes: Iterable[str]) -> set[str]:
+        sql = "select hash from documents where hash >= ? and hash < ? and inactive is null"
+        prefixes = {text[:length] for text in hashes}
+        return {row[0] for prefix in prefixes for row in self._db.rows(sql, (prefix, f"{prefix}g"))}
+
+    # -- text ---------------------------------------------------------------------------------------
+
+    def body(self, document_id: int) -> str | None:
+        sql = "select body from content join documents using (hash) where id = ?"
+        text: str | None = self._db.value(sql, (document_id,))
+        return text
+
+    def fragments(self, document_id: int) -> list[Fragment]:
+        rows = self._db.rows(_FRAGMENTS, span(document_id))
+        body = self.body(document_id) or ""
+        return [_fragment(row, body) for row in rows]
+
+    def spans(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, Span]:
+        rows = self._db.rows(_SPANS, (json.dumps([pack(key) for key in keys]),))
+        return {span.key: span for span in map(_span, rows)}
+
+
+def text_hash(part: Fragment) -> str | None:
+    """The name under which a fragment's vector is kept; ``None`` for what is never embedded."""
+    text = embedded_text(part.context, part.text)
+    if part.kind is FragmentKind.LINE or not text:
+        return None
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def embedded_text(context: str, text: str) -> str:
+    """What is embedded for a fragment, as the port says."""
+    return f"{context}\n{text}".strip()
+
+
+def group_by_document(keys: Iterable[int]) -> dict[int, list[int]]:
+    """Packed keys by document id."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for key in keys:
+        found[unpack(key).document_id].append(key)
+    return found
+
+
+def _values(document: Document) -> dict[str, Any]:
+    values = {name: getattr(document, name) for name in _COLUMNS}
+    stamp = document.stamp
+    return {
+        **values,
+        "tags": json.dumps(document.tags, ensure_ascii=False),
+        "inactive": None,
+        "embed_state": EmbedState.PENDING.value,
+        "revision_count": 1,
+        "source_size": stamp.size if stamp else None,
+        "source_mtime_ns": stamp.mtime_ns if stamp else None,
+    }
+
+
+def _document(row: Row) -> Document:
+    document_id, size, mtime_ns, *rest = row
+    values = dict(zip(_COLUMNS, rest, strict=True))
+    values["tags"] = tuple(json.loads(values["tags"]))
+    values["pinned"] = bool(values["pinned"])
+    values["inactive"] = InactiveReason(values["inactive"]) if values["inactive"] else None
+    values["embed_state"] = EmbedState(values["embed_state"])
+    return Document(**values, stamp=None if size is None else SourceStamp(size, mtime_ns), id=document_id)
+
+
+def _first(rows: list[Row]) -> Document | None:
+    return _document(rows[0]) if rows else None
+
+
+def _fragment_row(document_id: int, part: Fragment) -> Row:
+    own = part.text if part.kind is FragmentKind.FRONT_MATTER else None
+    key = pack(FragmentKey(document_id, part.seq))
+    place = (part.start_line, part.end_line, part.start, part.end)
+    return (key, part.kind.value, *place, part.label, part.heading, part.context, own, text_hash(part))
+
+
+def _fragment(row: Row, body: str) -> Fragment:
+    key, kind, start_line, end_line, start, end, label, heading, context, own = row
+    text = body[start:end] if own is None else own
+    kind = FragmentKind(kind)
+    return Fragment(unpack(key).seq, kind, start_line, end_line, start, end, text, label, heading, context)
+
+
+def _span(row: Row) -> Span:
+    key, kind, start_line, end_line, start, end, label, heading = row
+    return Span(unpack(key), FragmentKind(kind), start_line, end_line, start, end, label, heading)

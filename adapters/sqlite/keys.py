@@ -1,0 +1,22 @@
+"""A fragment's key as one integer, so that a document is one range of every table and index."""
+
+from __future__ import annotations
+
+from clawmem.ports.records import FragmentKey
+
+_BITS = 20
+
+
+def pack(key: FragmentKey) -> int:
+    """``document_id * 2^20 + seq``: keeps the order of keys."""
+    return (key.document_id << _BITS) | key.seq
+
+
+def unpack(packed: int) -> FragmentKey:
+    """The inverse of `pack`."""
+    return FragmentKey(packed >> _BITS, packed & ((1 << _BITS) - 1))
+
+
+def span(document_id: int) -> tuple[int, int]:
+    """First and last possible key of a document, for ``between``."""
+    return document_id << _BITS, (document_id << _BITS) | ((1 << _BITS) - 1)

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from clawmem.adapters.sqlite.database import Database
+from clawmem.ports.errors import LeaseLost
+from clawmem.ports.records import Lease
+
+# One statement each, so that check and write cannot be separated by another process.
+_ACQUIRE = """
+insert into leases (name, holder, token, expires_ms) values (:name, :holder, 1, :until)
+on conflict (name) do update set holder = :holder, token = token + 1, expires_ms = :until
+ where expires_ms <= :now or holder = :holder
+returning token
+"""
+_RENEW = """
+update leases set expires_ms = :until
+ where name = :name and holder = :holder and token = :token and expires_ms > :now
+returning token
+"""
+_CHECK = """
+select 1 from leases where name = :name and holder = :holder and token = :token and expires_ms > :now
+"""
+# The row stays: its token must outlive a release, or a stale holder could match a new one.
+_RELEASE = "update leases set expires_ms = 0 where name = :name and holder = :holder and token = :token"
+
+
+class SqliteLeases:
+    """``LeaseStore`` in one table of the vault."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def acquire(self, name: str, holder: str, *, now_ms: int, ttl_ms: int) -> Lease | None:
+        until = now_ms + ttl_ms
+        rows = self._db.write(_ACQUIRE, {"name": name, "holder": holder, "until": until, "now": now_ms})
+        return Lease(name, holder, rows[0][0], until) if rows else None
+
+    def renew(self, lease: Lease, *, now_ms: int, ttl_ms: int) -> Lease:
+        until = now_ms + ttl_ms
+        if not self._db.write(_RENEW, {**_named(lease), "until": until, "now": now_ms}):
+            raise LeaseLost(lease.name, lease.holder)
+        return Lease(lease.name, lease.holder, lease.token, until)
+
+    def check(self, lease: Lease, *, now_ms: int) -> None:
+        if not self._db.write(_CHECK, {**_named(lease), "now": now_ms}):
+            raise LeaseLost(lease.name, lease.holder)
+
+    def release(self, lease: Lease) -> None:
+        self._db.write(_RELEASE, _named(lease))
+
+
+def _named(lease: Lease) -> dict[str, str | int]:
+    return {"name": lease.name, "holder": lease.holder, "token": lease.token}

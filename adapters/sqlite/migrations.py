@@ -1,0 +1,62 @@
+"""The schema, forward only: ``NNN_name.sql`` takes a vault from version NNN-1 to NNN."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+
+from clawmem.adapters.sqlite.database import Database
+from clawmem.ports.errors import VaultDamaged, VaultError, VaultTooNew
+
+LATEST = 1
+APPLICATION_ID = 0x434C414D  # "CLAM": how a vault tells itself from any other SQLite file
+
+
+def migrate(db: Database, scripts: Sequence[str] | None = None) -> None:
+    """
+    Bring a vault to `LATEST`, each step in one transaction; a vault that is there costs one pragma.
+
+    Raises:
+        VaultTooNew: written by a later clawmem; nothing was touched.
+        VaultDamaged: a SQLite file that some other program made.
+        VaultError: a read-only vault that is behind or empty.
+    """
+    found = version(db)
+    if found == LATEST:
+        return
+    if found > LATEST:
+        raise VaultTooNew(db.path, found, LATEST)
+    if db.read_only:
+        raise VaultError(db.path, f"{db.path} has schema {found}; open it once for writing: clawmem status")
+    _refuse_strangers(db, found)
+    for number, script in enumerate(scripts or _scripts(), start=1):
+        _step(db, number, script)
+
+
+def version(db: Database) -> int:
+    """The schema version of the file; 0 for an empty one."""
+    return int(db.value("pragma user_version"))
+
+
+def _step(db: Database, number: int, script: str) -> None:
+    with db.atomic():
+        if version(db) >= number:  # another process was faster
+            return
+        db.write(script)
+        if number == 1:
+            db.write("insert into meta values ('vault_id', ?)", (secrets.token_hex(8),))
+            db.write(f"pragma application_id = {APPLICATION_ID}")
+        db.write(f"pragma user_version = {number}")
+
+
+def _refuse_strangers(db: Database, found: int) -> None:
+    known = db.value("pragma application_id") == APPLICATION_ID
+    if not known and (found or db.value("select count(*) from sqlite_schema")):
+        raise VaultDamaged(db.path, "it is the SQLite database of another program")
+
+
+def _scripts() -> list[str]:
+    from importlib.resources import files
+
+    folder = files("clawmem.adapters.sqlite") / "schema"
+    return [entry.read_text("utf-8") for entry in sorted(folder.iterdir(), key=lambda e: e.name)]

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from clawmem.adapters.sqlite.database import MEMORY, Database
+from clawmem.adapters.sqlite.documents import SqliteDocuments
+from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings
+from clawmem.adapters.sqlite.leases import SqliteLeases
+from clawmem.adapters.sqlite.lexical_index import SqliteLexicalIndex, ranking_fault
+from clawmem.adapters.sqlite.migrations import migrate, version
+from clawmem.adapters.sqlite.vector_index import SqliteVectorIndex
+from clawmem.ports.errors import VaultDamaged, VaultError, VaultReadOnly
+from clawmem.ports.vault import VaultInfo
+
+
+class SqliteVault:
+    """
+    ``Vault`` in one SQLite file: records, words and vectors change in one transaction.
+
+    Opening brings an older schema up to date. A vault opened ``read_only`` must exist.
+
+    Raises:
+        VaultReadOnly, VaultLocked, VaultTooNew, VaultDamaged, VaultError: see `clawmem.ports.errors`.
+    """
+
+    def __init__(self, path: str, *, read_only: bool = False, vector_extension: bool = True) -> None:
+        if not read_only and path != MEMORY:
+            _make_folder(path)
+        self._db = Database(path, read_only=read_only, vector_extension=vector_extension)
+        try:
+            migrate(self._db)
+            self._self_test()
+        except BaseException:
+            self._db.close()
+            raise
+        self.documents = SqliteDocuments(self._db)
+        self.lexical = SqliteLexicalIndex(self._db)
+        self.vectors = SqliteVectorIndex(self._db)
+        self.embeddings = SqliteEmbeddings(self._db)
+        self.leases = SqliteLeases(self._db)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """See `clawmem.ports.vault.Vault.writing`."""
+        if self._db.read_only:
+            raise VaultReadOnly(self._db.path)
+        if self._db.in_transaction:
+            raise RuntimeError("writing() is not reentrant")
+        with self._db.atomic():
+            yield
+
+    def info(self) -> VaultInfo:
+        """See `clawmem.ports.vault.Vault.info`."""
+        return VaultInfo(
+            backend="sqlite",
+            location=self._db.path,
+            schema=version(self._db),
+            size_bytes=_size(self._db.path),
+            read_only=self._db.read_only,
+            vector_method=self.vectors.method,
+        )
+
+    def check(self) -> list[str]:
+        """See `clawmem.ports.vault.Vault.check`."""
+        found = [f"SQLite: {row[0]}" for row in self._db.rows("pragma integrity_check(20)") if row[0] != "ok"]
+        found += [f"dangling reference in {row[0]}" for row in self._db.rows("pragma foreign_key_check")]
+        fault = ranking_fault(self._db)
+        return [*found, fault] if fault else found
+
+    def close(self) -> None:
+        """See `clawmem.ports.vault.Vault.close`."""
+        self._db.close()
+
+    def _self_test(self) -> None:
+        if fault := ranking_fault(self._db):
+            raise VaultDamaged(self._db.path, fault)
+
+
+def _make_folder(path: str) -> None:
+    try:
+        Path(path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise VaultError(path, f"{Path(path).parent} is a file; choose another --vault.") from error
+    except OSError as error:
+        raise VaultReadOnly(path) from error
+
+
+def _size(path: str) -> int:
+    return sum(part.stat().st_size for part in map(Path, (path, f"{path}-wal")) if part.exists())

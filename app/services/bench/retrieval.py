@@ -1,0 +1,164 @@
+"""Measuring retrieval on a judged collection, in a vault of its own."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+
+from clawmem.app.services.bench.collection import JudgedCollection, JudgedQuery
+from clawmem.app.services.bench.measures import Measures, interval, mean, measure, percentile
+from clawmem.app.services.indexing.embed import EmbedPending
+from clawmem.app.services.indexing.update import Folder, UpdateCollection
+from clawmem.app.services.retrieval.pipeline import Pipeline
+from clawmem.app.services.retrieval.request import Candidate, Ranking, RetrievalRequest, Unit, read_request
+
+POOLED = "corpus"
+DEPTH = 100
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(slots=True)
+class BenchReport:
+    """
+    What was measured. ``groups`` maps a category (and ``all``) to its number of questions, the mean of
+    each measure and its 95 % interval; ``run`` is the ranking of each question as (item, score).
+    """
+
+    documents: int = 0
+    index_s: float = 0.0
+    embed_s: float = 0.0
+    query_ms: list[float] = field(default_factory=list)
+    groups: dict[str, dict[str, object]] = field(default_factory=dict)
+    run: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
+
+    @property
+    def p50_ms(self) -> float:
+        """Median time of one answer of ten results with snippets, wall clock."""
+        return percentile(self.query_ms, 0.5)
+
+    @property
+    def p95_ms(self) -> float:
+        """The time that 95 of 100 answers keep within."""
+        return percentile(self.query_ms, 0.95)
+
+
+class BenchRetrieval:
+    """Index a collection, answer every question, compare with the judgements."""
+
+    def __init__(
+        self, update: UpdateCollection, embed: EmbedPending | None, pipeline: Pipeline, now_ms: int
+    ) -> None:
+        self._update = update
+        self._embed = embed
+        self._pipeline = pipeline
+        self._now_ms = now_ms
+
+    def __call__(
+        self,
+        collection: JudgedCollection,
+        *,
+        turns: bool,
+        pooled: bool,
+        ranking: Ranking = Ranking.CALIBRATED,
+        progress: Progress = lambda done, total: None,
+    ) -> BenchReport:
+        """Run it; the vault should be empty before."""
+        report = BenchReport()
+        scoped = not pooled and any(query.scope for query in collection.queries)
+        self._index(collection, scoped, report)
+        for done, query in enumerate(collection.queries, start=1):
+            request = self._request(query, turns, scoped, ranking)
+            report.run[query.qid] = self._answer(request, scoped, report)
+            progress(done, len(collection.queries))
+        report.groups = _groups(collection, report.run, turns)
+        return report
+
+    def _index(self, collection: JudgedCollection, scoped: bool, report: BenchReport) -> None:
+        began = perf_counter()
+        for folder in _folders(collection, scoped):
+            passed = self._update(folder)
+            report.documents += passed.added
+        report.index_s = perf_counter() - began
+        if self._embed:
+            began = perf_counter()
+            self._embed()
+            report.embed_s = perf_counter() - began
+
+    def _request(self, query: JudgedQuery, turns: bool, scoped: bool, ranking: Ranking) -> RetrievalRequest:
+        return read_request(
+            query.text,
+            now_ms=self._now_ms,
+            limit=DEPTH,
+            collections=[query.scope] if scoped and query.scope else [],
+            unit=Unit.LINE if turns else Unit.DOCUMENT,
+            ranking=ranking,
+        )
+
+    def _answer(
+        self, request: RetrievalRequest, scoped: bool, report: BenchReport
+    ) -> list[tuple[str, float]]:
+        began = perf_counter()
+        self._pipeline(replace(request, limit=10))
+        report.query_ms.append((perf_counter() - began) * 1000)
+        work, _ = self._pipeline.rank(request)
+        return [(_item(candidate, scoped), candidate.score) for candidate in work.candidates]
+
+
+def trec_lines(run: dict[str, list[tuple[str, float]]], tag: str = "clawmem") -> Iterator[str]:
+    """A run in TREC form, ``qid Q0 item rank score tag``; scores are made to fall strictly with the rank."""
+    for qid, ranking in run.items():
+        for rank, (item, _) in enumerate(ranking, start=1):
+            yield f"{qid} Q0 {item} {rank} {len(ranking) - rank + 1} {tag}"
+
+
+def _folders(collection: JudgedCollection, scoped: bool) -> list[Folder]:
+    if not scoped:
+        return [Folder(POOLED, str(collection.corpus))]
+    scopes = sorted({query.scope for query in collection.queries if query.scope})
+    return [Folder(scope, str(collection.corpus / scope)) for scope in scopes]
+
+
+def _item(candidate: Candidate, scoped: bool) -> str:
+    document = candidate.document
+    if document is None:
+        raise ValueError("a ranked candidate has no document")
+    path = document.display_path if scoped else document.path
+    name = path.removesuffix(".md")
+    span = candidate.span
+    return f"{name}:{span.start_line}-{span.end_line}" if span else name
+
+
+def _groups(
+    collection: JudgedCollection, run: dict[str, list[tuple[str, float]]], turns: bool
+) -> dict[str, dict[str, object]]:
+    rows: dict[str, list[Measures]] = defaultdict(list)
+    for query in collection.queries:
+        items = [item for item, _ in run[query.qid]]
+        ranking = _unrolled(items, collection) if turns else list(dict.fromkeys(items))
+        measures = measure(ranking, collection.grades[query.qid])
+        rows["all"].append(measures)
+        rows[query.category].append(measures)
+    return {name: _summary(group) for name, group in rows.items()}
+
+
+def _summary(rows: Sequence[Measures]) -> dict[str, object]:
+    intervals = {name: interval([row[name] for row in rows]) for name in rows[0]}
+    return {"n": len(rows), "mean": mean(rows), "interval95": intervals}
+
+
+def _unrolled(items: Sequence[str], collection: JudgedCollection) -> list[str]:
+    """Spans of lines as the turns they hold, each taking a rank: long answers pay for what they carry."""
+    turns: dict[str, None] = {}
+    for item in items:
+        document, _, span = item.rpartition(":")
+        first, _, last = span.partition("-")
+        rows = collection.turn_lines.get(document, [])
+        for line, turn in rows[bisect_left(rows, (int(first), "")) :]:
+            if line > int(last):
+                break
+            turns.setdefault(turn)
+    return list(turns)

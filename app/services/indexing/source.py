@@ -1,0 +1,106 @@
+"""A file's bytes as a document: the whole way from text to title, type, quality, times and fragments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from clawmem.domain.documents import content_type, frontmatter, identity, quality, times, title
+from clawmem.domain.documents.fragments import fragment
+from clawmem.domain.retrieval.confidence import baseline
+from clawmem.ports.errors import SourceUnreadable
+from clawmem.ports.records import Document, Fragment, SourceStamp
+
+ParseYaml = Callable[[str], Mapping[str, object]]  # raises ValueError with a short reason
+
+# A file may change again within the same tick of its clock, unseen. A stamp this fresh is not trusted yet.
+SETTLED_AFTER_MS = 2000
+_UNSETTLED_NS = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedSource:
+    """A document ready to be saved, and what its file did not say right (``None`` when all was well)."""
+
+    document: Document
+    body: str
+    fragments: list[Fragment]
+    complaint: str | None = None
+
+
+def parse_source(
+    data: bytes, collection: str, path: str, stamp: SourceStamp, *, now_ms: int, parse_yaml: ParseYaml
+) -> ParsedSource:
+    """
+    Read one file.
+
+    Malformed front matter is body, with a complaint: nothing of a file is lost because of its head.
+
+    Raises:
+        SourceUnreadable: not UTF-8 text.
+    """
+    source = _decode(data, path)
+    parts, facts, complaint = _front_matter(source, parse_yaml)
+    body = parts.body
+    modified_ms = stamp.mtime_ns // 1_000_000
+    headings = list(title.headings(body))
+    name = title.title(facts.title, body, path)
+    authored_at = times.iso_utc(times.authored_at(facts.date, path, headings, modified_ms))
+    kind = content_type.content_type(facts.content_type, path)
+    document = Document(
+        collection=collection,
+        path=path,
+        title=name,
+        hash=identity.body_hash(body),
+        source_hash=identity.source_hash(data),
+        authored_at=authored_at,
+        modified_at=times.iso_utc(modified_ms),
+        indexed_at=times.iso_utc(now_ms),
+        content_type=kind,
+        confidence=baseline(kind),
+        quality_score=_quality(body, facts),
+        tags=facts.tags,
+        domain=facts.domain,
+        workstream=facts.workstream,
+        review_by=facts.review_by,
+        body_line=parts.body_line,
+        body_length=len(body),
+        stamp=_settled(stamp, now_ms),
+    )
+    pieces = fragment(
+        body, title=name, date=authored_at[:10], first_line=parts.body_line, front_matter=facts.extra
+    )
+    return ParsedSource(document, body, pieces, complaint)
+
+
+def _decode(data: bytes, path: str) -> str:
+    try:
+        return data.decode("utf-8").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise SourceUnreadable(path, f"it is not UTF-8 text (byte {error.start})") from error
+
+
+def _front_matter(
+    source: str, parse_yaml: ParseYaml
+) -> tuple[frontmatter.FrontMatter, frontmatter.Facts, str | None]:
+    parts = frontmatter.split(source)
+    if not parts.text:
+        return parts, frontmatter.Facts(), None
+    try:
+        return parts, frontmatter.facts(parse_yaml(parts.text)), None
+    except ValueError as error:
+        return frontmatter.whole(source), frontmatter.Facts(), f"front matter taken as text: {error}"
+
+
+def _quality(body: str, facts: frontmatter.Facts) -> float:
+    return quality.quality_score(
+        body,
+        has_tags=bool(facts.tags),
+        has_domain=facts.domain is not None,
+        has_workstream=facts.workstream is not None,
+    )
+
+
+def _settled(stamp: SourceStamp, now_ms: int) -> SourceStamp:
+    fresh = now_ms - stamp.mtime_ns // 1_000_000 < SETTLED_AFTER_MS
+    return SourceStamp(stamp.size, _UNSETTLED_NS) if fresh else stamp

@@ -1,0 +1,1 @@
+"""How the vault is doing."""

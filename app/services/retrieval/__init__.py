@@ -1,0 +1,1 @@
+"""From a question to an explained answer."""

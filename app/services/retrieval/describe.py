@@ -1,0 +1,54 @@
+"""From a ranked candidate to what a person wants to see of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clawmem.app.services.documents.docids import docids
+from clawmem.app.services.retrieval.request import Candidate, Result, RetrievalRequest
+from clawmem.app.services.retrieval.signals import age_days
+from clawmem.domain.retrieval.snippets import snippet
+from clawmem.ports.records import Document, FragmentKey, Span
+from clawmem.ports.vault import Vault
+
+
+def describe(vault: Vault, request: RetrievalRequest, candidates: Sequence[Candidate]) -> tuple[Result, ...]:
+    """Look up where each candidate lies and show the lines that answer."""
+    spans = vault.documents.spans(c.best for c in candidates)
+    documents = [c.document for c in candidates if c.document is not None]
+    names = docids(vault.documents, documents)
+    return tuple(
+        _result(vault, request, candidate, candidate.document, spans, names[candidate.document.id])
+        for candidate in candidates
+        if candidate.document is not None
+    )
+
+
+def _result(
+    vault: Vault,
+    request: RetrievalRequest,
+    candidate: Candidate,
+    document: Document,
+    spans: dict[FragmentKey, Span],
+    docid: str,
+) -> Result:
+    span = spans.get(candidate.best)
+    shown = snippet(
+        vault.documents.body(document.id) or "",
+        request.forms.words,
+        around=(span.start, span.end) if span and span.end > span.start else None,
+        first_line=document.body_line,
+    )
+    return Result(
+        document=document,
+        docid=docid,
+        score=min(1.0, max(0.0, candidate.score)),
+        relevance=candidate.relevance,
+        start_line=span.start_line if span else document.body_line,
+        end_line=span.end_line if span else document.body_line,
+        heading=span.heading if span else "",
+        snippet=shown,
+        age_days=age_days(document.authored_at, request.now_ms),
+        legs=candidate.legs,
+        terms=candidate.terms,
+    )

@@ -1,0 +1,105 @@
+"""The search legs: what each index says, side by side and under one deadline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from clawmem.app.services.retrieval.request import RetrievalRequest, Trace, Unit, Work
+from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS
+from clawmem.ports.embedder import Embedder
+from clawmem.ports.errors import ModelMismatch
+from clawmem.ports.records import Grain, Hit
+from clawmem.ports.vault import Vault
+
+Hits = Mapping[str, Sequence[Hit]]
+Leg = Callable[[RetrievalRequest], Hits]
+
+# Deep enough that the top of the list does not depend on how many answers were asked for.
+DEPTH = {Grain.LINE: 300, Grain.PASSAGE: 200, Grain.SECTION: 200, Grain.DOCUMENT: 200}
+VECTOR_DEPTH = 200
+DEADLINE_S = 5.0
+
+PRECISE = "precise"
+VECTOR = "vector"
+
+
+def lexical_leg(vault: Vault) -> Leg:
+    """Words: any of them at every grain that has a weight, and all of them together where that was meant."""
+
+    def search(request: RetrievalRequest) -> Hits:
+        weights = DOCUMENT_WEIGHTS if request.unit is Unit.DOCUMENT else LINE_WEIGHTS
+        found = {
+            grain.value: vault.lexical.search(request.forms.relaxed, grain, DEPTH[grain], request.scope)
+            for grain in Grain
+            if grain.value in weights
+        }
+        if request.forms.precise:
+            grain = Grain.DOCUMENT if request.unit is Unit.DOCUMENT else Grain.LINE
+            found[PRECISE] = vault.lexical.search(request.forms.precise, grain, DEPTH[grain], request.scope)
+        return found
+
+    return search
+
+
+def vector_leg(vault: Vault, embedder: Embedder) -> Leg:
+    """Meaning: the fragments nearest to the question. Raises `ModelMismatch` rather than compare two spaces."""
+
+    def search(request: RetrievalRequest) -> Hits:
+        stored = vault.embeddings.fingerprint()
+        if stored is None:
+            return {}
+        if stored != embedder.fingerprint:
+            raise ModelMismatch(stored, embedder.fingerprint)
+        vector = embedder.embed_query(request.query)
+        return {VECTOR: vault.vectors.search(vector, VECTOR_DEPTH, request.scope)}
+
+    return search
+
+
+def ask_all(legs: Mapping[str, Leg], deadline_s: float = DEADLINE_S) -> Callable[..., Work]:
+    """
+    A stage that asks every leg. A single one is asked on the spot, and its error is the answer's.
+
+    Of several each has its own thread: one that is late or broken is named in ``trace.degraded``, and
+    what the others found is the answer.
+    """
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        if len(legs) == 1:
+            found = next(iter(legs.values()))(request)
+        else:
+            found = _side_by_side(legs, request, trace, deadline_s)
+        trace.hits.update({name: len(hits) for name, hits in found.items()})
+        return Work(legs=found)
+
+    return stage
+
+
+def _side_by_side(
+    legs: Mapping[str, Leg], request: RetrievalRequest, trace: Trace, deadline_s: float
+) -> dict[str, Sequence[Hit]]:
+    pool = _threads()
+    waiting = {name: pool.submit(leg, request) for name, leg in legs.items()}
+    found: dict[str, Sequence[Hit]] = {}
+    for name, future in waiting.items():
+        try:
+            found.update(future.result(deadline_s))
+        except TimeoutError:
+            trace.degraded[name] = f"no answer within {deadline_s:g} s"
+        except Exception as error:
+            trace.degraded[name] = str(error) or type(error).__name__
+    if len(trace.degraded) == len(legs):
+        next(iter(waiting.values())).result(0)  # nobody answered: say why instead of nothing found
+    return found
+
+
+def _threads():  # type: ignore[no-untyped-def]
+    from concurrent.futures import ThreadPoolExecutor
+
+    global _pool
+    if _pool is None:
+        _pool = ThreadPoolExecutor(max_workers=4, thread_name_prefix="leg")
+    return _pool
+
+
+_pool = None

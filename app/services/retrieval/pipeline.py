@@ -1,0 +1,35 @@
+"""A pipeline is a row of stages; running one writes its trace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import perf_counter
+
+from clawmem.app.services.retrieval.describe import describe
+from clawmem.app.services.retrieval.request import Answer, RetrievalRequest, StageTrace, Trace, Work
+from clawmem.app.services.retrieval.stages import Stage
+from clawmem.ports.vault import Vault
+
+
+class Pipeline:
+    """Named stages in their order, over one vault."""
+
+    def __init__(self, vault: Vault, stages: Mapping[str, Stage]) -> None:
+        self._vault = vault
+        self._stages = stages
+
+    def rank(self, request: RetrievalRequest) -> tuple[Work, Trace]:
+        """Run every stage; the candidates as they stand at the end, and how they came there."""
+        work, trace = Work(), Trace()
+        for name, stage in self._stages.items():
+            began = perf_counter()
+            trace.stages.append(StageTrace(name, len(work.candidates), 0, 0.0))
+            work = stage(request, work, trace)
+            trace.stages[-1].went_out = len(work.candidates)
+            trace.stages[-1].ms = (perf_counter() - began) * 1000
+        return work, trace
+
+    def __call__(self, request: RetrievalRequest) -> Answer:
+        """Answer a question, with places and snippets."""
+        work, trace = self.rank(request)
+        return Answer(request.query, describe(self._vault, request, work.candidates), trace)

@@ -1,0 +1,23 @@
+"""``query``: by words and meaning together."""
+
+from __future__ import annotations
+
+from clawmem.app.services.retrieval.legs import ask_all, lexical_leg, vector_leg
+from clawmem.app.services.retrieval.pipeline import Pipeline
+from clawmem.app.services.retrieval.stages import cut, diversify, fuse, score
+from clawmem.ports.embedder import Embedder
+from clawmem.ports.vault import Vault
+
+
+def query(vault: Vault, embedder: Embedder) -> Pipeline:
+    """Both legs side by side, one sum of scores, metadata for near-ties, near-copies last."""
+    return Pipeline(
+        vault,
+        {
+            "search": ask_all({"lexical": lexical_leg(vault), "vector": vector_leg(vault, embedder)}),
+            "fuse": fuse(vault),
+            "score": score(vault),
+            "diversify": diversify(vault),
+            "cut": cut,
+        },
+    )

@@ -1,0 +1,21 @@
+"""``search``: by words alone."""
+
+from __future__ import annotations
+
+from clawmem.app.services.retrieval.legs import ask_all, lexical_leg
+from clawmem.app.services.retrieval.pipeline import Pipeline
+from clawmem.app.services.retrieval.stages import cut, fuse, score
+from clawmem.ports.vault import Vault
+
+
+def search(vault: Vault) -> Pipeline:
+    """Words at every grain, added up; no model is touched."""
+    return Pipeline(
+        vault,
+        {
+            "search": ask_all({"lexical": lexical_leg(vault)}),
+            "fuse": fuse(vault),
+            "score": score(vault),
+            "cut": cut,
+        },
+    )

@@ -1,0 +1,48 @@
+"""From a record to what a ranking policy may know of it."""
+
+from __future__ import annotations
+
+import math
+
+from clawmem.app.services.retrieval.request import Candidate
+from clawmem.domain.documents.times import parse_iso
+from clawmem.domain.retrieval.composite import Signals
+
+_DAY_MS = 86_400_000
+_SAME_MOMENT_MS = 1000  # an access stamped with the change itself is none
+
+
+def signals_of(candidate: Candidate, now_ms: int) -> Signals:
+    """The signals of a candidate whose document is known; its age counts from when it was written."""
+    document = candidate.document
+    if document is None:
+        raise ValueError("a candidate is scored before its document is known")
+    return Signals(
+        search=candidate.relevance,
+        content_type=document.content_type,
+        age_days=age_days(document.authored_at, now_ms),
+        access_count=document.access_count,
+        days_since_access=_since_access(document.last_accessed_at, now_ms),
+        never_accessed=_never_accessed(document.last_accessed_at, document.modified_at),
+        stored_confidence=document.confidence,
+        quality=document.quality_score,
+        length=document.body_length,
+        revisions=document.revision_count,
+        duplicates=document.duplicate_count,
+        pinned=document.pinned,
+    )
+
+
+def age_days(moment: str, now_ms: int) -> float:
+    """Days between an ISO time and now; NaN when it cannot be read."""
+    ms = parse_iso(moment)
+    return math.nan if ms is None else (now_ms - ms) / _DAY_MS
+
+
+def _since_access(moment: str | None, now_ms: int) -> float | None:
+    return None if moment is None else age_days(moment, now_ms)
+
+
+def _never_accessed(accessed: str | None, modified: str) -> bool:
+    at, changed = parse_iso(accessed or ""), parse_iso(modified)
+    return at is None or changed is None or abs(at - changed) <= _SAME_MOMENT_MS

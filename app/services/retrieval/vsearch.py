@@ -1,0 +1,22 @@
+"""``vsearch``: by meaning alone."""
+
+from __future__ import annotations
+
+from clawmem.app.services.retrieval.legs import ask_all, vector_leg
+from clawmem.app.services.retrieval.pipeline import Pipeline
+from clawmem.app.services.retrieval.stages import cut, nearest, score
+from clawmem.ports.embedder import Embedder
+from clawmem.ports.vault import Vault
+
+
+def vsearch(vault: Vault, embedder: Embedder) -> Pipeline:
+    """The nearest fragments, one a document."""
+    return Pipeline(
+        vault,
+        {
+            "search": ask_all({"vector": vector_leg(vault, embedder)}),
+            "nearest": nearest(vault),
+            "score": score(vault),
+            "cut": cut,
+        },
+    )

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import pytest
+
+from clawmem.contracts.base import Contract
+from clawmem.ports.clock import Clock
+
+YEAR_2020_MS = 1_577_836_800_000
+YEAR_2200_MS = 7_258_118_400_000
+
+
+class ClockContract(Contract):
+    """Supply ``clock``: any ``Clock``; one that is set by hand must stand after 2020."""
+
+    @pytest.fixture
+    def clock(self) -> Clock:
+        raise NotImplementedError("override the `clock` fixture and return a Clock")
+
+    def test_whole_milliseconds(self, clock: Clock) -> None:
+        """
+        The present is a whole number.
+
+        If this fails: a float of seconds is passed on; multiply and truncate, or start from nanoseconds.
+        """
+        assert type(clock.now_ms()) is int
+
+    def test_unit_is_milliseconds(self, clock: Clock) -> None:
+        """
+        The present lies between 2020 and 2200 when read as milliseconds since 1970.
+
+        If this fails: the unit is seconds, micro- or nanoseconds, or the epoch is not 1970.
+        """
+        assert YEAR_2020_MS < clock.now_ms() < YEAR_2200_MS

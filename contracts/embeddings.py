@@ -1,0 +1,520 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from clawmem.contracts.base import VaultContract
+from clawmem.contracts.samples import document, fragments, keys, raw_vector, save, sha, unit_vector
+from clawmem.ports.errors import BadVector, ModelMismatch
+from clawmem.ports.records import (
+    EmbeddingCounts,
+    EmbedState,
+    Fragment,
+    FragmentKey,
+    FragmentKind,
+    InactiveReason,
+    PendingText,
+    Vector,
+)
+from clawmem.ports.vault import Vault
+
+MODEL = "model-a"
+V1 = unit_vector(1, 2, 3)
+V2 = unit_vector(3, 2, 1)
+
+REFUSED = {
+    "empty": b"",
+    "cut off": V1[:-1],
+    "not a number": raw_vector(math.nan, 0, 0),
+    "infinite": raw_vector(math.inf, 0, 0),
+    "all zeros": raw_vector(0, 0, 0),
+    "too short a length": raw_vector(0.9, 0, 0),
+    "too great a length": raw_vector(1.1, 0, 0),
+    "fewer numbers": unit_vector(1, 2),
+    "more numbers": unit_vector(1, 2, 3, 4),
+}
+
+
+class EmbeddingWorklistContract(VaultContract):
+    """What is still to be embedded. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_pending_texts_in_reading_order(self, vault: Vault) -> None:
+        """
+        The worklist is ordered by document, then fragment, each text under its SHA-256.
+
+        If this fails: the order is that of the hashes, or of the paths.
+        """
+        save(vault, "z.md", "Zeta.\nAlpha.")
+        save(vault, "a.md", "Mu.")
+
+        expected = [PendingText(sha(text), text) for text in ("Zeta.", "Alpha.", "Mu.")]
+        assert vault.embeddings.pending(10) == expected
+
+    def test_each_text_once(self, vault: Vault) -> None:
+        """
+        A text that stands in several fragments and documents is listed once, at its first place.
+
+        If this fails: the worklist is of fragments; make it one of texts.
+        """
+        save(vault, "a.md", "Same.\nOther.\nSame.")
+        save(vault, "b.md", "Same.")
+
+        assert pending(vault) == ["Same.", "Other."]
+
+    @pytest.mark.parametrize(("limit", "expected"), [(-1, 0), (0, 0), (1, 1), (2, 2), (3, 3), (4, 3)])
+    def test_limit(self, vault: Vault, limit: int, expected: int) -> None:
+        """
+        At most *limit* texts, the first ones; below 1 none.
+
+        If this fails: -1 reaches a `limit` clause, or the limit counts fragments before texts are made unique.
+        """
+        save(vault, "a.md", "One.\nOne.\nTwo.\nThree.")
+
+        texts = [waiting.text for waiting in vault.embeddings.pending(limit)]
+
+        assert texts == ["One.", "Two.", "Three."][:expected]
+
+    def test_context_goes_before_the_text(self, vault: Vault) -> None:
+        """
+        What is embedded is the context, a line end and the text; without a context the text alone.
+
+        If this fails: the context is left out, or an empty one leaves a blank line.
+        """
+        body = "One."
+        vault.documents.save(document("a.md", body), body, fragments(body, context="Title › 2024"))
+        save(vault, "b.md", "One.")
+
+        assert pending(vault) == ["Title › 2024\nOne.", "One."]
+
+    def test_ends_are_stripped(self, vault: Vault) -> None:
+        """
+        Blanks at both ends are no part of what is embedded, so they do not make another text.
+
+        If this fails: hash after stripping.
+        """
+        save(vault, "a.md", "  One. \t\nOne.")
+
+        assert vault.embeddings.pending(10) == [PendingText(sha("One."), "One.")]
+
+    def test_blank_texts_are_never_embedded(self, vault: Vault) -> None:
+        """
+        A fragment of nothing but blanks has no text to embed.
+
+        If this fails: emptiness is looked at before stripping.
+        """
+        body = " \n\t\nOne."
+        blank = Fragment(0, FragmentKind.PASSAGE, 1, 2, 0, 3, body[:3])
+        vault.documents.save(document("a.md", body), body, [blank])
+
+        assert vault.embeddings.pending(10) == []
+
+    @pytest.mark.parametrize("kind", FragmentKind)
+    def test_lines_are_never_embedded(self, vault: Vault, kind: FragmentKind) -> None:
+        """
+        Fragments of every kind are embedded, except lines.
+
+        If this fails: look at the condition on the kind.
+        """
+        vault.documents.save(document("a.md", "One."), "One.", fragments("One.", kind=kind))
+
+        assert pending(vault) == ([] if kind is FragmentKind.LINE else ["One."])
+
+    @pytest.mark.parametrize("reason", InactiveReason)
+    def test_inactive_documents_leave_the_worklist(self, vault: Vault, reason: InactiveReason) -> None:
+        """
+        The texts of an inactive document are not pending, unless an active one has them too.
+
+        If this fails: the worklist does not look at the documents.
+        """
+        gone = save(vault, "a.md", "One.\nTwo.")
+        save(vault, "b.md", "Two.")
+
+        vault.documents.deactivate([gone], reason)
+
+        assert pending(vault) == ["Two."]
+        assert vault.embeddings.counts() == EmbeddingCounts(pending=1)
+
+    def test_replaced_texts_leave_the_worklist(self, vault: Vault) -> None:
+        """
+        A text that was edited away is no longer pending.
+
+        If this fails: the worklist is a queue that save appends to; derive it from the fragments.
+        """
+        save(vault, "a.md", "One.\nTwo.")
+
+        save(vault, "a.md", "Two.\nThree.")
+
+        assert pending(vault) == ["Two.", "Three."]
+
+    def test_stored_texts_leave_the_worklist(self, vault: Vault) -> None:
+        """
+        A text that has a vector is not pending, and comes back without being embedded again.
+
+        If this fails: vectors are kept by fragment instead of by text.
+        """
+        save(vault, "a.md", "One.\nTwo.")
+        vault.embeddings.store(MODEL, {sha("One."): V1})
+        assert pending(vault) == ["Two."]
+
+        save(vault, "a.md", "Two.")
+        save(vault, "b.md", "One.")
+
+        assert pending(vault) == ["Two."]
+
+
+class EmbeddingStorageContract(VaultContract):
+    """Keeping vectors by text. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_new_store_is_empty(self, vault: Vault) -> None:
+        """
+        A new store has no model, no texts and no vectors.
+
+        If this fails: a default fingerprint is written when the vault is made.
+        """
+        assert vault.embeddings.fingerprint() is None
+        assert vault.embeddings.pending(10) == []
+        assert vault.embeddings.counts() == EmbeddingCounts()
+        assert vault.embeddings.clean() == 0
+
+    def test_store_returns_every_fragment_with_the_text(self, vault: Vault) -> None:
+        """
+        Storing gives back each active fragment that a vector stands for, of any document, with the vector.
+
+        If this fails: only the first fragment, or only one document's, is looked up.
+        """
+        first, second = save(vault, "a.md", "One.\nTwo.\nOne."), save(vault, "b.md", "Two.")
+        gone = save(vault, "c.md", "One.")
+        vault.documents.deactivate([gone], InactiveReason.REMOVED)
+
+        stored = vault.embeddings.store(MODEL, {sha("One."): V1, sha("Two."): V2})
+
+        assert sorted(stored) == [
+            (FragmentKey(first, 0), V1),
+            (FragmentKey(first, 1), V2),
+            (FragmentKey(first, 2), V1),
+            (FragmentKey(second, 0), V2),
+        ]
+
+    def test_lines_are_not_returned(self, vault: Vault) -> None:
+        """
+        A line fragment with the same text as a passage is not given back.
+
+        If this fails: fragments are found by text and not by what is embedded.
+        """
+        passage, line = fragments("One.")[0], Fragment(1, FragmentKind.LINE, 1, 1, 0, 4, "One.")
+        saved = vault.documents.save(document("a.md", "One."), "One.", [passage, line])
+
+        assert vault.embeddings.store(MODEL, {sha("One."): V1}) == [(FragmentKey(saved, 0), V1)]
+        assert vault.embeddings.of_document(saved) == [(FragmentKey(saved, 0), V1)]
+
+    def test_vector_of_a_text_nobody_has(self, vault: Vault) -> None:
+        """
+        A vector whose text was edited away meanwhile is kept as an orphan and given to no fragment.
+
+        If this fails: an unknown text raises, or is dropped without a trace.
+        """
+        assert vault.embeddings.store(MODEL, {sha("Gone."): V1}) == []
+        assert vault.embeddings.counts() == EmbeddingCounts(orphaned=1)
+
+    def test_storing_nothing(self, vault: Vault) -> None:
+        """
+        Storing no vectors changes nothing: there is still no model.
+
+        If this fails: the fingerprint is written before the vectors are looked at.
+        """
+        assert vault.embeddings.store(MODEL, {}) == []
+        assert vault.embeddings.fingerprint() is None
+
+    def test_fingerprint_is_that_of_the_vectors(self, vault: Vault) -> None:
+        """
+        The store names the model whose vectors it holds.
+
+        If this fails: the fingerprint is not stored with the first vectors.
+        """
+        vault.embeddings.store(MODEL, {sha("One."): V1})
+        vault.embeddings.store(MODEL, {sha("Two."): V2})
+
+        assert vault.embeddings.fingerprint() == MODEL
+
+    def test_other_model_is_refused(self, vault: Vault) -> None:
+        """
+        Vectors of another model are refused while there are some, the error names both, nothing is stored.
+
+        If this fails: the fingerprint is overwritten, or compared after writing.
+        """
+        saved = save(vault, "a.md", "One.\nTwo.")
+        vault.embeddings.store(MODEL, {sha("One."): V1})
+
+        with pytest.raises(ModelMismatch) as refused:
+            vault.embeddings.store("model-b", {sha("Two."): V2})
+
+        assert (refused.value.stored, refused.value.asked) == (MODEL, "model-b")
+        assert vault.embeddings.fingerprint() == MODEL
+        assert vault.embeddings.of_document(saved) == [(FragmentKey(saved, 0), V1)]
+        assert pending(vault) == ["Two."]
+
+    @pytest.mark.parametrize("bad", REFUSED.values(), ids=REFUSED)
+    def test_bad_vector_refuses_the_batch(self, vault: Vault, bad: Vector) -> None:
+        """
+        One bad vector among good ones: nothing of the batch is stored.
+
+        If this fails: vectors are written one by one as they are looked at.
+        """
+        saved = save(vault, "a.md", "One.\nTwo.\nThree.")
+        vault.embeddings.store(MODEL, {sha("One."): V1})
+
+        with pytest.raises(BadVector):
+            vault.embeddings.store(MODEL, {sha("Two."): V2, sha("Three."): bad})
+
+        assert vault.embeddings.of_document(saved) == [(FragmentKey(saved, 0), V1)]
+        assert pending(vault) == ["Two.", "Three."]
+
+    @pytest.mark.parametrize(
+        "bad", [b"", raw_vector(0, 0, 0), unit_vector(1, 2)], ids=["empty", "zeros", "length"]
+    )
+    def test_bad_first_batch_leaves_no_model(self, vault: Vault, bad: Vector) -> None:
+        """
+        A refused first batch, a mixture of lengths included, leaves no vector and no fingerprint.
+
+        If this fails: lengths are compared with what is stored and not within the batch.
+        """
+        with pytest.raises(BadVector):
+            vault.embeddings.store(MODEL, {sha("One."): V1, sha("Two."): bad})
+
+        assert vault.embeddings.fingerprint() is None
+        assert vault.embeddings.counts() == EmbeddingCounts()
+
+    def test_lone_vector_of_another_length(self, vault: Vault) -> None:
+        """
+        A batch that is of one length within itself is refused if the stored vectors are of another.
+
+        If this fails: lengths are compared within the batch and not with what is stored.
+        """
+        vault.embeddings.store(MODEL, {sha("One."): V1})
+
+        with pytest.raises(BadVector):
+            vault.embeddings.store(MODEL, {sha("Two."): unit_vector(1, 2)})
+
+        assert vault.embeddings.counts() == EmbeddingCounts(orphaned=1)
+
+    def test_rounding_is_no_error(self, vault: Vault) -> None:
+        """
+        A vector of many numbers whose length is one but for float32 rounding is kept, byte for byte.
+
+        If this fails: the tolerance is tighter than float32, or the vector is normalised again.
+        """
+        saved = save(vault, "a.md", "One.")
+        vector = unit_vector(*(math.sin(n) for n in range(1, 1025)))
+
+        vault.embeddings.store(MODEL, {sha("One."): vector})
+
+        assert vault.embeddings.of_document(saved) == [(FragmentKey(saved, 0), vector)]
+
+    def test_of_document_in_fragment_order(self, vault: Vault) -> None:
+        """
+        A document's vectors come in fragment order, fragments without one left out.
+
+        If this fails: the order is that of the texts' hashes or of storing.
+        """
+        saved = save(vault, "a.md", "\n".join(f"Text {n}." for n in range(12)))
+        vectors = {sha(f"Text {n}."): unit_vector(n, 1) for n in range(11, 0, -1)}
+        vault.embeddings.store(MODEL, vectors)
+
+        expected = [unit_vector(n, 1) for n in range(1, 12)]
+        assert vault.embeddings.of_document(saved) == list(
+            zip(keys(saved, range(1, 12)), expected, strict=True)
+        )
+
+    def test_of_document_that_is_not_served(self, vault: Vault) -> None:
+        """
+        An inactive or unknown document has no vectors, and has them again when it is back.
+
+        If this fails: the vectors of an inactive document are deleted, or still handed out.
+        """
+        saved = save(vault, "a.md", "One.")
+        vault.embeddings.store(MODEL, {sha("One."): V1})
+        vault.documents.deactivate([saved], InactiveReason.REMOVED)
+        assert vault.embeddings.of_document(saved) == vault.embeddings.of_document(987_654) == []
+
+        save(vault, "a.md", "One.")
+
+        assert vault.embeddings.of_document(saved) == [(FragmentKey(saved, 0), V1)]
+
+
+class EmbeddingStateContract(VaultContract):
+    """Failures, states and counts. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_synced_when_complete(self, vault: Vault) -> None:
+        """
+        A document is synced with its last vector and pending until then, another one untouched.
+
+        If this fails: the first vector is taken for all of them, or other documents are marked as well.
+        """
+        saved, other = save(vault, "a.md", "One.\nTwo."), save(vault, "b.md", "Three.")
+        vault.embeddings.store(MODEL, {sha("One."): V1})
+        assert state(vault, saved) is EmbedState.PENDING
+
+        vault.embeddings.store(MODEL, {sha("Two."): V2})
+
+        assert (state(vault, saved), state(vault, other)) == (EmbedState.SYNCED, EmbedState.PENDING)
+
+    def test_three_failures(self, vault: Vault) -> None:
+        """
+        A text stays on the worklist after two failures and leaves it at the third; its documents are failed.
+
+        If this fails: the count is one off, or only the first document is marked.
+        """
+        both = save(vault, "a.md", "One.\nTwo."), save(vault, "b.md", "One.")
+        for _ in range(2):
+            vault.embeddings.fail([sha("One.")], "timed out")
+        assert pending(vault) == ["One.", "Two."]
+        assert {state(vault, saved) for saved in both} == {EmbedState.PENDING}
+
+        vault.embeddings.fail([sha("One.")], "timed out")
+
+        assert pending(vault) == ["Two."]
+        assert {state(vault, saved) for saved in both} == {EmbedState.FAILED}
+
+    def test_failures_are_counted_by_text(self, vault: Vault) -> None:
+        """
+        Each text counts its own failures; failing nothing counts nothing.
+
+        If this fails: attempts are counted per call or per document.
+        """
+        save(vault, "a.md", "One.\nTwo.")
+
+        vault.embeddings.fail([sha("One."), sha("Two.")], "x")
+        vault.embeddings.fail([sha("One.")], "x")
+        vault.embeddings.fail([], "x")
+        assert pending(vault) == ["One.", "Two."]
+        vault.embeddings.fail([sha("One.")], "x")
+
+        assert pending(vault) == ["Two."]
+
+    def test_success_after_failure(self, vault: Vault) -> None:
+        """
+        A vector for a text that was given up makes its document synced after all.
+
+        If this fails: a failure outweighs a vector.
+        """
+        saved = save(vault, "a.md", "One.")
+        give_up(vault, "One.")
+
+        vault.embeddings.store(MODEL, {sha("One."): V1})
+
+        assert state(vault, saved) is EmbedState.SYNCED
+        assert vault.embeddings.counts() == EmbeddingCounts(stored=1)
+
+    def test_counts_are_of_texts(self, vault: Vault) -> None:
+        """
+        Texts of active documents are counted once each by their state, and orphaned vectors beside them.
+
+        If this fails: fragments are counted, inactive documents are, or an orphan counts as stored.
+        """
+        save(vault, "a.md", "One.\nTwo.\nThree.\nOne.")
+        save(vault, "b.md", "One.\nFour.")
+        gone = save(vault, "c.md", "Five.\nSix.\nOne.")
+        vault.embeddings.store(MODEL, {sha("One."): V1, sha("Five."): V2})
+        give_up(vault, "Two.")
+
+        vault.documents.deactivate([gone], InactiveReason.REMOVED)
+
+        assert vault.embeddings.counts() == EmbeddingCounts(stored=1, pending=2, failed=1, orphaned=1)
+
+    def test_clean_deletes_orphans_only(self, vault: Vault) -> None:
+        """
+        Cleaning deletes the vectors that no active document uses, says how many, and nothing else.
+
+        If this fails: usage is looked up in one document, or inactive ones count as users.
+        """
+        here, gone = save(vault, "a.md", "One."), save(vault, "b.md", "One.\nTwo.\nThree.")
+        vault.embeddings.store(MODEL, {sha("One."): V1, sha("Two."): V2, sha("Three."): V2})
+        vault.documents.deactivate([gone], InactiveReason.REMOVED)
+
+        assert vault.embeddings.clean() == 2
+        assert vault.embeddings.clean() == 0
+        assert vault.embeddings.of_document(here) == [(FragmentKey(here, 0), V1)]
+        assert vault.embeddings.counts() == EmbeddingCounts(stored=1)
+
+    def test_cleaned_texts_are_embedded_again(self, vault: Vault) -> None:
+        """
+        A document that comes back after its vectors were cleaned away is pending again.
+
+        If this fails: its state is kept while it is inactive.
+        """
+        saved = save(vault, "a.md", "One.")
+        vault.embeddings.store(MODEL, {sha("One."): V1})
+        vault.documents.deactivate([saved], InactiveReason.REMOVED)
+        vault.embeddings.clean()
+
+        save(vault, "a.md", "One.")
+
+        assert pending(vault) == ["One."]
+        assert state(vault, saved) is EmbedState.PENDING
+
+    def test_clean_forgets_failures_nobody_has(self, vault: Vault) -> None:
+        """
+        Cleaning gives a given-up text that nobody uses a fresh start; one in use stays given up.
+
+        If this fails: failures are not cleaned, or all of them are.
+        """
+        save(vault, "a.md", "One.")
+        gone = save(vault, "b.md", "Two.")
+        give_up(vault, "One.", "Two.")
+        vault.documents.deactivate([gone], InactiveReason.REMOVED)
+
+        assert vault.embeddings.clean() == 0
+
+        save(vault, "b.md", "Two.")
+        assert pending(vault) == ["Two."]
+
+    def test_last_vector_takes_the_model_along(self, vault: Vault) -> None:
+        """
+        Once cleaning took the last vector there is no model, and any other may begin, of any length.
+
+        If this fails: the fingerprint outlives its vectors.
+        """
+        vault.embeddings.store(MODEL, {sha("Gone."): V1})
+
+        assert vault.embeddings.clean() == 1
+
+        assert vault.embeddings.fingerprint() is None
+        vault.embeddings.store("model-b", {sha("One."): unit_vector(1, 2)})
+        assert vault.embeddings.fingerprint() == "model-b"
+
+    def test_clear_starts_over(self, vault: Vault) -> None:
+        """
+        Clearing forgets vectors, failures and model; every text is pending, and another model may begin.
+
+        If this fails: failures or the documents' states are left behind.
+        """
+        synced, failed = save(vault, "a.md", "One."), save(vault, "b.md", "Two.")
+        vault.embeddings.store(MODEL, {sha("One."): V1, sha("Gone."): V2})
+        give_up(vault, "Two.")
+
+        vault.embeddings.clear()
+
+        assert vault.embeddings.fingerprint() is None
+        assert vault.embeddings.counts() == EmbeddingCounts(pending=2)
+        assert {state(vault, synced), state(vault, failed)} == {EmbedState.PENDING}
+        vault.embeddings.store("model-b", {sha("One."): unit_vector(1, 2)})
+        assert state(vault, synced) is EmbedState.SYNCED
+
+
+def pending(vault: Vault) -> list[str]:
+    """The texts of the worklist."""
+    return [waiting.text for waiting in vault.embeddings.pending(1000)]
+
+
+def give_up(vault: Vault, *texts: str) -> None:
+    """Fail texts as often as it takes."""
+    for _ in range(3):
+        vault.embeddings.fail([sha(text) for text in texts], "no answer")
+
+
+def state(vault: Vault, document_id: int) -> EmbedState:
+    """Where a document stands."""
+    found = vault.documents.get(document_id)
+    assert found is not None, f"document {document_id} is gone"
+    return found.embed_state

@@ -1,0 +1,301 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from clawmem.contracts.base import Contract
+from clawmem.ports.errors import SourceUnreadable
+from clawmem.ports.files import FileSource
+from clawmem.ports.records import Scan
+
+Place = Callable[[Mapping[str, bytes]], str]
+Link = Callable[[str, str, str], None]
+Seal = Callable[[str, str], None]
+
+
+class _FileContract(Contract):
+    @pytest.fixture
+    def files(self) -> FileSource:
+        raise NotImplementedError("override the `files` fixture and return a FileSource")
+
+    @pytest.fixture
+    def place(self) -> Place:
+        raise NotImplementedError(
+            "override the `place` fixture: a function that writes a tree {path: bytes} into a new folder that "
+            "`files` can see and returns that folder's absolute path"
+        )
+
+
+class FileScanContract(_FileContract):
+    """Walking a tree. Supply ``files`` and ``place``."""
+
+    def test_every_wanted_file_sorted(self, files: FileSource, place: Place) -> None:
+        """
+        All files at any depth come by path, as text compares: a folder does not come before a file of its name.
+
+        If this fails: the order is that of the walk; sort the whole paths at the end.
+        """
+        tree = [
+            "a.md",
+            "a/b.md",
+            "a-b/c.md",
+            "B.md",
+            "a/b/c/d.md",
+            "über/東京.md",
+            "with space.md",
+            ".hidden/x",
+        ]
+        root = place(dict.fromkeys(tree, b"x"))
+
+        assert paths(scan(files, root)) == sorted(tree)
+
+    def test_stamps_say_size_and_time(self, files: FileSource, place: Place) -> None:
+        """
+        A stamp holds the size in bytes and the time of change in nanoseconds.
+
+        If this fails: characters are counted, or the time is a float of seconds.
+        """
+        root = place({"a.md": "é🐝".encode(), "empty.md": b""})
+
+        stamps = [file.stamp for file in scan(files, root).files]
+
+        assert [stamp.size for stamp in stamps] == [6, 0]
+        assert all(type(stamp.mtime_ns) is int and stamp.mtime_ns > 0 for stamp in stamps)
+
+    def test_scanning_again_gives_the_same(self, files: FileSource, place: Place) -> None:
+        """
+        Two scans of an untouched tree are equal, stamps included.
+
+        If this fails: something of the scan itself goes into the result.
+        """
+        root = place({"a.md": b"x", "b/c.md": b"y"})
+
+        assert scan(files, root) == scan(files, root)
+
+    def test_wanted_is_asked_with_relative_paths(self, files: FileSource, place: Place) -> None:
+        """
+        `wanted` is asked once for each file, with its path below the root and forward slashes, and decides.
+
+        If this fails: the file's name alone, or its whole path, is asked about.
+        """
+        root = place({"a.md": b"", "b/c.md": b"", "b/d.txt": b""})
+        asked: list[str] = []
+
+        found = files.scan(root, enter=always, wanted=noting(asked, lambda path: path.endswith(".md")))
+
+        assert sorted(asked) == ["a.md", "b/c.md", "b/d.txt"]
+        assert paths(found) == ["a.md", "b/c.md"]
+
+    def test_enter_prunes_unseen(self, files: FileSource, place: Place) -> None:
+        """
+        A folder that is not entered is not looked into: nothing below it is asked about or reported.
+
+        If this fails: the answer filters the result instead of the walk.
+        """
+        root = place({"keep/a.md": b"", "skip/b.md": b"", "skip/deep/c.md": b"", "keep/skip/d.md": b""})
+        entered: list[str] = []
+        wanted: list[str] = []
+
+        found = files.scan(
+            root,
+            enter=noting(entered, lambda path: path != "skip"),
+            wanted=noting(wanted),
+        )
+
+        assert sorted(entered) == ["keep", "keep/skip", "skip"]
+        assert sorted(wanted) == paths(found) == ["keep/a.md", "keep/skip/d.md"]
+
+    def test_empty_folder_is_there(self, files: FileSource, place: Place) -> None:
+        """
+        An empty folder gives no files and exists: its files are known to be gone.
+
+        If this fails: emptiness is taken for absence.
+        """
+        assert scan(files, place({})) == Scan(files=(), root_exists=True, unreadable=())
+
+    @pytest.mark.parametrize("below", ["/missing", "/a.md"])
+    def test_root_that_is_no_folder(self, files: FileSource, place: Place, below: str) -> None:
+        """
+        A root that is missing, or a file, gives no files and says that nothing is known.
+
+        If this fails: the walk's silence is taken for an empty folder, or an error comes through.
+        """
+        root = place({"a.md": b"x"}) + below
+
+        found = scan(files, root)
+
+        assert (found.files, found.root_exists) == ((), False)
+
+
+class FileReadContract(_FileContract):
+    """Reading one file. Supply ``files`` and ``place``."""
+
+    @pytest.mark.parametrize(
+        "content", [b"", b"plain\n", b"\xef\xbb\xbfwith\r\nends\r", b"\xff\xfe\x00", b"x" * 100_000]
+    )
+    def test_bytes_come_back_exactly(self, files: FileSource, place: Place, content: bytes) -> None:
+        """
+        A file's bytes come back as they are.
+
+        If this fails: the file is opened as text.
+        """
+        assert files.read(place({"deep/a b.md": content}), "deep/a b.md") == content
+
+    @pytest.mark.parametrize("path", ["missing.md", "folder/missing.md", "folder", "a.md/b.md"])
+    def test_what_is_no_file(self, files: FileSource, place: Place, path: str) -> None:
+        """
+        A file that is gone, or a folder, is unreadable, and the error says which.
+
+        If this fails: the platform's own error comes through.
+        """
+        root = place({"a.md": b"x", "folder/b.md": b"x"})
+
+        with pytest.raises(SourceUnreadable) as refused:
+            files.read(root, path)
+
+        assert refused.value.path.endswith(path)
+        assert refused.value.reason
+
+    @pytest.mark.parametrize("path", ["../secret.md", "deep/../../secret.md", "../inside-not/x.md"])
+    def test_outside_of_the_root(self, files: FileSource, place: Place, path: str) -> None:
+        """
+        A path that leads out of the root is refused though the file is there, one beside it likewise.
+
+        If this fails: the path is joined without being resolved, or compared as text without a slash.
+        """
+        outer = place({"inside/deep/a.md": b"x", "secret.md": b"no", "inside-not/x.md": b"no"})
+
+        with pytest.raises(SourceUnreadable):
+            files.read(outer + "/inside", path)
+
+    def test_absolute_path(self, files: FileSource, place: Place) -> None:
+        """
+        An absolute path to a file outside of the root is refused.
+
+        If this fails: joining an absolute path drops the root.
+        """
+        outer = place({"inside/a.md": b"x", "secret.md": b"no"})
+
+        with pytest.raises(SourceUnreadable):
+            files.read(outer + "/inside", outer + "/secret.md")
+
+
+class FileLinkContract(_FileContract):
+    """
+    Symbolic links. Supply ``files``, ``place`` and ``link``.
+
+    ``link(root, path, target)`` makes ``root/path`` a link to ``root/target``.
+    """
+
+    @pytest.fixture
+    def link(self) -> Link:
+        raise NotImplementedError("override the `link` fixture: a function that makes a symbolic link")
+
+    def test_links_are_not_reported(self, files: FileSource, place: Place, link: Link) -> None:
+        """
+        Links to files and folders, dangling ones too, are neither followed nor asked about.
+
+        If this fails: use `is_file(follow_symlinks=False)` and its like.
+        """
+        root = place({"a.md": b"x", "folder/b.md": b"y"})
+        for name, target in (("file.md", "a.md"), ("shortcut", "folder"), ("nowhere.md", "missing")):
+            link(root, name, target)
+        asked: list[str] = []
+
+        found = files.scan(root, enter=noting(asked), wanted=always)
+
+        assert paths(found) == ["a.md", "folder/b.md"]
+        assert asked == ["folder"]
+
+    def test_circle_ends(self, files: FileSource, place: Place, link: Link) -> None:
+        """
+        A link back to the folder above does not make the scan go round.
+
+        If this fails: links to folders are followed.
+        """
+        root = place({"folder/b.md": b"y"})
+        link(root, "folder/up", "folder")
+
+        assert paths(scan(files, root)) == ["folder/b.md"]
+
+    @pytest.mark.parametrize("path", ["door.md", "door/secret.md"])
+    def test_link_out_of_the_root_is_not_read(
+        self, files: FileSource, place: Place, link: Link, path: str
+    ) -> None:
+        """
+        A file outside of the root is not read through a link inside, be it to the file or to its folder.
+
+        If this fails: compare after resolving links, not before.
+        """
+        outer = place({"inside/a.md": b"x", "elsewhere/secret.md": b"no"})
+        link(outer, "inside/door.md", "elsewhere/secret.md")
+        link(outer, "inside/door", "elsewhere")
+
+        with pytest.raises(SourceUnreadable):
+            files.read(outer + "/inside", path)
+
+
+class FileSealContract(_FileContract):
+    """
+    What may not be read. Supply ``files``, ``place`` and ``seal``.
+
+    ``seal(root, path)`` makes a file or folder one that the process may not read. A machine on which that
+    cannot be done (a superuser reads everything) skips in the fixture, saying so.
+    """
+
+    @pytest.fixture
+    def seal(self) -> Seal:
+        raise NotImplementedError("override the `seal` fixture: a function that takes the right to read away")
+
+    def test_sealed_folder_is_named(self, files: FileSource, place: Place, seal: Seal) -> None:
+        """
+        A folder that cannot be listed is named as unreadable, and the rest is scanned.
+
+        If this fails: the error ends the walk, or is swallowed, so that files look deleted.
+        """
+        root = place({"a.md": b"x", "closed/b.md": b"y", "open/c.md": b"z"})
+        seal(root, "closed")
+
+        found = scan(files, root)
+
+        assert (paths(found), found.unreadable) == (["a.md", "open/c.md"], ("closed",))
+        assert found.root_exists
+
+    def test_sealed_file_is_scanned_and_not_read(self, files: FileSource, place: Place, seal: Seal) -> None:
+        """
+        A file that may not be read is still found by a scan, which opens none; reading it is refused.
+
+        If this fails: the scan opens files, or the platform's own error comes through.
+        """
+        root = place({"a.md": b"x"})
+        seal(root, "a.md")
+
+        assert paths(scan(files, root)) == ["a.md"]
+        with pytest.raises(SourceUnreadable):
+            files.read(root, "a.md")
+
+
+def scan(files: FileSource, root: str) -> Scan:
+    """A scan that enters and wants everything."""
+    return files.scan(root, enter=always, wanted=always)
+
+
+def always(path: str) -> bool:
+    """Yes."""
+    return True
+
+
+def noting(asked: list[str], answer: Callable[[str], bool] = always) -> Callable[[str], bool]:
+    """Answer like *answer*, and remember in *asked* what was asked about."""
+
+    def ask(path: str) -> bool:
+        asked.append(path)
+        return answer(path)
+
+    return ask
+
+
+def paths(found: Scan) -> list[str]:
+    """The paths of a scan's files, in its order."""
+    return [file.path for file in found.files]

@@ -1,0 +1,367 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from clawmem.contracts.base import Contract
+from clawmem.contracts.samples import T0
+from clawmem.ports.errors import LeaseLost
+from clawmem.ports.lease import LeaseStore
+from clawmem.ports.records import Lease
+
+
+class _LeaseContract(Contract):
+    @pytest.fixture
+    def leases(self) -> LeaseStore:
+        raise NotImplementedError("override the `leases` fixture and return an EMPTY LeaseStore")
+
+
+def acquired(leases: LeaseStore, holder: str = "a", *, now_ms: int = T0, ttl_ms: int = 100) -> Lease:
+    """A lease on ``index`` that must be granted."""
+    lease = leases.acquire("index", holder, now_ms=now_ms, ttl_ms=ttl_ms)
+    assert lease is not None, f"the index lease was refused to {holder!r} at T0 + {now_ms - T0} ms"
+    return lease
+
+
+class LeaseAcquireContract(_LeaseContract):
+    """Who gets a lease. Supply ``leases``: an EMPTY ``LeaseStore``."""
+
+    def test_free_name_is_granted(self, leases: LeaseStore) -> None:
+        """
+        A free name is granted to who asks, until `now_ms + ttl_ms`, with the fields that were asked for.
+
+        If this fails: look at how the lease is built from the arguments, the expiry above all.
+        """
+        lease = leases.acquire("index", "a", now_ms=T0, ttl_ms=100)
+
+        assert lease is not None
+        assert (lease.name, lease.holder, lease.expires_ms) == ("index", "a", T0 + 100)
+
+    def test_second_holder_waits(self, leases: LeaseStore) -> None:
+        """
+        While one holder's lease is live, to its last millisecond, another gets None.
+
+        If this fails: check and write are two statements, or `now_ms` is ignored.
+        """
+        acquired(leases, "a", ttl_ms=100)
+
+        assert leases.acquire("index", "b", now_ms=T0, ttl_ms=100) is None
+        assert leases.acquire("index", "b", now_ms=T0 + 99, ttl_ms=100) is None
+
+    def test_expiry_is_exclusive(self, leases: LeaseStore) -> None:
+        """
+        At exactly `expires_ms` the lease is anyone's.
+
+        If this fails: compare with `<=`, not `<`.
+        """
+        acquired(leases, "a", ttl_ms=100)
+
+        assert leases.acquire("index", "b", now_ms=T0 + 100, ttl_ms=100)
+
+    def test_refusal_changes_nothing(self, leases: LeaseStore) -> None:
+        """
+        An attempt that gets None neither extends nor shortens the lease that stands.
+
+        If this fails: the row is written before the condition is looked at.
+        """
+        lease = acquired(leases, "a", ttl_ms=100)
+
+        leases.acquire("index", "b", now_ms=T0 + 50, ttl_ms=1000)
+
+        leases.check(lease, now_ms=T0 + 99)
+        assert acquired(leases, "b", now_ms=T0 + 100)
+
+    def test_holder_may_acquire_again(self, leases: LeaseStore) -> None:
+        """
+        The live holder gets its lease again, with a larger token and a new expiry.
+
+        If this fails: the condition lacks `or holder = :holder`, or keeps the old row as it was.
+        """
+        first = acquired(leases, "a", ttl_ms=100)
+
+        again = acquired(leases, "a", now_ms=T0 + 50, ttl_ms=100)
+
+        assert again.token > first.token
+        assert again.expires_ms == T0 + 150
+
+    def test_token_grows_with_a_takeover(self, leases: LeaseStore) -> None:
+        """
+        Who takes over an expired lease gets a larger token than the one before.
+
+        If this fails: the token belongs to the name, not to the holder.
+        """
+        first = acquired(leases, "a", ttl_ms=100)
+
+        assert acquired(leases, "b", now_ms=T0 + 100).token > first.token
+
+    def test_token_survives_a_release(self, leases: LeaseStore) -> None:
+        """
+        A token is never given twice for a name, a release in between notwithstanding.
+
+        If this fails: releasing deletes the row and the counter with it.
+        """
+        first = acquired(leases, "a")
+        leases.release(first)
+
+        second = acquired(leases, "b")
+        leases.release(second)
+
+        assert first.token < second.token < acquired(leases, "a").token
+
+    def test_names_are_independent(self, leases: LeaseStore) -> None:
+        """
+        A lease on one name does not keep anybody from another name.
+
+        If this fails: the holder is looked up without the name.
+        """
+        index = acquired(leases, "a")
+
+        embed = leases.acquire("embed", "b", now_ms=T0, ttl_ms=100)
+
+        assert embed is not None
+        leases.check(index, now_ms=T0)
+        leases.check(embed, now_ms=T0)
+
+    def test_shortest_lease(self, leases: LeaseStore) -> None:
+        """
+        A lease of one millisecond is live at its own instant and gone at the next.
+
+        If this fails: times are rounded, or kept in seconds.
+        """
+        lease = acquired(leases, "a", ttl_ms=1)
+
+        leases.check(lease, now_ms=T0)
+        assert leases.acquire("index", "b", now_ms=T0, ttl_ms=1) is None
+        assert leases.acquire("index", "b", now_ms=T0 + 1, ttl_ms=1)
+
+
+class LeaseRenewContract(_LeaseContract):
+    """Keeping a lease. Supply ``leases``: an EMPTY ``LeaseStore``."""
+
+    def test_renewal_extends_and_keeps_the_token(self, leases: LeaseStore) -> None:
+        """
+        Renewing moves the expiry to `now_ms + ttl_ms` and nothing else.
+
+        If this fails: renew is written as another acquire, or adds to the old expiry.
+        """
+        lease = acquired(leases, "a", ttl_ms=100)
+
+        renewed = leases.renew(lease, now_ms=T0 + 60, ttl_ms=100)
+
+        assert renewed == replace(lease, expires_ms=T0 + 160)
+
+    def test_renewal_is_stored(self, leases: LeaseStore) -> None:
+        """
+        After a renewal others wait until the new expiry.
+
+        If this fails: the new expiry is returned and never written.
+        """
+        leases.renew(acquired(leases, "a", ttl_ms=100), now_ms=T0 + 60, ttl_ms=100)
+
+        assert leases.acquire("index", "b", now_ms=T0 + 159, ttl_ms=100) is None
+        assert leases.acquire("index", "b", now_ms=T0 + 160, ttl_ms=100)
+
+    def test_renewal_at_the_last_moment(self, leases: LeaseStore) -> None:
+        """
+        One millisecond before `expires_ms` a lease can be renewed, at `expires_ms` it is lost.
+
+        If this fails: the stored expiry is compared with the wrong one of `<` and `<=`.
+        """
+        lease = leases.renew(acquired(leases, "a", ttl_ms=100), now_ms=T0 + 99, ttl_ms=100)
+
+        with pytest.raises(LeaseLost):
+            leases.renew(lease, now_ms=T0 + 199, ttl_ms=100)
+
+    def test_expired_lease_stays_lost(self, leases: LeaseStore) -> None:
+        """
+        An expired lease cannot be renewed even if nobody has taken it.
+
+        If this fails: renew looks at the token only.
+        """
+        lease = acquired(leases, "a", ttl_ms=100)
+
+        with pytest.raises(LeaseLost):
+            leases.renew(lease, now_ms=T0 + 1000, ttl_ms=100)
+
+    def test_released_lease_cannot_be_renewed(self, leases: LeaseStore) -> None:
+        """
+        A released lease is lost at once.
+
+        If this fails: release leaves holder, token and expiry as they were.
+        """
+        lease = acquired(leases, "a", ttl_ms=100)
+        leases.release(lease)
+
+        with pytest.raises(LeaseLost):
+            leases.renew(lease, now_ms=T0 + 1, ttl_ms=100)
+
+    def test_taken_lease_cannot_be_renewed(self, leases: LeaseStore) -> None:
+        """
+        Who was overtaken cannot renew, and the attempt does not disturb the new holder.
+
+        If this fails: renew is missing the token or the holder in its condition.
+        """
+        lost = acquired(leases, "a", ttl_ms=100)
+        mine = acquired(leases, "b", now_ms=T0 + 100, ttl_ms=100)
+
+        with pytest.raises(LeaseLost):
+            leases.renew(lost, now_ms=T0 + 101, ttl_ms=1000)
+        leases.check(mine, now_ms=T0 + 199)
+        assert leases.acquire("index", "c", now_ms=T0 + 200, ttl_ms=100)
+
+    def test_old_token_cannot_be_renewed(self, leases: LeaseStore) -> None:
+        """
+        A holder that acquired again cannot renew with its first lease.
+
+        If this fails: renew compares holders and forgets the token.
+        """
+        first = acquired(leases, "a")
+        acquired(leases, "a")
+
+        with pytest.raises(LeaseLost):
+            leases.renew(first, now_ms=T0 + 1, ttl_ms=100)
+
+
+class LeaseFenceContract(_LeaseContract):
+    """The fence in front of every effect. Supply ``leases``: an EMPTY ``LeaseStore``."""
+
+    def test_live_lease_passes(self, leases: LeaseStore) -> None:
+        """
+        A live lease passes until one millisecond before `expires_ms` and fails at it.
+
+        If this fails: compare with `<=`, not `<`.
+        """
+        lease = acquired(leases, "a", ttl_ms=100)
+
+        leases.check(lease, now_ms=T0 + 99)
+        with pytest.raises(LeaseLost):
+            leases.check(lease, now_ms=T0 + 100)
+
+    def test_stored_expiry_counts(self, leases: LeaseStore) -> None:
+        """
+        A lease from before a renewal passes: what counts is the token and the stored expiry.
+
+        If this fails: check reads `lease.expires_ms` instead of the store.
+        """
+        before = acquired(leases, "a", ttl_ms=100)
+        leases.renew(before, now_ms=T0 + 50, ttl_ms=100)
+
+        leases.check(before, now_ms=T0 + 149)
+
+    def test_overtaken_lease_fails(self, leases: LeaseStore) -> None:
+        """
+        Once somebody else holds the name the old lease fails, whatever time its holder believes it is.
+
+        If this fails: check looks at the time and forgets the token.
+        """
+        lost = acquired(leases, "a", ttl_ms=100)
+        acquired(leases, "b", now_ms=T0 + 100)
+
+        with pytest.raises(LeaseLost):
+            leases.check(lost, now_ms=T0 + 50)
+
+    def test_old_token_fails(self, leases: LeaseStore) -> None:
+        """
+        After the same holder acquired again, its first lease fails and the second passes.
+
+        If this fails: check compares holders and forgets the token.
+        """
+        first = acquired(leases, "a")
+        second = acquired(leases, "a")
+
+        with pytest.raises(LeaseLost):
+            leases.check(first, now_ms=T0)
+        leases.check(second, now_ms=T0)
+
+    def test_other_holder_with_the_right_token_fails(self, leases: LeaseStore) -> None:
+        """
+        A token in somebody else's name is worth nothing.
+
+        If this fails: check compares tokens and forgets the holder.
+        """
+        lease = acquired(leases, "a")
+
+        with pytest.raises(LeaseLost):
+            leases.check(replace(lease, holder="b"), now_ms=T0)
+
+    def test_unknown_name_fails(self, leases: LeaseStore) -> None:
+        """
+        A lease on a name that nobody ever acquired is lost, and the error says whose and which.
+
+        If this fails: a missing row is taken for a passing one.
+        """
+        with pytest.raises(LeaseLost) as lost:
+            leases.check(Lease("index", "a", token=1, expires_ms=T0 + 100), now_ms=T0)
+
+        assert (lost.value.name, lost.value.holder) == ("index", "a")
+
+
+class LeaseReleaseContract(_LeaseContract):
+    """Giving a lease back. Supply ``leases``: an EMPTY ``LeaseStore``."""
+
+    def test_release_frees_the_name(self, leases: LeaseStore) -> None:
+        """
+        A released name is anyone's at once, and the lease no longer passes.
+
+        If this fails: release does not touch the expiry.
+        """
+        lease = acquired(leases, "a", ttl_ms=100)
+
+        leases.release(lease)
+
+        with pytest.raises(LeaseLost):
+            leases.check(lease, now_ms=T0)
+        assert leases.acquire("index", "b", now_ms=T0, ttl_ms=100)
+
+    def test_late_release_spares_the_new_holder(self, leases: LeaseStore) -> None:
+        """
+        Releasing a lease that was lost does not disturb who holds it now.
+
+        If this fails: release finds the row by name and forgets the token.
+        """
+        lost = acquired(leases, "a", ttl_ms=100)
+        mine = acquired(leases, "b", now_ms=T0 + 100, ttl_ms=100)
+
+        leases.release(lost)
+
+        leases.check(mine, now_ms=T0 + 199)
+        assert leases.acquire("index", "c", now_ms=T0 + 199, ttl_ms=100) is None
+
+    def test_release_with_an_old_token_spares_the_newer_lease(self, leases: LeaseStore) -> None:
+        """
+        A holder that acquired again does not lose its second lease by releasing the first.
+
+        If this fails: release compares holders and forgets the token.
+        """
+        first = acquired(leases, "a")
+        second = acquired(leases, "a")
+
+        leases.release(first)
+
+        leases.check(second, now_ms=T0)
+
+    def test_release_after_a_renewal(self, leases: LeaseStore) -> None:
+        """
+        The lease from before a renewal can still be given back: the token is the same.
+
+        If this fails: release compares `expires_ms`, which a renewal moves.
+        """
+        before = acquired(leases, "a", ttl_ms=100)
+        leases.renew(before, now_ms=T0 + 50, ttl_ms=1000)
+
+        leases.release(before)
+
+        assert leases.acquire("index", "b", now_ms=T0 + 51, ttl_ms=100)
+
+    def test_release_twice_or_of_nothing(self, leases: LeaseStore) -> None:
+        """
+        Releasing twice, or what never was, raises nothing.
+
+        If this fails: release asserts that it changed a row.
+        """
+        lease = acquired(leases, "a")
+
+        leases.release(lease)
+        leases.release(lease)
+        leases.release(Lease("unknown", "a", token=1, expires_ms=T0))

@@ -1,0 +1,119 @@
+"""Small things to put into a store. Every value is made up; nothing depends on the day."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any
+
+from clawmem.ports.records import (
+    Document,
+    Fragment,
+    FragmentKey,
+    FragmentKind,
+    Grain,
+    LexicalEntry,
+    LexicalQuery,
+    Term,
+    Vector,
+)
+from clawmem.ports.vault import Vault
+
+T0 = 1_700_000_000_000  # any instant: implementations must not read a clock
+WHEN = "2024-03-01T09:30:00.000Z"
+
+
+def sha(text: str) -> str:
+    """The SHA-256 of *text* in UTF-8, lower-case hex: how bodies and texts are named."""
+    return sha256(text.encode()).hexdigest()
+
+
+def document(
+    path: str = "note.md", body: str = "Body.", *, collection: str = "notes", **rest: Any
+) -> Document:
+    """A document whose hashes and length fit *body*; *rest* are its other fields."""
+    fields: dict[str, Any] = {
+        "title": path,
+        "hash": sha(body),
+        "source_hash": sha("source of " + body),
+        "authored_at": WHEN,
+        "modified_at": WHEN,
+        "indexed_at": WHEN,
+        "body_length": len(body),
+    }
+    return Document(collection=collection, path=path, **(fields | rest))
+
+
+def fragments(body: str, *, kind: FragmentKind = FragmentKind.PASSAGE, context: str = "") -> list[Fragment]:
+    """One fragment for each line of *body* that is not blank, in order."""
+    found: list[Fragment] = []
+    start = 0
+    for number, line in enumerate(body.split("\n"), start=1):
+        end = start + len(line)
+        if line.strip():
+            found.append(Fragment(len(found), kind, number, number, start, end, line, context=context))
+        start = end + 1
+    return found
+
+
+def save(
+    vault: Vault, path: str = "note.md", body: str = "Body.", *, collection: str = "notes", **rest: Any
+) -> int:
+    """Save a document with a passage for each line of its body; its id."""
+    made = document(path, body, collection=collection, **rest)
+    return vault.documents.save(made, body, fragments(body))
+
+
+def entry(
+    document_id: int,
+    text: str,
+    *,
+    seq: int = 0,
+    grain: Grain = Grain.PASSAGE,
+    collection: str = "notes",
+    title: str = "",
+) -> LexicalEntry:
+    """One unit of text for the lexical index."""
+    return LexicalEntry(FragmentKey(document_id, seq), grain, collection, title, text)
+
+
+def any_of(*terms: str | Term) -> LexicalQuery:
+    """Look for any of the words."""
+    return LexicalQuery(tuple(_term(term) for term in terms))
+
+
+def all_of(*terms: str | Term) -> LexicalQuery:
+    """Look for every one of the words."""
+    return LexicalQuery(tuple(_term(term) for term in terms), every=True)
+
+
+def raw_vector(*numbers: float) -> Vector:
+    """The numbers as they are, little-endian float32."""
+    return struct.pack(f"<{len(numbers)}f", *numbers)
+
+
+def unit_vector(*numbers: float) -> Vector:
+    """The direction of *numbers* with length one."""
+    length = math.hypot(*numbers)
+    return raw_vector(*(number / length for number in numbers))
+
+
+def floats(vector: Vector) -> tuple[float, ...]:
+    """The numbers of a vector."""
+    return struct.unpack(f"<{len(vector) // 4}f", vector)
+
+
+def cosine(a: Vector, b: Vector) -> float:
+    """The cosine of two unit vectors in plain Python: what an index is compared with."""
+    return sum(x * y for x, y in zip(floats(a), floats(b), strict=True))
+
+
+def keys(document_id: int, seqs: Sequence[int]) -> list[FragmentKey]:
+    """Fragments of one document."""
+    return [FragmentKey(document_id, seq) for seq in seqs]
+
+
+def _term(term: str | Term) -> Term:
+    return term if isinstance(term, Term) else Term(term)

@@ -1,0 +1,303 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from clawmem.contracts.base import VaultContract, needs
+from clawmem.contracts.samples import T0, any_of, entry, save, sha, unit_vector
+from clawmem.ports.capability import Capability
+from clawmem.ports.errors import InvalidInput, LeaseLost
+from clawmem.ports.records import EmbeddingCounts, FragmentKey, Grain, InactiveReason
+from clawmem.ports.vault import Vault
+
+VECTOR = unit_vector(1, 2)
+
+
+class Interrupted(BaseException):
+    """Stands for Ctrl-C: not an ``Exception``, and still to be rolled back."""
+
+
+class VaultTransactionContract(VaultContract):
+    """Records and indexes change together. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_a_block_that_ends_is_visible(self, vault: Vault) -> None:
+        """
+        After the block all of it is there: document, fragments, words, vectors.
+
+        If this fails: the commit is missing, or one of the parts has its own connection.
+        """
+        with vault.writing():
+            saved = write_everywhere(vault, "a.md", "budget")
+
+        assert_holds(vault, [saved])
+
+    @needs(Capability.TRANSACTIONS)
+    @pytest.mark.parametrize("error", [ValueError, Interrupted])
+    def test_a_block_that_raises_leaves_nothing(self, vault: Vault, error: type[BaseException]) -> None:
+        """
+        An exception of any kind takes back records and indexes together, and comes out itself.
+
+        If this fails: an index is written outside of the transaction, or only `Exception` is caught.
+        """
+        with pytest.raises(error), vault.writing():
+            write_everywhere(vault, "a.md", "budget")
+            raise error
+
+        assert_holds(vault, [])
+        assert vault.embeddings.fingerprint() is None
+
+    @needs(Capability.TRANSACTIONS)
+    def test_rollback_restores_what_was_there(self, vault: Vault) -> None:
+        """
+        What a failed block replaced, removed and cleared stands again as before.
+
+        If this fails: rolling back undoes additions only.
+        """
+        saved = write_everywhere(vault, "a.md", "budget")
+        before = vault.documents.get(saved)
+
+        with pytest.raises(ValueError), vault.writing():
+            save(vault, "a.md", "Other.")
+            vault.documents.deactivate([saved], InactiveReason.FORGOTTEN)
+            vault.lexical.remove(saved)
+            vault.vectors.clear()
+            vault.embeddings.clear()
+            raise ValueError
+
+        assert_holds(vault, [saved])
+        assert vault.documents.get(saved) == before
+        assert vault.documents.body(saved) == "budget"
+        assert vault.embeddings.fingerprint() == "model"
+
+    @needs(Capability.TRANSACTIONS)
+    def test_refused_write_does_not_end_the_block(self, vault: Vault) -> None:
+        """
+        A write that is refused and caught inside a block takes back itself alone.
+
+        If this fails: a refused statement rolls the whole transaction back; look before writing.
+        """
+        forgotten = save(vault, "f.md", "One.")
+        vault.documents.deactivate([forgotten], InactiveReason.FORGOTTEN)
+
+        with vault.writing():
+            saved = write_everywhere(vault, "a.md", "budget")
+            with pytest.raises(InvalidInput):
+                save(vault, "f.md", "Two.")
+
+        assert_holds(vault, [saved])
+
+    @needs(Capability.TRANSACTIONS)
+    def test_single_write_is_its_own_transaction(self, vault: Vault) -> None:
+        """
+        What was written outside of a block stands, whatever becomes of the next block.
+
+        If this fails: a single write leaves a transaction open.
+        """
+        saved = write_everywhere(vault, "a.md", "budget")
+
+        with pytest.raises(ValueError), vault.writing():
+            raise ValueError
+
+        assert_holds(vault, [saved])
+
+    def test_blocks_follow_each_other(self, vault: Vault) -> None:
+        """
+        After a block, failed or not, another can begin, and single writes work.
+
+        If this fails: a failed block leaves its transaction or its flag behind.
+        """
+        with pytest.raises(ValueError), vault.writing():
+            raise ValueError
+        with vault.writing():
+            first = write_everywhere(vault, "a.md", "budget")
+        with vault.writing():
+            pass
+
+        second = write_everywhere(vault, "b.md", "budget")
+
+        assert_holds(vault, [first, second])
+
+    def test_not_reentrant(self, vault: Vault) -> None:
+        """
+        A block inside a block is refused with RuntimeError; the outer one goes on and is kept.
+
+        If this fails: the inner block commits or rolls back the outer one's work.
+        """
+        with vault.writing():
+            saved = write_everywhere(vault, "a.md", "budget")
+            with pytest.raises(RuntimeError), vault.writing():
+                pass
+
+        assert_holds(vault, [saved])
+
+
+class VaultUpkeepContract(VaultContract):
+    """What a vault says about itself. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_info(self, vault: Vault) -> None:
+        """
+        A vault names its backend, its place and how it searches vectors; sizes are not negative.
+
+        If this fails: look at the field in the message.
+        """
+        info = vault.info()
+
+        assert info.backend
+        assert info.location
+        assert info.vector_method == vault.vectors.method
+        assert info.schema >= 0
+        assert info.size_bytes >= 0
+        assert info.read_only is False
+
+    def test_sound_vault_has_nothing_to_say(self, vault: Vault) -> None:
+        """
+        An empty vault and one that was written to, rolled back and cleaned are sound.
+
+        If this fails: read the sentences, one of the self-tests is wrong or right.
+        """
+        assert vault.check() == []
+
+        gone = write_everywhere(vault, "a.md", "budget")
+        write_everywhere(vault, "b.md", "budget")
+        with pytest.raises(ValueError), vault.writing():
+            vault.documents.deactivate([gone], InactiveReason.REMOVED)
+            raise ValueError
+        vault.documents.deactivate([gone], InactiveReason.REMOVED)
+        vault.lexical.remove(gone)
+        vault.vectors.remove(gone)
+        vault.embeddings.clean()
+
+        assert vault.check() == []
+
+    def test_check_changes_nothing(self, vault: Vault) -> None:
+        """
+        Checking leaves records and indexes as they are.
+
+        If this fails: the ranking self-test writes into the real index.
+        """
+        saved = write_everywhere(vault, "a.md", "budget")
+
+        vault.check()
+
+        assert_holds(vault, [saved])
+
+    def test_close_twice(self, vault: Vault) -> None:
+        """
+        A second close does nothing.
+
+        If this fails: forget the connection when it is closed.
+        """
+        save(vault)
+
+        vault.close()
+        vault.close()
+
+
+class VaultDurabilityContract(VaultContract):
+    """
+    What was acknowledged is there at the next opening. Supply ``vault`` and ``reopen``.
+
+    ``reopen`` opens the place of ``vault`` again; the tests have closed it before.
+    """
+
+    @pytest.fixture
+    def reopen(self) -> Callable[[], Vault]:
+        raise NotImplementedError("override the `reopen` fixture: a function that opens the same vault again")
+
+    @needs(Capability.DURABILITY)
+    def test_writes_survive(self, vault: Vault, reopen: Callable[[], Vault]) -> None:
+        """
+        A block and a single write are there at the next opening, in records and indexes.
+
+        If this fails: the close rolls back, or an index is kept in memory.
+        """
+        with vault.writing():
+            first = write_everywhere(vault, "a.md", "budget")
+        second = write_everywhere(vault, "b.md", "budget")
+        before = vault.documents.many([first, second])
+        vault.close()
+
+        again = reopen()
+
+        assert_holds(again, [first, second])
+        assert again.documents.many([first, second]) == before
+        assert again.embeddings.fingerprint() == "model"
+        again.close()
+
+    @needs(Capability.DURABILITY)
+    def test_what_was_taken_back_stays_away(self, vault: Vault, reopen: Callable[[], Vault]) -> None:
+        """
+        A failed block has left nothing at the next opening either.
+
+        If this fails: rolling back only hides what was written.
+        """
+        with pytest.raises(ValueError), vault.writing():
+            write_everywhere(vault, "a.md", "budget")
+            raise ValueError
+        vault.close()
+
+        again = reopen()
+
+        assert_holds(again, [])
+        again.close()
+
+    @needs(Capability.DURABILITY)
+    def test_forgotten_stays_forgotten(self, vault: Vault, reopen: Callable[[], Vault]) -> None:
+        """
+        A reason is there at the next opening.
+
+        If this fails: reasons are kept in memory.
+        """
+        saved = save(vault)
+        vault.documents.deactivate([saved], InactiveReason.FORGOTTEN)
+        vault.close()
+
+        again = reopen()
+
+        found = again.documents.get(saved)
+        assert found is not None
+        assert found.inactive is InactiveReason.FORGOTTEN
+        again.close()
+
+    @needs(Capability.DURABILITY)
+    def test_leases_survive(self, vault: Vault, reopen: Callable[[], Vault]) -> None:
+        """
+        A lease holds through a restart, and its token is larger than one released before.
+
+        If this fails: leases are kept in memory, or a release forgets the token.
+        """
+        released = vault.leases.acquire("index", "a", now_ms=T0, ttl_ms=100)
+        assert released is not None
+        vault.leases.release(released)
+        lease = vault.leases.acquire("index", "b", now_ms=T0, ttl_ms=100)
+        assert lease is not None
+        vault.close()
+
+        again = reopen()
+
+        again.leases.check(lease, now_ms=T0 + 99)
+        assert lease.token > released.token
+        with pytest.raises(LeaseLost):
+            again.leases.check(released, now_ms=T0)
+        assert again.leases.acquire("index", "a", now_ms=T0 + 99, ttl_ms=100) is None
+        again.close()
+
+
+def write_everywhere(vault: Vault, path: str, body: str) -> int:
+    """One document of one fragment, in the records and in every index; its id."""
+    saved = save(vault, path, body)
+    vault.lexical.put([entry(saved, body)])
+    vault.vectors.put(vault.embeddings.store("model", {sha(body): VECTOR}))
+    return saved
+
+
+def assert_holds(vault: Vault, ids: list[int]) -> None:
+    """Assert that records and indexes hold these documents of `write_everywhere` and nothing else."""
+    keys = [FragmentKey(number, 0) for number in ids]
+    assert sorted(found.id for found in vault.documents.latest()) == ids
+    assert sorted(vault.documents.spans(keys)) == keys
+    assert [hit.key for hit in vault.lexical.search(any_of("budget"), Grain.PASSAGE, 10)] == keys
+    assert [hit.key for hit in vault.vectors.search(VECTOR, 10)] == keys
+    assert (vault.lexical.count(Grain.PASSAGE), vault.vectors.count()) == (len(ids), len(ids))
+    assert vault.embeddings.counts() == EmbeddingCounts(stored=1 if ids else 0)

@@ -1,0 +1,302 @@
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+
+import pytest
+
+from clawmem.contracts.base import VaultContract
+from clawmem.contracts.samples import cosine, raw_vector, save, unit_vector
+from clawmem.ports.errors import BadVector
+from clawmem.ports.records import EVERYTHING, FragmentKey, Scope, Vector
+from clawmem.ports.vault import Vault
+
+EAST = unit_vector(1, 0, 0, 0)
+NORTH = unit_vector(0, 1, 0, 0)
+WEST = unit_vector(-1, 0, 0, 0)
+NORTH_EAST = unit_vector(1, 1, 0, 0)
+
+REFUSED = {
+    "not a number": raw_vector(math.nan, 1, 0, 0),
+    "infinite": raw_vector(math.inf, 0, 0, 0),
+    "all zeros": raw_vector(0, 0, 0, 0),
+    "shorter": unit_vector(1, 0, 0),
+    "longer": unit_vector(1, 0, 0, 0, 0),
+    "empty": b"",
+    "cut off": EAST[:-1],
+}
+
+
+class VectorSearchContract(VaultContract):
+    """Nearest fragments. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_nearest_first_with_its_cosine(self, vault: Vault) -> None:
+        """
+        Hits come by cosine, from 1 for the same direction through 0 to -1 for the opposite.
+
+        If this fails: the score is a distance, is squared, or is cut off at zero.
+        """
+        ids = put_all(vault, [WEST, NORTH, EAST, NORTH_EAST])
+
+        hits = vault.vectors.search(EAST, 10)
+
+        assert [hit.key.document_id for hit in hits] == [ids[2], ids[3], ids[1], ids[0]]
+        assert [hit.score for hit in hits] == pytest.approx([1, math.sqrt(0.5), 0, -1], abs=1e-5)
+
+    def test_scores_stay_between_minus_one_and_one(self, vault: Vault) -> None:
+        """
+        Rounding does not carry a score past 1 or -1.
+
+        If this fails: clamp the cosine.
+        """
+        directions = [unit_vector(*(math.sin(n * k + 1) for k in range(1, 49))) for n in range(20)]
+        put_all(vault, directions)
+
+        scores = [hit.score for query in directions for hit in vault.vectors.search(query, 20)]
+
+        assert max(scores) <= 1
+        assert min(scores) >= -1
+
+    def test_order_is_that_of_plain_python(self, vault: Vault) -> None:
+        """
+        Among 200 vectors the nearest 20 and their order are those of a cosine in plain Python.
+
+        If this fails: the search is approximate, or numbers are stored with less than float32.
+        """
+        dice = random.Random(7)
+        vectors = [unit_vector(*(dice.gauss(0, 1) for _ in range(16))) for _ in range(201)]
+        query = vectors.pop()
+        ids = put_all(vault, vectors)
+
+        hits = vault.vectors.search(query, 20)
+
+        expected = sorted(zip(ids, vectors, strict=True), key=lambda pair: -cosine(query, pair[1]))[:20]
+        assert [hit.key.document_id for hit in hits] == [number for number, _ in expected]
+        assert [hit.score for hit in hits] == pytest.approx([cosine(query, v) for _, v in expected], abs=1e-5)
+
+    def test_ties_come_by_key(self, vault: Vault) -> None:
+        """
+        Equal vectors come by document, then fragment, in whatever order they were put.
+
+        If this fails: ties are left to the order of insertion.
+        """
+        first, second = save(vault, "a.md"), save(vault, "b.md")
+        keys = [FragmentKey(first, 2), FragmentKey(first, 10), FragmentKey(second, 0), FragmentKey(second, 1)]
+        vault.vectors.put([(key, NORTH_EAST) for key in keys[::-1]])
+
+        assert [hit.key for hit in vault.vectors.search(EAST, 10)] == keys
+        assert [hit.key for hit in vault.vectors.search(EAST, 2)] == keys[:2]
+
+    @pytest.mark.parametrize(("limit", "expected"), [(-1, 0), (0, 0), (1, 1), (2, 2), (3, 3), (4, 3)])
+    def test_limit(self, vault: Vault, limit: int, expected: int) -> None:
+        """
+        At most *limit* hits, the nearest ones; below 1 none.
+
+        If this fails: the engine's own limit is handed -1 or 0.
+        """
+        ids = put_all(vault, [EAST, NORTH_EAST, NORTH])
+
+        assert found(vault, EAST, limit) == ids[:expected]
+
+    def test_empty_index(self, vault: Vault) -> None:
+        """
+        An empty index finds nothing for a vector of any length.
+
+        If this fails: the index has no table, or no length, before the first vector.
+        """
+        assert vault.vectors.search(EAST, 10) == []
+        assert vault.vectors.search(unit_vector(1, 2), 10) == []
+
+    def test_zero_question(self, vault: Vault) -> None:
+        """
+        A question of all zeros is near to nothing.
+
+        If this fails: zero is divided by, or everything comes back with score 0.
+        """
+        put_all(vault, [EAST])
+
+        assert vault.vectors.search(raw_vector(0, 0, 0, 0), 10) == []
+
+    @pytest.mark.parametrize(
+        "query", [unit_vector(1, 0, 0), unit_vector(1, 0, 0, 0, 0)], ids=["short", "long"]
+    )
+    def test_question_of_another_length(self, vault: Vault, query: Vector) -> None:
+        """
+        A question of another length than the vectors is refused.
+
+        If this fails: the shorter of the two is compared, or the engine's own error comes through.
+        """
+        put_all(vault, [EAST])
+
+        with pytest.raises(BadVector):
+            vault.vectors.search(query, 10)
+
+    def test_small_collection_is_never_short(self, vault: Vault) -> None:
+        """
+        Three vectors of a small collection are all found, however many nearer ones lie elsewhere.
+
+        If this fails: the scope is applied after the cut to the limit.
+        """
+        put_all(vault, [EAST] * 200, collection="large")
+        ids = put_all(vault, [NORTH_EAST, NORTH, WEST], collection="small")
+
+        assert found(vault, EAST, 3, "small") == ids
+        assert found(vault, EAST, 5, "small") == ids
+
+    def test_several_collections(self, vault: Vault) -> None:
+        """
+        A scope of several collections sees those and no other; an unknown one is empty; no scope is all.
+
+        If this fails: only the first collection is bound, or an empty scope means none.
+        """
+        a, b, c = (put_all(vault, [EAST], collection=name)[0] for name in "abc")
+
+        assert found(vault, EAST, 10, "a", "c") == [a, c]
+        assert found(vault, EAST, 10, "nowhere") == []
+        assert found(vault, EAST, 10) == [a, b, c]
+
+
+class VectorUpkeepContract(VaultContract):
+    """Putting, replacing, removing. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_put_replaces(self, vault: Vault) -> None:
+        """
+        A key put again has its new vector and counts once.
+
+        If this fails: the old vector stays beside the new one.
+        """
+        (number,) = put_all(vault, [EAST])
+
+        vault.vectors.put([(FragmentKey(number, 0), WEST)])
+
+        (hit,) = vault.vectors.search(EAST, 10)
+        assert hit.key == FragmentKey(number, 0)
+        assert hit.score == pytest.approx(-1, abs=1e-5)
+        assert vault.vectors.count() == 1
+
+    def test_put_twice_in_one_call(self, vault: Vault) -> None:
+        """
+        Of two vectors with one key in one call the later stands; the call takes an iterator.
+
+        If this fails: replacing looks at what was there before the call only.
+        """
+        number = save(vault)
+
+        vault.vectors.put(iter([(FragmentKey(number, 0), EAST), (FragmentKey(number, 0), WEST)]))
+
+        assert [hit.score for hit in vault.vectors.search(EAST, 10)] == pytest.approx([-1], abs=1e-5)
+
+    def test_remove_takes_all_of_a_document(self, vault: Vault) -> None:
+        """
+        Removing takes every fragment's vector of that document out, and no other's.
+
+        If this fails: only `seq` 0 is removed.
+        """
+        gone, here = save(vault, "a.md"), save(vault, "b.md")
+        vault.vectors.put([(FragmentKey(number, seq), EAST) for number in (gone, here) for seq in (0, 1, 2)])
+
+        vault.vectors.remove(gone)
+
+        assert found(vault, EAST, 10) == [here] * 3
+        assert vault.vectors.count() == 3
+
+    def test_remove_what_is_not_there(self, vault: Vault) -> None:
+        """
+        Removing an unknown document, or one twice, or from an empty index, changes nothing.
+
+        If this fails: remove asserts that it found a row, or that there is a table.
+        """
+        vault.vectors.remove(987_654)
+        first, second = put_all(vault, [EAST, NORTH])
+
+        for _ in range(2):
+            vault.vectors.remove(second)
+            vault.vectors.remove(987_654)
+
+        assert found(vault, EAST, 10) == [first]
+
+    @pytest.mark.parametrize("bad", REFUSED.values(), ids=REFUSED)
+    def test_bad_vector_is_refused(self, vault: Vault, bad: Vector) -> None:
+        """
+        A vector that is not finite, all zeros or of another length is refused, and nothing of its batch stays.
+
+        If this fails: look at each vector before the first is written.
+        """
+        first, second = put_all(vault, [EAST, NORTH])
+
+        with pytest.raises(BadVector):
+            vault.vectors.put([(FragmentKey(first, 0), WEST), (FragmentKey(second, 1), bad)])
+
+        assert vault.vectors.count() == 2
+        assert [hit.score for hit in vault.vectors.search(EAST, 10)] == pytest.approx([1, 0], abs=1e-5)
+
+    def test_first_batch_of_two_lengths(self, vault: Vault) -> None:
+        """
+        An empty index refuses a batch whose vectors differ in length.
+
+        If this fails: lengths are compared with what is stored, and not within the batch.
+        """
+        number = save(vault)
+
+        with pytest.raises(BadVector):
+            vault.vectors.put([(FragmentKey(number, 0), EAST), (FragmentKey(number, 1), unit_vector(1, 0))])
+
+        assert vault.vectors.count() == 0
+
+    def test_put_nothing(self, vault: Vault) -> None:
+        """
+        Putting no vectors changes nothing and settles no length.
+
+        If this fails: the length is taken from a first vector that is not there.
+        """
+        vault.vectors.put([])
+
+        assert vault.vectors.count() == 0
+
+    def test_clear_allows_another_length(self, vault: Vault) -> None:
+        """
+        A cleared index is empty and takes vectors of another length.
+
+        If this fails: the length outlives the vectors; drop the table and make it again.
+        """
+        (number,) = put_all(vault, [EAST])
+
+        vault.vectors.clear()
+
+        assert (vault.vectors.count(), vault.vectors.search(EAST, 10)) == (0, [])
+        vault.vectors.put([(FragmentKey(number, 0), unit_vector(1, 0))])
+        assert found(vault, unit_vector(1, 0), 10) == [number]
+
+    def test_clear_of_an_empty_index(self, vault: Vault) -> None:
+        """
+        Clearing an empty index changes nothing.
+
+        If this fails: clear drops a table that is made with the first vector.
+        """
+        vault.vectors.clear()
+
+        assert vault.vectors.count() == 0
+
+    def test_method_is_named(self, vault: Vault) -> None:
+        """
+        The index says how it answers, before and after it holds something.
+
+        If this fails: the name is only known once a table exists.
+        """
+        assert vault.vectors.method
+        put_all(vault, [EAST])
+        assert vault.vectors.method
+
+
+def put_all(vault: Vault, vectors: Sequence[Vector], *, collection: str = "notes") -> list[int]:
+    """Save a document for each vector and put it in as fragment 0; the ids, ascending."""
+    ids = [save(vault, f"{number}.md", collection=collection) for number in range(len(vectors))]
+    vault.vectors.put((FragmentKey(number, 0), vector) for number, vector in zip(ids, vectors, strict=True))
+    return ids
+
+
+def found(vault: Vault, vector: Vector, limit: int, *collections: str) -> list[int]:
+    """The documents of the hits, nearest first."""
+    scope = Scope(frozenset(collections)) if collections else EVERYTHING
+    return [hit.key.document_id for hit in vault.vectors.search(vector, limit, scope)]

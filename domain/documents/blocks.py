@@ -1,0 +1,130 @@
+"""Markdown as a row of blocks: paragraphs, list items, chat turns, code and headings, with their places."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+_HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|\Z)")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([^`\s]*)")
+_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
+_TURN = re.compile(
+    r"\*\*([^*:\n]{1,40}):\*\*|\*\*([^*\n]{1,40})\*\*:|(user|assistant|human|system):(?=\s)", re.IGNORECASE
+)
+
+
+class BlockKind(Enum):
+    """What a block is."""
+
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    ITEM = "item"
+    TURN = "turn"
+    CODE = "code"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """
+    A block between two blank lines, or a line that begins something by itself.
+
+    ``start`` and ``end`` are character offsets of the body, the line break not included; lines count from
+    ``first_line``. ``label`` is a heading's text, a code block's language, a turn's speaker. ``level`` is
+    1–6 for headings, else 0.
+    """
+
+    kind: BlockKind
+    start_line: int
+    end_line: int
+    start: int
+    end: int
+    label: str = ""
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    number: int
+    start: int
+    text: str
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+
+def blocks(body: str, first_line: int = 1) -> list[Block]:
+    """
+    The blocks of *body* in order; blank lines belong to none, every other line to exactly one.
+
+    An unclosed code fence runs to the end. A speaker is recognised at the beginning of a line, as
+    ``**Name:**``, ``**Name**:`` or one of the usual roles followed by a colon.
+    """
+    found: list[Block] = []
+    lines = _lines(body, first_line)
+    for line in lines:
+        fence = _FENCE.match(line.text)
+        if fence:
+            found.append(_code(line, fence, lines))
+        elif line.text.strip():
+            _add(found, line)
+    return found
+
+
+def _lines(body: str, first_line: int) -> Iterator[_Line]:
+    start = 0
+    for number, text in enumerate(body.split("\n"), first_line):
+        yield _Line(number, start, text)
+        start += len(text) + 1
+
+
+def _code(opening: _Line, fence: re.Match[str], rest: Iterator[_Line]) -> Block:
+    mark, last = fence[1], opening
+    for line in rest:
+        last = line
+        if _closes(line.text, mark):
+            break
+    return Block(BlockKind.CODE, opening.number, last.number, opening.start, last.end, fence[2])
+
+
+def _closes(text: str, mark: str) -> bool:
+    stripped = text.strip()
+    return len(stripped) >= len(mark) and stripped == mark[0] * len(stripped)
+
+
+def _add(found: list[Block], line: _Line) -> None:
+    fresh = _beginning(line)
+    if fresh is None and found and _continues(found[-1], line):
+        before = found.pop()
+        fresh = Block(
+            before.kind, before.start_line, line.number, before.start, line.end, before.label, before.level
+        )
+    found.append(fresh or _block(BlockKind.PARAGRAPH, line))
+
+
+def _beginning(line: _Line) -> Block | None:
+    if heading := _HEADING.match(line.text):
+        return _block(BlockKind.HEADING, line, _label(line.text[heading.end() :]), len(heading[1]))
+    if turn := _TURN.match(line.text):
+        return _block(BlockKind.TURN, line, (turn[1] or turn[2] or turn[3]).strip())
+    if _ITEM.match(line.text):
+        return _block(BlockKind.ITEM, line)
+    return None
+
+
+def _label(text: str) -> str:
+    """A heading's text without the closing run of ``#`` that Markdown allows."""
+    label = text.strip()
+    bare = label.rstrip("#")
+    return bare.rstrip() if not bare or bare[-1] in " \t" else label
+
+
+def _block(kind: BlockKind, line: _Line, label: str = "", level: int = 0) -> Block:
+    return Block(kind, line.number, line.number, line.start, line.end, label, level)
+
+
+def _continues(block: Block, line: _Line) -> bool:
+    # The line directly below goes on with a paragraph, an item or a turn; a heading or a fence is closed.
+    return block.end_line + 1 == line.number and block.kind not in (BlockKind.HEADING, BlockKind.CODE)

@@ -1,0 +1,39 @@
+"""What the lexical index is told about a document: the same words at four grains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clawmem.domain.documents.tokens import index_text
+from clawmem.ports.records import Fragment, FragmentKey, FragmentKind, Grain, LexicalEntry
+
+GRAIN_OF = {
+    FragmentKind.LINE: Grain.LINE,
+    FragmentKind.PASSAGE: Grain.PASSAGE,
+    FragmentKind.SECTION: Grain.SECTION,
+    FragmentKind.DOCUMENT: Grain.DOCUMENT,
+}
+
+
+def lexical_entries(
+    document_id: int, collection: str, title: str, fragments: Sequence[Fragment]
+) -> Iterator[LexicalEntry]:
+    """
+    One entry for each line, passage, section and the whole.
+
+    The title of each is the document's title with the headings above it, so that a question which names
+    the subject finds the line that does not repeat it.
+    """
+    for part in fragments:
+        if part.kind in GRAIN_OF:
+            yield LexicalEntry(
+                FragmentKey(document_id, part.seq),
+                GRAIN_OF[part.kind],
+                collection,
+                index_text(_above(title, part)),
+                index_text(part.text),
+            )
+
+
+def _above(title: str, part: Fragment) -> str:
+    return title if part.heading == title else f"{title} {part.heading}"

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from clawmem.domain.documents.times import parse_iso
+
+BYTE_ORDER_MARK = "\ufeff"
+OPENING = re.compile(r"---\r?\n")
+CLOSING = re.compile(r"^(?:---|\.\.\.)(?:\r?\n|\r?\Z)", re.MULTILINE)
+
+# YAML aliases let a few lines stand for a billion values, or for themselves; real lists are far shorter.
+MAX_VALUES = 1000
+MAX_INTEGER_BITS = 256  # wider ones are no fact about a note, and Python refuses to print the widest
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """A source taken apart: raw YAML without its fences, the body, and the 1-based line the body starts on."""
+
+    text: str
+    body: str
+    body_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """
+    What a document says about itself. ``None`` and ``()`` stand for what is absent or unusable.
+
+    ``date`` is the ISO text as declared, always readable by `times.parse_iso`. ``extra`` holds every key
+    in its order with a printable value, those read into a field included.
+    """
+
+    title: str | None = None
+    date: str | None = None
+    tags: tuple[str, ...] = ()
+    domain: str | None = None
+    workstream: str | None = None
+    content_type: str | None = None
+    review_by: str | None = None
+    participants: tuple[str, ...] = ()
+    extra: tuple[tuple[str, str], ...] = ()
+
+
+def split(source: str) -> FrontMatter:
+    """
+    Take the YAML block off the top of *source*.
+
+    The block starts on line 1 with exactly ``---`` and ends with the next line that is exactly ``---`` or
+    ``...``; without both, all of *source* is body. A byte order mark is dropped. Line ends, LF or CRLF, are
+    kept as they are, in both parts: the body is the rest of the source to the letter, blank lines included.
+    """
+    source = source.removeprefix(BYTE_ORDER_MARK)
+    opening = OPENING.match(source)
+    closing = CLOSING.search(source, opening.end()) if opening else None
+    if opening is None or closing is None:
+        return whole(source)
+    text = source[opening.end() : closing.start()]
+    return FrontMatter(text, source[closing.end() :], text.count("\n") + 3)
+
+
+def whole(source: str) -> FrontMatter:
+    """All of *source* as body, less a byte order mark: what to fall back on when the YAML is malformed."""
+    return FrontMatter("", source.removeprefix(BYTE_ORDER_MARK), 1)
+
+
+def facts(raw: Mapping[str, object]) -> Facts:
+    """
+    Read parsed YAML forgivingly: a value of the wrong kind counts as absent, nothing raises.
+
+    A title and a content type must be strings, since YAML turns ``2026-04-02`` or ``no`` into something
+    else. A date is a date, a time stamp or a string `times.parse_iso` reads. Tags and participants are a
+    list or a comma-separated string; repeated ones count once. Scalars are written the YAML way (``true``),
+    dates in ISO 8601, lists joined by ``", "``, mappings by their values; at most 1000 values are read of
+    any one key.
+    """
+    return Facts(
+        title=_string(raw.get("title")),
+        date=_date(raw.get("date")),
+        tags=_words(raw.get("tags")),
+        domain=_printable(raw.get("domain")) or None,
+        workstream=_printable(raw.get("workstream")) or None,
+        content_type=_string(raw.get("content_type")),
+        review_by=_printable(raw.get("review_by")) or None,
+        participants=_words(raw.get("participants")),
+        extra=tuple((_scalar(key), _printable(value)) for key, value in raw.items()),
+    )
+
+
+def _string(value: object) -> str | None:
+    return value.strip() or None if isinstance(value, str) else None
+
+
+def _date(value: object) -> str | None:
+    text = _scalar(value)
+    return text if parse_iso(text) is not None else None
+
+
+def _words(value: object) -> tuple[str, ...]:
+    found = (word.strip() for word in value.split(",")) if isinstance(value, str) else _leaves(value)
+    return tuple(dict.fromkeys(filter(None, found)))
+
+
+def _printable(value: object) -> str:
+    return ", ".join(filter(None, _leaves(value)))
+
+
+def _leaves(value: object) -> Iterator[str]:
+    waiting = [value]
+    for _ in range(MAX_VALUES):
+        if not waiting:
+            return
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            value = list(value.values())
+        if isinstance(value, list | tuple):
+            waiting.extend(reversed(value[:MAX_VALUES]))
+        else:
+            yield _scalar(value)
+
+
+def _scalar(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    if isinstance(value, int) and value.bit_length() > MAX_INTEGER_BITS:
+        return ""
+    return str(value).strip() if isinstance(value, str | int | float) else ""

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+UNTITLED = "Untitled"  # only for a path without any name
+
+HEADING = re.compile(r" {0,3}#{1,6}(?=[ \t])")
+FENCE = re.compile(r" {0,3}(?P<mark>`{3,}+(?!.*`)|~{3,})")
+EXTENSION = re.compile(r"\.(?:md|txt)\Z", re.IGNORECASE)
+
+
+def title(declared: str | None, body: str, path: str) -> str:
+    """
+    What a document is called: as declared, else its first heading, else its file name without .md or .txt.
+
+    A source that is empty or blank is passed over. The answer is one line, trimmed, and never empty:
+    a file called ``.md`` keeps that name, and a path without a name gives ``Untitled``.
+    """
+    lines = map(_one_line, _candidates(declared, body, path))
+    return next(filter(None, lines), UNTITLED)
+
+
+def headings(body: str) -> Iterator[str]:
+    """
+    Texts of the ATX headings of *body* from top to bottom, without their ``#`` marks; empty ones are left out.
+
+    As in CommonMark: one to six ``#`` and a blank, indented by at most three spaces; inside a fenced code
+    block nothing is a heading, and a fence never closed runs to the end.
+    """
+    fence = ""
+    for line in body.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
+        if fence:
+            fence = "" if _closes(line, fence) else fence
+        elif opening := FENCE.match(line):
+            fence = opening["mark"]
+        elif text := _heading(line):
+            yield text
+
+
+def _candidates(declared: str | None, body: str, path: str) -> Iterator[str]:
+    yield declared or ""
+    yield next(headings(body), "")
+    name = path.rstrip("/").rpartition("/")[2]
+    yield EXTENSION.sub("", name)
+    yield name
+
+
+def _one_line(text: str) -> str:
+    return " ".join(filter(None, map(str.strip, text.splitlines())))
+
+
+def _closes(line: str, fence: str) -> bool:
+    mark = line.strip(" \t")
+    indent = len(line) - len(line.lstrip(" "))
+    return indent <= 3 and len(mark) >= len(fence) and not mark.strip(fence[0])
+
+
+def _heading(line: str) -> str:
+    marks = HEADING.match(line)
+    if marks is None:
+        return ""
+    text = line[marks.end() :].strip()
+    bare = text.rstrip("#")
+    return bare.strip() if not bare or bare[-1].isspace() else text

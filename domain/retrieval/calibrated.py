@@ -1,0 +1,95 @@
+"""
+The ranking policy `calibrated`, the default: relevance first, metadata for near-ties.
+
+A document that matches clearly better stays ahead, whatever is known about the others; only a question
+that asks for what is recent lets time outweigh a moderate difference in relevance.
+"""
+
+from __future__ import annotations
+
+import math
+
+from clawmem.domain.retrieval.composite import MOST_FREQUENCY, Signals, frequency_boost
+from clawmem.domain.retrieval.confidence import baseline, blend_stored
+from clawmem.domain.retrieval.recency import FOREVER, decay, half_life_days, recency
+
+# The largest each term can be. Together they span 0.060, from -0.016 to +0.044: two documents whose
+# relevance differs by more than 0.06 therefore never change places. Raise one only by lowering another.
+CONFIDENCE = 0.008
+QUALITY = 0.004
+FREQUENCY = 0.004
+RECENCY = 0.004
+PIN = 0.024
+
+INTENDED_RECENCY = 0.25  # asked for, so it may move a document past better matches
+INTENDED_HALF_LIFE_DAYS = 30.0  # for all types: the question is about time, not about what goes stale
+
+
+def calibrated(relevance: float, signals: Signals, *, recency_intent: bool = False) -> float:
+    """
+    Score one document in [0, 1]: its relevance, moved a little by what is known about it.
+
+    Never falls when relevance rises. Without *recency_intent* the metadata moves it by -0.016 to +0.044
+    at most, and a relevance more than 0.06 higher always wins. The clamp to 1.0 can make the best matches
+    equal: sort by `sort_score`, show this.
+
+    Args:
+        relevance: The fused score of this query, scaled to [0, 1]; values outside count as the nearer end,
+            NaN as 0.
+        signals: ``search`` and ``length`` are not read: relevance already says how well, and a snippet
+            of the matching fragment costs the same whatever the length.
+        recency_intent: The question asks for what is recent (`has_recency_intent`).
+    """
+    return _unit(sort_score(relevance, signals, recency_intent=recency_intent))
+
+
+def sort_score(relevance: float, signals: Signals, *, recency_intent: bool = False) -> float:
+    """The sum of `parts` before the clamp: strictly rising with relevance, so that it can order the best."""
+    return math.fsum(parts(relevance, signals, recency_intent=recency_intent).values())
+
+
+def parts(relevance: float, signals: Signals, *, recency_intent: bool = False) -> dict[str, float]:
+    """
+    The terms of the score by name, for an explanation; they sum to `sort_score`.
+
+    A neutral document has 0 in every term but ``relevance``: a note one half life old with stored
+    confidence and quality 0.5, one revision, no duplicate, not pinned. With *recency_intent* the term
+    ``recency`` runs from 0 to 0.25 instead of around zero.
+
+    Returns:
+        ``relevance``, ``confidence``, ``quality``, ``frequency``, ``recency``, ``pin``, in this order.
+    """
+    match = _unit(relevance)
+    confidence = blend_stored(baseline(signals.content_type), signals.stored_confidence)
+    return {
+        "relevance": match,
+        "confidence": CONFIDENCE * _centred(confidence),
+        "quality": QUALITY * _centred(signals.quality),
+        "frequency": FREQUENCY * frequency_boost(signals.revisions, signals.duplicates) / MOST_FREQUENCY,
+        "recency": _intended_recency(signals) if recency_intent else RECENCY * _centred(_freshness(signals)),
+        "pin": PIN * match if signals.pinned else 0.0,
+    }
+
+
+def _intended_recency(signals: Signals) -> float:
+    return INTENDED_RECENCY * decay(signals.age_days, INTENDED_HALF_LIFE_DAYS)
+
+
+def _freshness(signals: Signals) -> float:
+    if half_life_days(signals.content_type) == FOREVER:
+        return 0.5  # age says nothing about it, for or against
+    return recency(
+        signals.content_type,
+        signals.age_days,
+        access_count=signals.access_count,
+        days_since_access=signals.days_since_access,
+    )
+
+
+def _centred(share: float) -> float:
+    """[0, 1] to [-1, 1]; unknown (NaN) is neutral."""
+    return 0.0 if math.isnan(share) else 2 * _unit(share) - 1
+
+
+def _unit(value: float) -> float:
+    return 0.0 if math.isnan(value) else min(1.0, max(0.0, value))

@@ -1,0 +1,162 @@
+"""
+The ranking policy `published`: the composite formula as its authors printed it.
+
+It is kept exact for those who want it and for comparison. It is not the default: measured on judged
+questions, its metadata outweighs relevance (see `calibrated`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from clawmem.domain.retrieval.confidence import blend_stored, computed_confidence
+from clawmem.domain.retrieval.fusion import Key
+from clawmem.domain.retrieval.recency import recency
+
+USUAL_WEIGHTS = (0.50, 0.25, 0.25)  # search, recency, confidence
+RECENCY_WEIGHTS = (0.10, 0.70, 0.20)  # the same three when the question asks for what is recent
+
+PLAIN_LENGTH = 500  # characters up to which a document is not held to be long
+LEAST_LENGTH_FACTOR = 0.3
+MOST_FREQUENCY = 0.10
+PIN = 0.3
+MOST_CO_ACTIVATION = 0.15
+PARTNERS_PER_SOURCE = 5
+FIRST_WHEN_RECENT = frozenset({"handoff", "decision", "progress"})
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """
+    What ranking may know about one matching document. The defaults are the neutral values.
+
+    Ages are days before the question, NaN when there is no readable date; ``days_since_access`` is ``None``
+    when no access is known. ``never_accessed`` says that the recorded access is only the stamp of a change.
+    ``search``, ``stored_confidence`` and ``quality`` lie in [0, 1]; ``length`` counts characters;
+    ``revisions`` and ``duplicates`` count the document itself, so 1 means none.
+    """
+
+    search: float
+    content_type: str
+    age_days: float
+    access_count: int = 0
+    days_since_access: float | None = None
+    never_accessed: bool = False
+    stored_confidence: float = 0.5
+    quality: float = 0.5
+    length: int = 0
+    revisions: int = 1
+    duplicates: int = 1
+    pinned: bool = False
+
+
+def published(signals: Signals, *, recency_intent: bool = False, co_activations: int = 0) -> float:
+    """
+    Score one document by the published formula, step by step in its order.
+
+    Weighted base, then times quality (0.7 to 1.3), times length (1 down to 0.3), times frequency (up to
+    1.1), plus 0.3 capped at 1.0 when pinned, times co-activation (up to 1.15). Above 1.0 is possible.
+
+    Args:
+        recency_intent: The question asks for what is recent (`has_recency_intent`).
+        co_activations: From `co_activation_counts` over the order these scores give without it.
+
+    Returns:
+        The score; 0.0 when a signal makes it NaN or infinite, pinned or not.
+    """
+    score = _base(signals, RECENCY_WEIGHTS if recency_intent else USUAL_WEIGHTS)
+    score *= 0.7 + 0.6 * signals.quality
+    score *= length_factor(signals.length)
+    score *= 1 + frequency_boost(signals.revisions, signals.duplicates)
+    if not math.isfinite(score):
+        return 0.0
+    if signals.pinned:
+        score = min(1.0, score + PIN)
+    return score * (1 + min(max(0, co_activations) / 10, MOST_CO_ACTIVATION))
+
+
+def length_factor(length: int) -> float:
+    """1.0 up to 500 characters, then ``1 / (1 + 0.5 log2(length / 500))``, never below 0.3."""
+    return max(LEAST_LENGTH_FACTOR, 1 / (1 + 0.5 * math.log2(max(length / PLAIN_LENGTH, 1))))
+
+
+def frequency_boost(revisions: int, duplicates: int) -> float:
+    """
+    What repetition adds, in [0, 0.10]: ``0.03 ln(1 + 2 (revisions - 1) + (duplicates - 1))``.
+
+    Both count the document itself: 1 and 1 give 0, and so does anything below.
+    """
+    signal = 2 * (revisions - 1) + (duplicates - 1)
+    return min(MOST_FREQUENCY, 0.03 * math.log1p(signal)) if signal > 0 else 0.0
+
+
+def co_activation_counts(ranked: Sequence[Key], partners: Mapping[Key, Mapping[Key, int]]) -> dict[Key, int]:
+    """
+    How often the lower results were used together with the best ones.
+
+    The top quarter of *ranked* (at least one) are sources. Each brings its five strongest partners, ties by
+    key; a result below the sources that is among them gets the pair's count, the largest over the sources.
+
+    Args:
+        ranked: Results, best first, scored without co-activation.
+        partners: By document, the documents it was used together with and how often.
+
+    Returns:
+        Only results with a count; empty for no results.
+    """
+    sources = ranked[: max(1, len(ranked) // 4)]
+    others = set(ranked) - set(sources)
+    counts: dict[Key, int] = {}
+    for source in sources:
+        for partner, count in _strongest(partners.get(source, {})):
+            if partner in others:
+                counts[partner] = max(count, counts.get(partner, 0))
+    return counts
+
+
+def published_order(ranked: Sequence[Item], content_type_of: Callable[[Item], str]) -> list[Item]:
+    """
+    The second, stable sort for recency intent: handoffs, decisions and progress first, in their order.
+
+    For a question without recency intent the ranking is final as it is; do not call this.
+    """
+    return sorted(ranked, key=lambda item: content_type_of(item) not in FIRST_WHEN_RECENT)
+
+
+def _base(signals: Signals, weights: tuple[float, float, float]) -> float:
+    for_search, for_recency, for_confidence = weights
+    return (
+        for_search * signals.search
+        + for_recency * _recency(signals)
+        + for_confidence * blend_stored(_computed(signals), signals.stored_confidence)
+    )
+
+
+def _recency(signals: Signals) -> float:
+    return recency(
+        signals.content_type,
+        signals.age_days,
+        access_count=signals.access_count,
+        days_since_access=signals.days_since_access,
+    )
+
+
+def _computed(signals: Signals) -> float:
+    return computed_confidence(
+        signals.content_type,
+        signals.age_days,
+        access_count=signals.access_count,
+        days_since_access=signals.days_since_access,
+        never_accessed=signals.never_accessed,
+    )
+
+
+def _strongest(partners: Mapping[Key, int]) -> list[tuple[Key, int]]:
+    by_key = sorted(partners)
+    best = sorted(by_key, key=lambda partner: -partners[partner])[:PARTNERS_PER_SOURCE]
+    return [(partner, partners[partner]) for partner in best]

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TypeVar
+
+LIKENESS = 0.6
+MIN_WORD = 4  # shorter words are mostly grammar and say nothing about likeness on their own
+
+# Kana and Han are written without spaces: each character is a word, so its bigrams still compare.
+_UNSPACED = "\u3040-\u30ff\u3400-\u9fff"
+_WORD = re.compile(f"[{_UNSPACED}]|[^\\W{_UNSPACED}]+")
+
+Item = TypeVar("Item")
+
+
+def diversify(
+    items: Sequence[Item], text_of: Callable[[Item], str], *, threshold: float = LIKENESS
+) -> list[Item]:
+    """
+    Move near-copies behind the rest: greedy maximal marginal relevance over word likeness.
+
+    Going down the ranking, an item whose Jaccard likeness to any item kept so far exceeds *threshold*
+    (at exactly the threshold it stays) goes to the tail. Kept items and tail each keep their order;
+    nothing is removed. Two items or fewer come back unchanged. Items without words are like nothing.
+
+    Args:
+        items: Best first.
+        text_of: Title and body of an item; asked once per item.
+        threshold: In [0, 1].
+
+    Raises:
+        ValueError: *threshold* is outside [0, 1].
+    """
+    if not 0 <= threshold <= 1:
+        raise ValueError(f"threshold must lie in [0, 1], not {threshold}")
+    if len(items) <= 2:
+        return list(items)
+    kept: list[Item] = []
+    tail: list[Item] = []
+    seen: list[frozenset[str]] = []
+    for item in items:
+        features = _features(text_of(item))
+        if any(_jaccard(features, other) > threshold for other in seen):
+            tail.append(item)
+        else:
+            kept.append(item)
+            seen.append(features)
+    return kept + tail
+
+
+def _features(text: str) -> frozenset[str]:
+    """Word pairs, and the words that mean something alone; a pair holds a space, so the two never mix."""
+    words = _WORD.findall(text.lower())
+    pairs = (f"{left} {right}" for left, right in pairwise(words))
+    return frozenset([*pairs, *(word for word in words if len(word) >= MIN_WORD)])
+
+
+def _jaccard(left: frozenset[str], right: frozenset[str]) -> float:
+    union = len(left | right)
+    return len(left & right) / union if union else 0.0

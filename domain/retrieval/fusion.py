@@ -1,0 +1,122 @@
+"""Two ways to bring the legs of a search together: by rank, or by scores scaled per query."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+K = 60.0  # Cormack, Clarke & Büttcher 2009: flat between 20 and 100, so no one tunes it
+TOP_RANK_BONUS = (0.05, 0.02, 0.02)  # by 0-based rank: a first place in one leg outlives two middling ones
+
+
+class Orderable(Hashable, Protocol):
+    """A key that can be looked up and compared, so that ties have one answer."""
+
+    def __lt__(self, other: Any, /) -> bool: ...
+
+
+Key = TypeVar("Key", bound=Orderable)
+
+
+def rrf(
+    rankings: Mapping[str, Sequence[Key]],
+    weights: Mapping[str, float] | None = None,
+    *,
+    k: float = K,
+    bonus: bool = True,
+) -> list[tuple[Key, float]]:
+    """
+    Fuse rankings by reciprocal rank: the sum over legs of ``w / (k + r + 1)``, *r* the 0-based rank.
+
+    Only ranks are read, so legs whose scores are not comparable (BM25, cosine) may be mixed. With *bonus*
+    each leg adds 0.05 at its rank 0 and 0.02 at its ranks 1 and 2, whatever its weight. Ties break on the
+    key and the order of the legs does not matter: the result is a function of the input and nothing else.
+
+    Args:
+        rankings: Leg name to keys, best first. A repeated key counts once, at its best rank.
+        weights: By leg name; a leg not named weighs 1.0. NaN, infinite and negative weights count as 1.0,
+            0 leaves the leg out.
+        k: Damping; not finite or not positive counts as 60.
+
+    Returns:
+        Every key of a leg with weight, and its score, best first.
+
+    Raises:
+        ValueError: A weight names a leg that is not there.
+    """
+    given = dict(weights or {})
+    _refuse_strangers(given, rankings)
+    damping = k if math.isfinite(k) and k > 0 else K
+    shares: dict[Key, list[float]] = {}
+    for leg, ranking in rankings.items():
+        weight = _weight(given.get(leg, 1.0))
+        for rank, key in enumerate(dict.fromkeys(ranking) if weight else ()):
+            share = weight / (damping + rank + 1) + (_bonus(rank) if bonus else 0.0)
+            shares.setdefault(key, []).append(share)
+    total = _exact_sums(shares)
+    return [(key, total[key]) for key in sorted(sorted(total), key=lambda key: -total[key])]
+
+
+def min_max(scores: Mapping[Key, float], *, floor: float | None = None) -> dict[Key, float]:
+    """
+    Scale the scores of one query to [0, 1]: the highest becomes 1, the lowest (or *floor*) 0.
+
+    NaN and infinite scores are dropped. When all scores are the same, one or many, each becomes 1.0.
+
+    Args:
+        floor: The score that means "nothing"; scores at or below it become 0, and when none is above it
+            all do. ``None`` takes the lowest score.
+
+    Returns:
+        The scaled scores in the given order; empty when nothing finite was given.
+
+    Raises:
+        ValueError: *floor* is not finite.
+    """
+    if floor is not None and not math.isfinite(floor):
+        raise ValueError(f"floor must be a finite number, not {floor}")
+    finite = {key: score for key, score in scores.items() if math.isfinite(score)}
+    if not finite:
+        return {}
+    high, low = max(finite.values()), min(finite.values()) if floor is None else floor
+    if high <= low:
+        return dict.fromkeys(finite, 1.0 if floor is None else 0.0)
+    return {key: max(0.0, (score - low) / (high - low)) for key, score in finite.items()}
+
+
+def weighted_sum(parts: Iterable[tuple[float, Mapping[Key, float]]]) -> dict[Key, float]:
+    """
+    Add up scores key by key, each mapping times its weight; a key absent from a mapping gets 0 from it.
+
+    With weights that sum to 1 and scores in [0, 1] the result stays in [0, 1], up to rounding.
+    The order of *parts* does not change a sum.
+
+    Raises:
+        ValueError: A weight is not finite.
+    """
+    shares: dict[Key, list[float]] = {}
+    for weight, scores in parts:
+        if not math.isfinite(weight):
+            raise ValueError(f"a weight must be a finite number, not {weight}")
+        for key, score in scores.items():
+            shares.setdefault(key, []).append(weight * score)
+    return _exact_sums(shares)
+
+
+def _exact_sums(shares: Mapping[Key, Iterable[float]]) -> dict[Key, float]:
+    """Rounded once, at the end: the order in which the shares came cannot show in the sum."""
+    return {key: math.fsum(values) for key, values in shares.items()}
+
+
+def _refuse_strangers(weights: Mapping[str, float], rankings: Mapping[str, object]) -> None:
+    if strangers := sorted(weights.keys() - rankings.keys()):
+        raise ValueError(f"weights for legs that are not there: {', '.join(strangers)}")
+
+
+def _weight(given: float) -> float:
+    return given if math.isfinite(given) and given >= 0 else 1.0
+
+
+def _bonus(rank: int) -> float:
+    return TOP_RANK_BONUS[rank] if rank < len(TOP_RANK_BONUS) else 0.0

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import math
+
+FOREVER = math.inf
+DEFAULT_HALF_LIFE_DAYS = 60.0
+
+# What people decided, prefer or must avoid does not go stale by itself; what they were doing does.
+HALF_LIFE_DAYS = {
+    "handoff": 30.0,
+    "progress": 45.0,
+    "conversation": 45.0,
+    "problem": 60.0,
+    "milestone": 60.0,
+    "note": 60.0,
+    "observation": 60.0,
+    "research": 90.0,
+    "project": 120.0,
+    "decision": FOREVER,
+    "deductive": FOREVER,
+    "preference": FOREVER,
+    "hub": FOREVER,
+    "antipattern": FOREVER,
+}
+
+UNKNOWN_AGE = 0.5  # neither fresh nor stale
+ACCESS_MEMORY_DAYS = 90.0  # an access longer ago no longer slows the decay
+ACCESS_GAIN = 0.3
+MAX_EXTENSION = 3.0
+
+
+def half_life_days(content_type: str) -> float:
+    """Days after which a document of this type counts half: ``inf`` if it is ageless, 60 if it is unknown."""
+    return HALF_LIFE_DAYS.get(content_type, DEFAULT_HALF_LIFE_DAYS)
+
+
+def recency(
+    content_type: str,
+    age_days: float,
+    *,
+    access_count: int = 0,
+    days_since_access: float | None = None,
+) -> float:
+    """
+    How fresh a document is, in [0, 1]: ``0.5 ** (age / half life)``.
+
+    Use lengthens the half life: ``min(3 H, H + 0.3 H ln(1 + n f))``, *n* accesses and
+    ``f = max(0, 1 - days_since_access / 90)``. Without accesses the half life is that of the type.
+
+    Args:
+        age_days: Since the document was authored. Zero and negative (a date in the future) give 1.0,
+            NaN (no readable date) gives 0.5.
+        access_count: A negative count is none.
+        days_since_access: ``None`` or NaN when it is not known: then ``f = 1``. Negative counts as now.
+
+    Returns:
+        1.0 for types that do not age, whatever the date; exactly 0.5 at one half life.
+    """
+    half_life = half_life_days(content_type)
+    if half_life == FOREVER:
+        return 1.0
+    return decay(age_days, half_life * _extension(access_count, days_since_access))
+
+
+def decay(age_days: float, half_life: float) -> float:
+    """
+    ``0.5 ** (age_days / half_life)``, with 1.0 for a future date and 0.5 for an unknown one (NaN).
+
+    Raises:
+        ValueError: *half_life* (days) is not above zero.
+    """
+    if not half_life > 0:
+        raise ValueError(f"a half life must be above zero days, not {half_life}")
+    if math.isnan(age_days):
+        return UNKNOWN_AGE
+    return 1.0 if age_days <= 0 else float(0.5 ** (age_days / half_life))
+
+
+def _extension(access_count: int, days_since_access: float | None) -> float:
+    weight = max(0, access_count) * _access_freshness(days_since_access)
+    return min(MAX_EXTENSION, 1.0 + ACCESS_GAIN * math.log1p(weight))
+
+
+def _access_freshness(days_since_access: float | None) -> float:
+    if days_since_access is None or math.isnan(days_since_access):
+        return 1.0
+    return min(1.0, max(0.0, 1.0 - days_since_access / ACCESS_MEMORY_DAYS))

@@ -1,0 +1,132 @@
+"""The few lines of a document that show why it matched, with their true place in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+MAX_LENGTH = 300
+MARGIN = 100  # characters around the fragment that are searched too: a match may sit on its edge
+ELLIPSIS = "..."
+
+# Integer worths, so that a tie is a tie: a query term 1, an intent term 0.3, and any text beats a blank.
+_TERM, _INTENT_TERM, _SOME_TEXT = 100, 30, 1
+_SOME_MATCH = _SOME_TEXT + _INTENT_TERM
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """
+    Lines of a file. ``start_line`` is 1-based; ``before`` and ``after`` count the file's other lines.
+
+    ``line_count`` counts the lines shown, a cut one included.
+    """
+
+    text: str
+    start_line: int
+    line_count: int
+    before: int
+    after: int
+
+    @property
+    def header(self) -> str:
+        """Where the lines stand, like the head of a diff: ``@@ -12,4 @@ (11 before, 30 after)``."""
+        return f"@@ -{self.start_line},{self.line_count} @@ ({self.before} before, {self.after} after)"
+
+
+def snippet(
+    body: str,
+    terms: Sequence[str],
+    *,
+    intent_terms: Sequence[str] = (),
+    around: tuple[int, int] | None = None,
+    max_length: int = MAX_LENGTH,
+    first_line: int = 1,
+) -> Snippet:
+    """
+    Show the line that holds the most terms, with one line before it and two after.
+
+    A line is worth 1 per distinct query term and 0.3 per distinct intent term it contains (as a substring,
+    in any case); the first of equals wins. Lines end at a line feed. The line before is left out when it
+    would push the best line past the cut.
+
+    Args:
+        around: Character offsets (start, end) of the fragment that matched. Lines from ``start - 100`` to
+            ``start + max_length + 100``, or to ``end + 100`` if that is further, are searched first; when
+            none holds a term, the fragment's first line of text is shown. Only where there is no text at
+            all is the whole body searched. Offsets past the end of the body count as its end.
+        max_length: In characters. A longer text is cut to ``max_length - 3`` and ``...`` is added.
+        first_line: File line of the body's first line, > 1 behind frontmatter.
+
+    Returns:
+        A run of whole lines, unless cut; of an empty body an empty text.
+
+    Raises:
+        ValueError: *max_length* below 4, *first_line* below 1, or an *around* that is no range.
+    """
+    _check(around, max_length, first_line)
+    lines = body.removesuffix("\n").split("\n")
+    worths = [_worth(line.lower(), _distinct(terms), _distinct(intent_terms)) for line in lines]
+    best = _best_line(body, worths, around, max_length)
+    start = _window_start(lines, best, max_length)
+    text = _cut("\n".join(lines[start : best + 3]), max_length)
+    shown = text.count("\n") + 1
+    at = first_line + start
+    return Snippet(text, at, shown, before=at - 1, after=len(lines) - start - shown)
+
+
+def _check(around: tuple[int, int] | None, max_length: int, first_line: int) -> None:
+    if max_length <= len(ELLIPSIS):
+        raise ValueError(f"max_length must be at least {len(ELLIPSIS) + 1}, not {max_length}")
+    if first_line < 1:
+        raise ValueError(f"first_line counts from 1, not {first_line}")
+    if around is not None and not 0 <= around[0] <= around[1]:
+        raise ValueError(f"around must be (start, end) with 0 <= start <= end, not {around}")
+
+
+def _distinct(terms: Sequence[str]) -> set[str]:
+    return {term.lower() for term in terms if term.strip()}
+
+
+def _worth(line: str, terms: set[str], intent_terms: set[str]) -> int:
+    matched = sum(term in line for term in terms)
+    intended = sum(term in line for term in intent_terms)
+    return _TERM * matched + _INTENT_TERM * intended + (_SOME_TEXT if line.strip() else 0)
+
+
+def _best_line(body: str, worths: list[int], around: tuple[int, int] | None, max_length: int) -> int:
+    for region, least in _regions(body, len(worths), around, max_length):
+        best = max(region, key=lambda line: worths[line])  # max keeps the first of equals
+        if worths[best] >= least:
+            return best
+    return 0
+
+
+def _regions(
+    body: str, count: int, around: tuple[int, int] | None, max_length: int
+) -> list[tuple[range, int]]:
+    """Where to look, in order, and the worth with which a place is good enough."""
+    everywhere = (range(count), 0)
+    if around is None:
+        return [everywhere]
+    start, end = around
+    wide = _lines_between(body, start - MARGIN, max(start + max_length, end) + MARGIN, count)
+    own = _lines_between(body, start, end, count)
+    return [(wide, _SOME_MATCH), (own, _SOME_TEXT), (wide, _SOME_TEXT), everywhere]
+
+
+def _lines_between(body: str, start: int, end: int, count: int) -> range:
+    """The whole lines that hold the characters from *start* up to, not including, *end*."""
+    first = body.count("\n", 0, max(0, start))
+    last = body.count("\n", 0, max(start, end - 1, 0))
+    return range(min(first, count - 1), min(last, count - 1) + 1)
+
+
+def _window_start(lines: list[str], best: int, max_length: int) -> int:
+    before = max(0, best - 1)
+    fits = best == before or len(lines[before]) + 1 + len(lines[best]) <= max_length - len(ELLIPSIS)
+    return before if fits else best
+
+
+def _cut(text: str, max_length: int) -> str:
+    return text if len(text) <= max_length else text[: max_length - len(ELLIPSIS)] + ELLIPSIS

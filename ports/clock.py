@@ -1,0 +1,11 @@
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """The present; the only place it comes from."""
+
+    def now_ms(self) -> int:
+        """Epoch milliseconds, UTC. May go backwards when the machine's clock is set."""
+        ...

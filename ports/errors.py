@@ -1,0 +1,213 @@
+"""
+Everything clawmem raises on purpose:
+
+* ClawmemError
+  x InvalidInput               what was asked cannot be meant
+    + NotFound                   no such document, collection or vault
+    + Ambiguous                  several things fit
+  x ConfigError                the settings cannot be honoured
+    + BackendUnavailable         a backend's package is not installed
+  x VaultError                 the vault cannot serve
+    + VaultLocked                somebody else is writing, for too long
+    + VaultReadOnly              opened for reading, or a folder that cannot be written
+    + VaultFull                  the disk is full
+    + VaultTooNew                written by a later clawmem
+    + VaultDamaged               not a vault, or a broken one
+  x SourceUnreadable           a file of the user's cannot be read as text
+  x EmbeddingError             vectors
+    + ModelMismatch              the vault holds another model's vectors
+    + BadVector                  wrong length, NaN or not unit length
+  x LeaseLost                  the lease was taken over; the work was discarded
+
+``str(error)`` is a sentence for a person: what happened, to what, and the way out.
+``code`` names it for a program, ``exit_code`` is what the command line leaves with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class ClawmemError(Exception):
+    """Root of the tree; caught at the doors and nowhere else."""
+
+    code = "INTERNAL_ERROR"
+    exit_code = 1
+
+
+class InvalidInput(ClawmemError):
+    """A question or command that cannot be honoured as written; nothing has been changed."""
+
+    exit_code = 2
+
+    def __init__(self, code: str, message: str) -> None:
+        self.code = code
+        super().__init__(message)
+
+
+class NotFound(InvalidInput):
+    """A name that fits nothing."""
+
+    exit_code = 3
+
+    def __init__(self, what: str, name: str, *, suggestions: Sequence[str] = ()) -> None:
+        self.name = name
+        self.suggestions = tuple(suggestions)
+        hint = f" Did you mean: {', '.join(suggestions)}?" if suggestions else ""
+        super().__init__("NOT_FOUND", f"No {what} matches {name!r}.{hint}")
+
+
+class Ambiguous(InvalidInput):
+    """A short id that fits several documents; nothing is read or changed on a guess."""
+
+    def __init__(self, name: str, candidates: Sequence[str]) -> None:
+        self.name = name
+        self.candidates = tuple(candidates)
+        super().__init__(
+            "AMBIGUOUS",
+            f"{name!r} fits {len(candidates)} documents: {', '.join(candidates)}. Give one of them.",
+        )
+
+
+class ConfigError(ClawmemError):
+    """The settings cannot be honoured; nothing has been read or written."""
+
+    code = "CONFIG"
+    exit_code = 4
+
+
+class BackendUnavailable(ConfigError):
+    """A backend was asked for whose package is not installed."""
+
+    code = "BACKEND_UNAVAILABLE"
+
+    def __init__(self, backend: str, *, extra: str) -> None:
+        self.backend = backend
+        self.extra = extra
+        super().__init__(
+            f"The {backend!r} backend is not installed. "
+            f"Run: pip install 'clawmem[{extra}]'  (or choose --backend sqlite, which needs nothing.)"
+        )
+
+
+class VaultError(ClawmemError):
+    """The vault cannot serve; what it holds is untouched."""
+
+    code = "VAULT"
+    exit_code = 5
+
+    def __init__(self, path: str, message: str) -> None:
+        self.path = path
+        super().__init__(message)
+
+
+class VaultLocked(VaultError):
+    """Another process kept the write lock past the busy time-out."""
+
+    code = "VAULT_LOCKED"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path, f"{path} is being written by another process. Try again in a moment.")
+
+
+class VaultReadOnly(VaultError):
+    """A write to a vault that was opened for reading or that lies in a folder without write permission."""
+
+    code = "VAULT_READ_ONLY"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            path, f"{path} cannot be written. Check the permissions of its folder, or choose another --vault."
+        )
+
+
+class VaultFull(VaultError):
+    """The disk is full; the transaction was rolled back."""
+
+    code = "VAULT_FULL"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            path, f"No space left for {path}; nothing was half-written. Free some space and repeat."
+        )
+
+
+class VaultTooNew(VaultError):
+    """The schema was written by a later clawmem than this one."""
+
+    code = "VAULT_TOO_NEW"
+
+    def __init__(self, path: str, found: int, known: int) -> None:
+        self.found = found
+        self.known = known
+        super().__init__(
+            path, f"{path} has schema {found}, this clawmem knows {known}. Run: pip install --upgrade clawmem"
+        )
+
+
+class VaultDamaged(VaultError):
+    """Not a vault, a truncated one, or one whose self-test fails."""
+
+    code = "VAULT_DAMAGED"
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.reason = reason
+        super().__init__(
+            path,
+            f"{path} cannot be used: {reason}. Move it aside and run: clawmem update "
+            "(everything that comes from files is indexed anew.)",
+        )
+
+
+class SourceUnreadable(ClawmemError):
+    """A file that cannot be read as text; the pass goes on without it."""
+
+    code = "SOURCE_UNREADABLE"
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        self.reason = reason
+        super().__init__(f"{path} was skipped: {reason}.")
+
+
+class EmbeddingError(ClawmemError):
+    """Something about vectors."""
+
+    code = "EMBEDDING"
+    exit_code = 6
+
+
+class ModelMismatch(EmbeddingError):
+    """The vault's vectors come from another model; two spaces are never mixed."""
+
+    code = "MODEL_MISMATCH"
+
+    def __init__(self, stored: str, asked: str) -> None:
+        self.stored = stored
+        self.asked = asked
+        super().__init__(
+            f"The vault holds vectors of {stored!r}, the embedder is {asked!r}. "
+            "Run: clawmem embed --force  (re-embeds everything), or configure the first model again."
+        )
+
+
+class BadVector(EmbeddingError):
+    """A vector that would poison an index; nothing of its batch was stored."""
+
+    code = "BAD_VECTOR"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"A vector was refused: {reason}. Check the embedding model with: clawmem doctor")
+
+
+class LeaseLost(ClawmemError):
+    """The lease expired or was taken over between ``acquire`` and this call."""
+
+    code = "LEASE_LOST"
+
+    def __init__(self, name: str, holder: str) -> None:
+        self.name = name
+        self.holder = holder
+        super().__init__(
+            f"{holder!r} no longer holds the {name!r} lease; its work was discarded. Acquire again."
+        )

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from typing import Protocol
+
+from clawmem.ports.records import Lease
+
+
+class LeaseStore(Protocol):
+    """
+    Durable, process-safe leases: at most one live holder per name.
+
+    Times are epoch milliseconds handed in by the caller; an implementation never reads a clock. Every
+    method is atomic across processes and durable when it returns.
+    """
+
+    def acquire(self, name: str, holder: str, *, now_ms: int, ttl_ms: int) -> Lease | None:
+        """
+        Claim *name* until ``now_ms + ttl_ms``.
+
+        Succeeds when the name is free, when its lease has expired (``expires_ms <= now_ms``), or when
+        *holder* already has it; in every case the token is larger than any that was given for the name.
+
+        Args:
+            name: What is being claimed, for example ``"index"``.
+            holder: Unique per process, for example ``"host:pid:nonce"``.
+            ttl_ms: Lifetime in milliseconds, > 0.
+
+        Returns:
+            The lease, or ``None`` while someone else's is live. ``None`` is normal, not an error.
+        """
+        ...
+
+    def renew(self, lease: Lease, *, now_ms: int, ttl_ms: int) -> Lease:
+        """
+        Extend a lease that is still held to ``now_ms + ttl_ms``, keeping its token.
+
+        Raises:
+            LeaseLost: it has expired (``expires_ms <= now_ms``), was released or was taken over.
+        """
+        ...
+
+    def check(self, lease: Lease, *, now_ms: int) -> None:
+        """
+        The fence: pass while *lease* is the live holder's, with its token; call it before every effect.
+
+        Raises:
+            LeaseLost: otherwise.
+        """
+        ...
+
+    def release(self, lease: Lease) -> None:
+        """Give *lease* back early. One that was lost changes nothing and does not disturb the new holder."""
+        ...

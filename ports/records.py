@@ -1,0 +1,241 @@
+"""
+What crosses a port: frozen, comparable, no behaviour beyond naming its own parts.
+
+Times are ISO-8601 UTC text with ``T`` and ``Z`` wherever they are stored, epoch milliseconds wherever
+they are computed with. Line numbers are 1-based lines of the file as the user sees it, front matter
+included; character offsets count code points of the body, front matter excluded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+Vector = bytes
+"""Little-endian float32, unit length, ``4 * dimensions`` bytes."""
+
+
+class FragmentKey(NamedTuple):
+    """A fragment: the ``seq``-th of its document. Sorts in reading order within a document and kind."""
+
+    document_id: int
+    seq: int
+
+
+class Grain(StrEnum):
+    """How much text one entry of the lexical index holds; every grain indexes the same words."""
+
+    LINE = "line"  # a paragraph, a list item or a chat turn
+    PASSAGE = "passage"  # neighbours packed to about 400 tokens
+    SECTION = "section"  # from one heading to the next
+    DOCUMENT = "document"
+
+
+class FragmentKind(StrEnum):
+    """What a fragment is; the first four are also a `Grain`."""
+
+    DOCUMENT = "document"
+    SECTION = "section"
+    PASSAGE = "passage"
+    LINE = "line"
+    LIST = "list"
+    CODE = "code"
+    FRONT_MATTER = "frontmatter"
+
+
+class InactiveReason(StrEnum):
+    """Why a document is not served."""
+
+    REMOVED = "removed"  # its file is gone; comes back with the file
+    ARCHIVED = "archived"  # by policy; restored on request
+    FORGOTTEN = "forgotten"  # by request; never comes back by itself
+    SUPERSEDED = "superseded"
+
+
+class EmbedState(StrEnum):
+    """Where a document stands on its way to vectors."""
+
+    PENDING = "pending"
+    SYNCED = "synced"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """
+    A stretch of a document that can be found on its own.
+
+    ``label`` is the heading of a section, the language of a code block, the key of a front-matter line,
+    the speaker of a chat turn, else empty. ``heading`` is the path of headings above, joined by `` › ``.
+    ``context`` is for retrieval and never shown: title, date, what stands around.
+    """
+
+    seq: int
+    kind: FragmentKind
+    start_line: int
+    end_line: int
+    start: int  # character offset of the body, inclusive
+    end: int  # exclusive
+    text: str
+    label: str = ""
+    heading: str = ""
+    context: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where a fragment lies, without its text: what ranking needs to know of it."""
+
+    key: FragmentKey
+    kind: FragmentKind
+    start_line: int
+    end_line: int
+    start: int
+    end: int
+    label: str = ""
+    heading: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceStamp:
+    """What a stat call says of a file: enough to know that it was not touched."""
+
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """
+    One document as the vault knows it.
+
+    ``id`` is 0 until it is stored. ``hash`` is the SHA-256 of the body, ``source_hash`` of the whole file.
+    ``body_line`` is the file line on which the body begins.
+    """
+
+    collection: str
+    path: str  # relative, forward slashes
+    title: str
+    hash: str
+    source_hash: str
+    authored_at: str
+    modified_at: str
+    indexed_at: str
+    content_type: str = "note"
+    confidence: float = 0.5
+    quality_score: float = 0.5
+    tags: tuple[str, ...] = ()
+    domain: str | None = None
+    workstream: str | None = None
+    review_by: str | None = None
+    pinned: bool = False
+    access_count: int = 0
+    last_accessed_at: str | None = None
+    revision_count: int = 1
+    duplicate_count: int = 1
+    body_line: int = 1
+    body_length: int = 0
+    stamp: SourceStamp | None = None  # None: not from a file
+    inactive: InactiveReason | None = None
+    embed_state: EmbedState = EmbedState.PENDING
+    id: int = 0
+
+    @property
+    def display_path(self) -> str:
+        """``collection/path``, the name people use."""
+        return f"{self.collection}/{self.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One answer of one index. A score compares only with scores of the same call."""
+
+    key: FragmentKey
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a search may see. Empty means everything; an index honours it before it cuts to a limit."""
+
+    collections: frozenset[str] = frozenset()
+
+
+EVERYTHING = Scope()
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalEntry:
+    """One unit of text for the lexical index; ``title`` holds the document's title and headings above."""
+
+    key: FragmentKey
+    grain: Grain
+    collection: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One word to look for; with ``prefix`` every word that begins with it. One phrase when it holds spaces."""
+
+    text: str
+    prefix: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalQuery:
+    """Words to look for, every one of them when ``every``, else any."""
+
+    terms: tuple[Term, ...]
+    every: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PendingText:
+    """A text that has no vector yet, under the name its vector will be kept by."""
+
+    text_hash: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingCounts:
+    """How far the vectors of one model are: texts with one, waiting, given up; and orphans nobody uses."""
+
+    stored: int = 0
+    pending: int = 0
+    failed: int = 0
+    orphaned: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """
+    A claim on ``name`` by ``holder`` until ``expires_ms`` (epoch milliseconds, exclusive).
+
+    ``token`` grows with every acquisition, so a write guarded by it is refused to a stale holder.
+    """
+
+    name: str
+    holder: str
+    token: int
+    expires_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file found by a scan."""
+
+    path: str  # relative to the root, forward slashes
+    stamp: SourceStamp
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """All files of one walk. ``root_exists`` is False when the folder itself is gone: then nothing is known."""
+
+    files: tuple[SourceFile, ...]
+    root_exists: bool = True
+    unreadable: tuple[str, ...] = field(default=())

@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import pytest
+
+from clawmem.contracts.base import Contract, assert_canonical, needs
+from clawmem.ports.capability import ALL, Capability
+
+WITHOUT_PHRASE = ALL - {Capability.PHRASE}
+
+
+class Suite(Contract):
+    """A contract with one test for everybody and one for backends that know phrases."""
+
+    def test_plain(self) -> None:
+        """Passes."""
+
+    @needs(Capability.PHRASE)
+    def test_phrase(self) -> None:
+        """Passes."""
+
+
+def test_adding_a_test_is_allowed() -> None:
+    """A subclass may promise more."""
+
+    class TestMore(Suite):
+        def test_more(self) -> None: ...
+
+    assert TestMore.test_plain is Suite.test_plain
+
+
+def test_override_is_refused() -> None:
+    """Another body under the name of a contract test is refused when the class is made."""
+    with pytest.raises(TypeError, match=r"TestWeak\.test_plain overrides a contract test"):
+
+        class TestWeak(Suite):
+            def test_plain(self) -> None: ...
+
+
+def test_deletion_is_refused() -> None:
+    """Setting a contract test to None is refused like an override."""
+    with pytest.raises(TypeError, match=r"TestWeak\.test_plain"):
+
+        class TestWeak(Suite):
+            test_plain = None  # type: ignore[assignment]
+
+
+def test_override_by_a_mix_in_is_refused() -> None:
+    """A class beside the contract cannot hide a test either."""
+
+    class Mixin:
+        def test_plain(self) -> None: ...
+
+    with pytest.raises(TypeError, match=r"TestWeak\.test_plain"):
+
+        class TestWeak(Mixin, Suite): ...
+
+
+@pytest.mark.parametrize(
+    "mark", [pytest.mark.xfail, pytest.mark.xfail(reason=""), pytest.mark.skip(reason="x")]
+)
+def test_override_without_a_reason_is_refused(mark: pytest.MarkDecorator) -> None:
+    """A bare xfail, or a skip, does not excuse an override."""
+    with pytest.raises(TypeError, match=r"mark it xfail\(reason=\.\.\.\)"):
+
+        class TestWeak(Suite):
+            @mark
+            def test_plain(self) -> None: ...
+
+
+def test_explained_override_is_allowed() -> None:
+    """A gap that says why may stand, and in subclasses too."""
+
+    class TestGap(Suite):
+        @pytest.mark.xfail(reason="the engine has no phrases yet")
+        def test_phrase(self) -> None: ...
+
+    class TestGapToo(TestGap): ...
+
+    assert TestGapToo.test_phrase is TestGap.test_phrase is not Suite.test_phrase
+
+
+def test_missing_capability_is_a_named_skip() -> None:
+    """A test whose capability is lacking becomes a skip that names it; the others stay."""
+
+    class TestPlain(Suite):
+        capabilities = WITHOUT_PHRASE
+
+    (mark,) = TestPlain.test_phrase.pytestmark  # type: ignore[attr-defined]
+    assert (mark.name, mark.kwargs["reason"]) == (
+        "skip",
+        "test_phrase needs phrase, which TestPlain does not declare",
+    )
+    assert TestPlain.test_plain is Suite.test_plain
+
+
+def test_capability_that_comes_back_brings_its_test() -> None:
+    """A subclass that has what its parent lacked runs the contract's own test."""
+
+    class TestPlain(Suite):
+        capabilities = WITHOUT_PHRASE
+
+    class TestPhrases(TestPlain):
+        capabilities = ALL
+
+    assert TestPhrases.test_phrase is Suite.test_phrase
+
+
+def test_needs_add_up() -> None:
+    """A test that needs two capabilities is skipped for want of either, by name."""
+
+    class Demanding(Contract):
+        @needs(Capability.PREFIX)
+        @needs(Capability.STEMMING)
+        def test_both(self) -> None: ...
+
+    class TestPoor(Demanding):
+        capabilities = ALL - {Capability.PREFIX}
+
+    class TestPoorer(Demanding):
+        capabilities = frozenset()
+
+    reasons = [suite.test_both.pytestmark[0].kwargs["reason"] for suite in (TestPoor, TestPoorer)]  # type: ignore[attr-defined]
+    assert reasons == [
+        "test_both needs prefix, which TestPoor does not declare",
+        "test_both needs prefix, stemming, which TestPoorer does not declare",
+    ]
+
+
+def test_canonical_backends_lack_nothing() -> None:
+    """The canonical check passes with every capability and names the ones that are missing."""
+
+    class TestPlain(Suite):
+        capabilities = WITHOUT_PHRASE
+
+    assert_canonical(Suite)
+    with pytest.raises(AssertionError, match="TestPlain lacks phrase"):
+        assert_canonical(TestPlain)
+
+
+WRONG_LEASES = '''
+import pytest
+
+from clawmem.contracts.lease import LeaseAcquireContract, LeaseFenceContract
+from clawmem.ports.records import Lease
+
+
+class ParrotLeases:
+    """Says yes to everybody."""
+
+    def acquire(self, name, holder, *, now_ms, ttl_ms):
+        return Lease(name, holder, 1, now_ms + ttl_ms)
+
+    def renew(self, lease, *, now_ms, ttl_ms):
+        return lease
+
+    def check(self, lease, *, now_ms):
+        pass
+
+    def release(self, lease):
+        pass
+
+
+class TestAcquire(LeaseAcquireContract):
+    @pytest.fixture
+    def leases(self):
+        return ParrotLeases()
+
+
+class TestFence(LeaseFenceContract):
+    capabilities = frozenset()
+
+    @pytest.fixture
+    def leases(self):
+        return ParrotLeases()
+'''
+
+
+pytest_plugins = ["pytester"]
+
+
+def test_wrong_lease_store_fails(pytester: pytest.Pytester) -> None:
+    """A store that grants everything fails wherever something must be refused, and shows both sides."""
+    pytester.makepyfile(test_parrot=WRONG_LEASES)
+
+    result = pytester.runpytest("-p", "no:cacheprovider")
+
+    result.assert_outcomes(passed=5, failed=10)
+    result.stdout.fnmatch_lines(["*assert Lease(name='index', holder='b', *) is None*"])
+    result.stdout.fnmatch_lines(["*If this fails: check and write are two statements*"])

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.contracts.base import assert_canonical
+from clawmem.contracts.documents import (
+    BodyContract,
+    DocumentIdentityContract,
+    DocumentLifecycleContract,
+    FragmentContract,
+    LookupContract,
+)
+from clawmem.contracts.embeddings import (
+    EmbeddingStateContract,
+    EmbeddingStorageContract,
+    EmbeddingWorklistContract,
+)
+from clawmem.contracts.lease import (
+    LeaseAcquireContract,
+    LeaseFenceContract,
+    LeaseReleaseContract,
+    LeaseRenewContract,
+)
+from clawmem.contracts.lexical_index import (
+    LexicalMatchingContract,
+    LexicalRankingContract,
+    LexicalScopeContract,
+    LexicalUpkeepContract,
+)
+from clawmem.contracts.vault import VaultDurabilityContract, VaultTransactionContract, VaultUpkeepContract
+from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
+from clawmem.ports.lease import LeaseStore
+from clawmem.ports.vault import Vault
+
+
+class InSqlite:
+    """What the vault suites are supplied with: a file of its own for every test."""
+
+    vector_extension = True
+
+    @pytest.fixture
+    def vault(self, tmp_path: Path) -> Iterator[Vault]:
+        vault = SqliteVault(str(tmp_path / "vault.sqlite"), vector_extension=self.vector_extension)
+        yield vault
+        vault.close()
+
+    @pytest.fixture
+    def reopen(self, tmp_path: Path) -> Iterator[Callable[[], Vault]]:
+        opened: list[Vault] = []
+
+        def reopen() -> Vault:
+            opened.append(SqliteVault(str(tmp_path / "vault.sqlite"), vector_extension=self.vector_extension))
+            return opened[-1]
+
+        yield reopen
+        for vault in opened:
+            vault.close()
+
+    @pytest.fixture
+    def leases(self, vault: Vault) -> LeaseStore:
+        return vault.leases
+
+
+class WithoutExtension(InSqlite):
+    """The same where sqlite-vec cannot be loaded."""
+
+    vector_extension = False
+
+
+class TestDocumentIdentity(InSqlite, DocumentIdentityContract): ...
+
+
+class TestDocumentLifecycle(InSqlite, DocumentLifecycleContract): ...
+
+
+class TestBody(InSqlite, BodyContract): ...
+
+
+class TestFragment(InSqlite, FragmentContract): ...
+
+
+class TestLookup(InSqlite, LookupContract): ...
+
+
+class TestLexicalMatching(InSqlite, LexicalMatchingContract): ...
+
+
+class TestLexicalRanking(InSqlite, LexicalRankingContract): ...
+
+
+class TestLexicalScope(InSqlite, LexicalScopeContract): ...
+
+
+class TestLexicalUpkeep(InSqlite, LexicalUpkeepContract): ...
+
+
+class TestVectorSearch(InSqlite, VectorSearchContract): ...
+
+
+class TestVectorUpkeep(InSqlite, VectorUpkeepContract): ...
+
+
+class TestVectorSearchByScan(WithoutExtension, VectorSearchContract): ...
+
+
+class TestVectorUpkeepByScan(WithoutExtension, VectorUpkeepContract): ...
+
+
+class TestEmbeddingWorklist(InSqlite, EmbeddingWorklistContract): ...
+
+
+class TestEmbeddingStorage(InSqlite, EmbeddingStorageContract): ...
+
+
+class TestEmbeddingState(InSqlite, EmbeddingStateContract): ...
+
+
+class TestVaultTransaction(InSqlite, VaultTransactionContract): ...
+
+
+class TestVaultTransactionByScan(WithoutExtension, VaultTransactionContract): ...
+
+
+class TestVaultUpkeep(InSqlite, VaultUpkeepContract): ...
+
+
+class TestVaultDurability(InSqlite, VaultDurabilityContract): ...
+
+
+class TestLeaseAcquire(InSqlite, LeaseAcquireContract): ...
+
+
+class TestLeaseRenew(InSqlite, LeaseRenewContract): ...
+
+
+class TestLeaseFence(InSqlite, LeaseFenceContract): ...
+
+
+class TestLeaseRelease(InSqlite, LeaseReleaseContract): ...
+
+
+def test_sqlite_is_canonical() -> None:
+    """The SQLite vault lacks no capability in any suite."""
+    for suite in [*InSqlite.__subclasses__(), *WithoutExtension.__subclasses__()]:
+        if suite is not WithoutExtension:
+            assert_canonical(suite)

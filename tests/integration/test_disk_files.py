@@ -1,0 +1,281 @@
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from clawmem.adapters.files.disk import DiskFiles
+from clawmem.ports.errors import SourceUnreadable
+from clawmem.ports.records import Scan
+
+needs_links = pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege on Windows")
+needs_bytes = pytest.mark.skipif(
+    sys.platform != "linux", reason="other systems refuse names that are not text"
+)
+
+
+def put(root: Path, *paths: str) -> None:
+    for path in paths:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(path, encoding="utf-8")
+
+
+def anything(path: str) -> bool:
+    return True
+
+
+def scan(
+    root: Path, *, enter: Callable[[str], bool] = anything, wanted: Callable[[str], bool] = anything
+) -> Scan:
+    return DiskFiles().scan(str(root), enter=enter, wanted=wanted)
+
+
+def paths(found: Scan) -> list[str]:
+    return [file.path for file in found.files]
+
+
+class TestScan:
+    def test_finds_every_file_sorted_by_path(self, tmp_path: Path) -> None:
+        """Files of all depths come sorted by their whole relative path."""
+        put(tmp_path, "b.md", "a/z.md", "a.md", "a/b/c.md", "Ünder/日記.md")
+
+        assert paths(scan(tmp_path)) == ["a.md", "a/b/c.md", "a/z.md", "b.md", "Ünder/日記.md"]
+
+    def test_stamps_are_those_of_the_files(self, tmp_path: Path) -> None:
+        """A stamp holds size and time of change to the nanosecond."""
+        put(tmp_path, "a.md")
+        os.utime(tmp_path / "a.md", ns=(1, 1_700_000_000_123_456_700))
+
+        (file,) = scan(tmp_path).files
+
+        assert (file.stamp.size, file.stamp.mtime_ns) == (4, 1_700_000_000_123_456_700)
+
+    def test_missing_root_is_not_an_empty_one(self, tmp_path: Path) -> None:
+        """A root that is gone or a file says so; an empty folder exists."""
+        put(tmp_path, "file.md")
+
+        assert scan(tmp_path / "gone") == Scan((), root_exists=False)
+        assert scan(tmp_path / "file.md") == Scan((), root_exists=False)
+        (tmp_path / "empty").mkdir()
+        assert scan(tmp_path / "empty") == Scan(())
+
+    def test_pruned_folders_are_never_listed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Only folders that were entered are listed, however much lies below the others."""
+        put(tmp_path, "a/1.md", "skip/deep/2.md", "skip/3.md")
+        listed: list[str] = []
+        list_folder = os.scandir
+
+        def counting(folder: str) -> object:
+            listed.append(Path(folder).name)
+            return list_folder(folder)
+
+        monkeypatch.setattr(os, "scandir", counting)
+
+        assert paths(scan(tmp_path, enter=lambda path: path != "skip")) == ["a/1.md"]
+        assert listed == [tmp_path.name, "a"]
+
+    def test_asks_with_relative_paths(self, tmp_path: Path) -> None:
+        """Folders and files are asked about by their path below the root."""
+        put(tmp_path, "a/b/1.md")
+        asked: list[str] = []
+
+        def note(path: str) -> bool:
+            asked.append(path)
+            return True
+
+        scan(tmp_path, enter=note, wanted=note)
+
+        assert asked == ["a", "a/b", "a/b/1.md"]
+
+    def test_unwanted_files_are_left_out(self, tmp_path: Path) -> None:
+        """Only wanted files are reported."""
+        put(tmp_path, "a.md", "a.png")
+
+        assert paths(scan(tmp_path, wanted=lambda path: path.endswith(".md"))) == ["a.md"]
+
+    @needs_links
+    def test_links_are_neither_followed_nor_reported(self, tmp_path: Path) -> None:
+        """A link to a file, a folder, itself or nothing is passed by in silence."""
+        put(tmp_path, "vault/a.md", "outside/b.md")
+        vault = tmp_path / "vault"
+        (vault / "file.md").symlink_to(tmp_path / "outside" / "b.md")
+        (vault / "folder").symlink_to(tmp_path / "outside")
+        (vault / "loop").symlink_to(vault)
+        (vault / "dangling.md").symlink_to(tmp_path / "gone.md")
+
+        assert scan(vault) == Scan(scan(vault).files)
+        assert paths(scan(vault)) == ["a.md"]
+
+    @needs_links
+    def test_root_may_be_a_link(self, tmp_path: Path) -> None:
+        """The root itself is what the user named, be it a link."""
+        put(tmp_path, "vault/a.md")
+        (tmp_path / "link").symlink_to(tmp_path / "vault")
+
+        assert paths(scan(tmp_path / "link")) == ["a.md"]
+
+    @needs_links
+    def test_only_regular_files(self, tmp_path: Path) -> None:
+        """A named pipe is not a file of the user's."""
+        os.mkfifo(tmp_path / "pipe.md")
+
+        assert paths(scan(tmp_path)) == []
+
+    def test_unreadable_folders_are_named_and_passed(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A folder that cannot be listed is reported; its neighbours are still found."""
+        put(tmp_path, "a/1.md", "b/2.md")
+        refuse(monkeypatch, tmp_path / "a")
+
+        found = scan(tmp_path)
+
+        assert (paths(found), found.unreadable, found.root_exists) == (["b/2.md"], ("a",), True)
+
+    def test_unreadable_root_is_not_an_empty_folder(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Of a root that cannot be listed nothing is known, so nothing may be taken for deleted."""
+        put(tmp_path, "a.md")
+        refuse(monkeypatch, tmp_path)
+
+        assert scan(tmp_path) == Scan((), root_exists=False, unreadable=("",))
+
+    @needs_bytes
+    def test_names_that_are_not_text_are_spelt_out(self, tmp_path: Path) -> None:
+        """A wanted file or folder whose name is not UTF-8 is unreadable under a printable name."""
+        put(tmp_path, "a.md")
+        (tmp_path / os.fsdecode(b"caf\xe9.md")).write_text("x")
+        (tmp_path / os.fsdecode(b"ignored\xe9.bin")).write_text("x")
+        (tmp_path / os.fsdecode(b"fold\xe9r")).mkdir()
+        put(tmp_path / os.fsdecode(b"fold\xe9r"), "b.md")
+
+        found = scan(tmp_path, wanted=lambda path: path.endswith(".md"))
+
+        assert paths(found) == ["a.md"]
+        assert found.unreadable == ("caf\\udce9.md", "fold\\udce9r")
+
+    def test_a_file_deleted_during_the_scan_is_not_there(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A file that disappears between listing and stat is neither found nor unreadable."""
+        put(tmp_path, "a.md", "b.md")
+
+        def deleting(path: str) -> bool:
+            (tmp_path / "b.md").unlink(missing_ok=True)
+            return True
+
+        found = scan(tmp_path, wanted=deleting)
+
+        assert (paths(found), found.unreadable) == (["a.md"], ())
+
+
+class TestRead:
+    def test_gives_the_bytes_as_they_are(self, tmp_path: Path) -> None:
+        """Bytes come unchanged: line ends, byte-order mark and all."""
+        (tmp_path / "sub").mkdir()
+        (tmp_path / "sub" / "a.md").write_bytes(b"\xef\xbb\xbfa\r\nb\x00\xff")
+
+        assert DiskFiles().read(str(tmp_path), "sub/a.md") == b"\xef\xbb\xbfa\r\nb\x00\xff"
+
+    @pytest.mark.parametrize(
+        "path", ["../secret.md", "a/../../secret.md", "..", "a/..", "", ".", "/etc/hosts"]
+    )
+    def test_never_leaves_the_root(self, tmp_path: Path, path: str) -> None:
+        """A path that climbs out of the root, is absolute or names a folder is refused."""
+        put(tmp_path, "secret.md", "vault/a/1.md")
+
+        with pytest.raises(SourceUnreadable):
+            DiskFiles().read(str(tmp_path / "vault"), path)
+
+    def test_a_sibling_with_the_same_beginning_is_outside(self, tmp_path: Path) -> None:
+        """Folders are compared by their parts, not by the beginning of their names."""
+        put(tmp_path, "vault/a.md", "vault-private/b.md")
+
+        with pytest.raises(SourceUnreadable, match="outside"):
+            DiskFiles().read(str(tmp_path / "vault"), "../vault-private/b.md")
+
+    @needs_links
+    def test_a_link_that_took_a_files_place_is_not_followed(self, tmp_path: Path) -> None:
+        """A file replaced by a link after the scan is refused, wherever the link leads."""
+        put(tmp_path, "secret.md", "vault/a.md", "vault/b.md")
+        vault = tmp_path / "vault"
+        for target in (tmp_path / "secret.md", vault / "b.md", vault / "a.md"):
+            (vault / "a.md").unlink()
+            (vault / "a.md").symlink_to(target)
+
+            with pytest.raises(SourceUnreadable):
+                DiskFiles().read(str(vault), "a.md")
+
+    @needs_links
+    def test_a_link_that_took_a_folders_place_does_not_lead_out(self, tmp_path: Path) -> None:
+        """A folder replaced by a link to one outside the root is refused."""
+        put(tmp_path, "outside/a.md", "vault/b.md")
+        (tmp_path / "vault" / "sub").symlink_to(tmp_path / "outside")
+
+        with pytest.raises(SourceUnreadable, match="outside"):
+            DiskFiles().read(str(tmp_path / "vault"), "sub/a.md")
+
+    @needs_links
+    def test_a_pipe_that_took_a_files_place_does_not_hang(self, tmp_path: Path) -> None:
+        """A named pipe is refused at once instead of waiting for a writer."""
+        os.mkfifo(tmp_path / "a.md")
+
+        with pytest.raises(SourceUnreadable, match="regular"):
+            DiskFiles().read(str(tmp_path), "a.md")
+
+    def test_says_that_a_file_is_gone(self, tmp_path: Path) -> None:
+        """A file that is gone is named with the reason."""
+        with pytest.raises(SourceUnreadable, match=r"a\.md was skipped: it is gone\.") as caught:
+            DiskFiles().read(str(tmp_path), "a.md")
+
+        assert (caught.value.path, caught.value.reason) == ("a.md", "it is gone")
+
+    def test_says_that_a_file_may_not_be_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A file without permission to read is named with the system's reason."""
+        put(tmp_path, "a.md")
+        monkeypatch.setattr(os, "open", _denied)
+
+        with pytest.raises(SourceUnreadable, match="permission denied"):
+            DiskFiles().read(str(tmp_path), "a.md")
+
+    @pytest.mark.parametrize("path", ["a\x00.md", "x" * 5000, "caf\udce9.md"])
+    def test_impossible_names_are_refused_in_print(self, tmp_path: Path, path: str) -> None:
+        """A name no file can have is an error whose message can be printed, not a crash."""
+        with pytest.raises(SourceUnreadable) as caught:
+            DiskFiles().read(str(tmp_path), path)
+
+        assert str(caught.value).encode("utf-8")
+
+    @needs_links
+    def test_leaves_no_descriptor_open(self, tmp_path: Path) -> None:
+        """Neither a read nor a refused one leaks a descriptor."""
+        put(tmp_path, "a.md")
+        (tmp_path / "folder").mkdir()
+        before = os.dup(0)
+        os.close(before)
+
+        DiskFiles().read(str(tmp_path), "a.md")
+        with pytest.raises(SourceUnreadable):
+            DiskFiles().read(str(tmp_path), "folder")
+
+        after = os.dup(0)
+        os.close(after)
+        assert after == before
+
+
+def _denied(*args: object) -> int:
+    raise PermissionError(13, "Permission denied")
+
+
+def refuse(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Make one folder impossible to list, which permissions cannot do to a superuser."""
+    list_folder = os.scandir
+
+    def refusing(path: str) -> object:
+        return _denied() if Path(path) == folder else list_folder(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)

@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.adapters.files.front_matter import parse_yaml
+
+TYPICAL = "title: Session store\ndate: 2026-01-05\ntags: [redis, sessions]\npinned: true\n"
+
+
+def test_typical_front_matter() -> None:
+    """Scalars come with their types, lists of scalars as lists."""
+    assert parse_yaml(TYPICAL) == {
+        "title": "Session store",
+        "date": date(2026, 1, 5),
+        "tags": ["redis", "sessions"],
+        "pinned": True,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a: yes", "yes"),
+        ("a: on", "on"),
+        ("a: true", True),
+        ("a: 010", 10),
+        ("a: 1.50", 1.5),
+        ("a:", None),
+        ("a: ~", None),
+        ("a: 'it''s'", "it's"),
+        ("a: 2026-02-30", "2026-02-30"),
+        ("a: 10:30", "10:30"),
+        ("a:\n- x\n- 2\n- \n", ["x", 2, None]),
+        ("a: []", []),
+        ("a: |\n  one\n  two\n", "one\ntwo\n"),
+        ("a: 日本 # comment", "日本"),
+        ("a: 1\r\n", 1),
+        ("\ufeffa: 1", 1),
+    ],
+)
+def test_values_come_as_yaml_reads_them(text: str, value: object) -> None:
+    """YAML 1.2 decides what a scalar is; a date that does not exist stays text."""
+    assert parse_yaml(text) == {"a": value}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a: {b: 1, c: [x, y]}", "{b: 1, c: [x, y]}"),
+        ("a:\n  b:\n    c: 2026-01-05\n", "{b: {c: 2026-01-05}}"),
+        ("a: [x, {b: null, c: true}]", ["x", "{b: null, c: true}"]),
+        ("a: [[note]]", ["[note]"]),
+        ("a: !!set {y, x}", "[x, y]"),
+        ("a: [&b {c: 1}, *b]", ["{c: 1}", "{c: 1}"]),
+    ],
+)
+def test_nested_values_become_text(text: str, value: object) -> None:
+    """What is nested deeper than a list of scalars is printed in flow style."""
+    assert parse_yaml(text) == {"a": value}
+
+
+def test_keys_become_text() -> None:
+    """Numbers, dates, booleans and null may be keys; they come as text."""
+    assert list(parse_yaml("2: a\n2026-01-05: b\ntrue: c\n~: d\n")) == ["2", "2026-01-05", "true", "null"]
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n", "null", "{}"])
+def test_nothing_is_an_empty_mapping(text: str) -> None:
+    """A front matter without a key is empty, not malformed."""
+    assert parse_yaml(text) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a: 1\na: 2\n", "duplicate key"),
+        ("1: a\n'1': b\n", "same text"),
+        ("a:\t- b\n\tc", "line"),
+        ("a: [1, 2", "line"),
+        ("a: b: c", "mapping values are not allowed here in line 1"),
+        ("a: 1\n---\nb: 2\n", "document"),
+        ("- a\n- b\n", "not a mapping"),
+        ("just text", "not a mapping"),
+        ("a: {{ date }}", "."),
+        ("a: !!python/object:os.system {}", "constructor"),
+        ("a: *gone", "alias"),
+        ("a: \x07", "."),
+        ("a: \ud800", "."),
+        ("%YAML 1.1\n---\na: yes\n", "directives"),
+        ("a: &a 1\nb: {<<: *a}\n", "merge"),
+        (f"a: {'9' * 100}\n", "too long"),
+        (f"a: {'9' * 5000}\n", "."),
+        (f"a: {'x' * 65536}\n", "64 KiB"),
+        (f"a: {'日' * 22000}\n", "64 KiB"),
+        (f"a: {'*' * 101}\n", "aliases"),
+    ],
+)
+def test_malformed_is_a_short_reason(text: str, reason: str) -> None:
+    """Anything that is not a mapping in plain YAML is one ValueError with one short printable line."""
+    with pytest.raises(ValueError, match=reason) as caught:
+        parse_yaml(text)
+
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 160
+
+
+def multiplied(levels: int, times: int, first: str) -> str:
+    """Levels of anchors, each naming the one before it several times."""
+    lines = [f"a0: &a0 {first}"]
+    lines += [
+        f"a{n}: &a{n} [{', '.join([f'*a{n - 1} '] * times)}]" for n in range(1, levels + 1)
+    ]  # the space keeps the comma out of the alias
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        multiplied(9, 9, "x"),
+        multiplied(2, 45, "x" * 60_000),
+        "a: &a [*a]",
+        "a: &a {b: *a}",
+        "a: " + "[" * 60_000,
+        "a: " + "{a: " * 10_000,
+        "- " * 30_000,
+        "? " * 30_000,
+    ],
+    ids=["laughs", "fat laughs", "list in itself", "mapping in itself", "[", "{", "-", "?"],
+)
+def test_bombs_are_refused_quickly(text: str) -> None:
+    """Aliases that multiply or meet themselves and bottomless nesting cost a second at the most."""
+    started = time.process_time()
+
+    with pytest.raises(ValueError, match=r"too (long|deeply)|make it too long"):
+        parse_yaml(text)
+
+    assert time.process_time() - started < 1
+
+
+def test_an_error_leaves_nothing_behind() -> None:
+    """After a broken text the next one is read as if it were the first."""
+    with pytest.raises(ValueError, match="line"):
+        parse_yaml("a: &x [1, {b: 'open")
+
+    assert parse_yaml(TYPICAL)["title"] == "Session store"
+    with pytest.raises(ValueError, match="alias"):
+        parse_yaml("a: *x")
+
+
+def test_threads_do_not_meet() -> None:
+    """Parses in several threads do not disturb each other."""
+    texts = [f"title: note {n}\ntags: [a{n}, b]\n" for n in range(200)]
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(parse_yaml, texts))
+
+    assert [item["title"] for item in found] == [f"note {n}" for n in range(200)]
+
+
+@given(st.text(alphabet=st.sampled_from("ab1:-[]{}#&*!|>'\"%@`,? \n\t~<=.0_\x00é"), max_size=60))
+def test_only_value_errors(text: str) -> None:
+    """Whatever the text, the answer is a mapping with text for keys, or a ValueError."""
+    try:
+        found = parse_yaml(text)
+    except ValueError as error:
+        assert str(error).isprintable()
+    else:
+        assert all(isinstance(key, str) for key in found)
+        assert str(found)

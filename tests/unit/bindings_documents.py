@@ -1,0 +1,41 @@
+"""How the language-neutral vectors of the documents room reach this implementation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from clawmem.domain.documents.content_type import content_type
+from clawmem.domain.documents.eligibility import collection_name, compile_pattern, is_excluded
+from clawmem.domain.documents.frontmatter import facts
+from clawmem.domain.documents.identity import canonical_id, docid, parse_virtual_path
+from clawmem.domain.documents.quality import quality_score
+from clawmem.domain.documents.times import authored_at, iso_utc
+from clawmem.domain.documents.title import title
+
+
+def _frontmatter_facts(case: dict[str, Any]) -> dict[str, Any]:
+    found = asdict(facts(case["raw"]))
+    lists = {name: list(found[name]) for name in ("tags", "participants")}
+    return {**found, **lists, "extra": [list(pair) for pair in found["extra"]]}
+
+
+def _virtual_path(case: dict[str, Any]) -> list[str] | None:
+    found = parse_virtual_path(case["text"])
+    return found and list(found)
+
+
+BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "authored_at": lambda case: iso_utc(authored_at(**case)),
+    "canonical_id": lambda case: canonical_id(**case),
+    "collection_name": lambda case: collection_name(**case),
+    "content_type": lambda case: content_type(**case),
+    "docid": lambda case: docid(**case),
+    "excluded_path": lambda case: is_excluded(**case),
+    "frontmatter_facts": _frontmatter_facts,
+    "path_pattern": lambda case: compile_pattern(case["pattern"])(case["path"]),
+    "quality_score": lambda case: quality_score(**case),
+    "title": lambda case: title(**case),
+    "virtual_path": _virtual_path,
+}

@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+import itertools
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.domain.documents.eligibility import (
+    EXCLUDED,
+    collection_name,
+    compile_pattern,
+    expand_braces,
+    is_collection_name,
+    is_excluded,
+)
+from clawmem.ports.errors import InvalidInput
+
+WORDS = st.lists(st.text("abc", max_size=3), min_size=1, max_size=4)
+PLAIN = st.text("ab,}*", max_size=5)
+NAMES = st.text("abc.", min_size=1, max_size=5).filter(lambda name: name != ".")
+
+
+def joined(words: list[str]) -> str:
+    return "{" + ",".join(words) + "}"
+
+
+@pytest.mark.parametrize("name", sorted(EXCLUDED))
+def test_an_excluded_name_excludes_at_any_depth(name: str) -> None:
+    """As a folder on top, in the middle, and as the file itself."""
+    assert is_excluded(f"{name}/a.md") and is_excluded(f"a/{name}/b.md") and is_excluded(f"a/{name}")
+
+
+@pytest.mark.parametrize("path", [".env", "a/.hidden/b.md", "../a.md", ".a/b.md"])
+def test_a_leading_dot_excludes(path: str) -> None:
+    """Listed or not."""
+    assert is_excluded(path)
+
+
+@pytest.mark.parametrize(
+    "path", ["a.md", "./a.md", "a/./b.md", "builds/a.md", "build.md", "_private/a.md", "Build/a.md", ""]
+)
+def test_similar_names_are_read(path: str) -> None:
+    """Names count to the letter; the lone dot says nothing."""
+    assert not is_excluded(path)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expanded"),
+    [
+        ("", ("",)),
+        ("a.md", ("a.md",)),
+        ("*.{md,txt}", ("*.md", "*.txt")),
+        ("{a,b}/{c,d}", ("a/c", "a/d", "b/c", "b/d")),
+        ("{a,{b,c}d}", ("a", "bd", "cd")),
+        ("x{,y}", ("x", "xy")),
+        ("{md}", ("md",)),
+        ("{}", ("",)),
+        ("{a,a}", ("a",)),
+        ("a,b", ("a,b",)),
+        ("a{b,c", ("a{b,c",)),
+        ("a}b", ("a}b",)),
+        ("a}{b,c}", ("a}b", "a}c")),
+        ("{a,{b,c}", ("{a,b", "{a,c")),
+    ],
+)
+def test_groups_are_expanded_in_order(pattern: str, expanded: tuple[str, ...]) -> None:
+    """Nested, several, empty; a brace without its partner is literal."""
+    assert expand_braces(pattern) == expanded
+
+
+@given(PLAIN, WORDS, PLAIN, WORDS, PLAIN)
+def test_two_groups_give_every_combination(a: str, ones: list[str], b: str, twos: list[str], c: str) -> None:
+    """The first group varies slowest, and each pattern comes once."""
+    combined = [f"{a}{one}{b}{two}{c}" for one, two in itertools.product(ones, twos)]
+
+    assert expand_braces(f"{a}{joined(ones)}{b}{joined(twos)}{c}") == tuple(dict.fromkeys(combined))
+
+
+@given(st.text("ab{,}", max_size=20))
+def test_expanding_twice_changes_nothing(pattern: str) -> None:
+    """What comes out holds no group any more."""
+    for one in expand_braces(pattern):
+        assert expand_braces(one) == (one,)
+
+
+def test_a_thousand_alternatives_are_the_most() -> None:
+    """One more is refused before memory runs out, and a bomb at once."""
+    assert len(expand_braces(joined([str(at) for at in range(200)]) + "{a,b,c,d,e}")) == 1000
+    for bomb in (joined([str(at) for at in range(143)]) + "{a,b,c,d,e,f,g}", "{a,b}" * 100, "{a,a}" * 100):
+        with pytest.raises(InvalidInput) as caught:
+            expand_braces(bomb)
+        assert caught.value.code == "OUT_OF_BOUNDS"
+
+
+def test_a_thousand_characters_are_the_most() -> None:
+    """One more is refused; deep nesting within them is no trouble."""
+    assert expand_braces("{" * 500 + "}" * 500) == ("",)
+    with pytest.raises(InvalidInput) as caught:
+        compile_pattern("a" * 1001)
+    assert caught.value.code == "INPUT_TOO_LONG"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("**/*.md", "a.md"),
+        ("**/*.md", "a/b/c.md"),
+        ("*.md", "a.md"),
+        ("docs/**/*.md", "docs/a.md"),
+        ("docs/**/*.md", "docs/a/b.md"),
+        ("docs/**", "docs/a/b.png"),
+        ("**", "a/b"),
+        ("**/a/**/b.md", "x/a/y/a/z/b.md"),
+        ("a/**/**/b", "a/b"),
+        ("?.md", "é.md"),
+        ("[ab]*.md", "bc.md"),
+        ("[!ab].md", "c.md"),
+        ("[0-9][0-9].md", "42.md"),
+        ("a[.md", "a[.md"),
+        ("**/*.{md,txt}", "a/b.txt"),
+        ("{a,b/**}/c.md", "b/x/c.md"),
+        ("./a/*.md", "a/b.md"),
+        ("a**b", "axxb"),
+        ("a.md", "a.md"),
+        ("*", ".hidden"),
+        ("**/2026-??-??*.md", "j/2026-04-02-x.md"),
+        ("*", "line\nend"),
+    ],
+)
+def test_a_pattern_finds_its_paths(pattern: str, path: str) -> None:
+    """Stars, folders, sets and groups."""
+    assert compile_pattern(pattern)(path)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("*.md", "a/b.md"),
+        ("**/*.md", "a.MD"),
+        ("docs/**", "docs"),
+        ("docs/**/*.md", "mydocs/a.md"),
+        ("docs/*.md", "docs/a/b.md"),
+        ("?.md", "ab.md"),
+        ("a?b", "a/b"),
+        ("a[!x]b", "a/b"),
+        ("[!ab].md", "a.md"),
+        ("a**b", "a/b"),
+        ("*.md", "a.md.bak"),
+        ("*.md", "a.md\n"),
+        ("a.md", "aXmd"),
+        ("", "a"),
+        ("**/a/b.md", "xa/b.md"),
+    ],
+)
+def test_a_pattern_leaves_other_paths(pattern: str, path: str) -> None:
+    """No star crosses a slash, and case counts."""
+    assert not compile_pattern(pattern)(path)
+
+
+@given(st.lists(NAMES, min_size=1, max_size=5))
+def test_a_path_without_wildcards_matches_itself(names: list[str]) -> None:
+    """And everything matches under two stars, before or after its own folder."""
+    path = "/".join(names)
+
+    assert compile_pattern(path)(path)
+    assert compile_pattern("**/" + names[-1])(path)
+    assert compile_pattern("**")(path)
+    assert not compile_pattern("*")(path) or len(names) == 1
+
+
+@given(
+    st.lists(st.sampled_from(["a", "b", "**"]), min_size=1, max_size=5),
+    st.lists(st.sampled_from("ab"), min_size=1, max_size=6),
+)
+def test_two_stars_agree_with_their_definition(parts: list[str], names: list[str]) -> None:
+    """Zero or more folders, checked against the plain recursive reading."""
+
+    def reads(glob: list[str], rest: list[str]) -> bool:
+        if not glob:
+            return not rest
+        if glob[0] == "**":
+            last = len(glob) == 1
+            return any(reads(glob[1:], rest[at:]) for at in range(last, len(rest) + 1))
+        return bool(rest) and rest[0] == glob[0] and reads(glob[1:], rest[1:])
+
+    assert compile_pattern("/".join(parts))("/".join(names)) == reads(parts, names)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"), [("*a" * 30 + "b", "a" * 900), ("**/a/" * 30 + "b", "a/" * 450 + "c")]
+)
+def test_no_pattern_takes_forever(pattern: str, path: str) -> None:
+    """The classical traps of backtracking are over in a moment."""
+    started = time.perf_counter()
+
+    assert not compile_pattern(pattern)(path)
+    assert time.perf_counter() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [
+        ("notes", "notes"),
+        ("My Notes", "my-notes"),
+        ("Work (2026)!", "work-2026"),
+        ("a.b__c", "a-b__c"),
+        ("日记", "日记"),
+        ("Cafe\u0301", "café"),
+        ("", "notes"),
+        ("...", "notes"),
+        ("---", "notes"),
+        ("_clawmem", "_clawmem"),
+    ],
+)
+def test_a_collection_is_named_after_its_folder(folder: str, name: str) -> None:
+    """Lower case, other characters as single hyphens, composed letters."""
+    assert collection_name(folder) == name
+
+
+@given(st.text())
+def test_a_folders_name_is_always_a_collection_name(folder: str) -> None:
+    """And naming a name again changes nothing that matters."""
+    assert is_collection_name(collection_name(folder))
+
+
+@pytest.mark.parametrize("text", ["", "a b", "a/b", "a.b", "a\n", "#a", "a:b"])
+def test_other_characters_make_no_collection_name(text: str) -> None:
+    """Nothing that could be read as a path or a command."""
+    assert not is_collection_name(text)

@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.domain.documents.frontmatter import Facts, FrontMatter, facts, split, whole
+
+LINES = st.lists(st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"])))
+LINE_END = st.sampled_from(["\n", "\r\n"])
+YAML_VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text()
+    | st.dates()
+    | st.datetimes()
+    | st.binary(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
+)
+
+
+def test_a_block_at_the_top_is_taken_off() -> None:
+    """The body starts right after the closing fence, its blank line included."""
+    assert split("---\ntitle: A\n---\n\n# B\n") == FrontMatter("title: A\n", "\n# B\n", 4)
+
+
+def test_three_dots_close_a_block() -> None:
+    """YAML's own end mark is accepted."""
+    assert split("---\na: 1\n...\nbody") == FrontMatter("a: 1\n", "body", 4)
+
+
+def test_a_byte_order_mark_is_dropped() -> None:
+    """It neither hides a block nor stays in a body."""
+    assert split("\ufeff---\na: 1\n---\nbody") == FrontMatter("a: 1\n", "body", 4)
+    assert split("\ufeffbody") == FrontMatter("", "body", 1)
+
+
+def test_a_block_may_end_with_the_source() -> None:
+    """A closing fence needs no line end; the body is then empty."""
+    assert split("---\na: 1\n---") == FrontMatter("a: 1\n", "", 4)
+    assert split("---\r\na: 1\r\n---\r") == FrontMatter("a: 1\r\n", "", 4)
+
+
+def test_an_empty_block_is_a_block() -> None:
+    """Only its place shows that it was there."""
+    assert split("---\n---\nbody") == FrontMatter("", "body", 3)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "",
+        "---",
+        "body",
+        "\n---\na: 1\n---\n",
+        " ---\na: 1\n---\n",
+        "----\na: 1\n---\n",
+        "---\na: 1\n",
+        "--- \na\n---\n",
+    ],
+)
+def test_without_both_fences_all_is_body(source: str) -> None:
+    """The opening one on line 1 and exact, the closing one anywhere after."""
+    assert split(source) == whole(source) == FrontMatter("", source, 1)
+
+
+def test_longer_dashes_do_not_close_a_block() -> None:
+    """A closing fence is the whole line."""
+    assert split("---\na: |\n  ---\n---- x\n---\nbody").text == "a: |\n  ---\n---- x\n"
+
+
+@given(LINES, LINES, LINE_END)
+def test_the_body_is_kept_to_the_letter(block: list[str], lines: list[str], end: str) -> None:
+    """Whatever follows the block is the body, and its line is where an editor finds it."""
+    block = [line for line in block if line not in ("---", "...")]
+    body = end.join(lines)
+    text = "".join(line + end for line in block)
+    source = f"---{end}{text}---{end}{body}"
+
+    found = split(source)
+
+    assert found == FrontMatter(text, body, len(block) + 3)
+    assert end.join(source.split(end)[found.body_line - 1 :]) == body
+
+
+@given(st.text())
+def test_every_source_ends_with_its_body(source: str) -> None:
+    """Nothing is made up, and body_line counts the line ends left out."""
+    found = split(source)
+    before = source[: len(source) - len(found.body)]
+
+    assert source.endswith(found.body)
+    assert found.body_line == before.count("\n") + 1 or (not found.body and not source.endswith("\n"))
+
+
+def test_all_facts_are_read() -> None:
+    """Each key into its field, and all of them as printable pairs in their order."""
+    raw: dict[str, object] = {
+        "title": " Stack ",
+        "date": datetime.date(2026, 1, 20),
+        "tags": ["a", "b"],
+        "domain": "engineering",
+        "workstream": "foundations",
+        "content_type": "decision",
+        "review_by": datetime.date(2026, 12, 31),
+        "participants": ["Ines Carvalho", "Lin Zhiyuan"],
+        "seats": 12,
+    }
+
+    assert facts(raw) == Facts(
+        title="Stack",
+        date="2026-01-20",
+        tags=("a", "b"),
+        domain="engineering",
+        workstream="foundations",
+        content_type="decision",
+        review_by="2026-12-31",
+        participants=("Ines Carvalho", "Lin Zhiyuan"),
+        extra=(
+            ("title", "Stack"),
+            ("date", "2026-01-20"),
+            ("tags", "a, b"),
+            ("domain", "engineering"),
+            ("workstream", "foundations"),
+            ("content_type", "decision"),
+            ("review_by", "2026-12-31"),
+            ("participants", "Ines Carvalho, Lin Zhiyuan"),
+            ("seats", "12"),
+        ),
+    )
+
+
+def test_nothing_declared_gives_no_facts() -> None:
+    """Absence is None and empty, never an invention."""
+    assert facts({}) == Facts()
+
+
+@pytest.mark.parametrize("value", [datetime.date(2026, 4, 2), 42, True, None, "", "  ", ["A"], {"a": "b"}])
+def test_only_a_string_is_a_title(value: object) -> None:
+    """YAML turns 2026-04-02 and yes into something else; those are no titles."""
+    assert facts({"title": value}).title is None
+
+
+def test_a_time_stamp_keeps_its_time() -> None:
+    """Dates with a time of day stay precise."""
+    assert facts({"date": datetime.datetime(2026, 4, 2, 10, 30)}).date == "2026-04-02T10:30:00"
+
+
+@pytest.mark.parametrize("value", ["last spring", "2026-02-30", 20260402, True, None, ["2026-04-02"]])
+def test_what_is_no_date_is_left_out(value: object) -> None:
+    """It stays readable among the extra pairs only."""
+    assert facts({"date": value}).date is None
+
+
+@pytest.mark.parametrize(
+    ("value", "tags"),
+    [
+        ("a, b,,c ", ("a", "b", "c")),
+        (["a", 1, True, None, datetime.date(2026, 4, 2), ""], ("a", "1", "true", "2026-04-02")),
+        (["a", "b", "a"], ("a", "b")),
+        (7, ("7",)),
+        ([["Hub"]], ("Hub",)),
+        (None, ()),
+    ],
+)
+def test_tags_come_in_many_shapes(value: object, tags: tuple[str, ...]) -> None:
+    """Lists, comma strings and single values all become words."""
+    assert facts({"tags": value}).tags == tags
+
+
+def test_a_list_that_holds_itself_is_read_to_an_end() -> None:
+    """YAML aliases allow it; at most a thousand values are looked at."""
+    loop: list[object] = ["x"]
+    loop.append(loop)
+
+    assert facts({"tags": loop}).tags == ("x",)
+
+
+def test_aliases_that_multiply_stay_small() -> None:
+    """Nine lines that stand for a billion values cost no more than a thousand."""
+    value: object = "lol"
+    for _ in range(9):
+        value = [value] * 10
+
+    assert len(facts({"x": value}).extra[0][1]) <= 5 * 1000
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["title", "date", "tags", "domain", "participants", "other"]), YAML_VALUES
+    )
+)
+def test_reading_never_raises(raw: dict[str, object]) -> None:
+    """Any parsed YAML gives facts with one printable pair a key."""
+    assert [key for key, _ in facts(raw).extra] == list(raw)
+
+
+def test_an_absurd_integer_is_left_out() -> None:
+    """Python refuses to print it; the reader does not stumble over that."""
+    assert facts({"n": 1 << 100_000}).extra == (("n", ""),)

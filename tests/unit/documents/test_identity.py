@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.domain.documents.identity import (
+    body_hash,
+    canonical_id,
+    check_path,
+    display_path,
+    docid,
+    is_docid,
+    normalise_docid,
+    parse_virtual_path,
+    source_hash,
+)
+from clawmem.ports.errors import InvalidInput
+
+HASHES = st.sets(st.text("0a", min_size=12, max_size=12), min_size=1, max_size=30)
+A = "a" * 64
+
+
+def code_of(path: str) -> str | None:
+    try:
+        check_path(path)
+    except InvalidInput as error:
+        return error.code
+    return None
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_a_body_hash_is_the_source_hash_of_its_utf8(body: str) -> None:
+    """For text that UTF-8 can carry, the two hashes agree."""
+    assert body_hash(body) == source_hash(body.encode())
+
+
+def test_a_known_body_has_a_known_hash() -> None:
+    """The empty body has the published SHA-256 of nothing."""
+    assert body_hash("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+
+def test_a_lone_surrogate_is_hashed_and_not_refused() -> None:
+    """Half an emoji out of a broken transcript is content as well."""
+    assert body_hash("\ud83d") == hashlib.sha256(b"\xed\xa0\xbd").hexdigest()
+
+
+def test_the_canonical_id_belongs_to_the_place() -> None:
+    """It is sixteen hex digits of the hash of collection/path."""
+    assert canonical_id("notes", "a/b.md") == hashlib.sha256(b"notes/a/b.md").hexdigest()[:16]
+
+
+def test_six_digits_are_enough_alone() -> None:
+    """A docid without rivals has six digits."""
+    assert docid(A, []) == "aaaaaa"
+
+
+def test_the_same_content_elsewhere_does_not_lengthen_a_docid() -> None:
+    """Equal hashes are equal content."""
+    assert docid(A, [A, A]) == "aaaaaa"
+
+
+@pytest.mark.parametrize(("shared", "length"), [(5, 6), (6, 7), (7, 8), (63, 64)])
+def test_a_docid_is_one_longer_than_what_it_shares(shared: int, length: int) -> None:
+    """Six digits stay enough while at most five are shared."""
+    rival = "a" * shared + "b" * (64 - shared)
+
+    assert docid(A, [rival]) == "a" * length
+
+
+def test_a_hash_that_begins_another_is_given_whole() -> None:
+    """There is nothing left to add."""
+    assert docid("aaaaaaa", ["aaaaaaab"]) == "aaaaaaa"
+
+
+@given(HASHES)
+def test_docids_of_different_contents_differ(hashes: set[str]) -> None:
+    """No docid is the beginning of another hash, and none could be one digit shorter."""
+    for one in hashes:
+        short = docid(one, hashes)
+        assert [other for other in hashes if other.startswith(short)] == [one]
+        assert len(short) == 6 or sum(other.startswith(short[:-1]) for other in hashes) > 1
+
+
+@pytest.mark.parametrize("text", ["a1b2c3", "#a1b2c3", "A1B2C3", A, "#" + A])
+def test_six_to_sixty_four_hex_digits_are_a_docid(text: str) -> None:
+    """With or without a hash mark, in either case."""
+    assert is_docid(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "#", "a1b2c", A + "a", "a1b2c%", "a1b2__", "g1b2c3", "##a1b2c3", "a1b2c3\n", "١٢٣٤٥٦"]
+)
+def test_anything_else_is_not_a_docid(text: str) -> None:
+    """Wildcards, other digits and a trailing line end are refused."""
+    assert not is_docid(text)
+
+
+def test_a_docid_is_normalised_to_what_is_stored() -> None:
+    """Lower case, no hash mark."""
+    assert normalise_docid("#A1B2C3") == "a1b2c3"
+
+
+def test_a_wildcard_never_leaves_normalisation() -> None:
+    """What is not a docid raises, and the message names it."""
+    with pytest.raises(InvalidInput, match="a1b2c%") as caught:
+        normalise_docid("a1b2c%")
+
+    assert caught.value.code == "INVALID_INPUT"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["clawmem://c/a/b.md", "clawmem:////c/a/b.md", "//c/a/b.md", "clawmem://c//a///b.md", "//c/a/b.md/"],
+)
+def test_slashes_in_a_virtual_path_collapse(text: str) -> None:
+    """Every spelling of one place reads the same."""
+    assert parse_virtual_path(text) == ("c", "a/b.md")
+
+
+@pytest.mark.parametrize("text", ["clawmem://c", "clawmem://c/", "//c"])
+def test_a_virtual_path_may_name_a_whole_collection(text: str) -> None:
+    """The path is then empty."""
+    assert parse_virtual_path(text) == ("c", "")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "/c/p", "c/p", "clawmem:/c/p", "clawmem://", "//", "http://c/p", "x//c/p"]
+)
+def test_other_texts_are_no_virtual_path(text: str) -> None:
+    """Neither ordinary paths nor other schemes."""
+    assert parse_virtual_path(text) is None
+
+
+@given(st.from_regex(r"[a-z0-9_-]+", fullmatch=True), st.lists(st.from_regex(r"[^/]+", fullmatch=True)))
+def test_a_displayed_path_leads_back(collection: str, segments: list[str]) -> None:
+    """What people are shown can be asked for."""
+    path = "/".join(segments)
+
+    assert parse_virtual_path("clawmem://" + display_path(collection, path)) == (collection, path)
+
+
+@pytest.mark.parametrize("path", ["a/b.md", "..a/b..", "a/...", ".", "", "x" * 1000])
+def test_an_ordinary_path_passes(path: str) -> None:
+    """Dots inside a name are no climbing, and a thousand characters are allowed."""
+    assert code_of(path) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a\0b", "INVALID_PATH"),
+        ("..", "PATH_TRAVERSAL"),
+        ("a/../b", "PATH_TRAVERSAL"),
+        ("a\\..\\b", "PATH_TRAVERSAL"),
+        ("a/..", "PATH_TRAVERSAL"),
+        ("x" * 1001, "PATH_TOO_LONG"),
+        ("../\0" + "x" * 1001, "INVALID_PATH"),
+    ],
+)
+def test_a_path_that_cannot_be_meant_is_refused(path: str, code: str) -> None:
+    """Each with its code; the first check that fails speaks."""
+    assert code_of(path) == code

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.domain.retrieval.calibrated import calibrated, parts, sort_score
+from clawmem.domain.retrieval.composite import Signals
+
+NEUTRAL = Signals(search=0.0, content_type="note", age_days=60)
+
+shares = st.floats(0, 1)
+any_signals = st.builds(
+    Signals,
+    search=shares,
+    content_type=st.sampled_from(["note", "decision", "handoff", "hub", "antipattern", "recipe"]),
+    age_days=st.floats(-10, 1e4) | st.just(math.nan),
+    access_count=st.integers(0, 1000),
+    days_since_access=st.one_of(st.none(), st.floats(0, 1e4)),
+    stored_confidence=shares,
+    quality=shares,
+    length=st.integers(0, 10**6),
+    revisions=st.integers(1, 1000),
+    duplicates=st.integers(1, 1000),
+    pinned=st.booleans(),
+)
+# What decides most for and most against a document: the bound must hold exactly there.
+BEST = replace(
+    NEUTRAL,
+    content_type="handoff",
+    age_days=0,
+    stored_confidence=1.0,
+    quality=1.0,
+    revisions=10**6,
+    pinned=True,
+)
+WORST = replace(NEUTRAL, age_days=math.inf, stored_confidence=0.0, quality=0.0)
+
+
+@given(shares)
+def test_neutral_document_scores_its_relevance(relevance: float) -> None:
+    """Neutral metadata leaves relevance as it is."""
+    assert calibrated(relevance, NEUTRAL) == relevance
+
+
+@given(shares, shares, any_signals, st.booleans())
+def test_score_never_falls_when_relevance_rises(
+    one: float, other: float, signals: Signals, intent: bool
+) -> None:
+    """The shown score is monotone in relevance; the sort score is too, before the clamp."""
+    low, high = sorted((one, other))
+
+    assert calibrated(low, signals, recency_intent=intent) <= calibrated(high, signals, recency_intent=intent)
+    assert sort_score(low, signals, recency_intent=intent) <= sort_score(high, signals, recency_intent=intent)
+
+
+@given(st.floats(0, 0.939), any_signals, any_signals)
+def test_clear_relevance_is_never_overturned(relevance: float, one: Signals, other: Signals) -> None:
+    """Without recency intent a match more than 0.06 better wins, whatever the metadata."""
+    assert calibrated(relevance, one) < calibrated(relevance + 0.061, other)
+
+
+def test_clear_relevance_wins_at_the_extremes() -> None:
+    """The best metadata of all does not lift a match over one 0.06 better with the worst."""
+    for hundredth in range(94):
+        relevance = hundredth / 100
+        assert calibrated(relevance, BEST) < calibrated(relevance + 0.0601, WORST)
+
+
+@given(shares, any_signals)
+def test_metadata_is_bounded(relevance: float, signals: Signals) -> None:
+    """Without recency intent the metadata moves a score by at most 0.044 up and 0.016 down."""
+    moved = sort_score(relevance, signals) - relevance
+
+    assert -0.016 - 1e-12 <= moved <= 0.044 + 1e-12
+
+
+@given(shares, any_signals, st.booleans())
+def test_parts_explain_the_score(relevance: float, signals: Signals, intent: bool) -> None:
+    """The named terms add up to the score, clamped to [0, 1]."""
+    terms = parts(relevance, signals, recency_intent=intent)
+    total = math.fsum(terms.values())
+
+    assert list(terms) == ["relevance", "confidence", "quality", "frequency", "recency", "pin"]
+    assert calibrated(relevance, signals, recency_intent=intent) == min(1.0, max(0.0, total))
+
+
+def test_pin_decides_among_comparable_matches_only() -> None:
+    """A pin lifts a note over a match 0.01 better, not over one 0.03 better, and not out of nothing."""
+    pinned = replace(NEUTRAL, pinned=True)
+
+    assert calibrated(0.80, pinned) > calibrated(0.81, NEUTRAL)
+    assert calibrated(0.80, pinned) < calibrated(0.83, NEUTRAL)
+    assert calibrated(0.0, pinned) == 0.0
+
+
+def test_contradicted_document_falls_behind_its_equal() -> None:
+    """Of two equal matches the one with less stored confidence comes second, in every type."""
+    for kind in ("note", "decision", "hub", "recipe"):
+        trusted = replace(NEUTRAL, content_type=kind)
+        assert calibrated(0.5, replace(trusted, stored_confidence=0.25)) < calibrated(0.5, trusted)
+
+
+def test_age_is_neutral_where_it_says_nothing() -> None:
+    """An ageless type and an unreadable date get nothing for age, neither way."""
+    assert parts(0.5, replace(NEUTRAL, content_type="decision", age_days=9999))["recency"] == 0.0
+    assert parts(0.5, replace(NEUTRAL, age_days=math.nan))["recency"] == 0.0
+
+
+def test_age_counts_once() -> None:
+    """Age moves the recency term and no other."""
+    young, old = parts(0.5, replace(NEUTRAL, age_days=0)), parts(0.5, replace(NEUTRAL, age_days=999))
+
+    assert {name for name in young if young[name] != old[name]} == {"recency"}
+
+
+def test_declared_recency_outweighs_moderate_relevance() -> None:
+    """Asked for what is recent, a fresh match beats an old one 0.2 better, in every type, not 0.3 better."""
+    for kind in ("note", "decision", "hub"):
+        fresh = replace(NEUTRAL, content_type=kind, age_days=0)
+        old = replace(NEUTRAL, content_type=kind, age_days=3650)
+        assert calibrated(0.5, fresh, recency_intent=True) > calibrated(0.7, old, recency_intent=True)
+        assert calibrated(0.5, fresh, recency_intent=True) < calibrated(0.8, old, recency_intent=True)
+
+
+def test_declared_recency_halves_in_thirty_days() -> None:
+    """The term is 0.25 today and 0.125 at exactly thirty days."""
+    today, month = replace(NEUTRAL, age_days=0), replace(NEUTRAL, age_days=30)
+
+    assert parts(0.5, today, recency_intent=True)["recency"] == 0.25
+    assert parts(0.5, month, recency_intent=True)["recency"] == 0.125
+
+
+def test_best_matches_are_ordered_behind_the_clamp() -> None:
+    """Two scores clamped to 1.0 still sort by what made them."""
+    pinned = replace(NEUTRAL, pinned=True)
+
+    assert calibrated(1.0, pinned) == calibrated(1.0, NEUTRAL) == 1.0
+    assert sort_score(1.0, pinned) > sort_score(1.0, NEUTRAL)
+
+
+@pytest.mark.parametrize(("given_relevance", "used"), [(math.nan, 0.0), (-0.1, 0.0), (1.0000001, 1.0)])
+def test_relevance_outside_its_range(given_relevance: float, used: float) -> None:
+    """Relevance beyond its ends counts as the nearer end, NaN as none."""
+    assert calibrated(given_relevance, NEUTRAL) == used
+
+
+def test_length_and_raw_search_score_are_not_read() -> None:
+    """A long document is not punished, and the raw search score has no second say."""
+    assert parts(0.5, replace(NEUTRAL, length=10**6, search=1.0)) == parts(0.5, NEUTRAL)

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.domain.retrieval.confidence import (
+    ATTENTION_EXEMPT,
+    BASELINE,
+    attention,
+    baseline,
+    blend_stored,
+    computed_confidence,
+    was_never_accessed,
+)
+
+types = st.sampled_from([*BASELINE, "antipattern", "recipe"])
+shares = st.floats(0, 1)
+
+
+def test_fresh_unread_document_has_its_baseline() -> None:
+    """Without age and use the computed confidence is the baseline of the type, 0.5 for an unknown one."""
+    assert {kind: computed_confidence(kind, 0.0) for kind in BASELINE} == BASELINE
+    assert computed_confidence("recipe", 0.0) == baseline("antipattern") == 0.5
+
+
+def test_worked_example() -> None:
+    """The note of the worked example has 0.39429."""
+    confidence = computed_confidence("note", 30, access_count=3, days_since_access=10)
+
+    assert confidence == pytest.approx(0.39429, abs=1e-5)
+
+
+def test_use_reinforces_up_to_half_more() -> None:
+    """31 accesses reach the cap of 1.5; more add nothing, fewer less, and a negative count none."""
+    assert computed_confidence("note", 0, access_count=31) == pytest.approx(0.75)
+    assert computed_confidence("note", 0, access_count=10_000) == 0.75
+    assert computed_confidence("note", 0, access_count=30) < 0.75
+    assert computed_confidence("note", 0, access_count=-4) == 0.5
+
+
+def test_attention_loses_a_twentieth_a_week() -> None:
+    """A week without access keeps 0.95, two weeks its square, and the floor is one half."""
+    assert attention("note", 7.0) == pytest.approx(0.95)
+    assert attention("note", 14.0) == pytest.approx(0.9025)
+    assert attention("note", 1e6) == 0.5
+
+
+@pytest.mark.parametrize("content_type", sorted(ATTENTION_EXEMPT))
+def test_exempt_types_keep_attention(content_type: str) -> None:
+    """The six exempt types lose nothing to neglect."""
+    assert attention(content_type, 1e6) == 1.0
+    assert len(ATTENTION_EXEMPT) == 6
+
+
+@pytest.mark.parametrize("since", [None, math.nan, 0.0, -3.0])
+def test_unknown_or_present_access_keeps_attention(since: float | None) -> None:
+    """Nothing is lost when the last access is unknown, now or in the future."""
+    assert attention("note", since) == 1.0
+
+
+def test_stamp_of_the_change_is_no_access() -> None:
+    """Up to exactly one second from the change, either way, a recorded access is none."""
+    assert was_never_accessed(0.0)
+    assert was_never_accessed(1.0)
+    assert was_never_accessed(-1.0)
+    assert not was_never_accessed(1.001)
+    assert computed_confidence("note", 0, days_since_access=700, never_accessed=True) == 0.5
+
+
+@given(shares)
+def test_neutral_evidence_changes_nothing(computed: float) -> None:
+    """A stored 0.5, or none, leaves the computed confidence."""
+    assert blend_stored(computed, 0.5) == blend_stored(computed, math.nan) == computed
+
+
+@given(shares, shares, shares)
+def test_more_evidence_never_lowers(computed: float, one: float, other: float) -> None:
+    """The blend stays in [0, 1] and does not fall when the stored confidence rises."""
+    low, high = sorted((one, other))
+
+    assert 0 <= blend_stored(computed, low) <= blend_stored(computed, high) <= 1
+
+
+def test_evidence_outside_its_range_counts_as_the_nearer_end() -> None:
+    """A stored value beyond 0 or 1 moves no further than the end itself."""
+    assert blend_stored(0.4, -9.0) == blend_stored(0.4, 0.0) == 0.2
+    assert blend_stored(0.4, 9.0) == blend_stored(0.4, 1.0) == pytest.approx(0.6)
+
+
+@given(types, st.floats(), st.integers(-5, 10**6), st.one_of(st.none(), st.floats()), st.booleans())
+def test_confidence_is_a_share(kind: str, age: float, count: int, since: float | None, never: bool) -> None:
+    """Whatever the record says, the computed confidence lies in [0, 1]."""
+    confidence = computed_confidence(
+        kind, age, access_count=count, days_since_access=since, never_accessed=never
+    )
+
+    assert 0 <= confidence <= 1

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+
+from clawmem.adapters.system.clock import SystemClock
+from clawmem.adapters.system.holder import holder_id
+
+
+def test_now_is_the_time_of_the_system_in_milliseconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nanoseconds are cut, not rounded, to whole milliseconds."""
+    monkeypatch.setattr(time, "time_ns", lambda: 1_700_000_000_123_999_999)
+
+    assert SystemClock().now_ms() == 1_700_000_000_123
+
+
+def test_a_holder_names_its_process() -> None:
+    """A holder id is host, process id and nonce, none of them empty."""
+    host, pid, nonce = holder_id().rsplit(":", 2)
+
+    assert host
+    assert nonce
+    assert int(pid) == os.getpid()
+
+
+def test_two_holders_are_never_the_same() -> None:
+    """Two ids of one process differ, so a reused process id is no other's lease."""
+    assert len({holder_id() for _ in range(100)}) == 100
