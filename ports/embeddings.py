@@ -24,8 +24,8 @@ class EmbeddingStore(Protocol):
         Up to *limit* texts of active documents that have no vector and failed fewer than three times.
 
         Ordered by document and fragment, each text once; a limit below 1 gives none. The text of a fragment
-        is its context, a line break and its text, stripped; its name the SHA-256 of that, in hex. Line
-        fragments and empty texts are never embedded. A given-up text holds no other back.
+        is its context, a line break and its text, stripped; its name the SHA-256 of that, in hex. Texts
+        of the kinds in `NEVER_EMBEDDED` and empty ones are not. A given-up text holds no other back.
         """
         ...
 

@@ -44,6 +44,11 @@ class FragmentKind(StrEnum):
     FRONT_MATTER = "frontmatter"
 
 
+# A line says too little on its own and there are too many; a front-matter line ("participants: Ann, Bob")
+# is near to every question that names one of its words, and was measured to spoil vector search.
+NEVER_EMBEDDED = frozenset({FragmentKind.LINE, FragmentKind.FRONT_MATTER})
+
+
 class InactiveReason(StrEnum):
     """Why a document is not served."""
 

@@ -10,7 +10,7 @@ from clawmem.ports.records import (
     EmbedState,
     Fragment,
     FragmentKey,
-    FragmentKind,
+    NEVER_EMBEDDED,
     PendingText,
     Vector,
 )
@@ -72,7 +72,7 @@ def embedded_texts(
     found = []
     for fragment in fragments:
         text = f"{fragment.context}\n{fragment.text}".strip()
-        if text and fragment.kind is not FragmentKind.LINE:
+        if text and fragment.kind not in NEVER_EMBEDDED:
             name = sha256(text.encode()).hexdigest()
             found.append((FragmentKey(document_id, fragment.seq), PendingText(name, text)))
     return tuple(found)

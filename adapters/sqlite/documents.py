@@ -12,6 +12,7 @@ from clawmem.adapters.sqlite.keys import pack, span, unpack
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import (
     EVERYTHING,
+    NEVER_EMBEDDED,
     Document,
     EmbedState,
     Fragment,
@@ -182,7 +183,7 @@ class SqliteDocuments:
 def text_hash(part: Fragment) -> str | None:
     """The name under which a fragment's vector is kept; ``None`` for what is never embedded."""
     text = embedded_text(part.context, part.text)
-    if part.kind is FragmentKind.LINE or not text:
+    if part.kind in NEVER_EMBEDDED or not text:
         return None
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 

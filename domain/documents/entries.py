@@ -16,14 +16,15 @@ GRAIN_OF = {
 
 
 def lexical_entries(
-    document_id: int, collection: str, title: str, fragments: Sequence[Fragment]
+    document_id: int, collection: str, title: str, fragments: Sequence[Fragment], tags: Sequence[str] = ()
 ) -> Iterator[LexicalEntry]:
     """
-    One entry for each line, passage, section and the whole.
+    One entry for each line, passage, section and the whole; the whole is also found by its front matter.
 
     The title of each is the document's title with the headings above it, so that a question which names
     the subject finds the line that does not repeat it.
     """
+    head = "\n".join([*tags, *(p.text for p in fragments if p.kind is FragmentKind.FRONT_MATTER)])
     for part in fragments:
         if part.kind in GRAIN_OF:
             yield LexicalEntry(
@@ -31,7 +32,7 @@ def lexical_entries(
                 GRAIN_OF[part.kind],
                 collection,
                 index_text(_above(title, part)),
-                index_text(part.text),
+                index_text(part.text if part.kind is not FragmentKind.DOCUMENT else f"{part.text}\n{head}"),
             )
 
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 EPOCH = datetime(1970, 1, 1)
 MILLISECOND = timedelta(milliseconds=1)
+_OWN_LENGTH = len("2026-01-31T12:00:00.000Z")
 
 # Outside of these a run of digits is an id, not the day a note was written.
 FIRST_YEAR = 1970
@@ -42,12 +43,22 @@ def parse_iso(text: str) -> int | None:
     (``+02:00``, ``+0200``, ``+02``) or, when missing, UTC. Blanks around the text are ignored. A day or
     hour that does not exist gives ``None``, as does a moment outside years 1 to 9999.
     """
+    if len(text) == _OWN_LENGTH and text[-1] == "Z" and text[10] == "T":
+        return _parse_own(text)
     match = ISO.fullmatch(text.strip())
     if match is None:
         return None
     try:
         return (datetime.fromisoformat(match["day"]) + _since_midnight(match) - EPOCH) // MILLISECOND
     except (ValueError, OverflowError):
+        return None
+
+
+def _parse_own(text: str) -> int | None:
+    """The one form that `iso_utc` writes, read by C: ranking does this for every candidate."""
+    try:
+        return (datetime.fromisoformat(text[:-1]) - EPOCH) // MILLISECOND
+    except ValueError:
         return None
 
 

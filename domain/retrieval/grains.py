@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeVar
 
-from clawmem.domain.retrieval.fusion import min_max
+from clawmem.domain.retrieval.fusion import min_max, weighted_sum
 from clawmem.ports.records import FragmentKey, FragmentKind, Hit, Span
 
 Item = TypeVar("Item", int, FragmentKey)
@@ -31,10 +31,16 @@ LINE, PASSAGE, SECTION, DOCUMENT, VECTOR, SPEAKER = (
 
 # Which leg counts how much, for an answer that is a document and for one that is a line.
 DOCUMENT_WEIGHTS = MappingProxyType({LINE: 1.0, PASSAGE: 1.0, DOCUMENT: 1.0, VECTOR: 0.5})
-LINE_WEIGHTS = MappingProxyType({LINE: 1.0, PASSAGE: 0.3, DOCUMENT: 0.5, VECTOR: 0.3, SPEAKER: 0.2})
+LINE_WEIGHTS = MappingProxyType({LINE: 1.0, PASSAGE: 0.3, DOCUMENT: 0.5, VECTOR: 0.3, SPEAKER: 0.3})
 
 # A turn is understood by its neighbours: a question is answered in the next line, "it" stands for the last.
-NEIGHBOUR_SHARE = 0.4
+# To tell lines of one document apart takes more of it than to tell documents apart.
+LINE_NEIGHBOUR_SHARE = 0.4
+DOCUMENT_NEIGHBOUR_SHARE = 0.2
+
+SPEAKER_LIFT = 0.3  # what a line gains, as a share of its score, when the question names who says it
+
+DEPTH = 100  # answers that are worked out; nobody may ask for more
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +56,7 @@ class Fused:
     parts: Mapping[str, float] = field(default_factory=dict)
 
 
-def spread(lines: Mapping[FragmentKey, float], share: float = NEIGHBOUR_SHARE) -> Scores:
+def spread(lines: Mapping[FragmentKey, float], share: float) -> Scores:
     """
     Give each line *share* of what the lines directly before and after it score.
 
@@ -63,28 +69,39 @@ def spread(lines: Mapping[FragmentKey, float], share: float = NEIGHBOUR_SHARE) -
     return spread_out
 
 
-def fuse_documents(legs: Legs, weights: Mapping[str, float] = DOCUMENT_WEIGHTS) -> list[tuple[int, Fused]]:
+def fuse_documents(
+    legs: Legs,
+    spans: Mapping[FragmentKey, Span] = MappingProxyType({}),
+    weights: Mapping[str, float] = DOCUMENT_WEIGHTS,
+    speakers: Collection[str] = (),
+) -> list[tuple[int, Fused]]:
     """
     Rank documents: each leg counts with the best fragment that it found in the document.
 
     A document without sections is its own section: where a leg of sections took part and is silent about
     a document, the whole document's score stands in.
 
+    Args:
+        legs: Hits by leg.
+        spans: Where the line hits lie; a line that is missing has no speaker.
+        weights: By leg name; a leg without one is left out.
+        speakers: Lower-case names; a line that one of them says is lifted.
+
     Returns:
-        (document id, fused) by relevance descending, then id.
+        (document id, fused) by relevance descending, then id; at most `DEPTH`.
     """
-    best = {name: _best_of_document(_prepared(name, hits)) for name, hits in legs.items() if name in weights}
+    scores = {name: {hit.key: hit.score for hit in hits} for name, hits in legs.items() if name in weights}
+    if LINE in scores:
+        scores[LINE] = _lifted(_spread_hits(scores[LINE]), spans, speakers)
+    best = {name: _best_of_document(found) for name, found in scores.items()}
     scaled = {
         name: _scaled(name, {k: score for k, (score, _) in found.items()}) for name, found in best.items()
     }
     if SECTION in scaled and DOCUMENT in scaled:
         scaled[SECTION] = {**scaled[DOCUMENT], **scaled[SECTION]}
-    total = sum(weights[name] for name in scaled) or 1.0
-    fused = [
-        (document_id, _fuse(_shown(best, document_id), scaled, document_id, weights, total))
-        for document_id in {document_id for found in best.values() for document_id in found}
-    ]
-    return sorted(fused, key=lambda item: (-item[1].relevance, item[0]))
+    relevance = _relevance(scaled, weights)
+    ranked = sorted(relevance, key=lambda document_id: (-relevance[document_id], document_id))
+    return [(d, Fused(_shown(best, d), relevance[d], _parts(scaled, d))) for d in ranked[:DEPTH]]
 
 
 def fuse_lines(
@@ -103,25 +120,25 @@ def fuse_lines(
         speakers: Lower-case names; a line that one of them says is lifted.
 
     Returns:
-        By relevance descending, then key.
+        By relevance descending, then key; at most `DEPTH`.
     """
     lines = {
         key: score
-        for key, score in spread({hit.key: hit.score for hit in legs.get(LINE, ())}).items()
+        for key, score in spread(_of(legs, LINE), LINE_NEIGHBOUR_SHARE).items()
         if key in spans and spans[key].kind is FragmentKind.LINE
     }
     parts: dict[str, dict[FragmentKey, float]] = {LINE: _scaled(LINE, lines)}
     for name in (PASSAGE, VECTOR):
         if name in legs:
-            parts[name] = _onto_lines(_scaled(name, {h.key: h.score for h in legs[name]}), lines, spans)
+            parts[name] = _onto_lines(_scaled(name, _of(legs, name)), lines, spans)
     if DOCUMENT in legs:
         whole = _scaled(DOCUMENT, {h.key.document_id: h.score for h in legs[DOCUMENT]})
         parts[DOCUMENT] = {key: whole.get(key.document_id, 0.0) for key in lines}
     if speakers:
         parts[SPEAKER] = {key: float(_says(spans[key], speakers)) for key in lines}
-    total = sum(weights.get(name, 0.0) for name in parts) or 1.0
-    fused = [_fuse(key, parts, key, weights, total) for key in lines]
-    return sorted(fused, key=lambda item: (-item.relevance, item.best))
+    relevance = _relevance(parts, weights)
+    ranked = sorted(relevance, key=lambda key: (-relevance[key], key))
+    return [Fused(key, relevance[key], _parts(parts, key)) for key in ranked[:DEPTH]]
 
 
 def neighbours(hits: Iterable[Hit]) -> set[FragmentKey]:
@@ -143,12 +160,21 @@ def _says(span: Span, speakers: Collection[str]) -> bool:
     return bool(span.label) and span.label.lower().split()[0] in speakers
 
 
-def _prepared(name: str, hits: Sequence[Hit]) -> Scores:
-    scores = {hit.key: hit.score for hit in hits}
-    if name != LINE:
-        return scores
-    spread_out = spread(scores)
-    return {key: spread_out[key] for key in scores}
+def _of(legs: Legs, name: str) -> Scores:
+    return {hit.key: hit.score for hit in legs.get(name, ())}
+
+
+def _spread_hits(lines: Scores) -> Scores:
+    spread_out = spread(lines, DOCUMENT_NEIGHBOUR_SHARE)
+    return {key: spread_out[key] for key in lines}
+
+
+def _lifted(lines: Scores, spans: Mapping[FragmentKey, Span], speakers: Collection[str]) -> Scores:
+    lift = 1 + SPEAKER_LIFT
+    return {
+        key: score * lift if key in spans and _says(spans[key], speakers) else score
+        for key, score in lines.items()
+    }
 
 
 def _best_of_document(scores: Scores) -> dict[int, tuple[float, FragmentKey]]:
@@ -171,16 +197,15 @@ def _shown(best: Mapping[str, Mapping[int, tuple[float, FragmentKey]]], document
     raise KeyError(document_id)
 
 
-def _fuse(
-    best: FragmentKey,
-    scaled: Mapping[str, Mapping[Item, float]],
-    item: Item,
-    weights: Mapping[str, float],
-    total: float,
-) -> Fused:
-    parts = {name: scores[item] for name, scores in scaled.items() if scores.get(item)}
-    relevance = sum(weights.get(name, 0.0) * score for name, score in parts.items()) / total
-    return Fused(best, relevance, parts)
+def _relevance(
+    scaled: Mapping[str, Mapping[Item, float]], weights: Mapping[str, float]
+) -> dict[Item, float]:
+    total = sum(weights[name] for name in scaled) or 1.0
+    return weighted_sum((weights[name] / total, scores) for name, scores in scaled.items())
+
+
+def _parts(scaled: Mapping[str, Mapping[Item, float]], item: Item) -> dict[str, float]:
+    return {name: scores[item] for name, scores in scaled.items() if scores.get(item)}
 
 
 def _onto_lines(

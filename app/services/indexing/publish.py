@@ -13,7 +13,8 @@ def publish(vault: Vault, document: Document, body: str, fragments: Sequence[Fra
     """Save a document and everything that is found through; inside `Vault.writing`. Returns its id."""
     document_id = vault.documents.save(document, body, fragments)
     vault.lexical.remove(document_id)
-    vault.lexical.put(list(lexical_entries(document_id, document.collection, document.title, fragments)))
+    entries = lexical_entries(document_id, document.collection, document.title, fragments, document.tags)
+    vault.lexical.put(list(entries))
     vault.vectors.remove(document_id)
     # Texts that were there before, in this document or another, have their vectors already.
     vault.vectors.put(vault.embeddings.of_document(document_id))

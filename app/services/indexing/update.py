@@ -87,8 +87,8 @@ class UpdateCollection:
     def _visit(
         self, folder: Folder, file: SourceFile, known: Document | None, report: PassReport, force: bool
     ) -> None:
-        if known and known.inactive is InactiveReason.FORGOTTEN:
-            return
+        if known and known.inactive not in (None, InactiveReason.REMOVED):
+            return  # somebody decided that; a file that is still there does not undo it
         served = known is not None and known.inactive is None
         if known and served and known.stamp == file.stamp and not force:
             report.unchanged += 1
@@ -129,9 +129,13 @@ class UpdateCollection:
         gone = [
             document.id
             for path, document in known.items()
-            if path not in here and document.inactive is None and not _hidden(path, scan.unreadable)
+            if path not in here and _comes_from_file(document) and not _hidden(path, scan.unreadable)
         ]
         report.removed = withdraw(self._vault, gone, InactiveReason.REMOVED)
+
+
+def _comes_from_file(document: Document) -> bool:
+    return document.inactive is None and document.stamp is not None
 
 
 def _hidden(path: str, unreadable: tuple[str, ...]) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from clawmem.app.services.retrieval.legs import PRECISE, VECTOR
 from clawmem.app.services.retrieval.request import (
+    MAX_LIMIT,
     Candidate,
     Ranking,
     RetrievalRequest,
@@ -15,6 +17,7 @@ from clawmem.app.services.retrieval.request import (
     Work,
 )
 from clawmem.app.services.retrieval.signals import signals_of
+from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval import calibrated, composite, diversity, grains
 from clawmem.domain.retrieval.intent import has_recency_intent
 from clawmem.ports.records import FragmentKey, FragmentKind, Hit
@@ -22,21 +25,20 @@ from clawmem.ports.vault import Vault
 
 Stage = Callable[[RetrievalRequest, Work, Trace], Work]
 
-# Metadata moves a score by less than this many places; what lies deeper is not looked up.
-SCORED = 100
+# Metadata decides near-ties; what lies deeper than this is not looked up unless so many were asked for.
+SCORED = 50
 SPREAD = 20  # candidates from the top that are compared with each other, whatever the limit
-READ_FOR_DIVERSITY = 4000  # characters of each text that are compared
+READ_FOR_DIVERSITY = 1500  # characters of each text that are compared
 
 
 def fuse(vault: Vault) -> Stage:
     """From hits by leg to candidates, by the sum of scaled scores; every precise match above every other."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        if request.unit is Unit.DOCUMENT:
-            found = _documents(work)
-        else:
-            found = _lines(vault, request, work)
-        return work.with_candidates(_precise_first(found, request, work))
+        by_document = request.unit is Unit.DOCUMENT
+        speakers = grains.named_speakers(words(request.query))
+        found = (_documents if by_document else _lines)(vault, work, speakers)
+        return work.with_candidates(_precise_first(found, request, work)[:MAX_LIMIT])
 
     return stage
 
@@ -63,7 +65,7 @@ def score(vault: Vault) -> Stage:
     """Relevance and what the vault knows of each document, by the policy that was asked for."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        candidates = work.candidates[:SCORED]
+        candidates = work.candidates[: max(SCORED, request.limit)]
         documents = vault.documents.many({c.document_id for c in candidates})
         recent = has_recency_intent(request.query)
         if recent:
@@ -97,19 +99,18 @@ def cut(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     return work.with_candidates(work.candidates[: request.limit])
 
 
-def _documents(work: Work) -> list[Candidate]:
-    legs = {name: hits for name, hits in work.legs.items() if name != PRECISE}
+def _documents(vault: Vault, work: Work, speakers: Collection[str]) -> list[Candidate]:
+    spans = vault.documents.spans(hit.key for hit in work.legs.get(grains.LINE, ()))
     return [
         Candidate(document_id, fused.best, fused.relevance, fused.relevance, fused.parts)
-        for document_id, fused in grains.fuse_documents(legs)
+        for document_id, fused in grains.fuse_documents(work.legs, spans, speakers=speakers)
     ]
 
 
-def _lines(vault: Vault, request: RetrievalRequest, work: Work) -> list[Candidate]:
+def _lines(vault: Vault, work: Work, speakers: Collection[str]) -> list[Candidate]:
     lines = work.legs.get(grains.LINE, ())
     wider = (hit.key for name in (grains.PASSAGE, VECTOR) for hit in work.legs.get(name, ()))
     spans = vault.documents.spans({*grains.neighbours(lines), *wider})
-    speakers = grains.named_speakers(request.query.lower().replace("'", " ").split())
     return [
         Candidate(f.best.document_id, f.best, f.relevance, f.relevance, f.parts, span=spans[f.best])
         for f in grains.fuse_lines(work.legs, spans, speakers=speakers)
@@ -145,7 +146,7 @@ def _scored(candidate: Candidate, request: RetrievalRequest, recent: bool) -> Ca
         value = composite.published(signals, recency_intent=recent)
         return replace(candidate, score=value)
     terms = calibrated.parts(candidate.relevance, signals, recency_intent=recent)
-    return replace(candidate, score=sum(terms.values()), terms=terms)
+    return replace(candidate, score=math.fsum(terms.values()), terms=terms)
 
 
 def _beginning(vault: Vault, candidate: Candidate) -> str:

@@ -1,0 +1,228 @@
+"""What is remembered, and keeping up with it: collection, update, embed, reindex."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from clawmem.app.cli.command_line import Verbs
+from clawmem.app.cli.session import Force, opened, settings_of, wants_json
+
+if TYPE_CHECKING:
+    from clawmem.app.opened import Services
+    from clawmem.app.services.indexing.embed import EmbedReport
+    from clawmem.app.services.indexing.update import PassReport
+    from clawmem.app.settings import Settings
+
+cli = typer.Typer(rich_markup_mode=None)
+collection = typer.Typer(cls=Verbs, rich_markup_mode=None, help="The folders that are remembered.")
+cli.add_typer(collection, name="collection")
+
+Folder = Annotated[Path, typer.Argument(help="A folder of Markdown.", metavar="PATH")]
+Name = Annotated[
+    str | None, typer.Option(help="Its name; made from the folder's otherwise.", show_default=False)
+]
+Pattern = Annotated[str, typer.Option(help="Which files below it are read.")]
+
+
+@collection.command("add")
+def add(ctx: typer.Context, path: Folder, name: Name = None, pattern: Pattern = "**/*.md") -> None:
+    """Remember a folder; 'clawmem update' then reads it."""
+    from clawmem.app.cli.rendering import show, show_json
+
+    chosen = added(settings_of(ctx), path, name, pattern)
+    if wants_json(ctx):
+        show_json({"name": chosen, "path": path.expanduser().resolve(), "pattern": pattern})
+    else:
+        show(f"Collection {chosen}: {path.expanduser().resolve()} ({pattern}). Next: clawmem update")
+
+
+@collection.command("list")
+def list_all(ctx: typer.Context) -> None:
+    """Every collection with its folder and how many documents of it are served."""
+    from clawmem.app.cli.rendering import show, show_json, show_table
+
+    rows = _collection_rows(ctx)
+    if wants_json(ctx):
+        show_json(rows)
+    elif not rows:
+        show("No collections yet. Run: clawmem collection add PATH")
+    else:
+        show_table(("name", "documents", "pattern", "path"), [tuple(row.values()) for row in rows])
+
+
+@collection.command("remove")
+def remove(ctx: typer.Context, name: Annotated[str, typer.Argument(help="Its name.")]) -> None:
+    """Forget a folder: its files stay, its documents are no longer found."""
+    from clawmem.app.cli.rendering import show, show_json
+    from clawmem.app.config_file import remove_collection
+
+    settings = settings_of(ctx)
+    remove_collection(settings.config_file, name)
+    withdrawn = _withdraw(ctx, name) if settings.vault.exists() else 0
+    if wants_json(ctx):
+        show_json({"name": name, "withdrawn": withdrawn})
+    else:
+        show(f"Collection {name} removed; {withdrawn} of its documents were served until now.")
+
+
+@cli.command()
+def update(
+    ctx: typer.Context,
+    pull: Annotated[bool, typer.Option("--pull", help="Run each collection's update command first.")] = False,
+    embed: Annotated[bool, typer.Option("--embed", help="Then make the vectors that are missing.")] = False,
+) -> None:
+    """Read what is new and changed, in every collection."""
+    with opened(ctx, create=True) as services:
+        failed = _pull_all(services.settings) if pull else {}
+        reports = run_update(services, skip=failed)
+        embedded = run_embed(services) if embed else None
+        _show_update(ctx, services, reports, failed, embedded)
+    raise typer.Exit(1 if failed else 0)
+
+
+@cli.command()
+def reindex(ctx: typer.Context, force: Force = False) -> None:
+    """Read every collection again; with --force also the files that look unchanged."""
+    with opened(ctx, create=True) as services:
+        _show_update(ctx, services, run_update(services, force=force), {}, None)
+
+
+@cli.command("embed")
+def embed_pending(ctx: typer.Context, force: Force = False) -> None:
+    """Make the vectors that are missing; with --force all of them anew."""
+    from clawmem.app.cli.rendering import show, show_json
+
+    with opened(ctx) as services:
+        report = run_embed(services, force=force)
+    if wants_json(ctx):
+        show_json(report)
+    else:
+        show(embed_line(report))
+
+
+def added(settings: Settings, path: Path, name: str | None, pattern: str) -> str:
+    """Write a collection into the config file; its name."""
+    from clawmem.app.config_file import add_collection, existing_folder, name_for
+
+    folder = existing_folder(path)
+    chosen = name_for(folder, name, {name: one.path for name, one in settings.collections.items()})
+    add_collection(settings.config_file, chosen, folder, pattern)
+    return chosen
+
+
+def run_update(
+    services: Services, *, force: bool = False, skip: dict[str, str] | None = None
+) -> list[PassReport]:
+    """One pass over every collection that is not to be skipped."""
+    from clawmem.app.cli.progress import progress
+
+    reports = []
+    for folder in services.folders:
+        if folder.name not in (skip or {}):
+            with progress(f"Reading {folder.name}") as step:
+                reports.append(services.update(folder, force=force, progress=step))
+    return reports
+
+
+def run_embed(services: Services, *, force: bool = False) -> EmbedReport:
+    """Make the vectors that are missing."""
+    from clawmem.app.cli.progress import progress
+
+    with progress("Embedding") as step:
+        return services.embed(force=force, progress=step)
+
+
+def update_line(report: PassReport) -> str:
+    """One pass in a line."""
+    counts = f"{report.added} added, {report.updated} updated, {report.removed} removed"
+    return f"{report.collection}: {counts}, {report.unchanged} unchanged"
+
+
+def embed_line(report: EmbedReport) -> str:
+    """One run in a line."""
+    failed = f", {report.failed} attempts failed ({report.error})" if report.failed else ""
+    cleaned = f", {report.cleaned} no longer needed" if report.cleaned else ""
+    return f"Vectors: {report.embedded} made{cleaned}{failed}."
+
+
+def _show_update(
+    ctx: typer.Context,
+    services: Services,
+    reports: list[PassReport],
+    failed: dict[str, str],
+    embedded: EmbedReport | None,
+) -> None:
+    from clawmem.app.cli.rendering import show, show_json
+
+    if wants_json(ctx):
+        show_json({"collections": reports, "failed": failed, "embed": embedded})
+        return
+    for line in update_lines(services, reports, failed, embedded):
+        show(line)
+
+
+def update_lines(
+    services: Services,
+    reports: list[PassReport],
+    failed: dict[str, str],
+    embedded: EmbedReport | None,
+) -> list[str]:
+    """What a pass found and what to do next."""
+    lines = [f"{name}: skipped: {reason}" for name, reason in failed.items()]
+    for report in reports:
+        lines += [update_line(report), *(f"  {problem}" for problem in report.problems)]
+    if not reports and not failed:
+        lines.append("No collections yet. Run: clawmem collection add PATH")
+    pending = services.vault.embeddings.counts().pending
+    if embedded:
+        lines.append(embed_line(embedded))
+    elif pending:
+        lines.append(f"{pending} texts wait for vectors. Next: clawmem embed")
+    return lines
+
+
+def _pull_all(settings: Settings) -> dict[str, str]:
+    """Run the update commands; which collections failed, and why."""
+    commands = {name: one for name, one in settings.collections.items() if one.update}
+    outcomes = {name: _pull(str(one.update), one.path) for name, one in commands.items()}
+    return {name: reason for name, reason in outcomes.items() if reason}
+
+
+def _pull(command: str, folder: Path) -> str | None:
+    import subprocess
+
+    try:
+        done = subprocess.run(
+            command, shell=True, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
+    except OSError as error:
+        return f"{command!r} could not be run: {error.strerror}"
+    said = (done.stderr or done.stdout).decode("utf-8", "replace").strip().splitlines()
+    return (
+        f"{command!r} ended with {done.returncode}: {said[-1] if said else ''}" if done.returncode else None
+    )
+
+
+def _collection_rows(ctx: typer.Context) -> list[dict[str, Any]]:
+    settings = settings_of(ctx)
+    served: dict[str, int] = {}
+    if settings.vault.exists():
+        with opened(ctx, read_only=True) as services:
+            served = dict(services.vault.documents.collections())
+    return [
+        {"name": name, "documents": served.get(name, 0), "pattern": one.pattern, "path": one.path}
+        for name, one in settings.collections.items()
+    ]
+
+
+def _withdraw(ctx: typer.Context, name: str) -> int:
+    from clawmem.app.services.indexing.publish import withdraw
+    from clawmem.ports.records import InactiveReason
+
+    with opened(ctx) as services, services.vault.writing():
+        known = services.vault.documents.sources(name).values()
+        served = [document.id for document in known if document.inactive is None]
+        return withdraw(services.vault, served, InactiveReason.REMOVED)

@@ -1,0 +1,168 @@
+"""The tree of commands, how it is loaded, and the one place where errors become exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import typer
+from typer.core import TyperGroup
+
+from clawmem.app.cli.main import VERSION
+from clawmem.app.cli.session import Chosen
+from clawmem.ports.errors import ClawmemError
+
+# Which module holds a verb: only the one that was asked for is imported.
+FAMILIES = {
+    "vault": ("init", "bootstrap", "status", "doctor", "verify", "path"),
+    "collections": ("collection", "update", "embed", "reindex"),
+    "documents": ("list", "get", "multi-get"),
+    "retrieval": ("search", "vsearch", "query"),
+    "bench": ("bench",),
+}
+FLAGS = frozenset({"--json"})
+VALUED = frozenset({"--vault", "--backend"})
+EVERYWHERE = "--vault, --backend and --json may stand here as well; see clawmem --help."
+
+INTERRUPTED, BROKEN_PIPE = 130, 141  # what a shell expects of a process that a signal ended
+
+# Wrong usage, whatever it is called in this release of typer: BadParameter is a UsageError is a ClickException.
+USAGE = cast(type[typer.BadParameter], typer.BadParameter.__mro__[2])
+
+
+class UnknownCommand(ClawmemError):
+    """A verb that does not exist."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, known)
+        hint = f"Did you mean: {', '.join(near)}?" if near else "Run: clawmem --help"
+        super().__init__(f"There is no command {name!r}. {hint}")
+
+
+class Verbs(TyperGroup):
+    """A group that shows its help when it is called without anything."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, args or ["--help"])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        known = self.list_commands(ctx)
+        if args[0] not in known:
+            raise UnknownCommand(args[0], known)
+        return super().resolve_command(ctx, args)
+
+
+class CommandLine(Verbs):
+    """The root: loads verbs late, takes global options anywhere, and turns errors into sentences."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [verb for verbs in FAMILIES.values() for verb in verbs]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        from typer.main import get_command
+
+        family = next((family for family, verbs in FAMILIES.items() if cmd_name in verbs), None)
+        if family is None:
+            return None
+        module = import_module(f"clawmem.app.cli.{family}")
+        command = cast(Any, get_command(module.cli)).commands[cmd_name]
+        command.epilog = EVERYWHERE
+        return command
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args[:1] == ["help"]:
+            args = [*args[1:], "--help"]
+        return super().parse_args(ctx, hoisted(args))
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # here, or typer makes a failure of a reader that has had enough
+            _swallow_output()
+            raise typer.Exit(BROKEN_PIPE) from None
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        with _exit_codes():
+            chosen = {**extra, "prog_name": "clawmem", "standalone_mode": False}
+            code = super().main(*args, **chosen)
+            sys.stdout.flush()
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def hoisted(args: Sequence[str]) -> list[str]:
+    """The same arguments with the global options first, up to a ``--``."""
+    front: list[str] = []
+    rest: list[str] = []
+    waiting = iter(args)
+    for arg in waiting:
+        if arg == "--":
+            rest += [arg, *waiting]
+        elif arg in FLAGS or arg.partition("=")[0] in VALUED:
+            front += [arg, *islice(waiting, int(arg in VALUED))]
+        else:
+            rest.append(arg)
+    return front + rest
+
+
+@contextmanager
+def _exit_codes() -> Iterator[None]:
+    try:
+        yield
+    except ClawmemError as error:
+        _leave(str(error), error.exit_code)
+    except USAGE as error:
+        _leave(error.format_message(), 2)
+    except (KeyboardInterrupt, typer.Abort):
+        _leave("interrupted; what was finished before is kept.", INTERRUPTED)
+    except BrokenPipeError:
+        _swallow_output()
+        sys.exit(BROKEN_PIPE)
+
+
+def _leave(message: str, code: int) -> None:
+    with suppress(BrokenPipeError):
+        typer.echo(f"clawmem: {message}", err=True)
+    sys.exit(code)
+
+
+def _swallow_output() -> None:
+    """So that the interpreter, too, ends without a word about the reader that went away."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+cli = typer.Typer(
+    cls=CommandLine, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"clawmem {VERSION}")
+        raise typer.Exit
+
+
+@cli.callback(
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 done; 1 something failed, or there is no such command; 2 bad input; 3 not found; "
+    "4 configuration; 5 vault; 6 embedding; 7 verify found differences; 130 interrupted.",
+)
+def root(
+    ctx: typer.Context,
+    vault: Annotated[Path | None, typer.Option(help="Vault file.", show_default=False)] = None,
+    backend: Annotated[str | None, typer.Option(help="Storage of the vault.", show_default=False)] = None,
+    json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", "-V", is_eager=True, callback=_show_version, help="Show the version.")
+    ] = False,
+) -> None:
+    """A local memory for AI agents over your own Markdown. Begin with: clawmem bootstrap PATH"""
+    ctx.obj = Chosen(vault, backend, json)

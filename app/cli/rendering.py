@@ -1,0 +1,179 @@
+"""Answers on paper: plain text in a pipe, tables and a little colour on a terminal, JSON on request."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, is_dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from clawmem.app.services.retrieval.request import Answer, Result, Trace
+
+# Everything that moves a cursor or changes a terminal; line ends and tabs are text.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_AGES = ((365.25, "year"), (30.44, "month"), (7, "week"), (1, "day"))
+
+
+def show_json(value: object) -> None:
+    """*value* as JSON, dataclasses included; not a number becomes null."""
+    typer.echo(json.dumps(_plain(value), ensure_ascii=False, indent=2))
+
+
+def show(text: str) -> None:
+    """A line of text, harmless to a terminal whatever a note holds."""
+    typer.echo(printable(text), color=_colour())
+
+
+def printable(text: str) -> str:
+    """*text* with control characters, and what cannot be encoded, replaced."""
+    return _CONTROL.sub("\ufffd", text).encode("utf-8", "replace").decode("utf-8")
+
+
+def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """A table; columns of a pipe are aligned with blanks."""
+    cells = [[printable(str(cell)) for cell in row] for row in rows]
+    if sys.stdout.isatty():
+        _show_rich_table(columns, cells)
+        return
+    widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
+    for row in (columns, *cells):
+        typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def show_answer(answer: Answer, *, explain: bool) -> None:
+    """Results one below the other, each with its place and the lines that answer."""
+    if not answer.results:
+        typer.echo(f"Nothing found for: {printable(answer.query)}")
+    for result in answer.results:
+        _show_result(result, explain)
+    if explain:
+        _show_trace(answer.trace)
+
+
+def show_degraded(trace: Trace) -> None:
+    """On stderr, whatever form the answer has: what it could not take into account."""
+    for leg, reason in trace.degraded.items():
+        typer.echo(f"degraded: {leg}: {printable(reason)}", err=True)
+
+
+def answer_record(answer: Answer, *, explain: bool) -> object:
+    """For JSON: the list of results, or with *explain* an object of results and trace."""
+    results = [result_record(result, explain=explain) for result in answer.results]
+    return {"query": answer.query, "results": results, "trace": answer.trace} if explain else results
+
+
+def result_record(result: Result, *, explain: bool) -> dict[str, object]:
+    """One result for JSON."""
+    document = result.document
+    record: dict[str, object] = {
+        "docid": f"#{result.docid}",
+        "file": document.display_path,
+        "collection": document.collection,
+        "path": document.path,
+        "title": document.title,
+        "score": round(result.score, 4),
+        "start_line": result.start_line,
+        "end_line": result.end_line,
+        "heading": result.heading,
+        "content_type": document.content_type,
+        "authored_at": document.authored_at,
+        "modified_at": document.modified_at,
+        "snippet": result.snippet.text,
+        "snippet_line": result.snippet.start_line,
+    }
+    explained = {"relevance": result.relevance, "legs": result.legs, "terms": result.terms}
+    return {**record, **explained} if explain else record
+
+
+def age(days: float) -> str:
+    """Days in words, as people say them."""
+    if math.isnan(days):
+        return "of unknown age"
+    if days < 0:
+        return "in the future" if days < -1 else "today"
+    for length, unit in _AGES:
+        if (count := int(days / length)) >= 1:
+            return "yesterday" if (unit, count) == ("day", 1) else f"{plural(count, unit)} ago"
+    return "today"
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 file``, ``2 files``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _show_result(result: Result, explain: bool) -> None:
+    lines = f"{result.start_line}-{result.end_line}" if result.end_line > result.start_line else ""
+    place = typer.style(f"{result.document.display_path}:{lines or result.start_line}", fg="cyan", bold=True)
+    facts = f"#{result.docid}  {result.score:.2f}  {age(result.age_days)}"
+    typer.echo(f"{_printable_styled(place)}  {typer.style(facts, dim=True)}", color=_colour())
+    show(f"  {_headline(result)}")
+    show("\n".join(f"    {line}".rstrip() for line in result.snippet.text.strip("\n").split("\n")))
+    if explain:
+        _show_numbers("relevance by leg", result.legs)
+        _show_numbers("score", result.terms)
+    typer.echo()
+
+
+def _headline(result: Result) -> str:
+    """The title and the headings above the place; the first heading often is the title."""
+    title, heading = result.document.title, result.heading
+    below = heading.removeprefix(title).removeprefix(" › ")
+    return f"{title} › {below}" if below else title
+
+
+def _show_numbers(label: str, numbers: Mapping[str, float]) -> None:
+    if numbers:
+        typer.echo(f"    {label}: " + ", ".join(f"{name} {value:+.3f}" for name, value in numbers.items()))
+
+
+def _show_trace(trace: Trace) -> None:
+    hits = ", ".join(f"{name} {count}" for name, count in trace.hits.items())
+    typer.echo(f"hits: {hits or 'none'}")
+    rows = [(s.name, s.came_in, s.went_out, f"{s.ms:.1f}", "; ".join(s.notes)) for s in trace.stages]
+    show_table(("stage", "in", "out", "ms", ""), rows)
+
+
+def _show_rich_table(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
+    from rich.console import Console
+    from rich.table import Column, Table
+    from rich.text import Text
+
+    # Folded, not cut: a path is there to be copied.
+    folded = [Column(name, overflow="fold") for name in columns]
+    table = Table(*folded, box=None, header_style="bold", pad_edge=False)
+    for row in cells:
+        table.add_row(*map(Text, row))
+    Console(no_color=_colour() is False).print(table)
+
+
+def _colour() -> bool | None:
+    """None leaves it to typer, which asks whether this is a terminal."""
+    return False if os.environ.get("NO_COLOR") else None
+
+
+def _printable_styled(text: str) -> str:
+    """As `printable`, but leaves the escapes of our own styles."""
+    return "\x1b".join(printable(part) for part in text.split("\x1b"))
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return _plain(asdict(value))
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    return str(value) if isinstance(value, PurePath) else value

@@ -1,0 +1,123 @@
+"""Asking: search, vsearch, query."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from clawmem.app.cli.session import Collections, named_collections, one_of, opened, wants_json
+
+if TYPE_CHECKING:
+    from clawmem.app.opened import Services
+    from clawmem.app.services.retrieval.request import Answer, RetrievalRequest
+
+cli = typer.Typer(rich_markup_mode=None)
+
+Words = Annotated[
+    list[str], typer.Argument(help="The question; quotes are not needed.", metavar="QUESTION...")
+]
+Limit = Annotated[int, typer.Option("-n", "--num", "--limit", help="How many answers, 1 to 100.")]
+MinScore = Annotated[float, typer.Option(help="Leave out what scores less, 0 to 1.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Show how each score and the list came about.")]
+UnitName = Annotated[
+    str, typer.Option("--unit", help="What an answer is: document, or line (paragraph, turn).")
+]
+NoDiverse = Annotated[bool, typer.Option("--no-diverse", help="Do not move near-copies of an answer back.")]
+
+NO_VECTORS = "the vault holds no vectors yet. Run: clawmem embed"
+
+
+class Question(NamedTuple):
+    """A question as it was typed."""
+
+    words: list[str]
+    limit: int
+    collections: list[str] | None
+    min_score: float
+    unit: str
+    diverse: bool = True
+
+
+@cli.command()
+def search(
+    ctx: typer.Context,
+    words: Words,
+    limit: Limit = 10,
+    collection: Collections = None,
+    min_score: MinScore = 0.0,
+    unit: UnitName = "document",
+    explain: Explain = False,
+) -> None:
+    """Find by words. Loads no model."""
+    answer(ctx, "search", Question(words, limit, collection, min_score, unit), explain)
+
+
+@cli.command()
+def vsearch(
+    ctx: typer.Context,
+    words: Words,
+    limit: Limit = 10,
+    collection: Collections = None,
+    min_score: MinScore = 0.3,
+    unit: UnitName = "document",
+    explain: Explain = False,
+) -> None:
+    """Find by meaning. Needs the vectors of 'clawmem embed'."""
+    answer(ctx, "vsearch", Question(words, limit, collection, min_score, unit), explain)
+
+
+@cli.command()
+def query(
+    ctx: typer.Context,
+    words: Words,
+    limit: Limit = 10,
+    collection: Collections = None,
+    min_score: MinScore = 0.0,
+    unit: UnitName = "document",
+    no_diverse: NoDiverse = False,
+    explain: Explain = False,
+) -> None:
+    """Find by words and meaning together: the best answer clawmem has."""
+    answer(ctx, "query", Question(words, limit, collection, min_score, unit, not no_diverse), explain)
+
+
+def answer(ctx: typer.Context, verb: str, question: Question, explain: bool) -> None:
+    """Ask a pipeline and show what it says."""
+    from clawmem.app.cli.rendering import answer_record, show_answer, show_degraded, show_json
+
+    with opened(ctx, read_only=True) as services:
+        found = _ask(services, verb, question)
+    if wants_json(ctx):
+        show_json(answer_record(found, explain=explain))
+    else:
+        show_answer(found, explain=explain)
+    show_degraded(found.trace)
+
+
+def _ask(services: Services, verb: str, question: Question) -> Answer:
+    from clawmem.ports.errors import EmbeddingError
+
+    request = _request(services, question)
+    has_vectors = verb == "search" or services.vault.embeddings.fingerprint() is not None
+    if verb == "vsearch" and not has_vectors:
+        raise EmbeddingError(f"Nothing can be found by meaning: {NO_VECTORS}")
+    found = services.pipeline(verb)(request)
+    if not has_vectors:
+        found.trace.degraded["vector"] = NO_VECTORS
+    return found
+
+
+def _request(services: Services, question: Question) -> RetrievalRequest:
+    from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
+
+    return read_request(
+        " ".join(question.words),
+        now_ms=services.clock.now_ms(),
+        limit=question.limit,
+        min_score=question.min_score,
+        collections=named_collections(services, question.collections),
+        unit=Unit(one_of("--unit", question.unit, tuple(Unit))),
+        ranking=Ranking(services.settings.ranking),
+        diverse=question.diverse,
+    )

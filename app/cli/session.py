@@ -1,0 +1,84 @@
+"""What every command begins with: the global options, the settings and the opened vault."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+if TYPE_CHECKING:
+    from clawmem.app.opened import Services
+    from clawmem.app.settings import Settings
+
+Collections = Annotated[
+    list[str] | None,
+    typer.Option("-c", "--collection", help="Only these collections; repeat it or separate with commas."),
+]
+Force = Annotated[bool, typer.Option("-f", "--force", help="Begin anew.")]
+
+
+class Chosen(NamedTuple):
+    """The global options."""
+
+    vault: Path | None = None
+    backend: str | None = None
+    json: bool = False
+
+
+def wants_json(ctx: typer.Context) -> bool:
+    """Whether the answer shall be JSON."""
+    return _chosen(ctx).json
+
+
+def settings_of(ctx: typer.Context) -> Settings:
+    """The settings that this command line, the environment and the config file amount to."""
+    from clawmem.app.settings import load_settings
+
+    chosen = _chosen(ctx)
+    settings = load_settings(vault=chosen.vault, backend=chosen.backend)
+    if not settings.color:
+        os.environ["NO_COLOR"] = "1"  # said in .env: rich and typer look at the process's own alone
+    return settings
+
+
+def opened(
+    ctx: typer.Context, *, read_only: bool = False, create: bool = False
+) -> AbstractContextManager[Services]:
+    """The services over the chosen vault; one that is missing is only made by commands that fill it."""
+    from clawmem.app.opened import open_services
+
+    return open_services(settings_of(ctx), read_only=read_only, create=create)
+
+
+def named_collections(services: Services, names: Sequence[str] | None) -> list[str]:
+    """
+    Collections as they were given, commas split.
+
+    Raises:
+        NotFound: one that is neither configured nor in the vault.
+    """
+    from clawmem.ports.errors import NotFound
+
+    known = {*services.settings.collections, *services.vault.documents.collections()}
+    wanted = [name.strip() for given in names or () for name in given.split(",") if name.strip()]
+    for name in wanted:
+        if name not in known:
+            raise NotFound("collection", name, suggestions=sorted(known))
+    return wanted
+
+
+def one_of(option: str, value: str, known: Sequence[str]) -> str:
+    """*value*. Raises `InvalidInput` when it is not one of *known*."""
+    from clawmem.ports.errors import InvalidInput
+
+    if value not in known:
+        raise InvalidInput("INVALID_INPUT", f"{option} {value!r} is not known. Choose: {', '.join(known)}.")
+    return value
+
+
+def _chosen(ctx: typer.Context) -> Chosen:
+    return ctx.obj if isinstance(ctx.obj, Chosen) else Chosen()

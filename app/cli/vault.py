@@ -1,0 +1,147 @@
+"""The vault itself: init, bootstrap, status, doctor, verify, path."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from clawmem.app.cli.collections import Folder, Name, added, run_embed, run_update, update_lines
+from clawmem.app.cli.session import opened, settings_of, wants_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from clawmem.app.services.maintenance.status import StatusReport
+    from clawmem.app.settings import Settings
+
+cli = typer.Typer(rich_markup_mode=None)
+
+DIFFERENCES = 7
+
+
+@cli.command()
+def init(ctx: typer.Context) -> None:
+    """Make the vault and the folder of the config file; what is there stays."""
+    from clawmem.app.cli.rendering import show, show_json
+
+    with opened(ctx, create=True) as services:
+        services.settings.config_file.parent.mkdir(parents=True, exist_ok=True)
+        places = _places(services.settings)
+    if wants_json(ctx):
+        show_json(places)
+    else:
+        show(f"Vault: {places['vault']}\nConfig: {places['config']}\nNext: clawmem collection add PATH")
+
+
+@cli.command()
+def bootstrap(
+    ctx: typer.Context,
+    path: Folder,
+    name: Name = None,
+    skip_embed: Annotated[bool, typer.Option("--skip-embed", help="Make no vectors.")] = False,
+) -> None:
+    """Remember a folder in one go: init, collection add, update, embed. Safe to repeat."""
+    from clawmem.app.cli.rendering import show, show_json
+
+    chosen = _remembered(settings_of(ctx), path, name)
+    with opened(ctx, create=True) as services:
+        reports = run_update(services)
+        embedded = None if skip_embed else run_embed(services)
+        lines = update_lines(services, reports, {}, embedded)
+    if wants_json(ctx):
+        show_json({"name": chosen, "collections": reports, "embed": embedded})
+    else:
+        show("\n".join([*lines, 'Ready. Next: clawmem query "what you want to know"']))
+
+
+@cli.command()
+def status(ctx: typer.Context) -> None:
+    """What the vault holds and how far its vectors are."""
+    from clawmem.app.cli.rendering import show_json, show_table
+
+    with opened(ctx) as services:  # for writing, so that an older vault is brought up to date
+        report = services.status()
+    if wants_json(ctx):
+        show_json(report)
+    else:
+        show_table(("what", "value"), _status_rows(report))
+
+
+@cli.command()
+def doctor(ctx: typer.Context) -> None:
+    """Look for what is wrong around the vault, and say how to put it right."""
+    from clawmem.app.cli.rendering import show, show_json
+
+    with opened(ctx) as services:
+        findings = services.doctor()
+    if wants_json(ctx):
+        show_json(findings)
+    else:
+        show("\n".join(_finding_lines(findings)))
+    raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)
+
+
+@cli.command()
+def verify(ctx: typer.Context) -> None:
+    """Compare the vault with the files, byte by byte."""
+    from clawmem.app.cli.rendering import show, show_json
+
+    with opened(ctx, read_only=True) as services:
+        differences = services.verify()
+    if wants_json(ctx):
+        show_json(differences)
+    else:
+        show("\n".join(differences) or "The vault agrees with every file.")
+    raise typer.Exit(DIFFERENCES if differences else 0)
+
+
+@cli.command()
+def path(ctx: typer.Context) -> None:
+    """Where the vault is."""
+    from clawmem.app.cli.rendering import show_json
+
+    places = _places(settings_of(ctx))
+    if wants_json(ctx):
+        show_json(places)
+    else:
+        typer.echo(places["vault"])
+
+
+def _places(settings: Settings) -> dict[str, str]:
+    return {"vault": str(settings.vault), "config": str(settings.config_file)}
+
+
+def _remembered(settings: Settings, path: Path, name: str | None) -> str:
+    """The collection of *path*: as it is already known, or newly written down."""
+    from clawmem.app.config_file import existing_folder
+
+    folder = existing_folder(path)
+    for known, one in settings.collections.items():
+        if one.path.resolve() == folder and name in (None, known):
+            return known
+    return added(settings, folder, name, "**/*.md")
+
+
+def _status_rows(report: StatusReport) -> list[tuple[str, object]]:
+    counts = report.embeddings
+    vectors = f"{counts.stored} stored, {counts.pending} pending, {counts.failed} failed"
+    info = report.info
+    return [
+        ("vault", f"{info.location} ({info.backend}, schema {info.schema}, {info.size_bytes / 1e6:.1f} MB)"),
+        ("documents", report.documents),
+        *((f"  {name}", count) for name, count in report.collections.items()),
+        ("types", ", ".join(f"{name} {count}" for name, count in report.content_types.items()) or "none"),
+        ("newest", report.newest or "none"),
+        ("vectors", f"{vectors}, {counts.orphaned} orphaned ({info.vector_method})"),
+        ("model", report.model or "none yet; run: clawmem embed"),
+    ]
+
+
+def _finding_lines(findings: list[Any]) -> list[str]:
+    lines = []
+    for finding in findings:
+        way_out = f" {finding.way_out}" if finding.way_out and not finding.ok else ""
+        lines.append(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.check}: {finding.detail}{way_out}")
+    wrong = sum(not finding.ok for finding in findings)
+    return [*lines, f"{wrong} of {len(findings)} checks found something." if wrong else "All is well."]

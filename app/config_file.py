@@ -1,0 +1,221 @@
+"""The config file: found, read, and edited without losing a comment."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from clawmem.domain.documents.eligibility import collection_name, compile_pattern, is_collection_name
+from clawmem.ports.errors import ConfigError, InvalidInput, NotFound
+
+PREFERRED, OTHER = "config.yaml", "index.yml"
+DEFAULT_PATTERN = "**/*.md"
+RESERVED = frozenset({"_clawmem", "beads"})  # filled by clawmem itself
+
+
+def find_config(folder: Path) -> Path:
+    """``config.yaml``, or ``index.yml`` where only that is there."""
+    preferred, other = folder / PREFERRED, folder / OTHER
+    return other if other.is_file() and not preferred.is_file() else preferred
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """
+    What the file says; empty when it is missing.
+
+    Raises:
+        ConfigError: it cannot be read or is no YAML mapping; the message names file and line.
+    """
+    data = _load(path, _text(path))
+    if data is None:
+        return {}
+    if not isinstance(data, dict):
+        raise ConfigError(f"{path} must be a mapping of keys to values, such as 'collections:'.")
+    return {str(key): value for key, value in data.items()}
+
+
+def existing_folder(folder: Path) -> Path:
+    """*folder*, absolute. Raises `InvalidInput` when there is none."""
+    found = folder.expanduser().resolve()
+    if not found.is_dir():
+        raise InvalidInput("INVALID_PATH", f"{folder} is not a folder. Create it, or give the path of one.")
+    return found
+
+
+def name_for(folder: Path, name: str | None, taken: Mapping[str, Path]) -> str:
+    """
+    The name a collection of *folder* gets: *name*, or one made from the folder's.
+
+    Raises:
+        InvalidInput: a name that is reserved or no name, or a made one that another folder has already.
+    """
+    chosen = name if name is not None else collection_name(folder.name)
+    if not is_collection_name(chosen):
+        raise InvalidInput(
+            "INVALID_INPUT", f"{chosen!r} is no name for a collection. Use letters, digits, '-' and '_'."
+        )
+    if chosen in RESERVED:
+        raise InvalidInput("INVALID_INPUT", f"{chosen!r} is reserved. Choose another with --name.")
+    if name is None and chosen in taken and taken[chosen].resolve() != folder:
+        raise InvalidInput(
+            "INVALID_INPUT", f"{chosen!r} is {taken[chosen]} already. Name this folder with --name."
+        )
+    return chosen
+
+
+def add_collection(path: Path, name: str, folder: Path, pattern: str = DEFAULT_PATTERN) -> None:
+    """Write a collection down; one of that name keeps whatever else is said of it."""
+    compile_pattern(pattern)
+    text, meant = _editable(path)
+    entry = {"path": str(folder), "pattern": pattern}
+    drafts = [lambda: _dumped(text, lambda data: _overwrite(data, name, entry))]
+    if meant["collections"] and name not in meant["collections"]:
+        drafts.insert(0, lambda: _with_lines(text, name, entry))
+    _overwrite(meant, name, entry)
+    _write_first(path, meant, drafts)
+
+
+def remove_collection(path: Path, name: str) -> None:
+    """Strike a collection out. Raises `NotFound` when there is none of that name."""
+    text, meant = _editable(path)
+    if name not in meant["collections"]:
+        raise NotFound("collection", name, suggestions=sorted(meant["collections"]))
+    del meant["collections"][name]
+    drafts = (
+        lambda: _without_lines(text, name),
+        lambda: _dumped(text, lambda data: data["collections"].pop(name)),
+    )
+    _write_first(path, meant, drafts)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}.") from error
+
+
+def _load(path: Path, text: str) -> Any:
+    if not text.strip():
+        return None  # without the price of a parser
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        return _yaml("safe").load(text)
+    except (YAMLError, ValueError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark else ""
+        reason = getattr(error, "problem", None) or str(error).splitlines()[0]
+        raise ConfigError(f"{path}{where}: {reason}. Correct it, or move the file aside.") from error
+
+
+def _yaml(kind: str) -> Any:
+    from ruamel.yaml import YAML
+
+    yaml = YAML(typ=kind, pure=True)
+    yaml.preserve_quotes = True
+    yaml.width = 10_000  # never fold a long path
+    return yaml
+
+
+def _editable(path: Path) -> tuple[str, dict[str, Any]]:
+    """The file's text, and what it means."""
+    meant = read_config(path)
+    meant["collections"] = known = meant.get("collections") or {}
+    if not isinstance(known, dict) or not all(isinstance(one, dict) for one in known.values()):
+        raise ConfigError(f"{path}: 'collections' must give each name a mapping with its path.")
+    return _text(path), meant
+
+
+def _overwrite(data: Any, name: str, entry: Mapping[str, str]) -> None:
+    if not data.get("collections"):
+        data["collections"] = {}
+    known = data["collections"].setdefault(name, {})
+    for key, value in entry.items():
+        if key in known or not hasattr(known, "insert"):
+            known[key] = value
+        else:
+            known.insert(0, key, value)  # below the last key ruamel keeps the comments on what follows
+
+
+def _dumped(text: str, change: Callable[[Any], object]) -> str:
+    """The text after a change that ruamel made."""
+    from io import StringIO
+
+    data = _yaml("rt").load(text) if text.strip() else None
+    heading, data = (text, {}) if data is None else ("", data)
+    change(data)
+    written = StringIO()
+    _yaml("rt").dump(data, written)
+    return heading + written.getvalue()
+
+
+def _with_lines(text: str, name: str, entry: Mapping[str, str]) -> str:
+    """
+    The text with a collection more, below the others.
+
+    By lines, because ruamel would put it below the comment on what follows.
+    """
+    collections = _yaml("rt").load(text)["collections"]
+    last, column = max(collections.lc.key(known) for known in collections)
+    lines = f"{text}\n".splitlines(keepends=True) if not text.endswith("\n") else text.splitlines(True)
+    indent = " " * column
+    added = [f"{indent}{name}:\n"]
+    added += [f"{indent}  {key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in entry.items()]
+    end = _end_of_block(lines, last, column)
+    return "".join([*lines[:end], *added, *lines[end:]])
+
+
+def _without_lines(text: str, name: str) -> str:
+    """The text without a collection; the comments after it belong to what follows."""
+    line, column = _yaml("rt").load(text)["collections"].lc.key(name)
+    lines = text.splitlines(keepends=True)
+    return "".join([*lines[:line], *lines[_end_of_block(lines, line, column) :]])
+
+
+def _end_of_block(lines: Sequence[str], first: int, column: int) -> int:
+    """The line after the last one on which the key at *first* and *column* has something to say."""
+    end = first + 1
+    for number, line in enumerate(lines[end:], start=end):
+        content = line.strip()
+        if content and not content.startswith("#"):
+            if len(line) - len(line.lstrip()) <= column:
+                break
+            end = number + 1
+    return end
+
+
+def _write_first(path: Path, meant: Mapping[str, Any], drafts: Iterable[Callable[[], str]]) -> None:
+    """Write the first draft that says what is meant: a file that somebody wrote is never guessed at."""
+    from ruamel.yaml.error import YAMLError
+
+    for draft in drafts:
+        with suppress(YAMLError, ValueError):
+            text = draft()
+            data = _yaml("safe").load(text) or {}
+            if {**data, "collections": data.get("collections") or {}} == meant:
+                _write(path, text)
+                return
+    raise ConfigError(f"{path} is written in a way that cannot be edited safely. Edit it by hand.")
+
+
+def _write(path: Path, text: str) -> None:
+    """Replace the file in one step; a reader sees the old or the new one. Links stay links."""
+    target = path.resolve()
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with draft.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(target)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise ConfigError(f"{path} cannot be written: {error.strerror}.") from error

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from dependency_injector import containers, providers
+
+from clawmem.app.settings import Settings
+from clawmem.ports.errors import BackendUnavailable, ConfigError
+
+
+def late(target: str, *, extra: str | None = None) -> Callable[..., Any]:
+    """
+    A factory that imports ``module:attribute`` on first call, not before.
+
+    dependency-injector resolves its own string paths while the class body runs, which would import
+    every backend on every start.
+
+    Args:
+        extra: What to install when a package is missing; None for what every installation has.
+    """
+
+    def build(*args: Any, **kwargs: Any) -> Any:
+        return _attribute(target, extra)(*args, **kwargs)
+
+    return build
+
+
+def _attribute(target: str, extra: str | None) -> Any:
+    module, _, attribute = target.partition(":")
+    try:
+        return getattr(import_module(module), attribute)
+    except ModuleNotFoundError as missing:
+        if extra is None or (missing.name or "").startswith("clawmem"):
+            raise  # our own bug, not a missing extra
+        raise BackendUnavailable(module.split(".")[2], extra=extra) from missing
+
+
+def _function(target: str) -> Callable[..., Any]:
+    """Like `late`, for a function that is handed on instead of being called."""
+    return lambda: _attribute(target, None)
+
+
+_SERVICES = "clawmem.app.services"
+
+
+class Container(containers.DeclarativeContainer):
+    """One place that names concrete adapters. Build it in an entry point, override it in tests."""
+
+    config = providers.Configuration(strict=True)
+
+    vault = providers.Selector(
+        config.backend,
+        sqlite=providers.Singleton(
+            late("clawmem.adapters.sqlite.vault:SqliteVault"), config.vault, read_only=config.read_only
+        ),
+    )
+    files = providers.Singleton(late("clawmem.adapters.files.disk:DiskFiles"))
+    clock = providers.Singleton(late("clawmem.adapters.system.clock:SystemClock"))
+    embedder = providers.Singleton(late("clawmem.adapters.models.static:StaticEmbedder"))
+    parse_yaml = providers.Singleton(_function("clawmem.adapters.files.front_matter:parse_yaml"))
+
+    update = providers.Factory(
+        late(f"{_SERVICES}.indexing.update:UpdateCollection"), vault, files, clock, parse_yaml
+    )
+    embed = providers.Factory(late(f"{_SERVICES}.indexing.embed:EmbedPending"), vault, embedder)
+    search = providers.Factory(late(f"{_SERVICES}.retrieval.search:search"), vault)
+    vsearch = providers.Factory(late(f"{_SERVICES}.retrieval.vsearch:vsearch"), vault, embedder)
+    query = providers.Factory(late(f"{_SERVICES}.retrieval.query:query"), vault, embedder)
+    lookup = providers.Factory(late(f"{_SERVICES}.documents.lookup:Lookup"), vault, config.roots)
+    status = providers.Factory(late(f"{_SERVICES}.maintenance.status:Status"), vault, clock)
+    doctor = providers.Factory(late(f"{_SERVICES}.maintenance.doctor:Doctor"), vault, files)
+    verify = providers.Factory(late(f"{_SERVICES}.maintenance.verify:Verify"), vault, files)
+
+
+def build_container(settings: Settings, *, read_only: bool) -> Container:
+    """
+    The container for *settings*; nothing is opened yet.
+
+    Raises:
+        ConfigError: no backend of that name.
+    """
+    known = sorted(Container.vault.providers)
+    if settings.backend not in known:
+        raise ConfigError(f"There is no backend {settings.backend!r}. Known are: {', '.join(known)}.")
+    container = Container()
+    container.config.from_dict(
+        {
+            "backend": settings.backend,
+            "vault": str(settings.vault),
+            "read_only": read_only or settings.read_only,
+            "roots": {name: str(one.path) for name, one in settings.collections.items()},
+        }
+    )
+    return container

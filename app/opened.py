@@ -1,0 +1,113 @@
+"""The door to everything behind it: an opened vault and the services over it, typed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from clawmem.app.container import Container, build_container
+from clawmem.app.settings import Settings
+from clawmem.ports.clock import Clock
+from clawmem.ports.errors import VaultError
+from clawmem.ports.vault import Vault
+
+if TYPE_CHECKING:
+    from clawmem.app.services.documents.lookup import Lookup
+    from clawmem.app.services.indexing.embed import EmbedPending
+    from clawmem.app.services.indexing.update import Folder, UpdateCollection
+    from clawmem.app.services.maintenance.doctor import Doctor
+    from clawmem.app.services.maintenance.status import Status
+    from clawmem.app.services.maintenance.verify import Verify
+    from clawmem.app.services.retrieval.pipeline import Pipeline
+
+PRIVATE = 0o077
+
+
+@dataclass(frozen=True)
+class Services:
+    """What an entry point may use; each service is made when it is asked for, with what it imports."""
+
+    settings: Settings
+    vault: Vault
+    clock: Clock
+    parts: Container
+
+    @property
+    def update(self) -> UpdateCollection:
+        """One pass over one folder."""
+        return cast("UpdateCollection", self.parts.update())
+
+    @property
+    def embed(self) -> EmbedPending:
+        """Vectors for what has none."""
+        return cast("EmbedPending", self.parts.embed())
+
+    def pipeline(self, name: str) -> Pipeline:
+        """``search``, ``vsearch`` or ``query``."""
+        return cast("Pipeline", getattr(self.parts, name)())
+
+    @property
+    def lookup(self) -> Lookup:
+        """Documents by name."""
+        return cast("Lookup", self.parts.lookup())
+
+    @property
+    def status(self) -> Status:
+        """What the vault holds."""
+        return cast("Status", self.parts.status())
+
+    @property
+    def doctor(self) -> Doctor:
+        """What is wrong around the vault."""
+        return cast("Doctor", self.parts.doctor(self.folders, self.parts.embedder()))
+
+    @property
+    def verify(self) -> Verify:
+        """The vault against the files."""
+        return cast("Verify", self.parts.verify(self.folders, self.parts.parse_yaml(), self.clock))
+
+    @property
+    def folders(self) -> list[Folder]:
+        """The configured collections."""
+        from clawmem.app.services.indexing.update import Folder
+
+        chosen = self.settings.collections.items()
+        return [Folder(name, str(one.path), one.pattern) for name, one in chosen]
+
+
+@contextmanager
+def open_services(settings: Settings, *, read_only: bool = False, create: bool = True) -> Iterator[Services]:
+    """
+    Open the configured vault, and close it however the block ends.
+
+    Args:
+        create: Whether a vault that is missing is made; never when *read_only*.
+
+    Raises:
+        ConfigError: no backend of that name.
+        VaultError: there is no vault, or it cannot be opened.
+    """
+    if (read_only or not create) and not settings.vault.exists():
+        raise VaultError(
+            str(settings.vault), f"There is no vault at {settings.vault}. Run: clawmem bootstrap PATH"
+        )
+    container = build_container(settings, read_only=read_only)
+    with _private_files():
+        vault: Vault = container.vault()
+    try:
+        yield Services(settings, vault, container.clock(), container)
+    finally:
+        vault.close()
+
+
+@contextmanager
+def _private_files() -> Iterator[None]:
+    """What is created meanwhile can be read by its owner alone: a vault holds whatever the notes hold."""
+    before = os.umask(PRIVATE)
+    try:
+        yield
+    finally:
+        os.umask(before)

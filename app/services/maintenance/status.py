@@ -1,0 +1,66 @@
+"""What is in the vault, in numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clawmem.domain.documents.times import iso_utc
+from clawmem.ports.clock import Clock
+from clawmem.ports.records import Document, EmbeddingCounts
+from clawmem.ports.vault import Vault, VaultInfo
+
+
+@dataclass(frozen=True, slots=True)
+class StatusReport:
+    """
+    Served documents and their vectors, counted.
+
+    ``collections`` and ``content_types`` are sorted by name. ``model`` names the space of the stored vectors,
+    ``None`` while there are none. ``newest`` is when the latest document was modified, times in the future
+    (a wrong clock, a made-up date) left aside; ``None`` when nothing is left.
+    """
+
+    info: VaultInfo
+    collections: dict[str, int]
+    documents: int
+    embeddings: EmbeddingCounts
+    model: str | None
+    content_types: dict[str, int]
+    newest: str | None
+
+
+class Status:
+    """Counts the vault; changes nothing."""
+
+    def __init__(self, vault: Vault, clock: Clock) -> None:
+        self._vault = vault
+        self._clock = clock
+
+    def __call__(self) -> StatusReport:
+        """
+        Take stock.
+
+        Raises:
+            VaultError: the vault cannot be read.
+        """
+        documents = self._vault.documents.latest()
+        collections = dict(self._vault.documents.collections())
+        return StatusReport(
+            info=self._vault.info(),
+            collections=collections,
+            documents=sum(collections.values()),
+            embeddings=self._vault.embeddings.counts(),
+            model=self._vault.embeddings.fingerprint(),
+            content_types=_content_types(documents),
+            newest=_newest(documents, iso_utc(self._clock.now_ms())),
+        )
+
+
+def _content_types(documents: Sequence[Document]) -> dict[str, int]:
+    return dict(sorted(Counter(document.content_type for document in documents).items()))
+
+
+def _newest(documents: Sequence[Document], now: str) -> str | None:
+    return next((d.modified_at for d in documents if d.modified_at <= now), None)

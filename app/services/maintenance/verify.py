@@ -1,0 +1,323 @@
+"""Proof that disk, records and indexes say the same."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+from string import ascii_lowercase, digits
+
+from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source
+from clawmem.app.services.indexing.update import Folder
+from clawmem.app.services.maintenance.doctor import spread
+from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
+from clawmem.domain.documents.entries import GRAIN_OF
+from clawmem.domain.documents.identity import body_hash, source_hash
+from clawmem.domain.documents.times import parse_iso
+from clawmem.domain.documents.tokens import words
+from clawmem.ports.clock import Clock
+from clawmem.ports.errors import SourceUnreadable
+from clawmem.ports.files import FileSource
+from clawmem.ports.records import (
+    Document,
+    Fragment,
+    Grain,
+    Hit,
+    InactiveReason,
+    LexicalQuery,
+    Scan,
+    Scope,
+    SourceFile,
+    SourceStamp,
+    Term,
+)
+from clawmem.ports.vault import Vault
+
+SAMPLE = 50  # documents that are looked for, and fragmented again
+OWN_WORDS = 12  # of a text, the longest ones, which are its rarest
+DEPTH = 200  # hits among which a document must be when asked for by a rare word of its own
+TERMS_AT_ONCE = 40
+
+_TWINS = 0.999  # cosine above which vectors cannot be told apart
+_PLACE = attrgetter("collection", "path")
+Keys = dict[int, set[int]]  # document id: the seq of its fragments
+Lost = Callable[[Document, Sequence[int]], Sequence[int]]  # of these fragments those an index does not have
+
+
+class Verify:
+    """
+    Compares everything that can be compared; changes nothing.
+
+    Reads every file of the configured collections and every fragment. Takes no lock: what another process
+    writes meanwhile may be named as a difference that a second run no longer sees.
+    """
+
+    def __init__(
+        self,
+        vault: Vault,
+        files: FileSource,
+        folders: Sequence[Folder],
+        parse_yaml: ParseYaml,
+        clock: Clock,
+    ) -> None:
+        self._vault = vault
+        self._files = files
+        self._folders = folders
+        self._parse_yaml = parse_yaml
+        self._clock = clock
+
+    def __call__(self) -> list[str]:
+        """
+        Every difference as a sentence that names the document; empty when there is none.
+
+        Disk: files that are not in the vault, changed since, or gone; of what was forgotten, archived or
+        superseded the files are not asked for. Records: bodies that are not what their hash says; of a sample,
+        fragments that come out differently now. Indexes: for words at every grain and for vectors, what is
+        found but not served, what is served but not found, and counts that nobody explains. The samples are
+        every k-th document by path, at most 50.
+
+        Raises:
+            VaultError: the vault cannot be read.
+        """
+        documents = sorted(self._vault.documents.latest(), key=_PLACE)
+        withdrawn = {document.id: document for document in self._vault.documents.latest(active=False)}
+        return [
+            *(sentence for folder in self._folders for sentence in self._disk(folder)),
+            *self._indexes(documents, withdrawn),
+            *self._unfindable(documents),
+            *self._fragmented_otherwise(documents),
+            *self._orphans(),
+        ]
+
+    # -- disk and records ---------------------------------------------------------------------------
+
+    def _disk(self, folder: Folder) -> Iterator[str]:
+        scan = self._scan(folder)
+        if not scan.root_exists:
+            yield f"{folder.root} is not there; the documents of {folder.name} cannot be compared with it."
+            return
+        yield from (f"{folder.name}/{path} could not be listed." for path in scan.unreadable)
+        known = self._vault.documents.sources(folder.name)
+        for file in scan.files:
+            yield from self._file(folder, file, known.get(file.path))
+        yield from _gone(scan, known)
+
+    def _scan(self, folder: Folder) -> Scan:
+        wanted = compile_pattern(folder.pattern)
+        return self._files.scan(
+            folder.root,
+            enter=lambda path: not is_excluded(path),
+            wanted=lambda path: wanted(path) and not is_excluded(path),
+        )
+
+    def _file(self, folder: Folder, file: SourceFile, known: Document | None) -> Iterator[str]:
+        if known and known.inactive not in (None, InactiveReason.REMOVED):
+            return
+        name = f"{folder.name}/{file.path}"
+        try:
+            data = self._files.read(folder.root, file.path)
+            if known is None or known.inactive:
+                self._parse(data, folder.name, file.path, file.stamp)
+                yield f"{name} is on disk, but not in the vault."
+            elif source_hash(data) != known.source_hash:
+                yield f"{name} was changed on disk since it was indexed."
+        except SourceUnreadable as error:
+            yield f"{name} cannot be read: {error.reason}."
+
+    def _parse(self, data: bytes, collection: str, path: str, stamp: SourceStamp) -> ParsedSource:
+        now_ms = self._clock.now_ms()
+        return parse_source(data, collection, path, stamp, now_ms=now_ms, parse_yaml=self._parse_yaml)
+
+    def _fragmented_otherwise(self, documents: Sequence[Document]) -> Iterator[str]:
+        roots = {folder.name: folder.root for folder in self._folders}
+        from_files = [d for d in documents if d.collection in roots and d.stamp]
+        for document in spread(from_files, SAMPLE):
+            parsed = self._again(document, roots[document.collection])
+            if parsed and parsed.fragments != self._vault.documents.fragments(document.id):
+                yield f"{document.display_path} gives other fragments now than those that are stored."
+
+    def _again(self, document: Document, root: str) -> ParsedSource | None:
+        """The document made anew from its unchanged file; its time is the recorded one, for the file may be newer."""
+        ms = parse_iso(document.modified_at) or 0
+        try:
+            data = self._files.read(root, document.path)
+            if source_hash(data) != document.source_hash:
+                return None  # said already
+            stamp = SourceStamp(len(data), ms * 1_000_000)
+            return self._parse(data, document.collection, document.path, stamp)
+        except SourceUnreadable:
+            return None
+
+    # -- indexes ------------------------------------------------------------------------------------
+
+    def _indexes(self, documents: Sequence[Document], withdrawn: Mapping[int, Document]) -> Iterator[str]:
+        lexical = {grain: self._lexical(grain, withdrawn.values()) for grain in Grain}
+        vectors = self._vectors(documents)
+        for document in documents:
+            if body_hash(self._vault.documents.body(document.id) or "") != document.hash:
+                yield f"{document.display_path} has another body stored than its hash says."
+            parts = self._vault.documents.fragments(document.id)
+            for grain, index in lexical.items():
+                yield from index.compare(document, {p.seq for p in parts if GRAIN_OF.get(p.kind) is grain})
+            keys = [key for key, _ in self._vault.embeddings.of_document(document.id)]
+            yield from vectors.compare(document, {key.seq for key in keys})
+        for grain, index in lexical.items():
+            yield from index.conclude(withdrawn, self._without_entry(grain))
+        yield from vectors.conclude(withdrawn, self._without_vector)
+
+    def _lexical(self, grain: Grain, withdrawn: Iterable[Document]) -> _Index:
+        """A grain with what it lists when asked for every word that begins with any letter or digit."""
+        letters = sorted({*ascii_lowercase, *digits, *self._other_letters(withdrawn)})
+        held = self._vault.lexical.count(grain)
+        listed: Keys = defaultdict(set)
+        for at in range(0, len(letters), TERMS_AT_ONCE):
+            terms = tuple(Term(letter, prefix=True) for letter in letters[at : at + TERMS_AT_ONCE])
+            _note(listed, self._vault.lexical.search(LexicalQuery(terms), grain, held))
+        return _Index(f"{grain} index", held, listed)
+
+    def _other_letters(self, withdrawn: Iterable[Document]) -> set[str]:
+        """What words of withdrawn documents begin with, so that these are listed in whatever script."""
+        bodies = (self._vault.documents.body(document.id) or "" for document in withdrawn)
+        return {word[0] for body in bodies if not body.isascii() for word in words(body)}
+
+    def _vectors(self, documents: Sequence[Document]) -> _Index:
+        """The vector index with what lies around a sample of stored vectors: all of it, where a search can."""
+        held = self._vault.vectors.count()
+        listed: Keys = defaultdict(set)
+        for document in spread(documents, SAMPLE):
+            for _, vector in self._vault.embeddings.of_document(document.id)[:1]:
+                if sum(map(len, listed.values())) < held:
+                    _note(listed, self._vault.vectors.search(vector, held))
+        return _Index("vector index", held, listed)
+
+    def _without_entry(self, grain: Grain) -> Lost:
+        def lost(document: Document, seqs: Sequence[int]) -> list[int]:
+            parts = {part.seq: part for part in self._vault.documents.fragments(document.id)}
+            return [seq for seq in seqs if not self._has_entry(document, parts[seq], grain)]
+
+        return lost
+
+    def _has_entry(self, document: Document, part: Fragment, grain: Grain) -> bool:
+        own = _rarest(part.text)
+        key = (document.id, part.seq)
+        every, either = LexicalQuery(_terms(own), every=True), LexicalQuery(_terms(own))
+        # An engine may cut a word otherwise than we do, so one that is found is enough. Without words
+        # nothing can be told.
+        return not own or any(
+            key == hit.key for query in (every, either) for hit in self._everything(query, grain, document)
+        )
+
+    def _everything(self, query: LexicalQuery, grain: Grain, document: Document) -> list[Hit]:
+        held = self._vault.lexical.count(grain)
+        return self._vault.lexical.search(query, grain, held, _beside(document))
+
+    def _without_vector(self, document: Document, seqs: Sequence[int]) -> list[int]:
+        """A document's vectors come and go together, so all are there when the first is."""
+        vectors = {key.seq: vector for key, vector in self._vault.embeddings.of_document(document.id)}
+        lost: list[int] = []
+        for seq in seqs:
+            hits = self._vault.vectors.search(vectors[seq], DEPTH, _beside(document))
+            crowded = len(hits) == DEPTH and hits[-1].score > _TWINS
+            if crowded or any(hit.key == (document.id, seq) for hit in hits):
+                return lost
+            lost.append(seq)
+        return lost
+
+    # -- samples and rest ---------------------------------------------------------------------------
+
+    def _unfindable(self, documents: Sequence[Document]) -> Iterator[str]:
+        for document in spread(documents, SAMPLE):
+            if not self._is_found(document):
+                yield f"{document.display_path} is not found by its own rarest words."
+
+    def _is_found(self, document: Document) -> bool:
+        own = _rarest(self._vault.documents.body(document.id) or "")
+        queries = (LexicalQuery(_terms([word])) for word in own)
+        near = any(
+            hit.key.document_id == document.id
+            for query in queries
+            for hit in self._vault.lexical.search(query, Grain.DOCUMENT, DEPTH, _beside(document))
+        )
+        # Among hundreds of copies of one template no word is rare; such a document is asked for once more.
+        whole = self._vault.documents.fragments(document.id)[:1]
+        return near or any(self._has_entry(document, part, Grain.DOCUMENT) for part in whole)
+
+    def _orphans(self) -> Iterator[str]:
+        orphaned = self._vault.embeddings.counts().orphaned
+        if orphaned:
+            yield f"{orphaned} stored vectors belong to no served document; clawmem embed takes them away."
+
+
+@dataclass(slots=True)
+class _Index:
+    """One index set against the records, document by document."""
+
+    name: str
+    held: int
+    listed: Keys  # what a search could show of it; what remains after all documents belongs to none of them
+    expected: int = 0
+    surplus: int = 0
+    unseen: list[tuple[Document, list[int]]] = field(default_factory=list)
+
+    def compare(self, document: Document, seqs: set[int]) -> Iterator[str]:
+        """Take one served document and the fragments it should have here; says what it has too much."""
+        self.expected += len(seqs)
+        here = self.listed.pop(document.id, set())
+        if hidden := sorted(seqs - here):
+            self.unseen.append((document, hidden))
+        if extra := here - seqs:
+            self.surplus += len(extra)
+            yield f"{document.display_path} has {len(extra)} entries in the {self.name} that its records do not know."
+
+    def conclude(self, withdrawn: Mapping[int, Document], lost: Lost) -> Iterator[str]:
+        """After all documents: what is here of others, what is not here, and what the counts say."""
+        for document_id, seqs in sorted(self.listed.items()):
+            self.surplus += len(seqs)
+            yield self._stranger(document_id, withdrawn.get(document_id))
+        yield from self._missing(lost)
+        if self.held != self.expected:
+            yield f"The {self.name} holds {self.held} entries, the records {self.expected}."
+
+    def _stranger(self, document_id: int, document: Document | None) -> str:
+        if document is None:
+            return f"The {self.name} has an orphan: document number {document_id}, which does not exist."
+        return f"{document.display_path} is {document.inactive}, but still found in the {self.name}."
+
+    def _missing(self, lost: Lost) -> Iterator[str]:
+        # Most of what was not listed is there all the same; the counts say how many to look for.
+        deficit = self.expected - (self.held - self.surplus)
+        for document, seqs in self.unseen:
+            if deficit <= 0:
+                return
+            if gone := lost(document, seqs):
+                deficit -= len(gone)
+                yield f"{document.display_path} is missing from the {self.name} with {len(gone)} of its fragments."
+
+
+def _gone(scan: Scan, known: Mapping[str, Document]) -> Iterator[str]:
+    here = {file.path for file in scan.files}
+    for path, document in sorted(known.items()):
+        unknown = any(
+            folder in ("", ".", path) or path.startswith(f"{folder}/") for folder in scan.unreadable
+        )
+        if document.inactive is None and document.stamp and path not in here and not unknown:
+            yield f"{document.display_path} is in the vault, but its file is gone."
+
+
+def _note(listed: Keys, hits: Iterable[Hit]) -> None:
+    for hit in hits:
+        listed[hit.key.document_id].add(hit.key.seq)
+
+
+def _rarest(text: str) -> list[str]:
+    distinct = dict.fromkeys(words(text))
+    return sorted(distinct, key=lambda word: (-len(word), word))[:OWN_WORDS]
+
+
+def _terms(own: Iterable[str]) -> tuple[Term, ...]:
+    return tuple(Term(word) for word in own)
+
+
+def _beside(document: Document) -> Scope:
+    return Scope(frozenset({document.collection}))

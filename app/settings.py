@@ -1,0 +1,168 @@
+"""The whole configuration, read once at the edge: environment, ``.env`` and the config file."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from clawmem.app.config_file import find_config, read_config
+from clawmem.ports.errors import ConfigError
+
+Environment = Mapping[str, str]
+
+_TRUE = frozenset({"1", "true", "yes", "on"})
+
+
+class CollectionSettings(BaseModel):
+    """One folder of notes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    path: Path = Field(description="The folder, absolute; `~` stands for the home folder.")
+    pattern: str = Field(default="**/*.md", description="Which files below it are read.")
+    context: dict[str, str] = Field(
+        default_factory=dict, description="What lies below a path prefix, in words."
+    )
+    update: str | None = Field(
+        default=None, description="Shell command of `update --pull`, run in the folder."
+    )
+    autoEmbed: bool = Field(default=False, description="Kept for a later version.")  # noqa: N815
+
+    @field_validator("path")
+    @classmethod
+    def _absolute(cls, path: Path) -> Path:
+        path = path.expanduser()
+        if not path.is_absolute():
+            raise ValueError("must be an absolute folder")
+        return path
+
+
+class Settings(BaseModel):
+    """Everything that was chosen; services receive its values, never this object."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    vault: Path = Field(description="The vault file.")
+    config_file: Path = Field(description="The config file in effect, there or not.")
+    backend: str = Field(default="sqlite", min_length=1, description="Which storage the vault uses.")
+    ranking: Literal["calibrated", "published"] = Field(
+        default="calibrated", description="How relevance and metadata become one score."
+    )
+    read_only: bool = Field(default=False, description="Never change the vault.")
+    no_local_models: bool = Field(default=False, description="Never load a model that must be downloaded.")
+    profile: Literal["speed", "balanced", "deep"] = Field(
+        default="balanced", description="How much time an answer may take."
+    )
+    color: bool = Field(default=True, description="Whether a terminal gets colour; NO_COLOR forbids it.")
+    collections: dict[str, CollectionSettings] = Field(
+        default_factory=dict, description="The folders that are remembered, by name."
+    )
+    global_context: str = Field(default="", description="What all collections are about, in words.")
+    vaults: dict[str, Path] = Field(default_factory=dict, description="Further vaults by name.")
+    lifecycle: dict[str, Any] = Field(default_factory=dict, description="Kept for a later version.")
+    directoryContext: bool = Field(default=False, description="Kept for a later version.")  # noqa: N815
+    autoEmbed: bool = Field(default=False, description="Kept for a later version.")  # noqa: N815
+
+
+# What a config file may say; the rest of `Settings` is for the environment and the command line.
+_CONFIG_KEYS = frozenset(Settings.model_fields) - {
+    "vault",
+    "config_file",
+    "read_only",
+    "no_local_models",
+    "color",
+}
+
+
+def load_settings(
+    *, vault: Path | None = None, backend: str | None = None, environ: Environment | None = None
+) -> Settings:
+    """
+    Read the environment and the config file; *vault* and *backend* of the command line win over both.
+
+    Args:
+        environ: Instead of this process's environment and the ``.env`` of its working folder.
+
+    Raises:
+        ConfigError: a file that cannot be parsed, a key nobody knows, a value of the wrong kind.
+    """
+    env = environment() if environ is None else environ
+    path = find_config(config_folder(env))
+    chosen = _from_file(path)
+    chosen |= _from_environment(env, chosen)
+    chosen |= {"vault": vault.expanduser() if vault else default_vault(env), "config_file": path}
+    chosen |= {"backend": backend} if backend else {}
+    return _validated(chosen, path)
+
+
+def environment() -> Environment:
+    """This process's environment, completed by ``.env`` in the working folder; the shell wins."""
+    try:
+        lines = Path(".env").read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        lines = []
+    return {**dict(filter(None, map(_assignment, lines))), **os.environ}
+
+
+def config_folder(env: Environment) -> Path:
+    """Where the config file is looked for."""
+    if chosen := env.get("CLAWMEM_CONFIG_DIR"):
+        return Path(chosen).expanduser()
+    return Path(env.get("XDG_CONFIG_HOME") or "~/.config").expanduser() / "clawmem"
+
+
+def default_vault(env: Environment) -> Path:
+    """The vault when the command line names none."""
+    if chosen := env.get("INDEX_PATH"):
+        return Path(chosen).expanduser()
+    return Path(env.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "clawmem" / "index.sqlite"
+
+
+def _assignment(line: str) -> tuple[str, str] | None:
+    key, equals, value = line.partition("=")
+    key, value = key.strip(), value.strip()
+    if not equals or not key or " " in key or key.startswith("#"):
+        return None
+    quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
+    return key, value[1:-1] if quoted else value
+
+
+def _from_file(path: Path) -> dict[str, Any]:
+    data = {key: value for key, value in read_config(path).items() if value is not None}
+    for key in data.keys() - _CONFIG_KEYS:
+        known = ", ".join(sorted(_CONFIG_KEYS))
+        raise ConfigError(f"{path}: the key {key!r} is not known. Remove it, or use one of: {known}.")
+    return data
+
+
+def _from_environment(env: Environment, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "color": not env.get("NO_COLOR"),
+        "no_local_models": env.get("CLAWMEM_NO_LOCAL_MODELS", "").lower() in _TRUE,
+    }
+    if profile := env.get("CLAWMEM_PROFILE"):
+        found["profile"] = profile
+    if text := env.get("CLAWMEM_VAULTS"):
+        found["vaults"] = {**chosen.get("vaults", {}), **_vaults(text)}
+    return found
+
+
+def _vaults(text: str) -> dict[str, Any]:
+    try:
+        return dict(json.loads(text))
+    except (ValueError, TypeError) as error:
+        raise ConfigError('CLAWMEM_VAULTS must be JSON such as {"work": "/path/to/work.sqlite"}.') from error
+
+
+def _validated(chosen: dict[str, Any], path: Path) -> Settings:
+    try:
+        return Settings.model_validate(chosen)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise ConfigError(f"{where} in {path} or the environment: {first['msg']}.") from error

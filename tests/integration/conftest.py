@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import clawmem
+
+Process = subprocess.CompletedProcess[str]
+Run = Callable[..., Process]
+Invoke = Callable[..., Result]
+
+NOTES = {
+    "decisions/2026-02-11-redis.md": "# Keep sessions in Redis\n\nLogin sessions live in Redis for 14 days.\n",
+    "decisions/2026-06-09-postgres.md": "# Move sessions to Postgres\n\nOne database is enough for us.\n",
+    "people/haruka.md": "---\ntags: [team]\n---\n# Haruka Mori\n\nDesigns ticket machines.\n\nCounts seconds.\n",
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """An empty home folder."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    """A folder with three notes."""
+    folder = tmp_path / "notes"
+    for name, text in NOTES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, "utf-8")
+    return folder
+
+
+@pytest.fixture
+def environ(home: Path) -> dict[str, str]:
+    """What a process of clawmem sees: no variable of this machine's user."""
+    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
+    return {**kept, "HOME": str(home), "USERPROFILE": str(home), "PYTHONPATH": _packages(), "NO_COLOR": "1"}
+
+
+@pytest.fixture
+def run(home: Path, environ: dict[str, str]) -> Run:
+    """Run ``clawmem`` as a process of its own, in the empty home."""
+
+    def start(*args: object, **extra: str) -> Process:
+        command = [sys.executable, "-m", "clawmem", *map(str, args)]
+        return subprocess.run(
+            command,
+            check=False,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            cwd=home,
+            env={**environ, **extra},
+        )
+
+    return start
+
+
+@pytest.fixture
+def invoke(home: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Invoke:
+    """Run ``clawmem`` inside of this process, in the empty home; quicker, where the process is no matter."""
+    from clawmem.app.cli.command_line import cli
+
+    for name in ("INDEX_PATH", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", *_ours()):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(home)
+
+    def call(*args: object) -> Result:
+        return CliRunner().invoke(cli, list(map(str, args)))
+
+    return call
+
+
+@pytest.fixture
+def remembered(invoke: Invoke, notes: Path) -> Invoke:
+    """``invoke`` over a vault that holds the notes, with their vectors."""
+    assert invoke("bootstrap", notes).exit_code == 0
+    return invoke
+
+
+def _ours() -> list[str]:
+    return [name for name in os.environ if name.startswith("CLAWMEM_")]
+
+
+def _packages() -> str:
+    """Where clawmem and everything it needs are found, however this run found them."""
+    here = Path(str(clawmem.__file__)).parent.parent
+    return os.pathsep.join(filter(None, [str(here), os.environ.get("PYTHONPATH", "")]))

@@ -1,0 +1,389 @@
+"""Every command: help, answers in both forms, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from typer.main import get_command
+from typer.testing import Result
+
+from clawmem.app.cli.command_line import cli, hoisted
+
+Invoke = Callable[..., Result]
+
+
+def every_command() -> list[tuple[str, ...]]:
+    found: list[tuple[str, ...]] = []
+    root = cast(Any, get_command(cli))
+    for verb in root.list_commands(None):
+        below = getattr(root.get_command(None, verb), "commands", {})
+        found += [(verb,), *((verb, name) for name in below)]
+    return found
+
+
+@pytest.mark.parametrize("command", every_command(), ids=" ".join)
+def test_every_command_has_help(invoke: Invoke, command: tuple[str, ...]) -> None:
+    """Each verb says what it does, and that the global options may stand behind it."""
+    shown = invoke(*command, "--help")
+
+    assert shown.exit_code == 0
+    first = shown.output.split("\n\n")[1].strip()
+    assert len(first) > 15
+    assert "--vault" in shown.output or len(command) == 2
+
+
+def test_the_root_help_lists_verbs_and_exit_codes(invoke: Invoke) -> None:
+    """``clawmem`` alone shows its help."""
+    shown = invoke()
+
+    assert shown.exit_code == 0
+    assert shown.output == invoke("help").output == invoke("-h").output == invoke("--help").output
+    assert invoke("help", "search").output == invoke("search", "-h").output
+    assert "Exit codes: 0 done" in shown.output
+    assert all(f"  {verb[0]} " in shown.output for verb in every_command())
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        (("serch",), 1, "Did you mean: search"),
+        (("collection", "ad"), 1, "Did you mean: add"),
+        (("search",), 2, "QUESTION"),
+        (("search", "x", "--nope"), 2, "--nope"),
+        (("search", "x", "-n", "101"), 2, "1 to 100"),
+        (("search", "x", "-n", "many"), 2, "--limit"),
+        (("search", " "), 2, "empty"),
+        (("search", "x", "--min-score", "2"), 2, "0 to 1"),
+        (("search", "x", "--unit", "word"), 2, "document, line"),
+        (("search", "x", "-c", "nope"), 3, "Did you mean: notes"),
+        (("search", "x", "--backend", "nope"), 4, "Known are: sqlite"),
+        (("get", "clawmem://notes/../secret"), 2, ".."),
+        (("collection", "add", "missing"), 2, "not a folder"),
+        (("collection", "add", ".", "--name", "a b"), 2, "letters"),
+        (("collection", "add", ".", "--name", "_clawmem"), 2, "reserved"),
+        (("collection", "add", ".", "--pattern", "x" * 1001), 2, "1000"),
+        (("collection", "remove", "nope"), 3, "Did you mean: notes"),
+        (("bench", "retrieval", "."), 2, "no judged collection"),
+        (("bench", "retrieval", ".", "--mode", "magic"), 2, "search, vsearch, query"),
+    ],
+)
+def test_a_refusal_is_one_sentence(remembered: Invoke, args: tuple[str, ...], code: int, said: str) -> None:
+    """Bad input leaves with its code, one line on stderr that names the way out, and nothing on stdout."""
+    done = remembered(*args)
+
+    assert done.exit_code == code, done.output
+    assert done.stderr.startswith("clawmem: ")
+    assert done.stderr.count("\n") == 1
+    assert said in done.stderr
+    assert not done.stdout
+
+
+def test_global_options_stand_anywhere(remembered: Invoke) -> None:
+    """``--json`` before the verb, behind it, or behind its words: the same answer."""
+    answers = {
+        remembered(*args).stdout
+        for args in (
+            ("--json", "search", "sessions"),
+            ("search", "--json", "sessions"),
+            ("search", "sessions", "--json"),
+        )
+    }
+
+    assert len(answers) == 1
+    assert json.loads(answers.pop())[0]["collection"] == "notes"
+
+
+def test_behind_a_double_dash_nothing_is_an_option() -> None:
+    """What comes behind ``--`` is a word."""
+    assert hoisted(["search", "--vault=x", "--", "--json"]) == ["--vault=x", "search", "--", "--json"]
+    assert hoisted(["search", "--vault", "x", "y"]) == ["--vault", "x", "search", "y"]
+    assert hoisted(["search", "--vault"]) == ["--vault", "search"]
+
+
+def test_a_result_says_everything_a_program_needs(remembered: Invoke) -> None:
+    """A result in JSON names its document, place, score and snippet; --explain adds how it came about."""
+    [first, *_] = json.loads(remembered("search", "redis", "--json").stdout)
+    explained = json.loads(remembered("query", "redis", "--json", "--explain").stdout)
+
+    assert first["file"] == "notes/decisions/2026-02-11-redis.md"
+    assert first["docid"].startswith("#")
+    assert 0 < first["score"] <= 1
+    assert first["start_line"] <= first["end_line"]
+    assert "Redis" in first["snippet"]
+    assert {"line", "vector"} <= explained["results"][0]["legs"].keys()
+    assert [stage["name"] for stage in explained["trace"]["stages"]][-1] == "cut"
+
+
+def test_explain_shows_legs_terms_and_stages(remembered: Invoke) -> None:
+    """--explain is readable, too."""
+    shown = remembered("query", "redis", "--explain").stdout
+
+    assert "relevance by leg: " in shown
+    assert "score: relevance" in shown
+    assert "stage" in shown
+    assert "fuse" in shown
+
+
+def test_nothing_found_is_no_error(remembered: Invoke) -> None:
+    """No answer is said in words, or is an empty list; both leave with 0."""
+    plain, as_json = remembered("search", "xylophone"), remembered("search", "xylophone", "--json")
+
+    assert (plain.exit_code, as_json.exit_code) == (0, 0)
+    assert "Nothing found for: xylophone" in plain.stdout
+    assert json.loads(as_json.stdout) == []
+
+
+def test_collections_are_chosen_by_comma_or_repetition(remembered: Invoke, tmp_path: Path) -> None:
+    """-c takes several, either way; the others are not seen."""
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "plan.md").write_text("# Plan\n\nSessions with the team.\n", "utf-8")
+    remembered("bootstrap", tmp_path / "work")
+
+    def collections(*args: str) -> set[str]:
+        return {r["collection"] for r in json.loads(remembered("search", "sessions", *args, "--json").stdout)}
+
+    assert collections("-c", "work") == {"work"}
+    assert collections("-c", "work,notes") == {"work", "notes"}
+    assert collections("-c", "work", "-c", "notes") == {"work", "notes"}
+
+
+def test_without_vectors_query_answers_by_words_and_vsearch_says_why(invoke: Invoke, notes: Path) -> None:
+    """What is missing is named, with the command that makes it."""
+    invoke("bootstrap", notes, "--skip-embed")
+
+    by_words, by_meaning = invoke("query", "redis"), invoke("vsearch", "redis")
+
+    assert by_words.exit_code == 0
+    assert "2026-02-11-redis.md" in by_words.stdout
+    assert "degraded: vector: the vault holds no vectors yet. Run: clawmem embed" in by_words.stderr
+    assert by_meaning.exit_code == 6
+    assert "clawmem embed" in by_meaning.stderr
+    assert json.loads(invoke("query", "redis", "--json").stdout)
+
+
+def test_vsearch_keeps_back_what_is_far_off(remembered: Invoke) -> None:
+    """By default a score below 0.3 is no answer by meaning; the threshold can be lowered."""
+    few = json.loads(remembered("vsearch", "sessions", "--json").stdout)
+    all_of_them = json.loads(remembered("vsearch", "sessions", "--min-score", "0", "--json").stdout)
+
+    assert all(result["score"] >= 0.3 for result in few)
+    assert len(all_of_them) == 3
+
+
+def test_update_sees_changes_and_removals(remembered: Invoke, notes: Path) -> None:
+    """One pass reads the new, drops the gone, and says that vectors are due."""
+    (notes / "new.md").write_text("# New\n\nSomething about gardening.\n", "utf-8")
+    (notes / "people/haruka.md").unlink()
+
+    done = remembered("update")
+
+    assert "notes: 1 added, 0 updated, 1 removed, 2 unchanged" in done.stdout
+    assert "clawmem embed" in done.stdout
+    assert "Vectors: " in remembered("update", "--embed").stdout
+    assert json.loads(remembered("search", "haruka", "--json").stdout) == []
+
+
+def test_reindex_by_force_reads_everything(remembered: Invoke) -> None:
+    """--force reads files that look unchanged; without it they are left."""
+    assert "3 unchanged" in remembered("reindex").stdout
+    assert "3 updated" in remembered("reindex", "-f").stdout
+
+
+def test_embed_by_force_begins_anew(remembered: Invoke) -> None:
+    """--force makes every vector again."""
+    first = json.loads(remembered("embed", "--json").stdout)
+    forced = json.loads(remembered("embed", "--force", "--json").stdout)
+
+    assert first["embedded"] == 0
+    assert forced["embedded"] == 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the commands are those of a Unix shell")
+def test_pull_runs_the_command_in_the_folder(remembered: Invoke, notes: Path, home: Path) -> None:
+    """--pull runs what the config says before reading; a failure skips that collection and leaves with 1."""
+    config = home / ".config/clawmem/config.yaml"
+    told = config.read_text("utf-8")
+    config.write_text(told + "    update: echo '# Pulled' > pulled.md\n", "utf-8")
+    good = remembered("update", "--pull")
+    config.write_text(told + "    update: echo gone wrong >&2; exit 3\n", "utf-8")
+    bad = remembered("update", "--pull")
+
+    assert (good.exit_code, bad.exit_code) == (0, 1)
+    assert "1 added" in good.stdout
+    assert "notes: skipped: " in bad.stdout
+    assert "ended with 3: gone wrong" in bad.stdout
+
+
+def test_a_folder_that_is_gone_loses_nothing(remembered: Invoke, notes: Path) -> None:
+    """An update without its folder reports it; its documents are still found."""
+    notes.rename(notes.with_name("moved"))
+
+    assert "is not there" in remembered("update").stdout
+    assert json.loads(remembered("search", "redis", "--json").stdout)
+
+
+def test_a_removed_collection_is_no_longer_found(remembered: Invoke, notes: Path) -> None:
+    """remove strikes it from the config and out of the answers; added again, it is back."""
+    assert "3 of its documents" in remembered("collection", "remove", "notes").stdout
+    assert json.loads(remembered("collection", "list", "--json").stdout) == []
+    assert json.loads(remembered("search", "redis", "--json").stdout) == []
+
+    remembered("bootstrap", notes)
+
+    assert json.loads(remembered("search", "redis", "--json").stdout)
+
+
+def test_collections_are_listed_with_their_documents(remembered: Invoke, notes: Path) -> None:
+    """list names folder, pattern and count."""
+    [row] = json.loads(remembered("collection", "list", "--json").stdout)
+
+    assert row == {"name": "notes", "documents": 3, "pattern": "**/*.md", "path": str(notes)}
+    assert "notes" in remembered("collection", "list").stdout
+
+
+def test_two_folders_of_one_name_need_a_name(remembered: Invoke, tmp_path: Path) -> None:
+    """A made name that another folder has is refused, with the option that helps."""
+    other = tmp_path / "elsewhere" / "Notes"
+    other.mkdir(parents=True)
+
+    refused = remembered("collection", "add", other)
+
+    assert refused.exit_code == 2
+    assert "--name" in refused.stderr
+    assert remembered("collection", "add", other, "--name", "more").exit_code == 0
+
+
+def test_status_counts(remembered: Invoke) -> None:
+    """status says what the vault holds, in both forms."""
+    report = json.loads(remembered("status", "--json").stdout)
+
+    assert report["documents"] == 3
+    assert report["embeddings"]["pending"] == 0
+    assert report["info"]["backend"] == "sqlite"
+    assert "sqlite" in remembered("status").stdout
+
+
+def test_doctor_and_verify_are_content(remembered: Invoke) -> None:
+    """On a healthy vault both leave with 0."""
+    examined, compared = remembered("doctor"), remembered("verify", "--json")
+
+    assert (examined.exit_code, compared.exit_code) == (0, 0), examined.output
+    assert json.loads(compared.stdout) == []
+
+
+def test_verify_finds_a_changed_file(remembered: Invoke, notes: Path) -> None:
+    """A file that is not what the vault holds is named, exit 7."""
+    (notes / "people/haruka.md").write_text("# Somebody else\n", "utf-8")
+
+    compared = remembered("verify")
+
+    assert compared.exit_code == 7
+    assert "people/haruka.md" in compared.stdout
+
+
+def test_doctor_names_a_missing_folder(remembered: Invoke, notes: Path) -> None:
+    """A check that fails makes the exit code 1."""
+    notes.rename(notes.with_name("moved"))
+
+    examined = remembered("doctor")
+
+    assert examined.exit_code == 1
+    assert "FAIL" in examined.stdout
+
+
+def test_list_shows_the_latest(remembered: Invoke) -> None:
+    """list is cut to -n and kept to -c."""
+    assert len(json.loads(remembered("list", "-n", "2", "--json").stdout)) == 2
+    assert len(json.loads(remembered("list", "-c", "notes", "--json").stdout)) == 3
+    assert "Haruka Mori" in remembered("list").stdout
+
+
+def test_get_gives_the_lines_of_a_document(remembered: Invoke) -> None:
+    """get finds a document by path or docid, and can cut."""
+    [haruka] = json.loads(remembered("search", "ticket", "--json").stdout)
+
+    assert "Counts seconds." in remembered("get", "people/haruka.md").stdout
+    by_docid = json.loads(remembered("get", haruka["docid"], "--from", "2", "--lines", "1", "--json").stdout)
+    assert by_docid["file"] == "notes/people/haruka.md"
+    assert by_docid["text"].count("\n") <= 1
+
+
+def test_multi_get_gives_what_it_can(remembered: Invoke) -> None:
+    """Documents by glob, the text of each below its name; what does not fit is said on stderr."""
+    found = remembered("multi-get", "decisions/*.md")
+    nothing = json.loads(remembered("multi-get", "decisions/*.md", "--max-bytes", "1", "--json").stdout)
+
+    assert found.stdout.count("==> notes/decisions/") == 2
+    assert nothing["documents"] == []
+    assert len(nothing["errors"]) == 2
+
+
+def test_a_note_cannot_drive_the_terminal(invoke: Invoke, notes: Path) -> None:
+    """Escape sequences of a note are shown as what they are."""
+    (notes / "evil.md").write_text("# Evil \x1b[2J\n\nxylophone \x1b]0;owned\x07 here\n", "utf-8")
+    invoke("bootstrap", notes, "--skip-embed")
+
+    shown = invoke("search", "xylophone").stdout
+
+    assert "xylophone" in shown
+    assert "\x1b" not in shown
+    assert "\x07" not in shown
+
+
+def test_path_names_vault_and_config(invoke: Invoke, home: Path) -> None:
+    """path answers whether or not anything exists."""
+    places = json.loads(invoke("path", "--json").stdout)
+
+    assert places["vault"] == str(home / ".cache/clawmem/index.sqlite")
+    assert places["config"] == str(home / ".config/clawmem/config.yaml")
+    assert invoke("path").stdout.strip() == places["vault"]
+
+
+@pytest.mark.parametrize("mode", ["search", "vsearch", "query"])
+def test_bench_measures_a_judged_collection(invoke: Invoke, tmp_path: Path, home: Path, mode: str) -> None:
+    """bench prints figures by category and writes a TREC run; the user's vault is not touched."""
+    folder = judged(tmp_path)
+
+    shown = invoke("bench", "retrieval", folder, "--mode", mode, "--run", tmp_path / "run.txt")
+    figures = json.loads(invoke("bench", "retrieval", folder, "--mode", mode, "--json").stdout)
+
+    assert shown.exit_code == 0, shown.output
+    assert "files/s" in shown.stdout
+    assert figures["groups"]["all"]["n"] == 2
+    assert figures["groups"]["easy"]["mean"]["recall@5"] == 1.0
+    assert (tmp_path / "run.txt").read_text("utf-8").splitlines()[0].split()[:2] == ["q1", "Q0"]
+    assert list(home.iterdir()) == []
+
+
+def test_bench_of_turns(invoke: Invoke, tmp_path: Path) -> None:
+    """--unit turn ranks lines and needs the judgements of turns."""
+    folder = judged(tmp_path)
+    refused = invoke("bench", "retrieval", folder, "--unit", "turn")
+    (folder / "turns.tsv").write_text("t1\tcats\t3\nt2\tdogs\t3\n", "utf-8")
+    (folder / "qrels_turn.tsv").write_text("q1\tt1\t1\n", "utf-8")
+
+    measured = json.loads(invoke("bench", "retrieval", folder, "--unit", "turn", "--json").stdout)
+
+    assert refused.exit_code == 2
+    assert "turns.tsv" in refused.stderr or "qrels_turn.tsv" in refused.stderr
+    assert measured["unit"] == "turn"
+    assert measured["groups"]["all"]["mean"]["recall@5"] == 1.0
+
+
+def judged(tmp_path: Path) -> Path:
+    folder = tmp_path / "judged"
+    (folder / "corpus").mkdir(parents=True)
+    (folder / "corpus/cats.md").write_text("# Cats\n\nA cat purrs when it is content.\n", "utf-8")
+    (folder / "corpus/dogs.md").write_text("# Dogs\n\nA dog barks at the postman.\n", "utf-8")
+    questions = [
+        {"qid": "q1", "text": "why does a cat purr", "category": "easy"},
+        {"qid": "q2", "text": "who barks", "category": "hard"},
+    ]
+    (folder / "queries.jsonl").write_text("\n".join(map(json.dumps, questions)), "utf-8")
+    (folder / "qrels.tsv").write_text("q1\tcats\t1\nq2\tdogs\t1\n", "utf-8")
+    return folder

@@ -1,0 +1,239 @@
+"""Settings and the config file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clawmem.app.config_file import add_collection, remove_collection
+from clawmem.app.container import late
+from clawmem.app.settings import Settings, environment, load_settings
+from clawmem.ports.errors import BackendUnavailable, ConfigError, NotFound
+
+COMMENTED = """\
+# top
+collections:
+  # my notes
+  notes:
+    path: /a   # here
+    context:
+      sub: what lies there
+
+  # the work ones
+  work:
+    path: /b
+# about lifecycle
+lifecycle:
+  dry_run: true
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    return tmp_path / "config.yaml"
+
+
+def load(config: Path, **env: str) -> Settings:
+    return load_settings(environ={"CLAWMEM_CONFIG_DIR": str(config.parent), **env})
+
+
+def test_without_a_file_everything_has_a_default(config: Path) -> None:
+    """No config file is an empty one."""
+    settings = load(config, XDG_CACHE_HOME="/cache")
+
+    assert settings.vault == Path("/cache/clawmem/index.sqlite")
+    assert settings.config_file == config
+    assert (settings.backend, settings.ranking, settings.profile) == ("sqlite", "calibrated", "balanced")
+    assert settings.collections == {}
+
+
+def test_the_environment_and_the_command_line_choose(config: Path) -> None:
+    """INDEX_PATH beats XDG_CACHE_HOME, --vault beats both; the config file's backend yields to --backend."""
+    config.write_text("backend: other\n", "utf-8")
+    env = {"CLAWMEM_CONFIG_DIR": str(config.parent), "XDG_CACHE_HOME": "/cache", "INDEX_PATH": "/index"}
+
+    assert load_settings(environ=env).vault == Path("/index")
+    assert load_settings(environ=env).backend == "other"
+    chosen = load_settings(environ=env, vault=Path("/given"), backend="sqlite")
+    assert (chosen.vault, chosen.backend) == (Path("/given"), "sqlite")
+
+
+def test_variables_of_the_environment(config: Path) -> None:
+    """Profile, model ban, colour and vaults come from the environment, added to the file's."""
+    config.write_text("vaults: {home: /home.sqlite}\nprofile: speed\n", "utf-8")
+
+    settings = load(
+        config,
+        CLAWMEM_PROFILE="deep",
+        CLAWMEM_NO_LOCAL_MODELS="true",
+        NO_COLOR="1",
+        CLAWMEM_VAULTS='{"work": "/work.sqlite"}',
+    )
+
+    assert (settings.profile, settings.no_local_models, settings.color) == ("deep", True, False)
+    assert settings.vaults == {"home": Path("/home.sqlite"), "work": Path("/work.sqlite")}
+
+
+def test_index_yml_is_read_where_it_is_alone(config: Path) -> None:
+    """config.yaml is preferred; index.yml alone will do, and is what gets edited."""
+    other = config.with_name("index.yml")
+    other.write_text("collections: {old: {path: /old}}\n", "utf-8")
+
+    assert list(load(config).collections) == ["old"]
+    assert load(config).config_file == other
+    config.write_text("collections: {new: {path: /new}}\n", "utf-8")
+    assert list(load(config).collections) == ["new"]
+
+
+def test_keys_of_later_features_are_kept(config: Path) -> None:
+    """What a later version will read is no error today."""
+    config.write_text(
+        "directoryContext: true\nlifecycle: {archive_after_days: 90}\nglobal_context: my life\n"
+        "collections: {a: {path: /a, autoEmbed: true, context: {sub: x}, update: git pull}}\n",
+        "utf-8",
+    )
+
+    settings = load(config)
+
+    assert settings.lifecycle == {"archive_after_days": 90}
+    assert settings.collections["a"].update == "git pull"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: [\n", "line 2"),
+        ("collections:\n  a: {path: /a}\n  a: {path: /b}\n", "line 3"),
+        ("- a\n", "mapping"),
+        ("colections: {}\n", "'colections' is not known"),
+        ("vault: /x\n", "'vault' is not known"),
+        ("collections: 7\n", "collections"),
+        ("collections: {a: {path: 7}}\n", "collections.a.path"),
+        ("collections: {a: {path: relative}}\n", "absolute"),
+        ("collections: {a: {path: /a, patern: x}}\n", "collections.a.patern"),
+        ("ranking: magic\n", "'calibrated' or 'published'"),
+        (b"\xff\xfe", "cannot be read"),
+    ],
+)
+def test_a_wrong_file_is_one_sentence(config: Path, text: str | bytes, said: str) -> None:
+    """What cannot be honoured is a ConfigError that names the file and the place."""
+    config.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+    with pytest.raises(ConfigError) as refused:
+        load(config)
+
+    assert str(config) in str(refused.value)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", '{"a": 1}'])
+def test_vaults_must_be_json_of_paths(config: Path, text: str) -> None:
+    """CLAWMEM_VAULTS that is something else is refused."""
+    with pytest.raises(ConfigError):
+        load(config, CLAWMEM_VAULTS=text)
+
+
+def test_dotenv_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """KEY=VALUE, quotes dropped; comments and keys with blanks are passed over; the shell wins."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CLAWMEM_T1", "shell")
+    (tmp_path / ".env").write_text(
+        "CLAWMEM_T1=file\n CLAWMEM_T2 = a = b \n#CLAWMEM_T3=x\nexport CLAWMEM_T4=x\nCLAWMEM_T5='q'\n", "utf-8"
+    )
+
+    env = environment()
+
+    assert {k: v for k, v in env.items() if k.startswith("CLAWMEM_T")} == {
+        "CLAWMEM_T1": "shell",
+        "CLAWMEM_T2": "a = b",
+        "CLAWMEM_T5": "q",
+    }
+
+
+def test_adding_keeps_comments_and_order(config: Path) -> None:
+    """A new collection goes below the others; every other line stays to the letter."""
+    config.write_text(COMMENTED, "utf-8")
+
+    add_collection(config, "new", Path("/new"), "*.md")
+
+    added = '  new:\n    path: "/new"\n    pattern: "*.md"\n'
+    assert config.read_text("utf-8") == COMMENTED.replace("    path: /b\n", f"    path: /b\n{added}")
+
+
+def test_adding_again_changes_path_and_pattern_alone(config: Path) -> None:
+    """An existing name keeps its context and its comments."""
+    config.write_text(COMMENTED, "utf-8")
+
+    add_collection(config, "notes", Path("/elsewhere"), "*.txt")
+
+    notes = load(config).collections["notes"]
+    assert (notes.path, notes.pattern) == (Path("/elsewhere"), "*.txt")
+    assert notes.context == {"sub": "what lies there"}
+    assert config.read_text("utf-8").count("#") == COMMENTED.count("#")
+
+
+def test_removing_keeps_every_other_line(config: Path) -> None:
+    """A comment that belongs to what follows survives."""
+    config.write_text(COMMENTED, "utf-8")
+
+    remove_collection(config, "notes")
+    remove_collection(config, "work")
+
+    left = config.read_text("utf-8")
+    assert load(config).collections == {}
+    assert left.count("#") == COMMENTED.count("#") - 1  # the one on the line that went
+    with pytest.raises(NotFound):
+        remove_collection(config, "work")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "# only a comment\n",
+        "collections:\n",
+        "collections: {}\n# end",
+        "collections: {a: {path: /a}}",
+        "collections:\n  a:\n    path: /a",
+        "collections:\n- a\n"[:13],
+        "lifecycle: {dry_run: true}\n",
+        "collections:\r\n  a: {path: /a}\r\n",
+    ],
+)
+@pytest.mark.parametrize("name", ["new", "123", "yes", "日本"])
+def test_adding_works_whatever_is_there(config: Path, text: str, name: str) -> None:
+    """The new collection is there, and so is all that was."""
+    config.write_bytes(text.encode())
+    before = load(config)
+
+    add_collection(config, name, Path("/with space/ü"), "**/*.md")
+
+    after = load(config)
+    assert after.collections[name].path == Path("/with space/ü")
+    assert {**after.collections, **before.collections} == after.collections
+    assert after.lifecycle == before.lifecycle
+    assert text.count("#") == config.read_text("utf-8").count("#")
+
+
+def test_a_linked_config_stays_a_link(config: Path, tmp_path: Path) -> None:
+    """The file behind a symbolic link is replaced, not the link."""
+    (tmp_path / "dotfiles").mkdir()
+    real = tmp_path / "dotfiles/clawmem.yaml"
+    real.write_text("collections: {}\n", "utf-8")
+    config.symlink_to(real)
+
+    add_collection(config, "a", Path("/a"))
+
+    assert config.is_symlink()
+    assert "/a" in real.read_text("utf-8")
+    assert sorted(path.name for path in real.parent.iterdir()) == ["clawmem.yaml"]
+
+
+def test_a_missing_extra_names_what_to_install() -> None:
+    """A backend whose package is not there is a sentence with the command; our own bugs are not hidden."""
+    with pytest.raises(BackendUnavailable, match=r"pip install 'clawmem\[lancedb\]'"):
+        late("no_such_package.adapters.lancedb:Vault", extra="lancedb")()
+    with pytest.raises(ModuleNotFoundError):
+        late("clawmem.adapters.nothing.vault:Vault", extra="lancedb")()

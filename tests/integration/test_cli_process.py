@@ -1,0 +1,186 @@
+"""The command line as people and scripts meet it: real processes in an empty home."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+ROOT = Path(__file__).parents[2]
+HEAVY = {"numpy", "tokenizers", "lancedb", "tantivy", "duckdb", "rich", "wordllama", "sqlite_vec"}
+
+
+def modules_after(environ: dict[str, str], home: Path, *args: str) -> set[str]:
+    code = (
+        "import sys; from clawmem.app.cli.main import main\n"
+        "try: main()\n"
+        "finally: print(*sys.modules, file=sys.stderr)"
+    )
+    command = [sys.executable, "-c", code, *args]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=home, env=environ)
+    return set(done.stderr.split())
+
+
+def test_from_nothing_to_an_answer(run: Run, notes: Path) -> None:
+    """``bootstrap`` is enough: afterwards every way of asking answers with a place."""
+    begun = run("bootstrap", notes)
+
+    assert begun.returncode == 0, begun.stderr
+    assert "notes: 3 added" in begun.stdout
+    assert "clawmem query" in begun.stdout
+    for verb in ("search", "query", "vsearch"):
+        found = run(verb, "where", "do", "login", "sessions", "live")
+        assert found.returncode == 0, found.stderr
+        assert found.stdout.startswith("notes/decisions/2026-"), verb
+        assert not found.stderr
+
+
+def test_bootstrap_again_changes_nothing(run: Run, notes: Path, home: Path) -> None:
+    """A second ``bootstrap`` finds everything as it left it, the config file to the byte."""
+    run("bootstrap", notes)
+    config = (home / ".config/clawmem/config.yaml").read_bytes()
+
+    again = run("bootstrap", notes)
+
+    assert "0 added, 0 updated, 0 removed, 3 unchanged" in again.stdout
+    assert "Vectors: 0 made." in again.stdout
+    assert (home / ".config/clawmem/config.yaml").read_bytes() == config
+
+
+def test_the_steps_one_by_one(run: Run, notes: Path, home: Path) -> None:
+    """init, collection add, update and embed do together what bootstrap does."""
+    for step in (("init",), ("collection", "add", notes, "--name", "mine"), ("update",), ("embed",)):
+        done = run(*step)
+        assert done.returncode == 0, done.stderr
+
+    assert json.loads(run("search", "ticket", "--json").stdout)[0]["file"] == "mine/people/haruka.md"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
+def test_nobody_else_can_read_the_vault(run: Run, notes: Path, home: Path) -> None:
+    """The vault file and its companions belong to their owner alone."""
+    run("bootstrap", notes)
+
+    files = [path for path in (home / ".cache/clawmem").iterdir() if path.is_file()]
+    assert files
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
+
+
+@pytest.mark.parametrize(
+    "verb", [("search", "x"), ("query", "x"), ("status",), ("list",), ("verify",), ("embed",)]
+)
+def test_without_a_vault_it_says_so_and_makes_none(run: Run, home: Path, verb: tuple[str, ...]) -> None:
+    """A reading command on no vault leaves with 5, the way out, and an untouched disk."""
+    done = run(*verb)
+
+    assert done.returncode == 5
+    assert done.stderr.count("\n") == 1
+    assert "clawmem bootstrap PATH" in done.stderr
+    assert not done.stdout
+    assert list(home.iterdir()) == []
+
+
+def test_no_traceback_ever(run: Run, home: Path) -> None:
+    """A vault that is none is a sentence, not a traceback."""
+    (home / "broken").write_text("not a vault at all, only some text that is long enough" * 100)
+
+    done = run("search", "x", "--vault", "broken")
+
+    assert done.returncode == 5
+    assert done.stderr.startswith("clawmem: ")
+    assert "Traceback" not in done.stderr
+
+
+def test_the_version_is_the_package_s(run: Run) -> None:
+    """``--version`` says what pyproject.toml says."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+    assert run("--version").stdout == f"clawmem {project['version']}\n"
+    assert run("--version", "--json").stdout == f"clawmem {project['version']}\n"
+
+
+def test_the_version_answers_before_anything_is_imported(environ: dict[str, str], home: Path) -> None:
+    """``--version`` loads no framework."""
+    assert not modules_after(environ, home, "--version") & (HEAVY | {"typer", "pydantic", "apsw"})
+
+
+@pytest.mark.parametrize("args", [("--help",), ("search", "--help"), ("bench", "retrieval", "--help")])
+def test_help_starts_light(environ: dict[str, str], home: Path, args: tuple[str, ...]) -> None:
+    """Help loads neither models nor storage."""
+    assert not modules_after(environ, home, *args) & (HEAVY - {"rich"} | {"apsw", "dependency_injector"})
+
+
+def test_search_loads_no_model(run: Run, notes: Path, environ: dict[str, str], home: Path) -> None:
+    """A search by words needs neither numpy nor a tokenizer, vectors in the vault or not."""
+    run("bootstrap", notes)
+
+    loaded = modules_after(environ, home, "search", "sessions")
+
+    assert "apsw" in loaded
+    assert not loaded & HEAVY
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes end differently")
+def test_a_reader_that_goes_away_is_no_error(
+    run: Run, notes: Path, environ: dict[str, str], home: Path
+) -> None:
+    """``clawmem … | head`` ends without a word."""
+    (notes / "long.md").write_text("# Long\n\n" + "a line of text\n" * 50_000, "utf-8")
+    run("bootstrap", notes, "--skip-embed")
+    command = [sys.executable, "-m", "clawmem", "get", "notes/long.md"]
+
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(command, check=False, stdout=writer, stderr=subprocess.PIPE, cwd=home, env=environ)
+    os.close(writer)
+
+    assert done.returncode == 141
+    assert done.stderr == b""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
+def test_an_interrupt_ends_with_130(run: Run, notes: Path, environ: dict[str, str], home: Path) -> None:
+    """Ctrl-C is neither a traceback nor a success; the vault is usable afterwards."""
+    run("bootstrap", notes)
+    started = notes / "started"
+    config = home / ".config/clawmem/config.yaml"
+    config.write_text(config.read_text("utf-8") + "    update: touch started; sleep 60\n", "utf-8")
+    command = [sys.executable, "-m", "clawmem", "update", "--pull"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=home, env=environ) as process:
+        while not started.exists():
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=30)[1]
+
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    assert run("search", "redis").returncode == 0
+
+
+def test_dotenv_chooses_the_vault_and_the_shell_wins(run: Run, home: Path, tmp_path: Path) -> None:
+    """``.env`` of the working folder is read; a variable of the shell is stronger."""
+    (home / ".env").write_text("# mine\nINDEX_PATH='elsewhere.sqlite'\nnot a key=1\n", "utf-8")
+
+    assert run("path").stdout == "elsewhere.sqlite\n"
+    assert run("path", INDEX_PATH="/from/shell").stdout == f"{Path('/from/shell')}\n"
+    assert run("path", "--vault", "given").stdout == "given\n"
+
+
+def test_a_file_name_that_is_no_text_can_be_shown(run: Run, home: Path, notes: Path) -> None:
+    """Output that the terminal's encoding cannot hold is replaced, never an error."""
+    run("bootstrap", notes, "--skip-embed")
+
+    done = run("search", "Haruka", PYTHONIOENCODING="ascii:backslashreplace")
+
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,250 @@
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from clawmem.adapters.files.disk import DiskFiles
+from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.models.static import StaticEmbedder
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.indexing.embed import EmbedPending
+from clawmem.app.services.indexing.update import Folder, UpdateCollection
+from clawmem.app.services.maintenance.doctor import Doctor, Finding
+from clawmem.ports.embedder import Embedder
+from clawmem.ports.errors import EmbeddingError
+from clawmem.ports.records import Scan, Vector
+
+CHECKS = [
+    "storage",
+    "folder notes",
+    "lexical index",
+    "vectors",
+    "model",
+    "model canary",
+    "stored vectors",
+    "content types",
+]
+
+
+class Degenerate(HashingEmbedder):
+    """An embedder whose every vector is made by one function of what it should have been."""
+
+    def __init__(self, spoil: Callable[[Vector], Vector]) -> None:
+        self._spoil = spoil
+
+    def embed_query(self, text: str) -> Vector:
+        return self._spoil(super().embed_query(text))
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        return [self.embed_query(text) for text in texts]
+
+
+class Unreachable(HashingEmbedder):
+    """An embedder whose service does not answer."""
+
+    def embed_query(self, text: str) -> Vector:
+        raise EmbeddingError("The embedding service does not answer.")
+
+
+class Renamed(HashingEmbedder):
+    """The same numbers under another name."""
+
+    fingerprint = "another-model"
+
+
+class BrokenFiles(DiskFiles):
+    """A disk that fails in a way that nobody expected."""
+
+    def scan(self, root: str, *, enter: Callable[[str], bool], wanted: Callable[[str], bool]) -> Scan:
+        raise OSError("the disk is on fire")
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Iterator[SqliteVault]:
+    opened = SqliteVault(str(tmp_path / "vault.sqlite"))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def folder(vault: SqliteVault, tmp_path: Path) -> Folder:
+    """Thirty indexed notes, each of two paragraphs."""
+    root = tmp_path / "notes"
+    root.mkdir()
+    for number in range(30):
+        text = f"# Note {number}\n\nAbout subject{number}.\n\nMore of subject{number} and thing{number}.\n"
+        (root / f"{number:02}.md").write_text(text, encoding="utf-8")
+    folder = Folder("notes", str(root))
+    UpdateCollection(vault, DiskFiles(), ManualClock(), parse_yaml)(folder)
+    return folder
+
+
+def examine(vault: SqliteVault, folder: Folder, embedder: Embedder | None) -> dict[str, Finding]:
+    return {finding.check: finding for finding in Doctor(vault, DiskFiles(), [folder], embedder)()}
+
+
+def failed(findings: dict[str, Finding]) -> list[str]:
+    return [name for name, finding in findings.items() if not finding.ok]
+
+
+@pytest.mark.parametrize("embedder", [StaticEmbedder(), HashingEmbedder()], ids=["static", "hashing"])
+def test_a_sound_vault_passes_every_check(vault: SqliteVault, folder: Folder, embedder: Embedder) -> None:
+    """All checks come in their order, all well, none with a way out; the ranking self-test is named."""
+    EmbedPending(vault, embedder)()
+
+    findings = examine(vault, folder, embedder)
+
+    assert list(findings) == CHECKS
+    assert failed(findings) == []
+    assert {finding.way_out for finding in findings.values()} == {""}
+    assert "ranking self-test passed" in findings["storage"].detail
+    assert findings["stored vectors"].detail.startswith("15 computed again")
+    assert findings["content types"].detail == "note 30"
+
+
+def test_an_empty_vault_without_a_model_is_sound(vault: SqliteVault, tmp_path: Path) -> None:
+    """Nothing indexed and nothing configured is a state, not an illness."""
+    assert failed(examine(vault, Folder("notes", str(tmp_path)), None)) == []
+
+
+def test_words_alone_are_sound(vault: SqliteVault, folder: Folder) -> None:
+    """Without a model the texts that have no vector are no backlog."""
+    findings = examine(vault, folder, None)
+
+    assert failed(findings) == []
+    assert "words" in findings["model"].detail
+
+
+def test_damaged_storage_is_quoted(vault: SqliteVault, folder: Folder) -> None:
+    """What the storage says of itself is the finding, with what to do."""
+    vault._db.write("pragma foreign_keys = off")
+    vault._db.write("delete from content where hash = (select hash from documents limit 1)")
+
+    finding = examine(vault, folder, None)["storage"]
+
+    assert not finding.ok
+    assert "dangling reference in documents" in finding.detail
+    assert finding.way_out
+
+
+def test_a_folder_that_is_gone(vault: SqliteVault, folder: Folder) -> None:
+    """The missing folder is named, and how to live without it."""
+    finding = examine(vault, Folder("old", folder.root + "-gone"), None)["folder old"]
+
+    assert not finding.ok
+    assert folder.root + "-gone" in finding.detail
+    assert finding.way_out.endswith("clawmem collection remove old")
+
+
+@pytest.mark.parametrize("grain", ["line", "passage", "document"])
+def test_a_lost_entry_of_any_grain(vault: SqliteVault, folder: Folder, grain: str) -> None:
+    """One row less than the records have fails the check, and only that grain is named."""
+    vault._db.write(f"delete from lexical_{grain} where rowid = (select min(rowid) from lexical_{grain})")
+
+    findings = examine(vault, folder, None)
+
+    assert failed(findings) == ["lexical index"]
+    assert findings["lexical index"].detail.startswith(f"{grain}: the index holds ")
+    assert ";" not in findings["lexical index"].detail
+
+
+def test_a_backlog_of_vectors(vault: SqliteVault, folder: Folder) -> None:
+    """With a model configured, waiting texts are a finding whose way out is to embed them."""
+    findings = examine(vault, folder, HashingEmbedder())
+
+    assert failed(findings) == ["vectors"]
+    assert findings["vectors"].way_out == "Run: clawmem embed"
+
+
+def test_texts_that_were_given_up(vault: SqliteVault, folder: Folder) -> None:
+    """Failures are counted and the documents named, three of them at most."""
+    EmbedPending(vault, Unreachable())()
+
+    finding = examine(vault, folder, HashingEmbedder())["vectors"]
+
+    assert not finding.ok
+    assert finding.detail.endswith("in notes/00.md, notes/01.md, notes/02.md and 27 more")
+    assert finding.way_out.endswith("clawmem embed --force")
+
+
+def test_vectors_of_another_model(vault: SqliteVault, folder: Folder) -> None:
+    """Both models are named, nothing is compared between them; without any model the vectors are useless."""
+    EmbedPending(vault, HashingEmbedder())()
+
+    findings = examine(vault, folder, Renamed())
+
+    assert failed(findings) == ["model"]
+    assert Renamed.fingerprint in findings["model"].detail
+    assert HashingEmbedder.fingerprint in findings["model"].detail
+    assert failed(examine(vault, folder, None)) == ["model"]
+
+
+CONSTANT = struct.pack("<64f", *([0.125] * 64))
+NEARLY = struct.pack("<64f", 0.126, *([0.125] * 63))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (lambda vector: CONSTANT, "the same vector"),
+        (lambda vector: NEARLY if vector[0] % 2 else CONSTANT, "the same vector"),
+        (lambda vector: bytes(256), "not nearest"),
+        (lambda vector: struct.pack("<64f", *([float("nan")] * 64)), "not nearest"),
+        (lambda vector: vector[:128], "not of 64 dimensions"),
+    ],
+    ids=["constant", "nearly constant", "zeros", "not a number", "wrong length"],
+)
+def test_a_degenerate_model(
+    vault: SqliteVault, folder: Folder, spoil: Callable[[Vector], Vector], reason: str
+) -> None:
+    """A model that answers with the same, with nothing or with rubbish is found out before it is trusted."""
+    finding = examine(vault, folder, Degenerate(spoil))["model canary"]
+
+    assert not finding.ok
+    assert reason in finding.detail
+
+
+def test_a_model_that_ranks_wrong_way_round(vault: SqliteVault, folder: Folder) -> None:
+    """Questions that are far from what they mean are counted and quoted."""
+
+    class Opposite(HashingEmbedder):
+        def embed_query(self, text: str) -> Vector:
+            return struct.pack("<64f", *(-x for x in struct.unpack("<64f", super().embed_query(text))))
+
+        def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+            return [HashingEmbedder.embed_query(self, text) for text in texts]
+
+    finding = examine(vault, folder, Opposite())["model canary"]
+
+    assert not finding.ok
+    assert finding.detail.startswith("6 of 6 questions are not nearest to what they mean: ")
+
+
+def test_stored_vectors_that_the_model_no_longer_gives(vault: SqliteVault, folder: Folder) -> None:
+    """The same model name with other numbers behind it is found by computing a sample again."""
+    EmbedPending(vault, HashingEmbedder())()
+    vault._db.write("update vectors set vector = ?", (HashingEmbedder().embed_query("something else"),))
+
+    finding = examine(vault, folder, HashingEmbedder())["stored vectors"]
+
+    assert not finding.ok
+    assert finding.detail.startswith("15 of 15 differ")
+    assert "notes/00.md" in finding.detail
+
+
+def test_a_check_that_raises_is_a_finding(vault: SqliteVault, folder: Folder) -> None:
+    """A dead model and a burning disk fail their own checks; all others are still made."""
+    EmbedPending(vault, HashingEmbedder())()
+
+    found = Doctor(vault, BrokenFiles(), [folder], Unreachable())()
+
+    assert [finding.check for finding in found] == CHECKS
+    broken = {finding.check: finding.detail for finding in found if not finding.ok}
+    assert sorted(broken) == ["folder notes", "model canary", "stored vectors"]
+    assert broken["folder notes"].endswith("the disk is on fire")
+    assert broken["model canary"].endswith("The embedding service does not answer.")

@@ -1,0 +1,392 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.documents.lookup import Lookup, MultiGet
+from clawmem.app.services.indexing.publish import publish, withdraw
+from clawmem.app.services.indexing.source import parse_source
+from clawmem.ports.errors import Ambiguous, InvalidInput, NotFound
+from clawmem.ports.records import Document, InactiveReason, SourceStamp
+
+STAMP = SourceStamp(1, 1_690_000_000_000_000_000)
+ROOTS = {"notes": "/home/ada/notes", "work": "/srv/work/"}
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Iterator[SqliteVault]:
+    opened = SqliteVault(str(tmp_path / "vault.sqlite"))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def lookup(vault: SqliteVault) -> Lookup:
+    return Lookup(vault, ROOTS, home="/home/ada")
+
+
+def put(vault: SqliteVault, name: str, source: str | None = None) -> Document:
+    """A document at ``collection/path``; without *source* its name is all it says."""
+    collection, _, path = name.partition("/")
+    data = (name if source is None else source).encode()
+    parsed = parse_source(data, collection, path, STAMP, now_ms=1_700_000_000_000, parse_yaml=parse_yaml)
+    with vault.writing():
+        document_id = publish(vault, parsed.document, parsed.body, parsed.fragments)
+    saved = vault.documents.get(document_id)
+    assert saved is not None
+    return saved
+
+
+def forget(vault: SqliteVault, document: Document) -> None:
+    with vault.writing():
+        withdraw(vault, [document.id], InactiveReason.FORGOTTEN)
+
+
+def shown(found: MultiGet) -> list[str]:
+    return [excerpt.document.display_path for excerpt in found.excerpts]
+
+
+class TestByDocid:
+    @pytest.mark.parametrize("length", [6, 7, 64])
+    @pytest.mark.parametrize("mark", ["", "#"])
+    def test_any_prefix_from_six_digits_on(
+        self, vault: SqliteVault, lookup: Lookup, length: int, mark: str
+    ) -> None:
+        """Six to all 64 digits, in either case, with or without a hash sign, name the document."""
+        document = put(vault, "notes/a.md")
+        put(vault, "notes/b.md")
+
+        assert lookup.find(mark + document.hash[:length].upper()).id == document.id
+
+    def test_no_match_after_a_hash_sign_suggests_nothing(self, vault: SqliteVault, lookup: Lookup) -> None:
+        """A docid that is not there is not compared with paths, however near they are."""
+        put(vault, "notes/abcdef")
+
+        with pytest.raises(NotFound) as caught:
+            lookup.find("#abcdef")
+        assert caught.value.suggestions == ()
+
+    def test_bare_digits_may_be_a_path(self, vault: SqliteVault, lookup: Lookup) -> None:
+        """Hex digits that no hash begins with are read as the end of a path."""
+        document = put(vault, "notes/facade")
+
+        assert lookup.find("facade").id == document.id
+
+    @pytest.mark.parametrize("name", ["#", "#abcde", "#%%%%%%", "#______", "#abcdeg", "#" + "a" * 65])
+    def test_what_is_not_hex_never_reaches_a_prefix_query(
+        self, vault: SqliteVault, lookup: Lookup, name: str
+    ) -> None:
+        """Wildcards, short and over-long digits after a hash sign are refused."""
+        put(vault, "notes/a.md")
+
+        with pytest.raises(InvalidInput) as caught:
+            lookup.find(name)
+        assert caught.value.code == "INVALID_INPUT"
+
+    def test_same_body_at_two_paths_is_ambiguous(self, vault: SqliteVault, lookup: Lookup) -> None:
+        """The same content twice is two documents; the error names both, and each name given resolves."""
+        put(vault, "notes/b.md", "Same.")
+        first = put(vault, "notes/a.md", "Same.")
+
+        with pytest.raises(Ambiguous) as caught:
+            lookup.find(first.hash[:8])
+
+        docid = f"#{first.hash[:6]}"
+        assert caught.value.candidates == (f"{docid} notes/a.md", f"{docid} notes/b.md")
+        assert lookup.find(caught.value.candidates[0]).id == first.id
+
+    def test_withdrawn_documents_have_no_docid(self, vault: SqliteVault, lookup: Lookup) -> None:
+        """A forgotten copy neither answers nor makes the other one ambiguous."""
+        kept = put(vault, "notes/a.md", "Same.")
+        forget(vault, put(vault, "notes/b.md", "Same."))
+
+        assert lookup.find(f"#{kept.hash[:6]}").id == kept.id
+
+
+class TestByPlace:
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "clawmem://notes/sub/a.md",
+            "clawmem:////notes//sub/a.md",
+            "//notes/sub/a.md",
+            "notes/sub/a.md",
+            "notes//sub/./a.md",
+            "sub/a.md",
+            "./sub/a.md",
+            "a.md",
+            "/home/ada/notes/sub/a.md",
+            "/home/ada//notes/./sub/a.md",
+            "~/notes/sub/a.md",
+            "sub\\a.md",
+        ],
+    )
+    def test_every_way_to_say_where(self, vault: SqliteVault, lookup: Lookup, name: str) -> None:
+        """Virtual, complete, partial, absolute and home paths mean the same document, with a line or not."""
+        document = put(vault, "notes/sub/a.md")
+        put(vault, "work/b.md")
+
+        assert lookup.find(name).id == document.id
+        assert lookup.find(f"{name}:7").id == document.id
+
+    def test_windows_paths_below_a_root(self, vault: SqliteVault) -> None:
+        """A drive letter and backslashes are compared with the root as text."""
+        document = put(vault, "notes/sub/a.md")
+
+        assert (
+            Lookup(vault, {"notes": "C:\\ada\\notes\\"}).find("C:\\ada\\notes\\sub\\a.md").id == document.id
+        )
+
+    @pytest.mark.parametrize(
+        "name", ["d/a.md", "otes/a.md", "A.md", "/home/ada/notesx/a.md", "clawmem://work/a.md"]
+    )
+    def test_parts_of_a_name_do_not_fit(self, vault: SqliteVault, lookup: Lookup, name: str) -> None:
+        """A name fits from a slash on, to the letter, and a complete place fits only itself."""
+        put(vault, "notes/a.md")
+
+        with pytest.raises(NotFound):
+            lookup.find(name)
+
+    def test_without_home_a_tilde_is_a_character(self, vault: SqliteVault) -> None:
+        """Nobody said where home is, so nothing is guessed."""
+        put(vault, "notes/a.md")
+
+        with pytest.raises(NotFound):
+            Lookup(vault, ROOTS).find("~/notes/a.md")
+
+    def test_a_complete_path_wins_over_the_end_of_another(self, vault: SqliteVault, lookup: Lookup) -> None:
+        """Every document can be reached by ``collection/path``, whatever else ends like it."""
+        document = put(vault, "notes/a.md")
+        put(vault, "work/notes/a.md")
+
+        assert lookup.find("notes/a.md").id == document.id
+
+    def test_an_end_that_fits_two_is_ambiguous(self, vault: SqliteVault, lookup: Lookup) -> None:
+        """The same file name twice is an error that lists docid and path of both."""
+        one, two = put(vault, "notes/a.md"), put(vault, "work/a.md")
+
+        with pytest.raises(Ambiguous) as caught:
+            lookup.find("a.md")
+        assert caught.value.candidates == (f"#{one.hash[:6]} notes/a.md", f"#{two.hash[:6]} work/a.md")
+
+    def test_a_file_below_two_roots_is_ambiguous(self, vault: SqliteVault) -> None:
+        """Of nested folders neither is preferred in silence."""
+        put(vault, "all/notes/a.md")
+        put(vault, "notes/a.md")
+
+        with pytest.raises(Ambiguous):
+            Lookup(vault, {"all": "/home/ada", "notes": "/home/ada/notes"}).find("/home/ada/notes/a.md")
+
+    def test_forgotten_documents_are_not_found(self, vault: SqliteVault, lookup: Lookup) -> None:
+        """What is not served is found by none of its places, nor suggested."""
+        forget(vault, put(vault, "notes/a.md"))
+
+        for name in ("clawmem://notes/a.md", "notes/a.md", "/home/ada/notes/a.md"):
+            with pytest.raises(NotFound) as caught:
+                lookup.find(name)
+            assert caught.value.suggestions == ()
+
+    @pytest.mark.parametrize(
+        ("name", "code"),
+        [
+            ("a\0.md", "INVALID_PATH"),
+            ("../a.md", "PATH_TRAVERSAL"),
+            ("notes\\..\\a.md", "PATH_TRAVERSAL"),
+            ("/home/ada/notes/../secret.md", "PATH_TRAVERSAL"),
+            ("a" * 1001, "PATH_TOO_LONG"),
+            ("", "NOT_FOUND"),
+            (":3", "NOT_FOUND"),
+            ("a" * 1000, "NOT_FOUND"),
+            ("clawmem://notes", "NOT_FOUND"),
+        ],
+    )
+    def test_names_that_are_refused(self, vault: SqliteVault, lookup: Lookup, name: str, code: str) -> None:
+        """What is no path at all is refused by name, at the limit and one past it."""
+        put(vault, "notes/some-longer-name.md")
+
+        with pytest.raises(InvalidInput) as caught:
+            lookup.find(name)
+        assert caught.value.code == code
+
+
+class TestSuggestions:
+    @pytest.mark.parametrize("name", ["readmee.md", "NOTES/REDME.md", "clawmem://notes/redme.md"])
+    def test_near_names_are_offered(self, vault: SqliteVault, lookup: Lookup, name: str) -> None:
+        """A few edits away, whatever the case, with or without the collection."""
+        put(vault, "notes/readme.md")
+        put(vault, "work/something-quite-different.md")
+
+        with pytest.raises(NotFound) as caught:
+            lookup.find(name)
+        assert caught.value.suggestions == ("notes/readme.md",)
+
+    def test_nearest_first_at_most_five(self, vault: SqliteVault, lookup: Lookup) -> None:
+        """Of seven near paths the five nearest come, equal ones by collection and path."""
+        for name in ("aaaaaaax", "aaaaaaxx", "aaaaaxxx", "aaaaaayy", "aaaaxxxx", "aaaxxxxx", "aaaaaaaz"):
+            put(vault, f"notes/{name}")
+
+        with pytest.raises(NotFound) as caught:
+            lookup.find("aaaaaaaa")
+
+        expected = ["aaaaaaax", "aaaaaaaz", "aaaaaaxx", "aaaaaayy", "aaaaaxxx"]
+        assert caught.value.suggestions == tuple(f"notes/{name}" for name in expected)
+
+    @pytest.mark.parametrize(("typed", "offered"), [("x" * 5, True), ("x" * 6, False)])
+    def test_five_edits_are_near_six_are_not(
+        self, vault: SqliteVault, lookup: Lookup, typed: str, offered: bool
+    ) -> None:
+        """The distance is cut exactly after five."""
+        put(vault, "notes/meeting")
+
+        with pytest.raises(NotFound) as caught:
+            lookup.find(f"meeting{typed}")
+        assert bool(caught.value.suggestions) is offered
+
+
+SOURCE = "---\ntags: [one]\n---\nfirst\nsecond\n\u2028third\n"
+
+
+class TestGet:
+    @pytest.mark.parametrize(
+        ("name", "from_line", "max_lines", "text", "start"),
+        [
+            ("a.md", None, None, "first\nsecond\n\u2028third\n", 4),
+            ("a.md", 1, None, "first\nsecond\n\u2028third\n", 4),
+            ("a.md", 2, 1, "first\n", 4),
+            ("a.md", 4, 2, "first\nsecond\n", 4),
+            ("a.md", 5, 1, "second\n", 5),
+            ("a.md:5", None, None, "second\n\u2028third\n", 5),
+            ("a.md:5", None, 1, "second\n", 5),
+            ("a.md:5", 6, None, "\u2028third\n", 6),
+            ("a.md", 6, 99, "\u2028third\n", 6),
+            ("a.md", 7, None, "", 7),
+            ("a.md:99999999999999999999", None, None, "", 99999999999999999999),
+        ],
+    )
+    def test_lines_are_those_of_the_file(
+        self,
+        vault: SqliteVault,
+        lookup: Lookup,
+        name: str,
+        from_line: int | None,
+        max_lines: int | None,
+        text: str,
+        start: int,
+    ) -> None:
+        """Front matter counts, only line feeds break, a line before the body means its first."""
+        document = put(vault, "notes/a.md", SOURCE)
+        excerpt = lookup.get(name, from_line=from_line, max_lines=max_lines)
+
+        assert (excerpt.text, excerpt.start_line, excerpt.total_lines) == (text, start, 6)
+        assert (excerpt.document, excerpt.docid) == (document, document.hash[:6])
+
+    @pytest.mark.parametrize("source", ["", "no line break", "one\n", "one\n\ntwo"])
+    def test_the_whole_body_comes_back_unchanged(
+        self, vault: SqliteVault, lookup: Lookup, source: str
+    ) -> None:
+        """Whatever the last line ends with, the text is the body to the letter."""
+        put(vault, "notes/a.md", source)
+        excerpt = lookup.get("a.md")
+
+        assert excerpt.text == source
+        assert excerpt.total_lines == len(source.splitlines())
+
+    @pytest.mark.parametrize(
+        ("name", "numbers"), [("a.md", {"from_line": 0}), ("a.md", {"max_lines": 0}), ("a.md:0", {})]
+    )
+    def test_lines_count_from_one(
+        self, vault: SqliteVault, lookup: Lookup, name: str, numbers: dict[str, int]
+    ) -> None:
+        """Zero is out of bounds, as a line and as a number of lines."""
+        put(vault, "notes/a.md")
+
+        with pytest.raises(InvalidInput) as caught:
+            lookup.get(name, **numbers)
+        assert caught.value.code == "OUT_OF_BOUNDS"
+
+
+class TestMultiGet:
+    def test_a_list_is_ordered_and_each_document_once(self, vault: SqliteVault, lookup: Lookup) -> None:
+        """Names of any kind, blanks around them, come by collection and path without doubles."""
+        put(vault, "work/a.md")
+        put(vault, "notes/sub/c.md")
+        by_id = put(vault, "notes/b.md")
+
+        found = lookup.multi_get(f"work/a.md, sub/c.md ,#{by_id.hash[:6]},,clawmem://work/a.md")
+
+        assert shown(found) == ["notes/b.md", "notes/sub/c.md", "work/a.md"]
+        assert [excerpt.text for excerpt in found.excerpts] == shown(found)
+        assert found.errors == ()
+
+    def test_a_bad_name_spoils_nothing_else(self, vault: SqliteVault, lookup: Lookup) -> None:
+        """Unknown, ambiguous and refused names become entries; at most three paths are suggested."""
+        for name in (
+            "notes/a1.md",
+            "notes/a2.md",
+            "notes/a3.md",
+            "notes/a4.md",
+            "notes/x/s.md",
+            "work/x/s.md",
+        ):
+            put(vault, name)
+
+        found = lookup.multi_get("a1.md,a9.md,s.md,../a1.md,a\0.md,#zz")
+
+        assert shown(found) == ["notes/a1.md"]
+        codes = ["NOT_FOUND", "AMBIGUOUS", "PATH_TRAVERSAL", "INVALID_PATH", "INVALID_INPUT"]
+        assert [error.code for error in found.errors] == codes
+        assert found.errors[0].suggestions == ("notes/a1.md", "notes/a2.md", "notes/a3.md")
+
+    @pytest.mark.parametrize(
+        ("pattern", "expected"),
+        [
+            ("notes/*.md", ["notes/a.md", "notes/b.md", "work/notes/d.md"]),
+            ("notes/**", ["notes/a.md", "notes/b.md", "notes/sub/c.md", "work/notes/d.md"]),
+            ("clawmem://notes/**", ["notes/a.md", "notes/b.md", "notes/sub/c.md"]),
+            ("//notes/*/c.md", ["notes/sub/c.md"]),
+            ("clawmem://notes/", ["notes/a.md", "notes/b.md", "notes/sub/c.md"]),
+            ("*.md", ["notes/a.md", "notes/b.md"]),
+            ("*/*/*/*", []),
+            ("notes/{a,b}.m?", ["notes/a.md", "notes/b.md"]),
+            ("?.md,b.md", []),
+            ("notes/a.md", ["notes/a.md"]),
+            ("c.md", ["notes/sub/c.md"]),
+        ],
+    )
+    def test_a_glob_over_places_and_paths(
+        self, vault: SqliteVault, lookup: Lookup, pattern: str, expected: list[str]
+    ) -> None:
+        """Complete and relative paths fit, a virtual one only its place; a comma in a glob is a comma."""
+        for name in ("work/notes/d.md", "notes/sub/c.md", "notes/b.md", "notes/a.md"):
+            put(vault, name)
+
+        found = lookup.multi_get(pattern)
+
+        assert shown(found) == expected
+        assert bool(found.errors) is (not expected)
+
+    @pytest.mark.parametrize(("size", "given"), [(10_240, True), (10_241, False)])
+    def test_a_body_too_large_is_an_entry(
+        self, vault: SqliteVault, lookup: Lookup, size: int, given: bool
+    ) -> None:
+        """Bytes are counted, not characters; the entry says both sizes and how to read it."""
+        put(vault, "notes/a.md", "é" * 5120 + "x" * (size - 10_240))
+
+        found = lookup.multi_get("*.md")
+
+        assert bool(found.excerpts) is given
+        if not given:
+            assert str(found.errors[0]) == (
+                "notes/a.md has 10.1 KB, more than the 10.0 KB that are given of one among several. "
+                'Read it with: clawmem get "notes/a.md"  (or raise --max-bytes.)'
+            )
+
+    def test_a_limit_of_nothing_is_out_of_bounds(self, lookup: Lookup) -> None:
+        """A limit below one byte is a mistake, not an empty answer."""
+        with pytest.raises(InvalidInput) as caught:
+            lookup.multi_get("*", max_bytes=0)
+        assert caught.value.code == "OUT_OF_BOUNDS"

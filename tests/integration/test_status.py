@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from clawmem.adapters.files.disk import DiskFiles
+from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.memory.clock import START_MS, ManualClock
+from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.indexing.embed import EmbedPending
+from clawmem.app.services.indexing.update import Folder, UpdateCollection
+from clawmem.app.services.maintenance.status import Status
+from clawmem.ports.records import EmbeddingCounts
+
+DAY_MS = 86_400_000
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Iterator[SqliteVault]:
+    opened = SqliteVault(str(tmp_path / "vault.sqlite"))
+    yield opened
+    opened.close()
+
+
+def index(vault: SqliteVault, root: Path, name: str, sources: dict[str, tuple[str, int]]) -> None:
+    """Write files of a text and an age in days, and index them."""
+    for path, (text, days) in sources.items():
+        file = root / name / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        os.utime(file, ns=(0, (START_MS - days * DAY_MS) * 1_000_000))
+    UpdateCollection(vault, DiskFiles(), ManualClock(), parse_yaml)(Folder(name, str(root / name)))
+
+
+def test_an_empty_vault(vault: SqliteVault) -> None:
+    """Before anything is indexed all counts are zero, and there is neither model nor newest document."""
+    report = Status(vault, ManualClock())()
+
+    assert (report.collections, report.documents, report.content_types) == ({}, 0, {})
+    assert (report.model, report.newest, report.embeddings) == (None, None, EmbeddingCounts())
+    assert report.info == vault.info()
+
+
+def test_served_documents_are_counted(vault: SqliteVault, tmp_path: Path) -> None:
+    """Per collection and per type, sorted by name; a removed file counts no more."""
+    decision = "---\ncontent_type: decision\n---\nUse SQLite.\n"
+    index(vault, tmp_path, "work", {"a.md": (decision, 3), "b.md": ("Plain text.", 2), "c.md": ("Gone.", 1)})
+    index(vault, tmp_path, "notes", {"d.md": ("More text.", 5)})
+    (tmp_path / "work" / "c.md").unlink()
+    index(vault, tmp_path, "work", {})
+
+    report = Status(vault, ManualClock())()
+
+    assert list(report.collections.items()) == [("notes", 1), ("work", 2)]
+    assert report.documents == 3
+    assert list(report.content_types.items()) == [("decision", 1), ("note", 2)]
+    assert report.newest == "2023-11-12T22:13:20.000Z"
+
+
+def test_a_file_from_the_future_is_not_the_newest(vault: SqliteVault, tmp_path: Path) -> None:
+    """A made-up date does not hide for years when the vault last heard of anything; exactly now does count."""
+    index(vault, tmp_path, "notes", {"later.md": ("Later.", -400), "now.md": ("Now.", 0)})
+
+    assert Status(vault, ManualClock())().newest == "2023-11-14T22:13:20.000Z"
+    assert Status(vault, ManualClock(START_MS - 1))().newest is None
+
+
+def test_vectors_and_their_model(vault: SqliteVault, tmp_path: Path) -> None:
+    """The backlog is seen before embedding, the model's name after."""
+    index(vault, tmp_path, "notes", {"a.md": ("Some text.", 1)})
+    before = Status(vault, ManualClock())()
+    EmbedPending(vault, HashingEmbedder())()
+    after = Status(vault, ManualClock())()
+
+    assert (before.model, before.embeddings.stored) == (None, 0)
+    assert before.embeddings.pending > 0
+    assert (after.model, after.embeddings.pending) == (HashingEmbedder.fingerprint, 0)
+    assert after.embeddings.stored == before.embeddings.pending

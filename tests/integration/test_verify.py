@@ -1,0 +1,339 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from clawmem.adapters.files.disk import DiskFiles
+from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.memory.clock import START_MS, ManualClock
+from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.sqlite.keys import pack
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.indexing.embed import EmbedPending
+from clawmem.app.services.indexing.publish import withdraw
+from clawmem.app.services.indexing.update import Folder, UpdateCollection
+from clawmem.app.services.maintenance.verify import Verify
+from clawmem.ports.records import (
+    FragmentKey,
+    Grain,
+    InactiveReason,
+    LexicalEntry,
+    Scan,
+    SourceStamp,
+)
+
+Asked = Callable[[str], bool]
+
+HOUR_NS = 3_600_000_000_000
+SOURCES = {
+    "a.md": "---\nauthor: Ada Lovelace\n---\n# Engines\n\nThe analytical engine weaves patterns.\n\n- cards\n- mills\n",
+    "sub/b.md": "Bernoulli numbers were computed by hand.\n\n---\n\nThen by machine.\n",
+    "東京.md": "東京都の天気は晴れです。\n\n明日は雨でしょう。\n",
+    "empty.md": "",
+    "same1.md": "Twins say the same.\n",
+    "same2.md": "Twins say the same.\n",
+    "marks.md": "🎉 … !!!\n",
+}
+GRAINS = [grain for grain in Grain if grain is not Grain.SECTION]
+
+
+class World:
+    """A folder, a vault over it, and ways to disturb both."""
+
+    def __init__(self, root: Path, vault: SqliteVault) -> None:
+        self.root, self.vault = root, vault
+        self.folder = Folder("notes", str(root))
+
+    def write(self, path: str, text: str | bytes, age: int = 2) -> None:
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+        os.utime(file, ns=(0, START_MS * 1_000_000 - age * HOUR_NS))
+
+    def update(self) -> None:
+        UpdateCollection(self.vault, DiskFiles(), ManualClock(), parse_yaml)(self.folder)
+        EmbedPending(self.vault, HashingEmbedder())()
+
+    def verify(self, *folders: Folder) -> list[str]:
+        asked = folders or (self.folder,)
+        return Verify(self.vault, DiskFiles(), asked, parse_yaml, ManualClock())()
+
+    def id(self, path: str) -> int:
+        document = self.vault.documents.at("notes", path)
+        assert document is not None
+        return document.id
+
+    def withdraw(self, path: str, reason: InactiveReason) -> None:
+        with self.vault.writing():
+            withdraw(self.vault, [self.id(path)], reason)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    vault = SqliteVault(str(tmp_path / "vault.sqlite"))
+    made = World(tmp_path / "notes", vault)
+    for path, text in SOURCES.items():
+        made.write(path, text)
+    made.update()
+    yield made
+    vault.close()
+
+
+class TestAgreement:
+    def test_a_vault_just_updated_has_no_difference(self, world: World) -> None:
+        """Front matter, unspaced scripts, empty, equal and wordless files all agree."""
+        assert world.verify() == []
+
+    def test_before_embedding_too(self, world: World) -> None:
+        """Vectors that were never made are nobody's difference."""
+        with world.vault.writing():
+            world.vault.vectors.clear()
+            world.vault.embeddings.clear()
+
+        assert world.verify() == []
+
+    def test_an_empty_vault_over_an_empty_folder(self, tmp_path: Path) -> None:
+        """Nothing agrees with nothing."""
+        vault = SqliteVault(str(tmp_path / "vault.sqlite"))
+        (tmp_path / "notes").mkdir()
+
+        assert World(tmp_path / "notes", vault).verify() == []
+        vault.close()
+
+    def test_a_file_that_was_only_touched(self, world: World) -> None:
+        """A newer time on the same bytes is no difference, before an update or after."""
+        os.utime(world.root / "sub/b.md")
+        before = world.verify()
+        world.update()
+
+        assert before == world.verify() == []
+
+    def test_hundreds_of_copies_of_one_text(self, world: World) -> None:
+        """A document that drowns among copies of itself is there all the same."""
+        for number in range(260):
+            world.write(f"copies/{number:03}.md", "A template without anything of its own.\n")
+        world.update()
+
+        assert world.verify() == []
+
+    @pytest.mark.parametrize("reason", [r for r in InactiveReason if r is not InactiveReason.REMOVED])
+    def test_files_of_what_is_withheld_on_purpose(self, world: World, reason: InactiveReason) -> None:
+        """What was forgotten, archived or superseded is not asked of the disk, changed there or not."""
+        world.withdraw("sub/b.md", reason)
+        EmbedPending(world.vault, HashingEmbedder())()
+        world.write("sub/b.md", "Something else.\n")
+
+        assert world.verify() == []
+
+    def test_other_collections_are_not_compared_with_this_folder(self, world: World) -> None:
+        """Without a folder there is no disk to compare with; the indexes are compared all the same."""
+        (world.root / "a.md").unlink()
+
+        assert world.verify(Folder("none", str(world.root / "sub"), "*.txt")) == []
+
+
+class TestDisk:
+    def test_a_new_file(self, world: World) -> None:
+        """A file never indexed is named; an excluded or unwanted one is not."""
+        for path in ("new.md", ".obsidian/x.md", "c.txt"):
+            world.write(path, "New.\n")
+
+        assert world.verify() == ["notes/new.md is on disk, but not in the vault."]
+
+    def test_a_changed_file(self, world: World) -> None:
+        """One byte more, with size and time of the old file or not, is read and named."""
+        stamp = (world.root / "sub/b.md").stat()
+        text = SOURCES["sub/b.md"].replace("hand", "HAND")
+        world.write("sub/b.md", text)
+
+        assert (world.root / "sub/b.md").stat().st_mtime_ns == stamp.st_mtime_ns
+        assert world.verify() == ["notes/sub/b.md was changed on disk since it was indexed."]
+
+    def test_a_file_that_is_gone(self, world: World) -> None:
+        """What is still served after its file went is named."""
+        (world.root / "sub/b.md").unlink()
+
+        assert world.verify() == ["notes/sub/b.md is in the vault, but its file is gone."]
+
+    def test_a_file_that_came_back(self, world: World) -> None:
+        """A removed document whose file is there again is not in the vault."""
+        (world.root / "sub/b.md").unlink()
+        world.update()
+        world.write("sub/b.md", SOURCES["sub/b.md"])
+
+        assert world.verify() == ["notes/sub/b.md is on disk, but not in the vault."]
+
+    def test_a_file_that_is_not_text(self, world: World) -> None:
+        """A file that no update can take in is said to be unreadable, with the reason."""
+        world.write("image.md", b"\x89PNG")
+
+        assert world.verify() == ["notes/image.md cannot be read: it is not UTF-8 text (byte 0)."]
+
+    def test_a_folder_that_is_gone(self, world: World) -> None:
+        """Nothing is known of a missing folder, so one sentence says so and none accuses its documents."""
+        gone = Folder("notes", str(world.root) + "-gone")
+
+        assert world.verify(gone) == [
+            f"{gone.root} is not there; the documents of notes cannot be compared with it."
+        ]
+
+    def test_a_part_that_cannot_be_listed(self, world: World) -> None:
+        """The closed folder is named, what lies in it is not accused of being gone."""
+
+        class Closed(DiskFiles):
+            def scan(self, root: str, *, enter: Asked, wanted: Asked) -> Scan:
+                found = super().scan(root, enter=enter, wanted=wanted)
+                files = tuple(file for file in found.files if not file.path.startswith("sub/"))
+                return Scan(files, unreadable=("sub",))
+
+        found = Verify(world.vault, Closed(), [world.folder], parse_yaml, ManualClock())()
+
+        assert found == ["notes/sub could not be listed."]
+
+
+class TestRecords:
+    def test_a_body_that_is_not_what_its_hash_says(self, world: World) -> None:
+        """A body changed behind the vault's back is named."""
+        document = world.vault.documents.at("notes", "sub/b.md")
+        assert document is not None
+        world.vault._db.write("update content set body = upper(body) where hash = ?", (document.hash,))
+
+        assert "notes/sub/b.md has another body stored than its hash says." in world.verify()
+
+    def test_fragments_that_would_come_out_differently(self, world: World) -> None:
+        """A fragment with another heading than its file gives now is named."""
+        key = pack(FragmentKey(world.id("a.md"), 1))
+        world.vault._db.write("update fragments set heading = 'Another' where key = ?", (key,))
+
+        assert world.verify() == ["notes/a.md gives other fragments now than those that are stored."]
+
+    def test_vectors_that_nobody_uses(self, world: World) -> None:
+        """An orphaned vector is counted, and the way to be rid of it is named."""
+        vector = HashingEmbedder().embed_query("orphan")
+        world.vault._db.write("insert into vectors (text_hash, vector) values ('00', ?)", (vector,))
+
+        assert world.verify() == [
+            "1 stored vectors belong to no served document; clawmem embed takes them away."
+        ]
+
+
+class TestLexicalIndex:
+    @pytest.mark.parametrize("grain", GRAINS)
+    @pytest.mark.parametrize("path", ["a.md", "sub/b.md", "東京.md"])
+    def test_a_missing_document(self, world: World, grain: Grain, path: str) -> None:
+        """A document taken out of one grain is named with the grain, whatever its script, and counts differ."""
+        document_id = world.id(path)
+        first, last = pack(FragmentKey(document_id, 0)), pack(FragmentKey(document_id + 1, 0)) - 1
+        world.vault._db.write(f"delete from lexical_{grain} where rowid between ? and ?", (first, last))
+
+        found = world.verify()
+
+        assert any(s.startswith(f"notes/{path} is missing from the {grain} index") for s in found)
+        assert any(s.startswith(f"The {grain} index holds ") for s in found)
+        assert all(path in s or s.startswith(f"The {grain} index") for s in found)
+
+    def test_a_document_that_its_own_words_do_not_find(self, world: World) -> None:
+        """An entry with other words than the document's keeps the counts right and is found out."""
+        document_id = world.id("sub/b.md")
+        entry = LexicalEntry(FragmentKey(document_id, 0), Grain.DOCUMENT, "notes", "other", "other words")
+        world.vault.lexical.put([entry])
+
+        assert world.verify() == ["notes/sub/b.md is not found by its own rarest words."]
+
+    @pytest.mark.parametrize("reason", list(InactiveReason))
+    @pytest.mark.parametrize("path", ["sub/b.md", "東京.md"])
+    def test_a_withdrawn_document_that_is_still_found(
+        self, world: World, reason: InactiveReason, path: str
+    ) -> None:
+        """Deactivated in the records alone, it is named for every index that still has it."""
+        world.vault.documents.deactivate([world.id(path)], reason)
+        world.vault.embeddings.clean()
+        (world.root / path).unlink()
+
+        found = world.verify()
+
+        for index in (*GRAINS, "vector"):
+            assert f"notes/{path} is {reason}, but still found in the {index} index." in found
+
+    def test_an_orphan(self, world: World) -> None:
+        """An entry of a document that never existed is named by its number."""
+        entry = LexicalEntry(FragmentKey(999, 0), Grain.LINE, "notes", "", "nobody wrote this")
+        world.vault.lexical.put([entry])
+
+        found = world.verify()
+
+        assert found[0] == "The line index has an orphan: document number 999, which does not exist."
+        assert len(found) == 2
+
+    def test_an_orphan_that_hides_a_missing_entry(self, world: World) -> None:
+        """Equal counts prove nothing: one entry too many and one too few are both named."""
+        world.vault._db.write("delete from lexical_document where rowid = ?", (world.id("a.md") << 20,))
+        world.vault.lexical.put([LexicalEntry(FragmentKey(999, 0), Grain.DOCUMENT, "notes", "", "stray")])
+
+        found = world.verify()
+
+        assert "The document index has an orphan: document number 999, which does not exist." in found
+        assert "notes/a.md is missing from the document index with 1 of its fragments." in found
+
+    def test_entries_of_fragments_that_are_no_more(self, world: World) -> None:
+        """A served document that is found by text it no longer has is named."""
+        key = FragmentKey(world.id("a.md"), 500)
+        world.vault.lexical.put([LexicalEntry(key, Grain.LINE, "notes", "", "what it said last year")])
+
+        assert world.verify()[0] == "notes/a.md has 1 entries in the line index that its records do not know."
+
+
+class TestVectorIndex:
+    def test_a_missing_document(self, world: World) -> None:
+        """A document without its vectors in the index is named, and counts differ."""
+        world.vault.vectors.remove(world.id("sub/b.md"))
+
+        found = world.verify()
+
+        assert found[0].startswith("notes/sub/b.md is missing from the vector index with ")
+        assert found[1].startswith("The vector index holds ")
+        assert len(found) == 2
+
+    def test_an_orphan(self, world: World) -> None:
+        """A vector of a document that never existed is named by its number."""
+        vector = HashingEmbedder().embed_query("stray")
+        world.vault.vectors.put([(FragmentKey(999, 0), vector)])
+
+        found = world.verify()
+
+        assert found[0] == "The vector index has an orphan: document number 999, which does not exist."
+
+    def test_without_the_extension_too(self, tmp_path: Path) -> None:
+        """The exact scan is compared as is the extension's table."""
+        vault = SqliteVault(str(tmp_path / "vault.sqlite"), vector_extension=False)
+        world = World(tmp_path / "notes", vault)
+        world.write("a.md", SOURCES["a.md"])
+        world.write("b.md", SOURCES["sub/b.md"])
+        world.update()
+        sound = world.verify()
+        vault.vectors.remove(world.id("b.md"))
+        found = world.verify()
+        vault.close()
+
+        assert sound == []
+        assert found[0].startswith("notes/b.md is missing from the vector index")
+
+
+def test_a_document_that_is_not_from_a_file_needs_none(world: World) -> None:
+    """What has no stamp was never on disk, so no file of it is gone."""
+    document = world.vault.documents.at("notes", "sub/b.md")
+    assert document is not None
+    world.vault._db.write("update documents set source_size = null where id = ?", (document.id,))
+    (world.root / "sub/b.md").unlink()
+
+    assert world.verify() == []
+
+
+def test_stamps_do_not_matter(world: World) -> None:
+    """Files are read and hashed: a wrong stamp in the records is no difference."""
+    world.vault.documents.touch(world.id("a.md"), SourceStamp(1, 1))
+
+    assert world.verify() == []
