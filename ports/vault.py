@@ -27,19 +27,29 @@ class Vault(Protocol):
     """Records and indexes that belong together, and the one way to change them together."""
 
     @property
-    def documents(self) -> DocumentStore: ...
+    def documents(self) -> DocumentStore:
+        """Records: documents, bodies, fragments."""
+        ...
 
     @property
-    def lexical(self) -> LexicalIndex: ...
+    def lexical(self) -> LexicalIndex:
+        """Words to fragments."""
+        ...
 
     @property
-    def vectors(self) -> VectorIndex: ...
+    def vectors(self) -> VectorIndex:
+        """Vectors to fragments, derived."""
+        ...
 
     @property
-    def embeddings(self) -> EmbeddingStore: ...
+    def embeddings(self) -> EmbeddingStore:
+        """The canonical vectors and their worklist."""
+        ...
 
     @property
-    def leases(self) -> LeaseStore: ...
+    def leases(self) -> LeaseStore:
+        """Who may do what only one may do."""
+        ...
 
     def writing(self) -> AbstractContextManager[None]:
         """

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from clawmem.ports.records import (
+    NEVER_EMBEDDED,
     Document,
     EmbedState,
     Fragment,
     FragmentKey,
-    NEVER_EMBEDDED,
     PendingText,
     Vector,
 )

@@ -156,7 +156,7 @@ class SqliteDocuments:
 
     def collections(self) -> Mapping[str, int]:
         sql = "select collection, count(*) from documents where inactive is null group by 1 order by 1"
-        return dict(self._db.rows(sql))  # type: ignore[arg-type]
+        return dict(self._db.rows(sql))
 
     def hash_prefixes(self, length: int, hashes: Iterable[str]) -> set[str]:
         sql = "select hash from documents where hash >= ? and hash < ? and inactive is null"

@@ -49,12 +49,12 @@ class Vec0Table:
     def nearest(self, vector: Vector, limit: int, scope: Scope) -> list[tuple[int, float]]:
         bindings = {"vector": vector, "k": min(limit, _MOST)}
         if not scope.collections:
-            return self._db.rows(_NEAREST, bindings)  # type: ignore[return-value]
+            return self._db.rows(_NEAREST, bindings)
         names = json.dumps(sorted(scope.collections))
         keys = [row[0] for row in self._db.rows(_KEYS, {"collections": names})]
         if not keys:
             return []
-        return self._db.rows(_NEAREST + _AMONG, {**bindings, "keys": json.dumps(keys)})  # type: ignore[return-value]
+        return self._db.rows(_NEAREST + _AMONG, {**bindings, "keys": json.dumps(keys)})
 
     def count(self) -> int:
         return int(self._db.value("select count(*) from vector_vec0_rowids"))

@@ -16,7 +16,11 @@ Item = TypeVar("Item")
 
 
 def diversify(
-    items: Sequence[Item], text_of: Callable[[Item], str], *, threshold: float = LIKENESS
+    items: Sequence[Item],
+    text_of: Callable[[Item], str],
+    *,
+    threshold: float = LIKENESS,
+    enough: int | None = None,
 ) -> list[Item]:
     """
     Move near-copies behind the rest: greedy maximal marginal relevance over word likeness.
@@ -27,8 +31,10 @@ def diversify(
 
     Args:
         items: Best first.
-        text_of: Title and body of an item; asked once per item.
+        text_of: Title and body of an item; asked at most once per item.
         threshold: In [0, 1].
+        enough: Stop comparing once so many are kept; what was not looked at stays before the tail. The
+            first *enough* items are the same whatever it is.
 
     Raises:
         ValueError: *threshold* is outside [0, 1].
@@ -40,9 +46,11 @@ def diversify(
     kept: list[Item] = []
     tail: list[Item] = []
     seen: list[frozenset[str]] = []
-    for item in items:
+    for place, item in enumerate(items):
+        if enough is not None and len(kept) >= enough:
+            return [*kept, *items[place:], *tail]
         features = _features(text_of(item))
-        if any(_jaccard(features, other) > threshold for other in seen):
+        if any(_is_alike(features, other, threshold) for other in seen):
             tail.append(item)
         else:
             kept.append(item)
@@ -57,6 +65,10 @@ def _features(text: str) -> frozenset[str]:
     return frozenset([*pairs, *(word for word in words if len(word) >= MIN_WORD)])
 
 
-def _jaccard(left: frozenset[str], right: frozenset[str]) -> float:
-    union = len(left | right)
-    return len(left & right) / union if union else 0.0
+def _is_alike(left: frozenset[str], right: frozenset[str], threshold: float) -> bool:
+    """Whether the Jaccard likeness exceeds *threshold*; texts of very unlike length need no comparing."""
+    small, large = sorted((len(left), len(right)))
+    if small <= threshold * large:
+        return False
+    shared = len(left & right)
+    return shared > threshold * (small + large - shared)

@@ -36,7 +36,7 @@ LINE_WEIGHTS = MappingProxyType({LINE: 1.0, PASSAGE: 0.3, DOCUMENT: 0.5, VECTOR:
 # A turn is understood by its neighbours: a question is answered in the next line, "it" stands for the last.
 # To tell lines of one document apart takes more of it than to tell documents apart.
 LINE_NEIGHBOUR_SHARE = 0.4
-DOCUMENT_NEIGHBOUR_SHARE = 0.2
+DOCUMENT_NEIGHBOUR_SHARE = 0.1
 
 SPEAKER_LIFT = 0.3  # what a line gains, as a share of its score, when the question names who says it
 
@@ -197,9 +197,7 @@ def _shown(best: Mapping[str, Mapping[int, tuple[float, FragmentKey]]], document
     raise KeyError(document_id)
 
 
-def _relevance(
-    scaled: Mapping[str, Mapping[Item, float]], weights: Mapping[str, float]
-) -> dict[Item, float]:
+def _relevance(scaled: Mapping[str, Mapping[Item, float]], weights: Mapping[str, float]) -> dict[Item, float]:
     total = sum(weights[name] for name in scaled) or 1.0
     return weighted_sum((weights[name] / total, scores) for name, scores in scaled.items())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 MAX_LENGTH = 300
@@ -66,8 +66,9 @@ def snippet(
     """
     _check(around, max_length, first_line)
     lines = body.removesuffix("\n").split("\n")
-    worths = [_worth(line.lower(), _distinct(terms), _distinct(intent_terms)) for line in lines]
-    best = _best_line(body, worths, around, max_length)
+    wanted, intended = _distinct(terms), _distinct(intent_terms)
+    regions = _regions(body, len(lines), around, max_length)
+    best = _best_line(regions, lambda number: _worth(lines[number].lower(), wanted, intended))
     start = _window_start(lines, best, max_length)
     text = _cut("\n".join(lines[start : best + 3]), max_length)
     shown = text.count("\n") + 1
@@ -94,10 +95,11 @@ def _worth(line: str, terms: set[str], intent_terms: set[str]) -> int:
     return _TERM * matched + _INTENT_TERM * intended + (_SOME_TEXT if line.strip() else 0)
 
 
-def _best_line(body: str, worths: list[int], around: tuple[int, int] | None, max_length: int) -> int:
-    for region, least in _regions(body, len(worths), around, max_length):
-        best = max(region, key=lambda line: worths[line])  # max keeps the first of equals
-        if worths[best] >= least:
+def _best_line(regions: Iterable[tuple[range, int]], worth: Callable[[int], int]) -> int:
+    # Only lines of a region that is asked for are looked at: a body may have a hundred thousand.
+    for region, least in regions:
+        best = max(region, key=worth)  # max keeps the first of equals
+        if worth(best) >= least:
             return best
     return 0
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from time import perf_counter
+from typing import TYPE_CHECKING
 
 from clawmem.app.services.retrieval.request import RetrievalRequest, Trace, Unit, Work
 from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS
@@ -10,6 +13,9 @@ from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import ModelMismatch
 from clawmem.ports.records import Grain, Hit
 from clawmem.ports.vault import Vault
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 Hits = Mapping[str, Sequence[Hit]]
 Leg = Callable[[RetrievalRequest], Hits]
@@ -56,50 +62,44 @@ def vector_leg(vault: Vault, embedder: Embedder) -> Leg:
     return search
 
 
-def ask_all(legs: Mapping[str, Leg], deadline_s: float = DEADLINE_S) -> Callable[..., Work]:
+class AskAll:
     """
-    A stage that asks every leg. A single one is asked on the spot, and its error is the answer's.
+    The stage that asks every leg. A single one is asked on the spot, and its error is the answer's.
 
     Of several each has its own thread: one that is late or broken is named in ``trace.degraded``, and
-    what the others found is the answer.
+    what the others found is the answer. When none answers, the first one's error is raised.
     """
 
-    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        if len(legs) == 1:
-            found = next(iter(legs.values()))(request)
+    def __init__(self, legs: Mapping[str, Leg], deadline_s: float = DEADLINE_S) -> None:
+        self._legs = legs
+        self._deadline_s = deadline_s
+
+    def __call__(self, request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        if len(self._legs) == 1:
+            found = next(iter(self._legs.values()))(request)
         else:
-            found = _side_by_side(legs, request, trace, deadline_s)
+            found = self._side_by_side(request, trace)
         trace.hits.update({name: len(hits) for name, hits in found.items()})
         return Work(legs=found)
 
-    return stage
+    @cached_property
+    def _threads(self) -> ThreadPoolExecutor:
+        from concurrent.futures import ThreadPoolExecutor
 
+        # Kept for the next question: a thread's own connection to the vault is worth keeping.
+        return ThreadPoolExecutor(max_workers=len(self._legs), thread_name_prefix="leg")
 
-def _side_by_side(
-    legs: Mapping[str, Leg], request: RetrievalRequest, trace: Trace, deadline_s: float
-) -> dict[str, Sequence[Hit]]:
-    pool = _threads()
-    waiting = {name: pool.submit(leg, request) for name, leg in legs.items()}
-    found: dict[str, Sequence[Hit]] = {}
-    for name, future in waiting.items():
-        try:
-            found.update(future.result(deadline_s))
-        except TimeoutError:
-            trace.degraded[name] = f"no answer within {deadline_s:g} s"
-        except Exception as error:
-            trace.degraded[name] = str(error) or type(error).__name__
-    if len(trace.degraded) == len(legs):
-        next(iter(waiting.values())).result(0)  # nobody answered: say why instead of nothing found
-    return found
-
-
-def _threads():  # type: ignore[no-untyped-def]
-    from concurrent.futures import ThreadPoolExecutor
-
-    global _pool
-    if _pool is None:
-        _pool = ThreadPoolExecutor(max_workers=4, thread_name_prefix="leg")
-    return _pool
-
-
-_pool = None
+    def _side_by_side(self, request: RetrievalRequest, trace: Trace) -> Hits:
+        until = perf_counter() + self._deadline_s
+        waiting = {name: self._threads.submit(leg, request) for name, leg in self._legs.items()}
+        found: dict[str, Sequence[Hit]] = {}
+        for name, future in waiting.items():
+            try:
+                found.update(future.result(max(0.0, until - perf_counter())))
+            except TimeoutError:
+                trace.degraded[name] = f"no answer within {self._deadline_s:g} s"
+            except Exception as error:  # noqa: BLE001  a broken leg must not take the others' answer along
+                trace.degraded[name] = str(error) or type(error).__name__
+        if len(trace.degraded) == len(waiting):
+            return next(iter(waiting.values())).result(0)
+        return found

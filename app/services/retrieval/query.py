@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.app.services.retrieval.legs import ask_all, lexical_leg, vector_leg
+from clawmem.app.services.retrieval.legs import AskAll, lexical_leg, vector_leg
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.stages import cut, diversify, fuse, score
 from clawmem.ports.embedder import Embedder
@@ -14,7 +14,7 @@ def query(vault: Vault, embedder: Embedder) -> Pipeline:
     return Pipeline(
         vault,
         {
-            "search": ask_all({"lexical": lexical_leg(vault), "vector": vector_leg(vault, embedder)}),
+            "search": AskAll({"lexical": lexical_leg(vault), "vector": vector_leg(vault, embedder)}),
             "fuse": fuse(vault),
             "score": score(vault),
             "diversify": diversify(vault),

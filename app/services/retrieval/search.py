@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.app.services.retrieval.legs import ask_all, lexical_leg
+from clawmem.app.services.retrieval.legs import AskAll, lexical_leg
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.stages import cut, fuse, score
 from clawmem.ports.vault import Vault
@@ -13,7 +13,7 @@ def search(vault: Vault) -> Pipeline:
     return Pipeline(
         vault,
         {
-            "search": ask_all({"lexical": lexical_leg(vault)}),
+            "search": AskAll({"lexical": lexical_leg(vault)}),
             "fuse": fuse(vault),
             "score": score(vault),
             "cut": cut,

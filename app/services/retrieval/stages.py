@@ -28,7 +28,7 @@ Stage = Callable[[RetrievalRequest, Work, Trace], Work]
 # Metadata decides near-ties; what lies deeper than this is not looked up unless so many were asked for.
 SCORED = 50
 SPREAD = 20  # candidates from the top that are compared with each other, whatever the limit
-READ_FOR_DIVERSITY = 1500  # characters of each text that are compared
+READ_FOR_DIVERSITY = 800  # characters of each text that are compared
 
 
 def fuse(vault: Vault) -> Stage:
@@ -88,7 +88,7 @@ def diversify(vault: Vault) -> Stage:
         if not request.diverse or request.unit is Unit.LINE:
             return work
         head, tail = work.candidates[:SPREAD], work.candidates[SPREAD:]
-        spread = diversity.diversify(head, lambda c: _beginning(vault, c))
+        spread = diversity.diversify(head, lambda c: _beginning(vault, c), enough=request.limit)
         return work.with_candidates([*spread, *tail])
 
     return stage
