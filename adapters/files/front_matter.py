@@ -115,7 +115,9 @@ class _Printer:
     def _item(self, value: object) -> object:
         if isinstance(value, int) and value.bit_length() > _MAX_BITS:
             raise ValueError("a number is too long")
-        return value if isinstance(value, str | int | float | date | None) else self.text(value)
+        if isinstance(value, str):
+            return _joined(value)
+        return value if isinstance(value, int | float | date | None) else self.text(value)
 
     def text(self, value: object) -> str:
         if isinstance(value, dict):
@@ -139,7 +141,14 @@ def _name(value: object) -> str:
         return value.isoformat()
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
-    return str(value)
+    return _joined(str(value))
+
+
+def _joined(text: str) -> str:
+    """Escaped halves of a character (``\\ud83d\\ude00``) as the one they make; half a one is replaced."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _reason(error: Exception) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,13 +14,24 @@ from typing import Any
 
 import apsw
 
-from clawmem.ports.errors import VaultDamaged, VaultError, VaultFull, VaultLocked, VaultReadOnly
+from clawmem.ports.errors import (
+    ClawmemError,
+    InvalidInput,
+    VaultDamaged,
+    VaultError,
+    VaultFull,
+    VaultLocked,
+    VaultReadOnly,
+)
 
 Row = tuple[Any, ...]
 Bindings = Sequence[Any] | Mapping[str, Any]
 
 BUSY_TIMEOUT_S = 10.0
 MEMORY = ":memory:"
+
+# sqlite-vec reports a full disk as an error of its own, at best in SQLite's words.
+_FULL = re.compile("disk is full|Could not insert a new vector chunk")
 
 
 class Database:
@@ -101,6 +113,11 @@ class Database:
 
     # -- life ---------------------------------------------------------------------------------------
 
+    def write_ahead(self) -> None:
+        """Let readers and a writer work side by side from now on; the file remembers it."""
+        with self._translated():
+            self._main.pragma("journal_mode", "wal")
+
     @cached_property
     def has_vectors(self) -> bool:
         """Whether the vector extension could be loaded."""
@@ -128,11 +145,10 @@ class Database:
         )
         connection = apsw.Connection(self.path, flags=flags)
         self._opened.append(connection)
-        # First the waiting, then everything that may have to wait: WAL first loses races between hooks.
+        # First the waiting, then everything that may have to wait.
         connection.set_busy_handler(_patience())
         connection.pragma("foreign_keys", True)
         if not read_only:
-            connection.pragma("journal_mode", "wal")
             connection.pragma("synchronous", "full")
         return connection
 
@@ -140,26 +156,35 @@ class Database:
     def _translated(self) -> Iterator[None]:
         try:
             yield
-        except apsw.Error as error:
+        except (apsw.Error, UnicodeError) as error:
             raise self._explain(error) from error
 
-    def _explain(self, error: apsw.Error) -> VaultError:
+    def _explain(self, error: Exception) -> ClawmemError:
+        if isinstance(error, UnicodeEncodeError):
+            return InvalidInput("INVALID_INPUT", "The text holds half a character. Give it as valid Unicode.")
         if isinstance(error, apsw.BusyError | apsw.LockedError):
             return VaultLocked(self.path)
-        if isinstance(error, apsw.FullError):
+        if isinstance(error, apsw.FullError) or _FULL.search(str(error)):
             return VaultFull(self.path)
         if isinstance(error, apsw.ReadOnlyError | apsw.PermissionsError):
             return VaultReadOnly(self.path)
         if isinstance(error, apsw.CantOpenError):
-            there = Path(self.path).exists() or not self.read_only
+            there = not self.read_only or _exists(self.path)
             return (
                 VaultReadOnly(self.path)
                 if there
                 else VaultError(self.path, f"There is no vault at {self.path}.")
             )
-        if isinstance(error, apsw.NotADBError | apsw.CorruptError):
+        if isinstance(error, apsw.NotADBError | apsw.CorruptError | UnicodeDecodeError):
             return VaultDamaged(self.path, "it is not a SQLite database, or a broken one")
         return VaultError(self.path, f"{self.path}: {error}")
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except OSError:  # a name that is too long, a folder that must not be entered
+        return False
 
 
 def _patience() -> Callable[[int], bool]:

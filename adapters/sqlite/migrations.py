@@ -14,28 +14,33 @@ APPLICATION_ID = 0x434C414D  # "CLAM": how a vault tells itself from any other S
 
 def migrate(db: Database, scripts: Sequence[str] | None = None) -> None:
     """
-    Bring a vault to `LATEST`, each step in one transaction; a vault that is there costs one pragma.
+    Bring a vault to `LATEST`, each step in one transaction; one that is there costs a few pragmas.
 
     Raises:
         VaultTooNew: written by a later clawmem; nothing was touched.
-        VaultDamaged: a SQLite file that some other program made.
+        VaultDamaged: a SQLite file that some other program made; nothing was touched.
         VaultError: a read-only vault that is behind or empty.
     """
     found = version(db)
-    if found == LATEST:
-        return
+    _refuse_strangers(db, found)
     if found > LATEST:
         raise VaultTooNew(db.path, found, LATEST)
-    if db.read_only:
+    if db.read_only and found < LATEST:
         raise VaultError(db.path, f"{db.path} has schema {found}; open it once for writing: clawmem status")
-    _refuse_strangers(db, found)
-    for number, script in enumerate(scripts or _scripts(), start=1):
-        _step(db, number, script)
+    if not db.read_only:
+        db.write_ahead()
+    if found < LATEST:
+        _upgrade(db, scripts or _scripts())
 
 
 def version(db: Database) -> int:
     """The schema version of the file; 0 for an empty one."""
     return int(db.value("pragma user_version"))
+
+
+def _upgrade(db: Database, scripts: Sequence[str]) -> None:
+    for number, script in enumerate(scripts, start=1):
+        _step(db, number, script)
 
 
 def _step(db: Database, number: int, script: str) -> None:
@@ -50,8 +55,9 @@ def _step(db: Database, number: int, script: str) -> None:
 
 
 def _refuse_strangers(db: Database, found: int) -> None:
-    known = db.value("pragma application_id") == APPLICATION_ID
-    if not known and (found or db.value("select count(*) from sqlite_schema")):
+    # The id is asked for last: another process that is just making the vault writes all of it at once.
+    taken = found or db.value("select count(*) from sqlite_schema")
+    if taken and db.value("pragma application_id") != APPLICATION_ID:
         raise VaultDamaged(db.path, "it is the SQLite database of another program")
 
 

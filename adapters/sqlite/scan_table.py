@@ -4,13 +4,12 @@ import json
 from collections.abc import Iterator
 from heapq import nlargest
 from itertools import islice
-from typing import Any
+from typing import cast
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.ports.records import Scope, Vector
+from clawmem.ports.records import EVERYTHING, Scope, Vector
 
 _ROWS_AT_ONCE = 4096  # bounds the memory of a scan, whatever the vault's size
-_ROWS = "select key, vector from vector_scan"
 _SCOPE = """
  where key >> 20 in (select id from documents where collection in (select value from json_each(:collections)))
 """
@@ -20,6 +19,7 @@ class ScanTable:
     """Vectors in a plain table, compared one with all by numpy: for platforms without the extension."""
 
     name = "exact scan"
+    source = "vector_scan"
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -28,7 +28,7 @@ class ScanTable:
         return bool(self._db.value("select 1 from sqlite_schema where name = 'vector_scan'"))
 
     def length(self) -> int:
-        return int(self._db.value("select length(vector) from vector_scan limit 1") or 0)
+        return int(self._db.value(f"select length(vector) from {self.source} limit 1") or 0)
 
     def insert(self, rows: list[tuple[int, Vector]]) -> None:
         self._db.write(
@@ -44,24 +44,38 @@ class ScanTable:
         return nlargest(limit, scored, key=lambda row: (row[1], -row[0]))
 
     def count(self) -> int:
-        return int(self._db.value("select count(*) from vector_scan"))
+        return int(self._db.value(f"select count(*) from {self.source}"))
 
     def drop(self) -> None:
         self._db.write("drop table vector_scan")
+
+    def batches(self, scope: Scope = EVERYTHING) -> Iterator[list[tuple[int, Vector]]]:
+        """All keys with their vectors, some thousand at once."""
+        names = {"collections": json.dumps(sorted(scope.collections))} if scope.collections else {}
+        sql = f"select key, vector from {self.source}"
+        rows = self._db.stream(sql + (_SCOPE if scope.collections else ""), names)
+        while batch := list(islice(rows, _ROWS_AT_ONCE)):
+            yield cast("list[tuple[int, Vector]]", batch)
 
     def _scored(self, vector: Vector, scope: Scope) -> Iterator[tuple[int, float]]:
         import numpy as np
 
         question = np.frombuffer(vector, "<f4")
         question = question / np.linalg.norm(question)  # (dim,)
-        for rows in self._batches(scope):
+        for rows in self.batches(scope):
             matrix = np.frombuffer(b"".join(blob for _, blob in rows), "<f4").reshape(
                 len(rows), -1
             )  # (n, dim)
             yield from zip((key for key, _ in rows), np.clip(matrix @ question, -1, 1).tolist(), strict=True)
 
-    def _batches(self, scope: Scope) -> Iterator[list[Any]]:
-        names = {"collections": json.dumps(sorted(scope.collections))} if scope.collections else {}
-        rows = self._db.stream(_ROWS + (_SCOPE if scope.collections else ""), names)
-        while batch := list(islice(rows, _ROWS_AT_ONCE)):
-            yield batch
+
+class CanonicalScan(ScanTable):
+    """The same over the records themselves: what to read while no table of vectors is up to date."""
+
+    source = """(
+        select key, vector from vectors join fragments using (text_hash)
+          join documents on documents.id = key >> 20 and documents.inactive is null
+    )"""
+
+    def exists(self) -> bool:
+        return True

@@ -40,6 +40,8 @@ class SqliteVault:
         self.vectors = SqliteVectorIndex(self._db)
         self.embeddings = SqliteEmbeddings(self._db)
         self.leases = SqliteLeases(self._db)
+        if not read_only and self._db.has_vectors:
+            self.vectors.catch_up()
 
     @contextmanager
     def writing(self) -> Iterator[None]:

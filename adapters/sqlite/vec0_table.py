@@ -34,6 +34,8 @@ class Vec0Table:
         return len(self._db.value("select embedding from vector_vec0 where key = ?", (first,)))
 
     def insert(self, rows: list[tuple[int, Vector]]) -> None:
+        if self.exists() and not self.length():
+            self.drop()  # it was made for the vectors that are gone, perhaps of another length
         if not self.exists():
             self._create(len(rows[0][1]) // 4)
         # vec0 knows no upsert.

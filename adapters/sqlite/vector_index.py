@@ -6,7 +6,7 @@ from typing import Protocol
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.embeddings import check_vector
 from clawmem.adapters.sqlite.keys import pack, span, unpack
-from clawmem.adapters.sqlite.scan_table import ScanTable
+from clawmem.adapters.sqlite.scan_table import CanonicalScan, ScanTable
 from clawmem.adapters.sqlite.vec0_table import Vec0Table
 from clawmem.ports.errors import BadVector
 from clawmem.ports.records import EVERYTHING, FragmentKey, Hit, Scope, Vector
@@ -27,15 +27,31 @@ class VectorTable(Protocol):
 
 
 class SqliteVectorIndex:
-    """``VectorIndex`` in a ``vec0`` table, in a plain table of blobs where the extension is missing."""
+    """
+    ``VectorIndex`` in a ``vec0`` table, in a plain table of blobs where the extension is missing.
+
+    Programs with and without the extension may share a vault. Each writes its own table only and leaves
+    its name; a table that missed the other's writing is filled anew from the canonical vectors before it
+    is written again, and until then those vectors are searched instead.
+    """
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._table: VectorTable = Vec0Table(db) if db.has_vectors else ScanTable(db)
+        self._own: VectorTable = Vec0Table(db) if db.has_vectors else ScanTable(db)
+        self._records = CanonicalScan(db)
 
     @property
     def method(self) -> str:
         return self._table.name
+
+    def catch_up(self) -> None:
+        """Make the own table complete when another one was written last."""
+        if self._is_latest():
+            return
+        with self._db.atomic():
+            self.clear()
+            for batch in self._records.batches():
+                self._own.insert(batch)
 
     def put(self, vectors: Iterable[tuple[FragmentKey, Vector]]) -> None:
         rows = [(pack(key), vector) for key, vector in dict(vectors).items()]
@@ -44,12 +60,16 @@ class SqliteVectorIndex:
             check_vector(vector, length)
         if rows:
             with self._db.atomic():
-                self._table.insert(rows)
+                self.catch_up()
+                self._own.insert(rows)
 
     def remove(self, document_id: int) -> None:
-        if self._table.exists():
-            with self._db.atomic():
-                self._table.delete(*span(document_id))
+        if not self._table.exists():
+            return
+        with self._db.atomic():
+            self.catch_up()
+            if self._own.exists():
+                self._own.delete(*span(document_id))
 
     def search(self, vector: Vector, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         length = self._length()
@@ -65,11 +85,24 @@ class SqliteVectorIndex:
         return hits[:limit]
 
     def count(self) -> int:
-        return self._table.count() if self._table.exists() else 0
+        table = self._table
+        return table.count() if table.exists() else 0
 
     def clear(self) -> None:
-        if self._table.exists():
-            self._table.drop()
+        with self._db.atomic():
+            if self._own.exists():
+                self._own.drop()
+            if not self._is_latest():
+                self._db.write("insert or replace into meta values ('vector_table', ?)", (self._own.name,))
+
+    @property
+    def _table(self) -> VectorTable:
+        return self._own if self._is_latest() else self._records
+
+    def _is_latest(self) -> bool:
+        latest = self._db.value("select value from meta where name = 'vector_table'")
+        return (latest or Vec0Table.name) == self._own.name
 
     def _length(self) -> int:
-        return self._table.length() if self._table.exists() else 0
+        table = self._table
+        return table.length() if table.exists() else 0

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from enum import Enum
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|\Z)")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([^`\s]*)")
+_FENCE = re.compile(r" {0,3}(`{3,}+(?!.*`)|~{3,})[ \t]*([^`\s]*)")  # ```so``` is code inside a paragraph
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
 _TURN = re.compile(
-    r"\*\*([^*:\n]{1,40}):\*\*|\*\*([^*\n]{1,40})\*\*:|(user|assistant|human|system):(?=\s)", re.IGNORECASE
+    r"\*\*([^*:\n]{1,40}):\*\*|\*\*([^*\n]{1,40})\*\*:|(user|assistant|human|system):(?=\s|\Z)", re.IGNORECASE
 )
 
 
@@ -91,7 +91,8 @@ def _code(opening: _Line, fence: re.Match[str], rest: Iterator[_Line]) -> Block:
 
 def _closes(text: str, mark: str) -> bool:
     stripped = text.strip()
-    return len(stripped) >= len(mark) and stripped == mark[0] * len(stripped)
+    is_code = text.startswith("    ")  # deeper than any fence: a mark that the code itself shows
+    return not is_code and len(stripped) >= len(mark) and stripped == mark[0] * len(stripped)
 
 
 def _add(found: list[Block], line: _Line) -> None:

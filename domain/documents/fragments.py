@@ -139,8 +139,10 @@ def _pack(pieces: Sequence[tuple[int, int, str]], first: int) -> int:
 
 
 def _step_back(pieces: Sequence[tuple[int, int, str]], first: int, last: int) -> int:
+    # The repeated block must leave room for the next one: a passage of repetition alone says nothing new.
     start, end, _ = pieces[last - 1]
-    return last - 1 if last - 1 > first and end - start <= MAX_OVERLAP else last
+    repeated = last - 1 > first and end - start <= MAX_OVERLAP and pieces[last][1] - start <= MAX_PASSAGE
+    return last - 1 if repeated else last
 
 
 def _structures(body: str, outline: Sequence[_Placed]) -> list[_Stretch]:

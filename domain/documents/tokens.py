@@ -14,6 +14,7 @@ _UNSPACED = (
 )
 _UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
 _WORD = re.compile(f"[{_UNSPACED}]+|[^\\W_{_UNSPACED}]+")
+_LOOSE_MARKS = re.compile("[\u0300-\u036f]+")  # diacritics that no letter is composed with, as in ọ̀
 _CHARACTERS_A_TOKEN = 4
 
 
@@ -23,10 +24,15 @@ def token_count(text: str) -> int:
 
 
 def normalise(text: str) -> str:
-    """Compatibility-composed (NFKC) text without NUL: full-width letters, ligatures and accents in one form."""
+    """
+    Compatibility-composed (NFKC) text without NUL: full-width letters, ligatures and accents in one form.
+
+    A diacritic that has no composed form is dropped: some indexes would end the word there, others not.
+    """
     if text.isascii() and "\0" not in text:
         return text
-    return unicodedata.normalize("NFKC", text).replace("\0", " ")
+    bare = _LOOSE_MARKS.sub("", unicodedata.normalize("NFKC", text).replace("\0", " "))
+    return unicodedata.normalize("NFKC", bare)  # what stood apart because of a mark may now compose
 
 
 def index_text(text: str) -> str:
@@ -44,7 +50,8 @@ def index_text(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """The words of *text* in order, lower case, split at everything that is neither letter nor digit."""
-    return [word for run in _WORD.findall(normalise(text).lower()) for word in _split(run)]
+    lower = _LOOSE_MARKS.sub("", normalise(text).lower())  # İ falls into i and a loose dot
+    return [word for run in _WORD.findall(lower) for word in _split(run)]
 
 
 def pairs(run: str) -> list[str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeVar
 
+from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.fusion import min_max, weighted_sum
 from clawmem.ports.records import FragmentKey, FragmentKind, Hit, Span
 
@@ -31,7 +32,7 @@ LINE, PASSAGE, SECTION, DOCUMENT, VECTOR, SPEAKER = (
 
 # Which leg counts how much, for an answer that is a document and for one that is a line.
 DOCUMENT_WEIGHTS = MappingProxyType({LINE: 1.0, PASSAGE: 1.0, DOCUMENT: 1.0, VECTOR: 0.5})
-LINE_WEIGHTS = MappingProxyType({LINE: 1.0, PASSAGE: 0.3, DOCUMENT: 0.5, VECTOR: 0.3, SPEAKER: 0.3})
+LINE_WEIGHTS = MappingProxyType({LINE: 1.0, PASSAGE: 0.3, DOCUMENT: 0.5, VECTOR: 0.15, SPEAKER: 0.5})
 
 # A turn is understood by its neighbours: a question is answered in the next line, "it" stands for the last.
 # To tell lines of one document apart takes more of it than to tell documents apart.
@@ -157,7 +158,7 @@ def named_speakers(query_words: Collection[str]) -> frozenset[str]:
 
 
 def _says(span: Span, speakers: Collection[str]) -> bool:
-    return bool(span.label) and span.label.lower().split()[0] in speakers
+    return any(first in speakers for first in words(span.label)[:1])
 
 
 def _of(legs: Legs, name: str) -> Scores:

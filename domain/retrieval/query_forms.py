@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from clawmem.domain.documents.tokens import is_unspaced, words
+from clawmem.domain.documents.tokens import is_unspaced, normalise, words
 from clawmem.ports.records import LexicalQuery, Term
 
 MAX_QUERY = 10_000  # characters
@@ -173,12 +173,14 @@ STOP_WORDS = frozenset(
     ]
 )
 
+# No part can be read in two ways, so that a long word of a pasted page is refused in one pass.
 _IDENTIFIER = re.compile(
     r"""
-    \w+(?:[_./\\:#@-]+\w+)+     # before_compaction, src/retry.py, v2.3.1, ISO-8601
+    \w+(?:[./\\:#@-]+\w+)+      # src/retry.py, v2.3.1, ISO-8601
+    | (?=\w[^\W_]*_+\w)\w+      # before_compaction
     | [a-z]+[A-Z]\w*            # camelCase
     | \b[A-Z][A-Z0-9]{2,}\b     # ERR
-    | \w*[a-zA-Z]\d\w*          # v2, utf8
+    | (?=\w*[a-zA-Z]\d)\w+      # v2, utf8
     """,
     re.VERBOSE,
 )
@@ -217,8 +219,9 @@ def query_forms(query: str) -> QueryForms:
 
 def is_precise(query: str) -> bool:
     """Whether *query* reads as a name rather than a question: all identifiers, or up to three bare terms."""
-    parts = query.split()
-    if any(part.lower().strip("?!.,;:'\"") in STOP_WORDS for part in parts) or query.rstrip().endswith("?"):
+    typed = normalise(query).rstrip()
+    parts = typed.split()
+    if typed.endswith("?") or any(part.lower().strip("?!.,;:'\"") in STOP_WORDS for part in parts):
         return False
     return len(parts) <= MAX_BARE_TERMS or all(_IDENTIFIER.fullmatch(part) for part in parts)
 

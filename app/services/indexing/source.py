@@ -17,6 +17,9 @@ ParseYaml = Callable[[str], Mapping[str, object]]  # raises ValueError with a sh
 SETTLED_AFTER_MS = 2000
 _UNSETTLED_NS = 0
 
+# Fragments are numbered with twenty bits in a vault; a file of more lines than that is a log, not a note.
+MAX_FRAGMENTS = 1 << 20
+
 
 @dataclass(frozen=True, slots=True)
 class ParsedSource:
@@ -37,7 +40,7 @@ def parse_source(
     Malformed front matter is body, with a complaint: nothing of a file is lost because of its head.
 
     Raises:
-        SourceUnreadable: not UTF-8 text.
+        SourceUnreadable: not UTF-8 text, or more than `MAX_FRAGMENTS` of it.
     """
     source = _decode(data, path)
     parts, facts, complaint = _front_matter(source, parse_yaml)
@@ -65,12 +68,20 @@ def parse_source(
         review_by=facts.review_by,
         body_line=parts.body_line,
         body_length=len(body),
-        stamp=_settled(stamp, now_ms),
+        stamp=settled(stamp, now_ms),
     )
     pieces = fragment(
         body, title=name, date=authored_at[:10], first_line=parts.body_line, front_matter=facts.extra
     )
+    if len(pieces) > MAX_FRAGMENTS:
+        raise SourceUnreadable(path, f"it falls into {len(pieces)} parts, {MAX_FRAGMENTS} are the most")
     return ParsedSource(document, body, pieces, complaint)
+
+
+def settled(stamp: SourceStamp, now_ms: int) -> SourceStamp:
+    """*stamp* as it is to be remembered: one that is too fresh to be trusted fits no file."""
+    fresh = now_ms - stamp.mtime_ns // 1_000_000 < SETTLED_AFTER_MS
+    return SourceStamp(stamp.size, _UNSETTLED_NS) if fresh else stamp
 
 
 def _decode(data: bytes, path: str) -> str:
@@ -99,8 +110,3 @@ def _quality(body: str, facts: frontmatter.Facts) -> float:
         has_domain=facts.domain is not None,
         has_workstream=facts.workstream is not None,
     )
-
-
-def _settled(stamp: SourceStamp, now_ms: int) -> SourceStamp:
-    fresh = now_ms - stamp.mtime_ns // 1_000_000 < SETTLED_AFTER_MS
-    return SourceStamp(stamp.size, _UNSETTLED_NS) if fresh else stamp

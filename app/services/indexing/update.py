@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from clawmem.app.services.indexing.publish import publish, withdraw
-from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source
+from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled
 from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
 from clawmem.domain.documents.identity import source_hash
 from clawmem.ports.clock import Clock
@@ -41,7 +41,8 @@ class PassReport:
 
 class UpdateCollection:
     """
-    One pass over one folder, in one transaction.
+    One pass over one folder, in one transaction, which begins before the folder is listed: by an older
+    listing, files that another process has just taken in would look as if they were gone.
 
     An unchanged file costs its stat. A file that cannot be read keeps what the vault has of it; a folder
     that is gone, or a part of it that cannot be listed, deactivates nothing.
@@ -63,18 +64,23 @@ class UpdateCollection:
             VaultError: the pass was rolled back whole.
         """
         report = PassReport(folder.name)
-        scan = self._scan(folder)
-        if not scan.root_exists:
-            report.problems.append(f"{folder.root} is not there; its documents are kept as they are.")
-            return report
-        report.problems += [f"{path} could not be listed; what is below is kept." for path in scan.unreadable]
         with self._vault.writing():
-            known = self._vault.documents.sources(folder.name)
-            for done, file in enumerate(scan.files, start=1):
-                self._visit(folder, file, known.get(file.path), report, force)
-                progress(done, len(scan.files))
-            self._remove_missing(scan, known, report)
+            scan = self._scan(folder)
+            if scan.root_exists:
+                self._compare(folder, scan, report, force, progress)
+            else:
+                report.problems.append(f"{folder.root} is not there; its documents are kept as they are.")
         return report
+
+    def _compare(
+        self, folder: Folder, scan: Scan, report: PassReport, force: bool, progress: Progress
+    ) -> None:
+        report.problems += [f"{path} could not be listed; what is below is kept." for path in scan.unreadable]
+        known = self._vault.documents.sources(folder.name)
+        for done, file in enumerate(scan.files, start=1):
+            self._visit(folder, file, known.get(file.path), report, force)
+            progress(done, len(scan.files))
+        self._remove_missing(scan, known, report)
 
     def _scan(self, folder: Folder) -> Scan:
         wanted = compile_pattern(folder.pattern)
@@ -96,7 +102,7 @@ class UpdateCollection:
         try:
             data = self._files.read(folder.root, file.path)
             if known and served and known.source_hash == source_hash(data) and not force:
-                self._vault.documents.touch(known.id, file.stamp)
+                self._vault.documents.touch(known.id, settled(file.stamp, self._clock.now_ms()))
                 report.unchanged += 1
                 return
             parsed = self._parse(folder, file, data)

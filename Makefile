@@ -1,0 +1,101 @@
+# Needs Python 3.11 or later, git and make. Everything lives in .venv; nothing outside of the checkout changes.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+SHELL := /bin/bash
+
+export PYTHON BENCH_DATA
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install -qq
+
+.PHONY: help demo test bench bench-speed fmt clean FORCE
+
+help:
+	@echo 'make demo         ask the example notes four questions, in a temporary folder'
+	@echo 'make test         lint, types, architecture and every test'
+	@echo 'make fmt          put imports and layout in order'
+	@echo 'make bench        quality on judged collections: make bench BENCH_DATA=/path/to/collections'
+	@echo 'make bench-speed  speed and memory'
+	@echo 'make clean        remove .venv and everything else that was made here'
+	@echo 'PYTHON=/path/to/python chooses the interpreter of .venv.'
+
+demo: $(VENV)/installed
+	@PATH="$$PWD/$(BIN):$$PATH" bash examples/demo.sh
+
+# Every check runs, whatever the others say; pytest last, so that its summary is the end of it.
+test: $(VENV)/installed-dev
+	@PATH="$$PWD/$(BIN):$$PATH"; failed=; \
+	run() { echo "$$*"; "$$@" || failed="$$failed; $$*"; }; \
+	run ruff check --quiet .; \
+	run ruff format --check --quiet .; \
+	run mypy; \
+	run lint-imports --no-logo; \
+	if [ -n "$$failed" ]; then echo "Failed: $${failed#; } (the tests run all the same)" >&2; fi; \
+	run pytest; \
+	[ -z "$$failed" ]
+
+# BENCH_DATA is one collection, or a folder of them: NAME/dev/queries.jsonl and what belongs to it.
+bench: $(VENV)/installed
+	@if [ -z "$$BENCH_DATA" ]; then \
+		echo 'Say where the judged collections are: make bench BENCH_DATA=/path/to/collections' >&2; exit 2; \
+	fi; \
+	shopt -s nullglob; found=; \
+	for queries in "$$BENCH_DATA"/queries.jsonl "$$BENCH_DATA"/*/dev/queries.jsonl; do \
+		[ -f "$$queries" ] || continue; \
+		found=yes; folder=$$(dirname "$$queries"); units=doc; \
+		if [ -f "$$folder/turns.tsv" ]; then units='doc turn'; fi; \
+		for unit in $$units; do for mode in search vsearch query; do \
+			printf '\n%s: %s, unit %s\n' "$${folder#"$$BENCH_DATA"/}" $$mode $$unit; \
+			$(BIN)/clawmem bench retrieval "$$folder" --mode $$mode --unit $$unit || exit; \
+		done; done; \
+	done; \
+	if [ -z "$$found" ]; then \
+		echo "There is no collection in $$BENCH_DATA: neither queries.jsonl nor NAME/dev/queries.jsonl." >&2; exit 2; \
+	fi
+
+bench-speed: $(VENV)/installed-dev
+	@if ls tests/bench/test_*.py > /dev/null 2>&1; then $(BIN)/pytest tests/bench -m bench -s; \
+	else echo 'There are no speed tests in tests/bench yet.'; fi
+
+fmt: $(VENV)/installed-dev
+	$(BIN)/ruff check --fix --quiet .
+	$(BIN)/ruff format --quiet .
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# -- the environment ----------------------------------------------------------------------------------
+
+# A checkout that was moved or copied brings its .venv along, which still points to the old place: make it anew.
+ifneq ($(shell cat $(VENV)/place 2>/dev/null),$(CURDIR))
+$(VENV)/place: FORCE
+endif
+
+$(VENV)/place:
+	@set --; \
+	if [ -n "$$PYTHON" ]; then set -- "$$PYTHON"; else set -- python3 python3.13 python3.12 python3.11; fi; \
+	for python; do \
+		if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+			echo "Making $(VENV) with $$python ($$("$$python" --version))"; \
+			"$$python" -m venv $$(if [ -f $@ ]; then echo --clear; fi) $(VENV) && pwd -P > $@; exit; \
+		fi; \
+	done; \
+	echo "No Python 3.11 or later was found (tried: $$*). Install one, or name it: make PYTHON=/path/to/python" >&2; \
+	exit 1
+
+# What clawmem needs to run.
+$(VENV)/installed: $(VENV)/place pyproject.toml
+	@echo 'Installing clawmem'
+	@$(PIP_INSTALL) --editable .
+	@touch $@
+
+# The same with everything that checks it. Dependency groups need a pip of 2025.
+$(VENV)/installed-dev: $(VENV)/place pyproject.toml
+	@echo 'Installing clawmem and the tools that check it'
+	@$(PIP_INSTALL) --upgrade 'pip>=25.1'
+	@$(PIP_INSTALL) --editable '.[contracts]' --group dev
+	@touch $(VENV)/installed $@

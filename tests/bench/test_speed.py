@@ -1,0 +1,130 @@
+"""The published speed targets, measured. Run on a quiet machine: ``make bench-speed``."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import clawmem
+import pytest
+from clawmem.adapters.files.disk import DiskFiles
+from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.models.static import StaticEmbedder
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.system.clock import SystemClock
+from clawmem.app.services.indexing.embed import EmbedPending
+from clawmem.app.services.indexing.update import Folder, UpdateCollection
+from clawmem.app.services.retrieval.query import query
+from clawmem.app.services.retrieval.request import read_request
+
+pytestmark = pytest.mark.bench
+
+WriteNotes = Callable[[int], Path]
+
+QUESTIONS = [
+    "When did Kwame call about the queue incident?",
+    "Why were some members charged twice?",
+    "How long did the restore drill take?",
+    "Who can roll back the v2 launch?",
+    "Where do we keep login sessions?",
+]
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Iterator[SqliteVault]:
+    vault = SqliteVault(str(tmp_path / "vault.sqlite"))
+    yield vault
+    vault.close()
+
+
+def updater(vault: SqliteVault) -> UpdateCollection:
+    """The real pass over real files."""
+    return UpdateCollection(vault, DiskFiles(), SystemClock(), parse_yaml)
+
+
+def test_indexing(vault: SqliteVault, write_notes: WriteNotes) -> None:
+    """At least 200 small files a second are indexed, and 5 000 unchanged ones passed over."""
+    folder = Folder("notes", str(write_notes(2000)))
+    update = updater(vault)
+
+    began = perf_counter()
+    assert update(folder).added == 2000
+    first = 2000 / (perf_counter() - began)
+    update(folder)  # stamps younger than the clock's tick are settled by one more look
+    began = perf_counter()
+    assert update(folder).unchanged == 2000
+    second = 2000 / (perf_counter() - began)
+
+    show(f"indexing: {first:.0f} files/s, unchanged: {second:.0f} files/s (n = 2000)")
+    assert first >= 200
+    assert second >= 5000
+
+
+def test_warm_hybrid_query(vault: SqliteVault, write_notes: WriteNotes) -> None:
+    """A warm hybrid query over 10 000 fragments takes at most 15 ms at the median."""
+    updater(vault)(Folder("notes", str(write_notes(1420))))
+    embedder = StaticEmbedder()
+    EmbedPending(vault, embedder)()
+    answer = query(vault, embedder)
+    fragments = vault._db.value("select count(*) from fragments")
+    answer(read_request(QUESTIONS[0], now_ms=0))
+
+    times = []
+    for text in QUESTIONS * 20:
+        began = perf_counter()
+        answer(read_request(text, now_ms=0))
+        times.append((perf_counter() - began) * 1000)
+
+    show(f"hybrid query, warm: p50 {median(times):.1f} ms over {fragments} fragments (n = {len(times)})")
+    assert fragments >= 9_900
+    assert median(times) <= 15
+
+
+def test_memory(write_notes: WriteNotes, tmp_path: Path) -> None:
+    """Indexing and embedding 10 000 documents, and asking them, peaks at 250 MB at most."""
+    root = write_notes(10_000)
+    run(tmp_path, "bootstrap", str(root))
+    run(tmp_path, "query", QUESTIONS[1])
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+
+    show(f"peak memory at 10 000 documents: {peak:.0f} MB")
+    assert peak <= 250
+
+
+@pytest.mark.parametrize(("arguments", "limit_ms"), [(["--version"], 100), (["search", "queue"], 300)])
+def test_cold_start(arguments: list[str], limit_ms: int, write_notes: WriteNotes, tmp_path: Path) -> None:
+    """A cold process keeps within its CPU time (the least of ten, so that neighbours do not count)."""
+    run(tmp_path, "bootstrap", str(write_notes(30)))
+
+    spent = sorted(cpu_ms(tmp_path, arguments) for _ in range(10))
+
+    show(f"cold {' '.join(arguments)}: least {spent[0]:.0f}, median {spent[5]:.0f} ms CPU (n = 10)")
+    assert spent[0] <= limit_ms
+
+
+def cpu_ms(home: Path, arguments: list[str]) -> float:
+    """User and system time of one process, in milliseconds."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run(home, *arguments)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return 1000 * (after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+
+
+def run(home: Path, *arguments: str) -> None:
+    """One command in a process and a home of its own."""
+    above = str(Path(clawmem.__path__[0]).parent)
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": above}
+    code = "from clawmem.app.cli.main import main; main()"
+    command = [sys.executable, "-c", code, *arguments]
+    subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def show(line: str) -> None:
+    """Print a figure; with ``-s`` it is seen."""
+    sys.stdout.write(f"\n{line}\n")

@@ -1,0 +1,228 @@
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import clawmem
+from clawmem.adapters.files.disk import DiskFiles
+from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.memory.clock import START_MS, ManualClock
+from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.indexing.embed import EmbedPending, EmbedReport
+from clawmem.app.services.indexing.publish import withdraw
+from clawmem.app.services.indexing.update import Folder, PassReport, UpdateCollection
+from clawmem.app.services.maintenance.verify import Verify
+from clawmem.app.services.retrieval.query import query
+from clawmem.app.services.retrieval.request import Answer, read_request
+from clawmem.app.services.retrieval.search import search
+from clawmem.app.services.retrieval.vsearch import vsearch
+from clawmem.ports.embedder import Embedder
+from clawmem.ports.files import FileSource
+from clawmem.ports.records import Document, Grain, InactiveReason
+
+HOUR_NS = 3_600_000_000_000
+NOBODY = 65534
+
+
+class World:
+    """A folder, a vault over it, and everything that is done with the two."""
+
+    def __init__(self, place: Path, vault_file: Path | None = None, *, extension: bool = True) -> None:
+        self.root = place / "notes"
+        self.root.mkdir(exist_ok=True)
+        self.vault_file = vault_file or place / "vault.sqlite"
+        self.clock = ManualClock()
+        self.embedder: Embedder = HashingEmbedder()
+        self.files: FileSource = DiskFiles()
+        self.vault = self.open(extension=extension)
+
+    def open(self, *, extension: bool = True, read_only: bool = False) -> SqliteVault:
+        """Open the vault anew; what was open is closed."""
+        if hasattr(self, "vault"):
+            self.vault.close()
+        self.vault = SqliteVault(str(self.vault_file), read_only=read_only, vector_extension=extension)
+        return self.vault
+
+    # -- files --------------------------------------------------------------------------------------
+
+    def write(self, path: str, text: str | bytes, *, hours_ago: float = 2) -> Path:
+        """A file that was changed *hours_ago*."""
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+        changed_ns = START_MS * 1_000_000 - int(hours_ago * HOUR_NS)
+        os.utime(file, ns=(changed_ns, changed_ns))
+        return file
+
+    def folder(self, name: str = "notes", root: Path | None = None) -> Folder:
+        """The collection, or another one."""
+        return Folder(name, str(root or self.root))
+
+    # -- use cases ----------------------------------------------------------------------------------
+
+    def update(self, folder: Folder | None = None, *, force: bool = False) -> PassReport:
+        """One pass."""
+        run = UpdateCollection(self.vault, self.files, self.clock, parse_yaml)
+        return run(folder or self.folder(), force=force)
+
+    def embed(self, *, force: bool = False) -> EmbedReport:
+        """All pending vectors."""
+        return EmbedPending(self.vault, self.embedder)(force=force)
+
+    def verify(self, *folders: Folder) -> list[str]:
+        """Differences between disk, records and indexes."""
+        asked = folders or (self.folder(),)
+        return Verify(self.vault, DiskFiles(), asked, parse_yaml, self.clock)()
+
+    def ask(self, question: str, verb: str = "search") -> Answer:
+        """The answer of ``search``, ``vsearch`` or ``query``."""
+        request = read_request(question, now_ms=self.clock.now_ms())
+        if verb == "search":
+            return search(self.vault)(request)
+        return {"vsearch": vsearch, "query": query}[verb](self.vault, self.embedder)(request)
+
+    def found(self, question: str, verb: str = "search") -> list[str]:
+        """Where the answers lie, best first."""
+        return [result.document.path for result in self.ask(question, verb).results]
+
+    # -- looking ------------------------------------------------------------------------------------
+
+    def at(self, path: str, collection: str = "notes") -> Document:
+        """The document of a file, served or not."""
+        document = self.vault.documents.at(collection, path)
+        assert document is not None, path
+        return document
+
+    def body(self, path: str) -> str | None:
+        """The stored body of a file."""
+        return self.vault.documents.body(self.at(path).id)
+
+    def paths(self) -> list[str]:
+        """What is served."""
+        return sorted(document.display_path for document in self.vault.documents.latest())
+
+    def withdraw(self, path: str, reason: InactiveReason) -> None:
+        """Stop serving a file's document."""
+        with self.vault.writing():
+            withdraw(self.vault, [self.at(path).id], reason)
+
+    def state(self) -> list[object]:
+        """All that is kept, by what it says: neither numbers nor times of indexing."""
+        return dump(self.vault)
+
+
+def dump(vault: SqliteVault) -> list[object]:
+    """What a vault holds in a form that only depends on the notes: two vaults over the same compare."""
+    documents = [*vault.documents.latest(), *vault.documents.latest(active=False)]
+    rows = vault._db.rows("select text_hash, hex(vector) from vectors order by 1")
+    return [
+        sorted(_told(vault, document) for document in documents),
+        rows,
+        {grain.value: vault.lexical.count(grain) for grain in Grain},
+        vault.vectors.count(),
+        vault.embeddings.counts(),
+        vault.embeddings.fingerprint(),
+    ]
+
+
+def _told(vault: SqliteVault, document: Document) -> tuple[str, ...]:
+    facts = {name: getattr(document, name) for name in document.__slots__ if name not in ("id", "indexed_at")}
+    fragments = [repr(part) for part in vault.documents.fragments(document.id)]
+    return (document.display_path, repr(facts), str(vault.documents.body(document.id)), *fragments)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """An empty folder and an empty vault."""
+    made = World(tmp_path)
+    yield made
+    made.vault.close()
+
+
+@pytest.fixture
+def worlds(tmp_path: Path) -> Iterator[Callable[..., World]]:
+    """Makes worlds that share the folder ``notes``, each with a vault of its own name."""
+    made: list[World] = []
+
+    def make(name: str, *, extension: bool = True) -> World:
+        made.append(World(tmp_path, tmp_path / f"{name}.sqlite", extension=extension))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.vault.close()
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    """What a process of clawmem sees: a home of its own, and no variable of this machine's user."""
+    home = tmp_path / "home"
+    home.mkdir(exist_ok=True)
+    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
+    packages = os.pathsep.join(str(Path(folder).parent) for folder in clawmem.__path__)
+    inherited = os.environ.get("PYTHONPATH")
+    return {
+        **kept,
+        "HOME": str(home),
+        "USERPROFILE": str(home),
+        "PYTHONPATH": os.pathsep.join(filter(None, (packages, inherited))),
+        "NO_COLOR": "1",
+        "INDEX_PATH": str(tmp_path / "vault.sqlite"),
+    }
+
+
+@pytest.fixture
+def invoke(
+    environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Result]:
+    """Run ``clawmem`` inside of this process over ``vault.sqlite``; the collection ``notes`` is configured."""
+    from clawmem.app.cli.command_line import cli
+
+    for name in [name for name in os.environ if name.startswith(("CLAWMEM_", "XDG_"))]:
+        monkeypatch.delenv(name)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    configure(tmp_path)
+    monkeypatch.chdir(tmp_path / "home")
+
+    def call(*args: object) -> Result:
+        return CliRunner().invoke(cli, list(map(str, args)))
+
+    return call
+
+
+def configure(place: Path) -> None:
+    """Write down the collection ``notes`` for a home next to it."""
+    config = place / "home/.config/clawmem/config.yaml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    folder = str(place / "notes").replace("'", "''")
+    config.write_text(f"collections:\n  notes:\n    path: '{folder}'\n", "utf-8")
+
+
+@pytest.fixture
+def unprivileged() -> Iterator[Path]:
+    """A folder, and this process without the rights of a superuser, which permissions mean nothing to."""
+    if sys.platform == "win32":
+        pytest.skip("Windows has other permissions")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        was = os.geteuid()
+        if was == 0:
+            os.chown(folder, NOBODY, -1)
+            try:
+                os.seteuid(NOBODY)
+            except OSError:
+                pytest.skip("this superuser cannot step down")
+        try:
+            yield folder
+        finally:
+            os.seteuid(was)
+            for path in [folder, *folder.rglob("*")]:
+                path.chmod(0o700)

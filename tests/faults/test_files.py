@@ -1,0 +1,545 @@
+"""Files as they really are: broken, odd, huge, gone, and back again."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from typer.testing import Result
+
+from clawmem.adapters.files.disk import DiskFiles
+from clawmem.app.services.documents.lookup import Lookup
+from clawmem.app.services.indexing import source
+from clawmem.contracts.samples import save
+from clawmem.ports.errors import Ambiguous, SourceUnreadable
+from clawmem.ports.records import InactiveReason, Scan, SourceStamp
+
+if TYPE_CHECKING:
+    from tests.faults.conftest import World
+
+needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other names and permissions")
+
+SECOND_NS = 1_000_000_000
+
+
+class TestContent:
+    @pytest.mark.parametrize("data", [b"caf\xe9", b"\xff\xfe#\0 \0T\0", b"\xed\xa0\x80", b"ok \xc3"])
+    def test_not_utf_8(self, world: World, data: bytes) -> None:
+        """Such a file is named with the byte that is wrong; every other file is taken in."""
+        world.write("bad.md", data)
+        world.write("good.md", "Sound words.")
+
+        report = world.update()
+
+        assert report.added == 1
+        assert len(report.problems) == 1
+        assert report.problems[0].startswith("bad.md was skipped: it is not UTF-8 text (byte ")
+        assert world.found("sound") == ["good.md"]
+
+    def test_a_note_that_stops_being_text_keeps_its_last_text(self, world: World) -> None:
+        """What the vault has of a file outlives an edit that cannot be read."""
+        world.write("a.md", "Sound words.")
+        world.update()
+        world.write("a.md", b"caf\xe9", hours_ago=1)
+
+        report = world.update()
+
+        assert (report.updated, report.removed, len(report.problems)) == (0, 0, 1)
+        assert world.found("sound") == ["a.md"]
+        assert world.body("a.md") == "Sound words."
+
+    def test_nul_bytes(self, world: World) -> None:
+        """A NUL separates words, and comes back as it was."""
+        world.write("a.md", "# Ti\0tle\n\nalpha\0beta \0\0 gamma\n")
+
+        assert world.update().problems == []
+
+        assert world.found("gamma") == world.found("beta") == ["a.md"]
+        assert world.body("a.md") == "# Ti\0tle\n\nalpha\0beta \0\0 gamma\n"
+        assert world.embed().failed == 0
+        assert world.verify() == []
+
+    def test_one_line_of_twenty_megabytes(self, tmp_path: Path, environ: dict[str, str]) -> None:
+        """It is indexed to its last word, in memory of a few times its size."""
+        (tmp_path / "notes").mkdir()
+        (tmp_path / "notes/long.md").write_text("many words in a row " * 1_000_000 + "xylophone", "utf-8")
+
+        done = subprocess.run(
+            [sys.executable, "-c", ONE_LINE, str(tmp_path)],
+            check=False,
+            capture_output=True,
+            text=True,
+            env=environ,
+        )
+
+        assert done.returncode == 0, done.stderr
+        added, found, peak_mb = done.stdout.split()
+        assert (added, found) == ("1", "long.md")
+        assert float(peak_mb) < 500
+
+    def test_more_fragments_than_a_vault_can_number(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Such a file is refused by name instead of running over into the numbers of the next document."""
+        monkeypatch.setattr(source, "MAX_FRAGMENTS", 12)
+        fitting, too_many = "word\n\n" * 10, "word\n\n" * 11
+        world.write("a.md", fitting)
+        world.write("b.md", too_many)
+
+        report = world.update()
+
+        assert report.added == 1
+        assert report.problems == ["b.md was skipped: it falls into 13 parts, 12 are the most."]
+
+    @pytest.mark.parametrize(
+        ("text", "body"),
+        [
+            ("", ""),
+            ("\n\n  \n", "\n\n  \n"),
+            ("---\ntags: [a]\n---\n", ""),
+            ("---\ntags: [a]\n---", ""),
+            ("---\n", "---\n"),
+            ("\ufeff", ""),
+        ],
+    )
+    def test_next_to_nothing(self, world: World, text: str, body: str) -> None:
+        """Empty files and files of front matter alone are documents, found by their names."""
+        world.write("ledger.md", text)
+
+        assert world.update().added == 1
+        assert world.update().unchanged == 1
+
+        assert world.body("ledger.md") == body
+        assert world.found("ledger") == ["ledger.md"]
+        assert world.embed().error in (None, "the model knows no word of it")
+        assert world.verify() == []
+
+    def test_line_ends_and_byte_order_mark_are_no_difference(self, world: World) -> None:
+        """The same note from another system has the same body, title, tags and lines."""
+        text = "---\ntags: [one]\n---\n# Title\n\n- first\n- second\n"
+        world.write("unix.md", text)
+        world.write("dos.md", text.replace("\n", "\r\n"))
+        world.write("marked.md", "\ufeff" + text)
+
+        assert world.update().problems == []
+
+        documents = [world.at(name) for name in ("unix.md", "dos.md", "marked.md")]
+        assert len({(d.hash, d.title, d.tags, d.body_line) for d in documents}) == 1
+        assert sorted(world.found("second")) == ["dos.md", "marked.md", "unix.md"]
+
+
+class TestFrontMatter:
+    @pytest.mark.parametrize(
+        "head",
+        [
+            "tags: [unclosed",
+            "a: b: c",
+            "\tindented: with a tab",
+            "- a list",
+            "just words",
+            "&a [*a, *b]",
+            "%YAML 1.1",
+            "x: " + "[" * 40,
+            "a: !!python/object:os.system {}",
+            'a: "\\x"',
+        ],
+    )
+    def test_malformed(self, world: World, head: str) -> None:
+        """It is body, with a complaint; not a word of the file is lost."""
+        world.write("a.md", f"---\n{head}\n---\nThe text below.\n")
+
+        report = world.update()
+
+        assert report.added == 1
+        assert len(report.problems) == 1
+        assert report.problems[0].startswith("notes/a.md: front matter taken as text: ")
+        assert world.body("a.md") == f"---\n{head}\n---\nThe text below.\n"
+        assert world.found("below") == ["a.md"]
+        assert world.update().problems == []
+
+    def test_values_that_other_readers_turn_into_something_else(self, world: World) -> None:
+        """``no``, ``on``, ``012`` and ``1:30`` of YAML 1.1 are what they look like."""
+        world.write("a.md", "---\ndomain: no\nworkstream: on\ntags: [yes, 012, 1:30, ~, 1e3]\n---\nText.\n")
+
+        assert world.update().problems == []
+
+        document = world.at("a.md")
+        assert (document.domain, document.workstream) == ("no", "on")
+        assert document.tags[0] == "yes"
+        assert "1:30" in document.tags
+
+    @pytest.mark.parametrize("value", ["2026-04-02", "2026-04-02T10:00:00Z", "42", "true", "[a, b]", "~"])
+    def test_a_title_that_is_no_text(self, world: World, value: str) -> None:
+        """Whatever YAML makes of it, the note is taken in and called by its heading."""
+        world.write("a.md", f"---\ntitle: {value}\n---\n# The heading\n\nText.\n")
+
+        assert world.update().problems == []
+
+        assert world.at("a.md").title == "The heading"
+
+    def test_halves_of_characters(self, world: World) -> None:
+        """Escaped as in JSON, two halves are one character; a lone one spoils neither note nor pass."""
+        world.write("pair.md", '---\ntitle: "Party \\ud83c\\udf89"\n---\nText.\n')
+        world.write("half.md", '---\ntitle: "Half \\ud83c"\ntags: ["\\udf89", {x: "\\udf89"}]\n---\nText.\n')
+
+        assert world.update().problems == []
+
+        assert world.at("pair.md").title == "Party 🎉"
+        assert world.at("half.md").title == "Half \ufffd"
+        assert world.verify() == []
+
+
+class TestNames:
+    @needs_posix
+    def test_quotes_line_breaks_and_patterns(self, world: World) -> None:
+        """Names that mean something to SQL, globs or terminals are names."""
+        names = ["it's \"q\".md", "two\nlines.md", "100%_*[a]{b}.md", "a;b--c.md", "\u202e\x1b[31m.md", " .md"]
+        for number, name in enumerate(names):
+            world.write(name, f"Content number{number}.")
+
+        assert world.update().added == len(names)
+
+        for number, name in enumerate(names):
+            assert world.found(f"number{number}") == [name]
+            assert Lookup(world.vault, {}).get(f"notes/{name}").text == f"Content number{number}."
+        assert world.verify() == []
+        (world.root / names[0]).unlink()
+        assert world.update().removed == 1
+
+    @needs_posix
+    def test_a_name_with_a_line_break_stays_on_its_line(
+        self, world: World, invoke: Callable[..., Result]
+    ) -> None:
+        """An answer about such a file drives no terminal."""
+        world.write("two\x1b[31m.md", "Zebra.")
+        world.update()
+
+        shown = invoke("search", "zebra")
+
+        assert shown.exit_code == 0
+        assert "\x1b" not in shown.stdout
+
+    def test_two_files_with_the_same_body(self, world: World) -> None:
+        """The short id names both and reads neither; the path does; removing one leaves the other found."""
+        world.write("one.md", "The same words.\n")
+        world.write("two.md", "The same words.\n")
+        world.update()
+        world.embed()
+        lookup = Lookup(world.vault, {})
+
+        with pytest.raises(Ambiguous) as caught:
+            lookup.get("#" + world.at("one.md").hash[:6])
+        assert caught.value.code == "AMBIGUOUS"
+        assert all(name in str(caught.value) for name in ("notes/one.md", "notes/two.md"))
+        assert lookup.get(caught.value.candidates[1]).document.path == "two.md"
+        assert lookup.get("one.md").text == "The same words.\n"
+
+        (world.root / "one.md").unlink()
+        assert world.update().removed == 1
+
+        for verb in ("search", "vsearch", "query"):
+            assert world.found("same words", verb) == ["two.md"]
+        assert lookup.get("#" + world.at("two.md").hash[:6]).document.path == "two.md"
+        assert world.verify() == []
+
+    def test_a_collection_inside_another(self, world: World) -> None:
+        """A file of both is a document in each, and each pass leaves the other's alone."""
+        world.write("a.md", "Outer zebra.")
+        world.write("sub/b.md", "Inner zebra.")
+        inner = world.folder("inner", world.root / "sub")
+        world.update()
+        world.update(inner)
+
+        assert world.paths() == ["inner/b.md", "notes/a.md", "notes/sub/b.md"]
+        assert world.verify(world.folder(), inner) == []
+        (world.root / "sub/b.md").unlink()
+        assert world.update(inner).removed == 1
+
+        assert world.paths() == ["notes/a.md", "notes/sub/b.md"]
+
+
+class TestLinks:
+    @needs_posix
+    def test_links_out_are_never_indexed(self, world: World, tmp_path: Path) -> None:
+        """Neither a link to a file nor one to a folder brings in what lies outside."""
+        (tmp_path / "secret").mkdir()
+        (tmp_path / "secret/key.md").write_text("The secret zebra.")
+        (world.root / "file.md").symlink_to(tmp_path / "secret/key.md")
+        (world.root / "folder").symlink_to(tmp_path / "secret")
+        (world.root / "loop").symlink_to(world.root)
+        (world.root / "nowhere.md").symlink_to(tmp_path / "missing.md")
+
+        report = world.update()
+
+        assert (report.added, report.problems) == (0, [])
+        assert world.found("zebra") == []
+
+    @needs_posix
+    def test_a_file_that_became_a_link_out(self, world: World, tmp_path: Path) -> None:
+        """Its document is withdrawn as if the file were gone, and says nothing of the target."""
+        world.write("a.md", "Harmless.")
+        world.update()
+        (tmp_path / "secret.md").write_text("The secret zebra.")
+        (world.root / "a.md").unlink()
+        (world.root / "a.md").symlink_to(tmp_path / "secret.md")
+
+        assert world.update(force=True).removed == 1
+
+        assert world.paths() == []
+        assert world.found("zebra") == []
+
+
+class TestDisappearing:
+    def test_between_the_listing_and_the_reading(self, world: World) -> None:
+        """A file that goes meanwhile is named; the others are taken in, and the next pass finds nothing odd."""
+        world.write("a.md", "Going.")
+        world.write("b.md", "Staying.")
+        world.files = Vanishing(world.root / "a.md")
+
+        report = world.update()
+
+        assert report.added == 1
+        assert report.problems == ["a.md was skipped: it is gone."]
+        assert world.update().problems == []
+        assert world.verify() == []
+
+    def test_an_edited_file_that_goes_meanwhile_is_kept_until_the_next_pass(self, world: World) -> None:
+        """What is known of it is not thrown away on half a look."""
+        world.write("a.md", "Old words.")
+        world.update()
+        world.write("a.md", "New words.", hours_ago=1)
+        world.files = Vanishing(world.root / "a.md")
+
+        assert world.update().removed == 0
+        assert world.found("old") == ["a.md"]
+        assert world.update().removed == 1
+        assert world.found("old") == []
+
+    def test_a_folder_that_is_gone(self, world: World) -> None:
+        """It takes nothing along, force or not, and is unchanged when it comes back."""
+        world.write("a.md", "Zebra.")
+        world.write("b.md", "Yak.")
+        world.update()
+        before = world.state()
+        aside = world.root.rename(world.root.with_name("aside"))
+
+        for force in (False, True):
+            report = world.update(force=force)
+            assert (report.removed, len(report.problems)) == (0, 1)
+            assert "kept as they are" in report.problems[0]
+        assert world.state() == before
+        aside.rename(world.root)
+
+        assert world.update().unchanged == 2
+
+    def test_a_folder_that_became_a_file(self, world: World) -> None:
+        """That is no empty folder either."""
+        world.write("a.md", "Zebra.")
+        world.update()
+        world.root.rename(world.root.with_name("aside"))
+        world.root.write_text("not a folder")
+
+        assert world.update().removed == 0
+        assert world.paths() == ["notes/a.md"]
+
+    def test_a_file_that_comes_back_is_the_same_document(self, world: World) -> None:
+        """It keeps its id, whether it says the same or something new."""
+        world.write("a.md", "Zebra.")
+        world.update()
+        world.embed()
+        first = world.at("a.md")
+        for text in ("Zebra.", "Yak."):
+            (world.root / "a.md").unlink()
+            assert world.update().removed == 1
+            assert world.at("a.md").inactive is InactiveReason.REMOVED
+            assert world.found("zebra", "query") == []
+            world.write("a.md", text)
+
+            assert world.update().added == 1
+
+            world.embed()
+            assert world.at("a.md").id == first.id
+            assert world.found(text, "query") == ["a.md"]
+            assert world.verify() == []
+
+    def test_unreadable_file_and_folder(self, world: World, unprivileged: Path) -> None:
+        """What may not be read is named, and what is known of it stays."""
+        (unprivileged / "sub").mkdir()
+        for name in ("a.md", "sub/b.md", "c.md"):
+            (unprivileged / name).write_text(f"Words of {name}.")
+        folder = world.folder("private", unprivileged)
+        assert world.update(folder).added == 3
+        (unprivileged / "a.md").chmod(0)
+        (unprivileged / "sub").chmod(0)
+
+        report = world.update(folder, force=True)
+
+        assert (report.updated, report.removed) == (1, 0)
+        assert report.problems == [
+            "sub could not be listed; what is below is kept.",
+            "a.md was skipped: permission denied.",
+        ]
+        assert world.paths() == ["private/a.md", "private/c.md", "private/sub/b.md"]
+        unprivileged.chmod(0)
+        assert world.update(folder).removed == 0
+
+
+class TestEdits:
+    @pytest.mark.parametrize("looks", [1, 2, 3])
+    def test_within_one_tick_of_the_clock(self, world: World, looks: int) -> None:
+        """A second edit with the same size and the same time is seen, however often was looked before."""
+        changed_ns = world.clock.now_ms() * 1_000_000
+        file = world.write("a.md", "first words")
+        os.utime(file, ns=(changed_ns, changed_ns))
+        for _ in range(looks):
+            world.clock.advance(100)
+            world.update()
+        file.write_text("other words")
+        os.utime(file, ns=(changed_ns, changed_ns))
+
+        world.clock.advance(100)
+        assert world.update().updated == 1
+
+        assert world.found("other") == ["a.md"]
+        assert world.found("first") == []
+
+    def test_a_settled_file_costs_its_stat_alone(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Once its time is old enough, and was seen so, nothing is read any more."""
+        changed_ns = world.clock.now_ms() * 1_000_000
+        file = world.write("a.md", "words")
+        os.utime(file, ns=(changed_ns, changed_ns))
+        world.update()
+        world.clock.advance(3000)
+        world.update()
+        monkeypatch.setattr(DiskFiles, "read", _never)
+
+        assert world.update().unchanged == 1
+
+    def test_a_clock_that_runs_behind(self, world: World) -> None:
+        """A file from the future is read each time, and never missed."""
+        world.write("a.md", "first words", hours_ago=-48)
+        world.update()
+        world.write("a.md", "other words", hours_ago=-48)
+
+        assert world.update().updated == 1
+        assert world.found("other") == ["a.md"]
+
+
+class TestWithheld:
+    @pytest.mark.parametrize(
+        "reason", [InactiveReason.FORGOTTEN, InactiveReason.ARCHIVED, InactiveReason.SUPERSEDED]
+    )
+    @pytest.mark.parametrize("force", [False, True])
+    def test_never_comes_back_by_itself(self, world: World, reason: InactiveReason, force: bool) -> None:
+        """Neither a pass nor force nor an edit nor the file's leaving and return undo what was decided."""
+        world.write("a.md", "Zebra.")
+        world.write("b.md", "Yak.")
+        world.update()
+        world.embed()
+        world.withdraw("a.md", reason)
+
+        def still_withheld() -> bool:
+            world.update(force=force)
+            world.embed()
+            gone = not any(world.found("zebra quagga", verb)[:1] == ["a.md"] for verb in ("search", "query"))
+            return gone and world.at("a.md").inactive is reason and world.paths() == ["notes/b.md"]
+
+        assert still_withheld()
+        world.write("a.md", "Zebra and quagga.", hours_ago=1)
+        assert still_withheld()
+        (world.root / "a.md").unlink()
+        assert still_withheld()
+        world.write("a.md", "Quagga.", hours_ago=0.5)
+        assert still_withheld()
+        assert world.verify() == []
+
+    def test_reindex_by_force_at_the_command_line(self, world: World, invoke: Callable[..., Result]) -> None:
+        """``reindex --force`` reads everything again and revives nothing."""
+        world.write("a.md", "Zebra.")
+        world.write("b.md", "Yak.")
+        world.update()
+        world.withdraw("a.md", InactiveReason.FORGOTTEN)
+
+        done = invoke("reindex", "--force")
+
+        assert done.exit_code == 0
+        assert "0 added, 1 updated, 0 removed" in done.stdout
+        assert "Nothing found" in invoke("search", "zebra").stdout
+        assert world.at("a.md").inactive is InactiveReason.FORGOTTEN
+
+    def test_what_is_not_from_a_file_is_never_withdrawn(self, world: World) -> None:
+        """A document without a stamp stays, whatever the folder holds."""
+        told = save(world.vault, "told.md", "Said, not written.", collection="notes")
+        world.write("a.md", "Zebra.")
+
+        assert world.update(force=True).removed == 0
+
+        (world.root / "a.md").unlink()
+        assert world.update().removed == 1
+        assert world.paths() == ["notes/told.md"]
+        document = world.vault.documents.get(told)
+        assert document is not None
+        assert document.inactive is None
+
+
+class TestForce:
+    def test_replaces_and_loses_nothing(self, world: World) -> None:
+        """Reading everything again gives the state that was there, revisions included."""
+        world.write("a.md", "---\ntags: [x]\n---\n# Zebra\n\nStripes.\n")
+        world.write("b.md", "Yak.")
+        world.write("gone.md", "Gnu.")
+        world.update()
+        world.embed()
+        (world.root / "gone.md").unlink()
+        world.update()
+        before = world.state()
+
+        report = world.update(force=True)
+
+        assert (report.added, report.updated, report.removed) == (0, 2, 0)
+        assert world.state() == before
+
+
+class Vanishing(DiskFiles):
+    """Files of which one is deleted as soon as the folder has been listed."""
+
+    def __init__(self, victim: Path) -> None:
+        self._victim = victim
+
+    def scan(self, *args: object, **asked: object) -> Scan:
+        found: Scan = super().scan(*args, **asked)  # type: ignore[arg-type]
+        self._victim.unlink(missing_ok=True)
+        return found
+
+
+def _never(*args: object) -> bytes:
+    raise AssertionError("the file was read")
+
+
+ONE_LINE = """
+import resource, sys
+from pathlib import Path
+from clawmem.adapters.files.disk import DiskFiles
+from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.system.clock import SystemClock
+from clawmem.app.services.indexing.update import Folder, UpdateCollection
+from clawmem.app.services.retrieval.request import read_request
+from clawmem.app.services.retrieval.search import search
+
+place = Path(sys.argv[1])
+vault = SqliteVault(str(place / "vault.sqlite"))
+report = UpdateCollection(vault, DiskFiles(), SystemClock(), parse_yaml)(Folder("notes", str(place / "notes")))
+[found] = search(vault)(read_request("xylophone", now_ms=0)).results
+assert vault.documents.body(found.document.id).endswith("xylophone")
+assert vault.documents.spans([found_key := vault.documents.by_suffix("long.md")[0].id and (found.document.id, 0)])
+unit = 1e6 if sys.platform == "darwin" else 1e3
+print(report.added, found.document.path, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit)
+"""

@@ -1,0 +1,85 @@
+"""How the vectors of words, fragments, questions and grains call this implementation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from clawmem.domain.documents.fragments import fragment
+from clawmem.domain.documents.tokens import index_text, words
+from clawmem.domain.retrieval.grains import Fused, fuse_documents, fuse_lines
+from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.ports.records import Fragment, FragmentKey, FragmentKind, Hit, LexicalQuery, Span
+
+
+def _fragments(given: dict[str, Any]) -> list[dict[str, Any]]:
+    pairs = [(key, value) for key, value in given.get("front_matter", ())]
+    return [_fragment(part, given["body"]) for part in fragment(**{**given, "front_matter": pairs})]
+
+
+def _fragment(part: Fragment, body: str) -> dict[str, Any]:
+    """All but the number, which is the place in the list, and a text that is the body between the offsets."""
+    shown = {**asdict(part), "kind": part.kind.value}
+    del shown["seq"]
+    if part.text == body[part.start : part.end]:
+        del shown["text"]
+    return shown
+
+
+def _query_forms(given: dict[str, Any]) -> dict[str, Any]:
+    forms = query_forms(**given)
+    return {
+        "words": list(forms.words),
+        "relaxed": _query(forms.relaxed),
+        "precise": forms.precise and _query(forms.precise),
+    }
+
+
+def _query(query: LexicalQuery) -> dict[str, Any]:
+    return {"terms": [[term.text, term.prefix] for term in query.terms], "every": query.every}
+
+
+def _fuse_documents(given: dict[str, Any]) -> list[list[Any]]:
+    return [[document_id, *_fused(fused)] for document_id, fused in fuse_documents(**_legs(given))]
+
+
+def _fuse_lines(given: dict[str, Any]) -> list[list[Any]]:
+    return [_fused(fused) for fused in fuse_lines(**_legs(given))]
+
+
+def _fused(fused: Fused) -> list[Any]:
+    return [list(fused.best), fused.relevance, dict(fused.parts)]
+
+
+def _legs(given: dict[str, Any]) -> dict[str, Any]:
+    legs = {name: [_hit(*hit) for hit in hits] for name, hits in given["legs"].items()}
+    spans = {span.key: span for span in map(_span, given.get("spans", ()))}
+    return {**given, "legs": legs, "spans": spans}
+
+
+def _hit(document_id: int, seq: int, score: float) -> Hit:
+    return Hit(FragmentKey(document_id, seq), score)
+
+
+def _span(given: Mapping[str, Any]) -> Span:
+    key: Sequence[int] = given["key"]
+    return Span(
+        FragmentKey(*key),
+        FragmentKind(given["kind"]),
+        1,
+        1,
+        given["start"],
+        given["end"],
+        given.get("label", ""),
+    )
+
+
+BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "words": lambda given: words(**given),
+    "index_text": lambda given: index_text(**given),
+    "fragments": _fragments,
+    "query_forms": _query_forms,
+    "fuse_documents": _fuse_documents,
+    "fuse_lines": _fuse_lines,
+}

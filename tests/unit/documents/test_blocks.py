@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.domain.documents.blocks import Block, BlockKind, blocks
+from clawmem.domain.documents.title import headings
+
+LINES = [
+    "",
+    " ",
+    "text",
+    "  indented",
+    "# Heading",
+    "## Sub ##",
+    "###",
+    "#none",
+    "- item",
+    "12. item",
+    "**Ann:** hello",
+    "**Bob**: hello",
+    "user: hello",
+    "Assistant:",
+    "```",
+    "```python",
+    "````",
+    "~~~",
+    "```so``` it is",
+    "    ```",
+]
+DOCUMENTS = st.lists(st.sampled_from(LINES) | st.text("ab`~#-*: \t", max_size=8), max_size=14).map("\n".join)
+
+
+def shape(body: str) -> list[tuple[str, int, int, str]]:
+    return [(b.kind.value, b.start_line, b.end_line, b.label) for b in blocks(body)]
+
+
+@pytest.mark.parametrize("body", ["", "\n", " \n\t\n  "])
+def test_nothing_has_no_blocks(body: str) -> None:
+    """Blank lines belong to none."""
+    assert blocks(body) == []
+
+
+def test_a_row_of_blocks() -> None:
+    """Each kind once, in order, with lines and labels."""
+    body = "# Plan\n\nOne\ntwo\n- a\n  more\n- b\n```sql\nx\n\ny\n```\n**Ann:** hi\nthere\n"
+
+    assert shape(body) == [
+        ("heading", 1, 1, "Plan"),
+        ("paragraph", 3, 4, ""),
+        ("item", 5, 6, ""),
+        ("item", 7, 7, ""),
+        ("code", 8, 12, "sql"),
+        ("turn", 13, 14, "Ann"),
+    ]
+
+
+def test_places_of_a_block() -> None:
+    """Lines count from the given one; offsets cut out the lines without the last line break."""
+    body = "one\n\ntwo\nthree\n"
+
+    assert blocks(body, 7) == [
+        Block(BlockKind.PARAGRAPH, 7, 7, 0, 3),
+        Block(BlockKind.PARAGRAPH, 9, 10, 5, 14),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "level", "label"),
+    [
+        ("# A", 1, "A"),
+        ("###### A", 6, "A"),
+        ("   ## A", 2, "A"),
+        ("#\tA", 1, "A"),
+        ("## A ##", 2, "A"),
+        ("# A#", 1, "A#"),
+        ("# C #", 1, "C"),
+        ("#", 1, ""),
+        ("## ##", 2, ""),
+    ],
+)
+def test_headings(line: str, level: int, label: str) -> None:
+    """One to six marks and a blank or nothing; closing marks are no text."""
+    (only,) = blocks(line)
+
+    assert (only.kind, only.level, only.label) == (BlockKind.HEADING, level, label)
+
+
+@pytest.mark.parametrize("line", ["####### A", "#A", "    # A", "\\# A"])
+def test_not_headings(line: str) -> None:
+    """Seven marks, no blank, or four blanks before them."""
+    assert [block.kind for block in blocks(line)] == [BlockKind.PARAGRAPH]
+
+
+def test_a_heading_ends_the_paragraph_and_is_closed_itself() -> None:
+    """No blank lines are needed around it."""
+    assert shape("a\n# B\nc") == [("paragraph", 1, 1, ""), ("heading", 2, 2, "B"), ("paragraph", 3, 3, "")]
+
+
+@pytest.mark.parametrize("line", ["- a", "* a", "+ a", "  - a", "\t- a", "1. a", "1) a", "123456789. a", "- [ ] a"])
+def test_items(line: str) -> None:
+    """A mark or up to nine digits, a blank and something."""
+    assert [block.kind for block in blocks(line)] == [BlockKind.ITEM]
+
+
+@pytest.mark.parametrize("line", ["-a", "-", "- ", "1.a", "1234567890. a", "a - b", "–"])
+def test_not_items(line: str) -> None:
+    """Without a blank, without a text, with ten digits."""
+    assert [block.kind for block in blocks(line)] == [BlockKind.PARAGRAPH]
+
+
+@pytest.mark.parametrize(
+    ("line", "speaker"),
+    [
+        ("**Ann:** hi", "Ann"),
+        ("**Ann Lee**: hi", "Ann Lee"),
+        ("**" + "n" * 40 + ":** hi", "n" * 40),
+        ("**" + "n" * 40 + "**: hi", "n" * 40),
+        ("user: hi", "user"),
+        ("User: hi", "User"),
+        ("ASSISTANT: hi", "ASSISTANT"),
+        ("human: hi", "human"),
+        ("system:\thi", "system"),
+        ("User:", "User"),
+        ("**Ann:**", "Ann"),
+        ("** Ann :** hi", "Ann"),
+    ],
+)
+def test_turns(line: str, speaker: str) -> None:
+    """A bold name with a colon in or behind it, or a role with a colon, at the beginning of a line."""
+    assert shape(f"{line}\nand more") == [("turn", 1, 2, speaker)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["**Ann** hi", "**" + "n" * 41 + ":** hi", "Ann: hi", "user:hi", "users: hi", " user: hi", "a **Ann:** hi"],
+)
+def test_not_turns(line: str) -> None:
+    """No colon, forty-one letters, an unknown role, no blank, or not at the beginning."""
+    assert [block.kind for block in blocks(line)] == [BlockKind.PARAGRAPH]
+
+
+def test_turns_need_no_blank_line_between_them() -> None:
+    """Every turn is a block of its own, with the lines that follow it."""
+    body = "**Ann:** hi\nuser: a\nb\n**Bob**: c\n\nd"
+
+    assert shape(body) == [
+        ("turn", 1, 1, "Ann"),
+        ("turn", 2, 3, "user"),
+        ("turn", 4, 4, "Bob"),
+        ("paragraph", 6, 6, ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "end_line"),
+    [
+        ("```\na\n```\nb", 3),
+        ("```\na\n`````\nb", 3),
+        ("````\n```\n````\nb", 3),
+        ("```\n~~~\n```\nb", 3),
+        ("~~~\n```\n~~~\nb", 3),
+        ("```\na\n   ```  \nb", 3),
+        ("```\n``` no\n```\nb", 3),
+        ("```\n    ```\n```\nb", 3),
+        ("```\n# no heading\n\n- no item\n```\nb", 5),
+    ],
+)
+def test_a_fence_is_closed_by_its_own_mark(body: str, end_line: int) -> None:
+    """As many marks of the same sort or more, alone on a line, indented by at most three blanks."""
+    code, rest = blocks(body)
+
+    assert (code.kind, code.start_line, code.end_line) == (BlockKind.CODE, 1, end_line)
+    assert rest.kind is BlockKind.PARAGRAPH
+
+
+@pytest.mark.parametrize("body", ["```\na\n\n# b", "~~~~\na\n~~~\n\nb", "```\na\n~~~\n\nb", "```"])
+def test_an_unclosed_fence_runs_to_the_end(body: str) -> None:
+    """Blank lines and other marks are code as well."""
+    (code,) = blocks(body)
+
+    assert (code.kind, code.start, code.end) == (BlockKind.CODE, 0, len(body))
+
+
+@pytest.mark.parametrize("line", ["```so``` it is", "```so```", "``` a ` b", "``two``", "    ```"])
+def test_not_fences(line: str) -> None:
+    """Three backticks and a backtick behind them are code in a line; the text below is not swallowed."""
+    assert shape(f"{line}\n\n# After") == [("paragraph", 1, 1, ""), ("heading", 3, 3, "After")]
+
+
+@pytest.mark.parametrize(
+    ("line", "language"), [("```python", "python"), ("``` sql x", "sql"), ("~~~ a`b", "a"), ("```", "")]
+)
+def test_the_language_of_a_fence(line: str, language: str) -> None:
+    """The first word behind the mark."""
+    assert blocks(line)[0].label == language
+
+
+@given(DOCUMENTS, st.integers(1, 99))
+def test_every_line_lies_in_one_block(body: str, first_line: int) -> None:
+    """Blocks are in order and apart; lines with text lie in exactly one, blank ones outside code in none."""
+    found = blocks(body, first_line)
+    rows = list(enumerate(body.split("\n"), first_line))
+
+    assert all(a.end_line < b.start_line and a.end < b.start for a, b in zip(found, found[1:], strict=False))
+    for number, text in rows:
+        homes = [block.kind for block in found if block.start_line <= number <= block.end_line]
+        assert len(homes) == 1 if text.strip() else homes in ([], [BlockKind.CODE])
+
+
+@given(DOCUMENTS, st.integers(1, 99))
+def test_offsets_and_lines_say_the_same(body: str, first_line: int) -> None:
+    """The characters from start to end are the lines from first to last."""
+    rows = body.split("\n")
+
+    for block in blocks(body, first_line):
+        own = rows[block.start_line - first_line : block.end_line - first_line + 1]
+        assert body[block.start : block.end] == "\n".join(own)
+
+
+@given(DOCUMENTS)
+def test_headings_are_the_ones_a_title_is_taken_from(body: str) -> None:
+    """The outline and the title read Markdown alike, code fences included."""
+    labels = [block.label for block in blocks(body) if block.kind is BlockKind.HEADING and block.label]
+
+    assert labels == list(headings(body))

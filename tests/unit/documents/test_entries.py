@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import pytest
+
+from clawmem.domain.documents.entries import GRAIN_OF, lexical_entries
+from clawmem.domain.documents.fragments import fragment
+from clawmem.domain.documents.tokens import words
+from clawmem.ports.records import Fragment, FragmentKey, FragmentKind, Grain, LexicalEntry
+
+BODY = (
+    "# Plan\n\nWe move the sessions to one database before the end of the month, in one evening.\n\n"
+    "## Cost\n\nNothing but the time of two people, and an evening without the service.\n\n"
+    "- export the sessions to a file\n- import the file in the evening\n"
+)
+
+
+def entries(body: str = BODY, title: str = "Plan", tags: tuple[str, ...] = ()) -> list[LexicalEntry]:
+    parts = fragment(body, title=title, front_matter=[("participants", "Ann, Bob")])
+    return list(lexical_entries(7, "notes", title, parts, tags))
+
+
+def part(kind: FragmentKind, text: str = "Text.", heading: str = "") -> Fragment:
+    return Fragment(3, kind, 1, 1, 0, len(text), text, heading=heading)
+
+
+def entry(made: Fragment, title: str = "Title", tags: tuple[str, ...] = ()) -> LexicalEntry:
+    (only,) = lexical_entries(7, "notes", title, [made], tags)
+    return only
+
+
+def test_one_entry_for_every_fragment_that_has_a_grain() -> None:
+    """Whole, passages, sections and lines; lists, code and front matter are the same words again."""
+    parts = fragment(BODY, title="Plan", front_matter=[("participants", "Ann, Bob")])
+    wanted = [(FragmentKey(7, p.seq), GRAIN_OF[p.kind]) for p in parts if p.kind in GRAIN_OF]
+
+    assert [(e.key, e.grain) for e in entries()] == wanted
+    assert {p.kind for p in parts} > GRAIN_OF.keys()
+    assert {grain for _, grain in wanted} == set(Grain)
+
+
+def test_every_entry_names_its_collection() -> None:
+    """A search that is limited to collections needs nothing else."""
+    assert {e.collection for e in entries()} == {"notes"}
+
+
+@pytest.mark.parametrize("kind", sorted(set(FragmentKind) - GRAIN_OF.keys()))
+def test_a_kind_without_a_grain_has_no_entry(kind: FragmentKind) -> None:
+    """Its text is in a line and a passage already."""
+    assert list(lexical_entries(7, "notes", "Title", [part(kind)])) == []
+
+
+def test_the_whole_is_found_by_front_matter_and_tags() -> None:
+    """They stand below its text, and in no other entry."""
+    made = entries(tags=("billing", "team-a"))
+    holding = [e.grain for e in made if "ann" in words(e.text)]
+
+    assert holding == [Grain.DOCUMENT]
+    assert words(made[0].text)[-6:] == ["billing", "team", "a", "participants", "ann", "bob"]
+
+
+def test_a_whole_without_front_matter_is_its_text() -> None:
+    """Nothing is added but a line break."""
+    assert entry(part(FragmentKind.DOCUMENT)).text == "Text.\n"
+
+
+def test_a_title_holds_the_headings_above() -> None:
+    """A question that names the subject finds the line that does not repeat it."""
+    found = entry(part(FragmentKind.LINE, heading="Plan › Cost"))
+
+    assert words(found.title) == ["title", "plan", "cost"]
+
+
+def test_a_heading_that_is_the_title_is_not_repeated() -> None:
+    """Otherwise every line below the first heading would weigh its words twice."""
+    assert entry(part(FragmentKind.LINE, heading="Title")).title == "Title"
+
+
+def test_both_texts_are_as_an_index_sees_them() -> None:
+    """Unspaced scripts in pairs, in the title too."""
+    found = entry(part(FragmentKind.LINE, "会议纪要"), title="东京都")
+
+    assert found.title.split() == ["东京", "京都", "都"]
+    assert found.text.split() == ["会议", "议纪", "纪要", "要"]
+
+
+def test_no_fragments_no_entries() -> None:
+    """The iterator is empty rather than wrong."""
+    assert list(lexical_entries(7, "notes", "Title", [])) == []
+
+
+def test_every_word_of_the_body_is_found_at_every_grain_but_sections() -> None:
+    """The grains index the same words; a section only where a document has two."""
+    for grain in (Grain.DOCUMENT, Grain.PASSAGE, Grain.LINE):
+        texts = " ".join(f"{e.title} {e.text}" for e in entries() if e.grain is grain)
+
+        assert set(words(BODY)) <= set(words(texts)), grain

@@ -1,0 +1,418 @@
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from clawmem.domain.documents.blocks import BlockKind, blocks
+from clawmem.domain.documents.fragments import (
+    MAX_LINE,
+    MAX_OVERLAP,
+    MAX_PASSAGE,
+    MAX_STRUCTURE,
+    MAX_STRUCTURES,
+    MIN_FRAGMENT,
+    MIN_FRONT_MATTER,
+    MIN_SPLIT,
+    embedding_text,
+    fragment,
+)
+from clawmem.ports.records import Fragment, FragmentKind
+
+SENTENCE = "The sessions move to one database before the end of the month. "
+LIMITS = {
+    FragmentKind.LINE: MAX_LINE,
+    FragmentKind.SECTION: MAX_STRUCTURE,
+    FragmentKind.LIST: MAX_STRUCTURE,
+    FragmentKind.CODE: MAX_STRUCTURE,
+}
+
+_TEXT = st.sampled_from(["word ", "x", "a. ", "東京。", "`", "\t"])
+_LONG = st.builds(lambda part, times: part * times, _TEXT, st.integers(1, 1200))
+_LINE = st.sampled_from(
+    ["", "", " ", "# One", "## Two", "### Three", "#### Four", "- item", "**Ann:** hi", "```", "~~~", SENTENCE]
+)
+BODIES = st.lists(_LINE | _LONG | st.text("ab #*-.\t", max_size=30), max_size=25).map("\n".join)
+
+
+def of(kind: FragmentKind, parts: list[Fragment]) -> list[Fragment]:
+    return [part for part in parts if part.kind is kind]
+
+
+def split(body: str, kind: FragmentKind, title: str = "T") -> list[tuple[int, int]]:
+    return [(part.start, part.end) for part in of(kind, fragment(body, title=title))]
+
+
+def numbered(body: str, first_line: int = 1) -> Iterator[tuple[int, int, str]]:
+    start = 0
+    for number, text in enumerate(body.split("\n"), first_line):
+        yield number, start, text
+        start += len(text) + 1
+
+
+# What holds for every document
+
+
+@given(BODIES)
+@example("")
+@example("\n\n")
+def test_fragments_are_numbered_and_the_first_is_the_whole(body: str) -> None:
+    """From 0 without a gap; number 0 is the document from end to end, and no other is."""
+    parts = fragment(body, title="T", front_matter=[("people", "Ann and Bob")])
+
+    assert [part.seq for part in parts] == list(range(len(parts)))
+    assert (parts[0].kind, parts[0].start, parts[0].end) == (FragmentKind.DOCUMENT, 0, len(body))
+    assert len(of(FragmentKind.DOCUMENT, parts)) == 1
+
+
+@given(BODIES)
+def test_a_text_is_the_body_between_its_offsets(body: str) -> None:
+    """Except front matter, which lies outside of the body and has no extent in it."""
+    for part in fragment(body, title="T", front_matter=[("people", "Ann and Bob")]):
+        if part.kind is FragmentKind.FRONT_MATTER:
+            assert (part.start, part.end, part.text) == (0, 0, "people: Ann and Bob")
+        else:
+            assert part.text == body[part.start : part.end]
+
+
+@given(BODIES)
+@example("\n\na\n\n")
+def test_every_character_lies_in_a_passage(body: str) -> None:
+    """Passages follow each other without a gap from the beginning to the end, blank lines and all."""
+    places = split(body, FragmentKind.PASSAGE)
+
+    assert places[0][0] == 0
+    assert places[-1][1] == len(body)
+    assert all(after[0] <= before[1] for before, after in zip(places, places[1:], strict=False))
+
+
+@given(BODIES)
+@example("x" * 1000 + "\n\n" + "y" * 300 + "\n\n" + "z" * 1500)
+def test_every_passage_says_something_new(body: str) -> None:
+    """Each begins and ends later than the one before: none lies inside of another."""
+    places = split(body, FragmentKind.PASSAGE)
+
+    assert all(a[0] < b[0] and a[1] < b[1] for a, b in zip(places, places[1:], strict=False))
+
+
+@given(BODIES)
+@example("\n" * 2000 + "a" + "\n" * 2000)
+def test_a_passage_is_at_most_1600_characters_of_blocks(body: str) -> None:
+    """From its first block to its last; only blank lines, behind it or before the very first, come on top."""
+    for part in of(FragmentKind.PASSAGE, fragment(body, title="T")):
+        assert len(part.text.strip()) <= MAX_PASSAGE
+
+
+@given(BODIES)
+def test_no_piece_of_a_line_or_a_structure_is_longer_than_its_limit(body: str) -> None:
+    """What is longer became several."""
+    parts = fragment(body, title="T")
+
+    assert all(len(part.text) <= LIMITS[part.kind] for part in parts if part.kind in LIMITS)
+
+
+@given(BODIES)
+def test_lines_are_in_reading_order_and_numbered_without_a_gap(body: str) -> None:
+    """The next line of the document is the next number: neighbours are found by counting."""
+    lines = of(FragmentKind.LINE, fragment(body, title="T", front_matter=[("people", "Ann and Bob")]))
+
+    assert [line.seq - lines[0].seq for line in lines] == list(range(len(lines)))
+    assert all(a.start < b.start and a.end < b.end for a, b in zip(lines, lines[1:], strict=False))
+
+
+@given(BODIES)
+def test_nothing_is_lost_from_the_lines(body: str) -> None:
+    """Every character of every block that is no heading lies in a line; so does a heading that is all there is."""
+    row = blocks(body)
+    wanted = [block for block in row if block.kind is not BlockKind.HEADING] or row
+    covered = {at for start, end in split(body, FragmentKind.LINE) for at in range(start, end)}
+
+    assert covered == {at for block in wanted for at in range(block.start, block.end)}
+
+
+@given(BODIES, st.integers(1, 500))
+def test_line_numbers_are_those_of_the_file(body: str, first_line: int) -> None:
+    """A fragment's first and last line hold its first and last character, counted from the given line."""
+    rows = list(numbered(body, first_line))
+    for part in fragment(body, title="T", first_line=first_line):
+        last = max(part.start, part.end - 1)
+        homes = [n for n, start, text in rows for at in (part.start, last) if start <= at <= start + len(text)]
+
+        assert [part.start_line, part.end_line] == homes
+
+
+@given(BODIES)
+def test_sections_do_not_overlap(body: str) -> None:
+    """From one heading to the next, so that no text is in two; pieces of a long one share their seam only."""
+    sections = of(FragmentKind.SECTION, fragment(body, title="T"))
+    heads = [b.start for b in blocks(body) if b.kind is BlockKind.HEADING and b.level <= 3]
+
+    for part in sections:
+        assert not [head for head in heads if part.start < head < part.end]
+
+
+@given(BODIES)
+def test_the_same_text_has_the_same_fragments(body: str) -> None:
+    """A function of its arguments and nothing else."""
+    assert fragment(body, title="T", date="2026-04-02") == fragment(body, title="T", date="2026-04-02")
+
+
+# Passages
+
+
+def test_an_empty_body_is_one_empty_passage() -> None:
+    """There is a whole and a passage to point at, and no line."""
+    assert [part.kind for part in fragment("", title="T")] == [FragmentKind.DOCUMENT, FragmentKind.PASSAGE]
+
+
+@pytest.mark.parametrize(("last", "passages"), [(MAX_PASSAGE - 1002, 1), (MAX_PASSAGE - 1001, 2)])
+def test_neighbours_are_packed_to_exactly_the_limit(last: int, passages: int) -> None:
+    """Blank lines between two blocks count."""
+    assert len(split("x" * 1000 + "\n\n" + "y" * last, FragmentKind.PASSAGE)) == passages
+
+
+@pytest.mark.parametrize(("size", "repeated"), [(MAX_OVERLAP, True), (MAX_OVERLAP + 1, False)])
+def test_a_small_block_is_repeated_in_the_next_passage(size: int, repeated: bool) -> None:
+    """Up to four hundred characters, so that a question and its answer are found together."""
+    body = "x" * 1000 + "\n\n" + "y" * size + "\n\n" + "z" * 1000
+
+    _, second = split(body, FragmentKind.PASSAGE)
+
+    assert (second[0] == 1002) is repeated
+
+
+@pytest.mark.parametrize(("size", "repeated"), [(1298, True), (1299, False)])
+def test_a_block_is_repeated_only_where_the_next_one_fits_beside_it(size: int, repeated: bool) -> None:
+    """A passage of nothing but repetition would be found twice and say nothing new."""
+    body = "x" * 1000 + "\n\n" + "y" * 300 + "\n\n" + "z" * size
+
+    assert split(body, FragmentKind.PASSAGE) == [(0, 1304), (1002 if repeated else 1304, len(body))]
+
+
+@pytest.mark.parametrize(("size", "pieces"), [(MAX_PASSAGE, 1), (MAX_PASSAGE + 1, 2), (3000, 2), (3001, 3)])
+def test_a_long_word_is_split_into_overlapping_pieces(size: int, pieces: int) -> None:
+    """Without a space to cut at, every piece is full and shares two hundred characters with the next."""
+    places = split("x" * size, FragmentKind.PASSAGE)
+
+    assert len(places) == pieces
+    assert all(a[1] - b[0] == 200 for a, b in zip(places, places[1:], strict=False))
+
+
+def test_a_long_paragraph_is_cut_at_sentences() -> None:
+    """A piece ends where a sentence ends and begins with a word."""
+    body = (SENTENCE * 60).strip()
+    parts = of(FragmentKind.PASSAGE, fragment(body, title="T"))
+
+    assert len(parts) > 2
+    assert all(part.text.rstrip().endswith("month.") for part in parts)
+    assert all(body[part.start - 1] == " " for part in parts[1:])
+
+
+@pytest.mark.parametrize("end", ["! ", "? ", ".” "[:1] + '" ', ".) ", "。", "！", "？", "\n"])
+def test_what_ends_a_sentence(end: str) -> None:
+    """Western marks with a blank behind, with or without a closing mark; Chinese and Japanese marks alone."""
+    body = "word " * 200 + "word" + end + "word " * 400
+
+    assert split(body, FragmentKind.PASSAGE)[0][1] == 1004 + len(end)
+
+
+def test_a_passage_knows_the_heading_it_begins_under() -> None:
+    """The context of the second one is not the first one's."""
+    body = f"# One\n\n{'x' * 1500}\n\n# Two\n\n{'y' * 1500}\n"
+
+    assert [p.heading for p in of(FragmentKind.PASSAGE, fragment(body, title="T"))] == ["", "Two"][:1] + ["One"][:0] + [
+        "Two"
+    ]
+
+
+# Sections, lists, code
+
+
+def test_one_heading_makes_no_section() -> None:
+    """The section would be the document again; two headings make two."""
+    text = "text " * 50
+
+    assert not split(f"# One\n\n{text}\n\n#### Deep\n\n{text}", FragmentKind.SECTION)
+    assert len(split(f"# One\n\n{text}\n\n### Two\n\n{text}", FragmentKind.SECTION)) == 2
+
+
+def test_a_section_is_named_and_knows_what_is_above() -> None:
+    """Its label is its heading, its heading the path to it."""
+    text = "text " * 50
+    body = f"# One\n\n{text}\n\n## Two\n\n{text}\n\n### Three\n\n{text}\n\n## Four\n\n{text}"
+
+    found = of(FragmentKind.SECTION, fragment(body, title="One", date="2026-04-02"))
+
+    assert [(part.label, part.heading) for part in found] == [
+        ("One", ""),
+        ("Two", "One"),
+        ("Three", "One › Two"),
+        ("Four", "One"),
+    ]
+    assert [part.context for part in found] == ["One (2026-04-02)"] * 2 + [
+        "One › Two (2026-04-02)",
+        "One (2026-04-02)",
+    ]
+
+
+@pytest.mark.parametrize(("size", "sections"), [(MIN_FRAGMENT - 1, 1), (MIN_FRAGMENT, 2)])
+def test_a_short_section_has_no_fragment(size: int, sections: int) -> None:
+    """Fewer than fifty characters, heading and blank lines included, say nothing on their own."""
+    body = "# A\n\n".ljust(size - 1, "x") + "\n# B\n\n" + "text " * 50
+
+    assert len(split(body, FragmentKind.SECTION)) == sections
+
+
+@pytest.mark.parametrize(("size", "split_up"), [(MIN_SPLIT - 1, False), (MIN_SPLIT, True)])
+def test_a_short_body_has_no_structure(size: int, split_up: bool) -> None:
+    """Fewer than two hundred characters are one thought."""
+    body = f"# A\n\n{'x' * 60}\n\n# B\n\n".ljust(size, "y")
+
+    assert bool(split(body, FragmentKind.SECTION)) is split_up
+
+
+def test_a_list_is_two_items_or_more() -> None:
+    """One item is a line like any other; a paragraph between two lists parts them."""
+    item = f"- {'x' * 60}\n"
+    body = f"{item * 2}\n{item}\ntext between\n\n{item}\nmore text\n"
+
+    (only,) = split(body, FragmentKind.LIST)
+
+    assert body[slice(*only)] == (item * 2 + "\n" + item).rstrip()
+
+
+def test_code_is_named_by_its_language() -> None:
+    """A fenced block has a fragment, unless it is short."""
+    body = f"{'text ' * 50}\n\n```sql\n{'x' * 50}\n```\n\n```\nshort\n```\n"
+
+    assert [part.label for part in of(FragmentKind.CODE, fragment(body, title="T"))] == ["sql"]
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_structures_have_a_limit(more: int) -> None:
+    """Five hundred sections have a fragment each; what lies behind them is still in lines and passages."""
+    count = MAX_STRUCTURES + more
+    body = "".join(f"# Section {n}\n\n{'x' * 60} {n}\n\n" for n in range(count))
+
+    parts = fragment(body, title="T")
+
+    assert len(of(FragmentKind.SECTION, parts)) == MAX_STRUCTURES
+    assert len(of(FragmentKind.LINE, parts)) == count
+    assert of(FragmentKind.PASSAGE, parts)[-1].end == len(body)
+
+
+@pytest.mark.parametrize(("size", "pieces"), [(MAX_STRUCTURE, 1), (MAX_STRUCTURE + 1, 2)])
+def test_a_long_code_block_becomes_several(size: int, pieces: int) -> None:
+    """Its fences are part of it."""
+    body = "```\n" + "x" * (size - 8) + "\n```"
+
+    assert len(split(body, FragmentKind.CODE)) == pieces
+
+
+# Lines
+
+
+@pytest.mark.parametrize(("size", "pieces"), [(MAX_LINE, 1), (MAX_LINE + 1, 2)])
+def test_a_line_stays_whole_to_its_limit(size: int, pieces: int) -> None:
+    """A chat turn is one thought, however long; a file without line breaks is many."""
+    assert len(split("x" * size, FragmentKind.LINE)) == pieces
+
+
+def test_a_turn_is_a_line_with_its_speaker() -> None:
+    """The label says who; other lines have none."""
+    body = "# Chat\n\n**Ann:** When?\n**Bob:** At nine.\n\n```sql\nselect\n```\n"
+
+    lines = of(FragmentKind.LINE, fragment(body, title="T"))
+
+    assert [(line.label, line.heading) for line in lines] == [("Ann", "Chat"), ("Bob", "Chat"), ("", "Chat")]
+
+
+def test_a_heading_is_a_line_only_where_nothing_else_is() -> None:
+    """Elsewhere it is found through the lines below it."""
+    assert split("# One\n## Two", FragmentKind.LINE) == [(0, 5), (6, 12)]
+    assert split("# One\n\ntext", FragmentKind.LINE) == [(7, 11)]
+
+
+def test_a_sibling_heading_takes_the_place_of_the_one_before() -> None:
+    """Levels may be skipped; an empty heading is no part of the path."""
+    body = "# A\na\n### B\nb\n## C\nc\n##\nd\n# E\ne"
+
+    lines = of(FragmentKind.LINE, fragment(body, title="T"))
+
+    assert [line.heading for line in lines] == ["A", "A › B", "A › C", "A", "E"]
+
+
+# Front matter and context
+
+
+@pytest.mark.parametrize(("value", "kept"), [("x" * (MIN_FRONT_MATTER - 4), False), ("x" * (MIN_FRONT_MATTER - 3), True)])
+def test_a_tiny_front_matter_line_has_no_fragment(value: str, kept: bool) -> None:
+    """Fewer than ten characters, key and colon included."""
+    found = of(FragmentKind.FRONT_MATTER, fragment("", title="T", front_matter=[("k", value)]))
+
+    assert [part.label for part in found] == ["k"] * kept
+
+
+@pytest.mark.parametrize("key", ["title", "tags", "content_type"])
+def test_structural_front_matter_has_no_fragment(key: str) -> None:
+    """What a document is called and sorted by is kept with the document."""
+    assert not of(FragmentKind.FRONT_MATTER, fragment("", title="T", front_matter=[(key, "long enough")]))
+
+
+def test_front_matter_stands_on_the_first_line() -> None:
+    """It lies before the body, wherever that begins."""
+    (found,) = of(FragmentKind.FRONT_MATTER, fragment("a", title="T", first_line=9, front_matter=[("who", "Ann, Bob")]))
+
+    assert (found.text, found.start_line, found.end_line) == ("who: Ann, Bob", 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("title", "date", "context"),
+    [("T", "", "T"), ("T", "2026-04-02", "T (2026-04-02)"), ("", "", ""), ("", "2026-04-02", " (2026-04-02)")],
+)
+def test_the_context_is_title_and_date(title: str, date: str, context: str) -> None:
+    """Of the whole; lines have none, for they are never embedded."""
+    whole, passage, line = fragment("a", title=title, date=date)
+
+    assert (whole.context, passage.context, line.context) == (context, context, "")
+
+
+def test_what_is_embedded_is_the_context_above_the_text() -> None:
+    """Stripped, and the text alone where there is no context."""
+    _, passage, line = fragment("\n\nText.\n\n", title="T", date="2026-04-02")
+
+    assert embedding_text(passage) == "T (2026-04-02)\n\n\nText."
+    assert embedding_text(line) == "Text."
+
+
+# Size
+
+
+@pytest.mark.parametrize("part", ["x", "word ", ".", ".'", "`", "#", "東"])
+def test_two_megabytes_on_one_line(part: str) -> None:
+    """A file without line breaks is split in less than two seconds, and not a character is lost."""
+    body = part * (2_000_000 // len(part))
+
+    begun = time.perf_counter()
+    parts = fragment(body, title="T")
+    took = time.perf_counter() - begun
+
+    assert took < 2
+    assert of(FragmentKind.PASSAGE, parts)[-1].end == of(FragmentKind.LINE, parts)[-1].end == len(body)
+
+
+def test_work_grows_with_the_length_only() -> None:
+    """Four times as many blocks take about four times as long, not sixteen."""
+    assert re.search("x", "x")
+    small, large = "# A\n\n- b\n" * 5_000, "# A\n\n- b\n" * 20_000
+
+    def seconds(body: str) -> float:
+        begun = time.perf_counter()
+        fragment(body, title="T")
+        return time.perf_counter() - begun
+
+    assert seconds(large) < 10 * max(seconds(small), seconds(small))

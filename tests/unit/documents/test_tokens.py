@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import time
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from clawmem.domain.documents.tokens import index_text, is_unspaced, normalise, pairs, token_count, words
+
+ANY_TEXT = st.text() | st.text("ab Éé_0-東京都议사ｶﾞก\u0e34\u0301\u0302İ\0\n，。", max_size=40)
+
+
+@pytest.mark.parametrize(("length", "tokens"), [(0, 0), (1, 1), (4, 1), (5, 2), (8, 2), (9, 3), (1600, 400)])
+def test_tokens_are_four_characters_rounded_up(length: int, tokens: int) -> None:
+    """A begun token counts whole."""
+    assert token_count("x" * length) == tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "normal"),
+    [
+        ("", ""),
+        ("plain ASCII\r\n\tstays", "plain ASCII\r\n\tstays"),
+        ("a\0b", "a b"),
+        ("é\0b", "é b"),
+        ("Ａ１　ﬁ", "A1 fi"),
+        ("e\u0301", "é"),
+        ("x\u0302y", "xy"),
+        ("\u1ecd\u0300", "\u1ecd"),
+        ("\u0301", ""),
+        ("ｶﾞ", "ガ"),
+        ("½", "1\u20442"),
+    ],
+)
+def test_text_has_one_form(text: str, normal: str) -> None:
+    """Compatibility-composed, without NUL, and without a diacritic that no letter is composed with."""
+    assert normalise(text) == normal
+
+
+@given(ANY_TEXT)
+@example("\u1100\u0301\u1161")
+def test_normalising_again_changes_nothing(text: str) -> None:
+    """What is normal stays; so an index may be handed text that was normalised before."""
+    once = normalise(text)
+
+    assert normalise(once) == once
+    assert unicodedata.is_normalized("NFKC", once)
+    assert "\0" not in once
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Postgres数据库v2", ["postgres", "数据", "据库", "v2"]),
+        ("数", ["数"]),
+        ("数据", ["数据"]),
+        ("数据库", ["数据", "据库"]),
+        ("数 据", ["数", "据"]),
+        ("don't", ["don", "t"]),
+        ("a_b", ["a", "b"]),
+        ("ＡＢ", ["ab"]),
+        ("İstanbul", ["istanbul"]),
+        ("Ọ̀RẸ́", ["ọrẹ"]),
+        ("a\0b", ["a", "b"]),
+        ("々〆ヶ", ["々〆", "〆ヶ"]),
+        ("… — !", []),
+    ],
+)
+def test_words_of_a_text(text: str, expected: list[str]) -> None:
+    """Lower case, in order, split at what is neither letter nor digit; unspaced scripts in pairs."""
+    assert words(text) == expected
+
+
+@given(ANY_TEXT)
+def test_a_word_is_lower_case_and_never_empty(text: str) -> None:
+    """Every word is letters and digits only, and a word of an unspaced script has one or two characters."""
+    found = words(text)
+
+    assert all(word and word.isalnum() for word in found)
+    assert all(len(word) <= 2 for word in found if is_unspaced(word))
+    assert all(word == word.lower() for word in found)
+
+
+@given(ANY_TEXT)
+def test_a_pair_that_is_asked_for_is_a_token_of_the_index(text: str) -> None:
+    """What ``words`` makes of a question stands in ``index_text`` of the same text, blank on both sides."""
+    tokens = index_text(text).split()
+
+    assert {word for word in words(text) if is_unspaced(word) and len(word) == 2} <= set(tokens)
+
+
+@given(ANY_TEXT)
+@example("İ")
+@example("\u1100\u0301\u1161")
+@example("東\u3099")
+def test_every_word_survives_indexing(text: str) -> None:
+    """An index that splits ``index_text`` as ``words`` does holds every word of the text."""
+    assert set(words(text)) <= set(words(index_text(text)))
+
+
+@given(st.text("東京都议사ガ々", min_size=1, max_size=12), st.data())
+def test_every_part_of_an_unspaced_run_is_found(run: str, data: st.DataObject) -> None:
+    """Any stretch of it asks for pairs that are indexed; a single character begins an indexed token."""
+    start = data.draw(st.integers(0, len(run) - 1))
+    asked = run[start : data.draw(st.integers(start + 1, len(run)))]
+    tokens = index_text(run).split()
+
+    assert all(any(token.startswith(word) for token in tokens) for word in words(asked))
+
+
+def test_text_without_unspaced_scripts_is_indexed_as_it_is() -> None:
+    """Nothing is lost or moved where there is nothing to pair."""
+    text = "The  cat,\n\tthe_Cat! Встреча Café"
+
+    assert index_text(text) == text
+
+
+@pytest.mark.parametrize(("run", "expected"), [("", []), ("a", []), ("ab", ["ab"]), ("abc", ["ab", "bc"])])
+def test_pairs_overlap(run: str, expected: list[str]) -> None:
+    """One fewer than there are characters."""
+    assert pairs(run) == expected
+
+
+@pytest.mark.parametrize(
+    "sign", ["\u0e01", "\u0e46", "\u3005", "\u30ff", "\u4e00", "\u9fff", "\uac00", "\ud7a3", "𠀀"]
+)
+def test_scripts_without_spaces(sign: str) -> None:
+    """The first and last characters of the ranges belong to them."""
+    assert is_unspaced(sign)
+
+
+@pytest.mark.parametrize("sign", ["", "a", "é", "я", "5", " ", "\u3000", "、", "。", "\u0e50", "\ud7a4"])
+def test_scripts_with_spaces(sign: str) -> None:
+    """Letters of other scripts, digits and punctuation do not."""
+    assert not is_unspaced(sign)
+
+
+def test_a_long_run_takes_its_length() -> None:
+    """Two hundred thousand characters without a space are indexed and split in a moment."""
+    begun = time.perf_counter()
+
+    assert len(words("東" * 200_000)) == 199_999
+    assert len(index_text("東" * 200_000).split()) == 200_000
+    assert time.perf_counter() - begun < 2

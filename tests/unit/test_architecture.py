@@ -1,0 +1,213 @@
+"""What holds for the shape of the whole: who may import what, how light a start is, how long a file gets."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import clawmem
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = ("domain", "ports", "adapters", "app", "contracts")
+SOURCES = sorted(
+    [*ROOT.glob("*.py"), *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))]
+)
+
+# What is neither clock nor chance nor the world outside. Anything new must be argued for here.
+PURE = {
+    "__future__",
+    "bisect",
+    "collections",
+    "contextlib",
+    "dataclasses",
+    "datetime",  # its types; now() is refused below
+    "enum",
+    "fnmatch",
+    "functools",
+    "hashlib",
+    "heapq",
+    "itertools",
+    "json",
+    "math",
+    "operator",
+    "re",
+    "string",
+    "types",
+    "typing",
+    "unicodedata",
+}
+IMPURE_CALLS = {"now", "utcnow", "today", "open", "print", "input"}
+
+# asyncio is not here: it comes with dependency_injector, whoever wants it or not.
+HEAVY = {
+    "anyio",
+    "duckdb",
+    "httpx",
+    "httpx2",
+    "lancedb",
+    "numpy",
+    "pyarrow",
+    "sqlite_vec",
+    "tantivy",
+    "tokenizers",
+    "wordllama",
+    "xllamacpp",
+}
+FRAMEWORKS = {"apsw", "dependency_injector", "pydantic", "rich", "ruamel", "typer"}
+
+MAX_LINES = 400
+NAMES_THAT_SAY_NOTHING = {"common", "helper", "helpers", "misc", "util", "utils"}
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+def inside(*folders: str) -> list[Path]:
+    return [path for path in SOURCES if path.relative_to(ROOT).parts[0] in folders]
+
+
+def imported(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add("." * node.level + (node.module or ""))
+    return found
+
+
+def undocumented(body: list[ast.stmt], within: str = "") -> Iterator[str]:
+    for node in body:
+        if isinstance(node, (ast.ClassDef, Function)) and not node.name.startswith("_"):
+            if ast.get_docstring(node) is None and not is_fixture(node):
+                yield within + node.name
+            if isinstance(node, ast.ClassDef):
+                yield from undocumented(node.body, f"{within}{node.name}.")
+
+
+def is_fixture(node: ast.ClassDef | Function) -> bool:
+    """A fixture that a contract leaves open: its class says what to supply, and its error says it again."""
+    return any(ast.unparse(decorator).startswith("pytest.fixture") for decorator in node.decorator_list)
+
+
+def modules_after(code: str, home: Path) -> set[str]:
+    """The top-level modules that a fresh process has loaded after *code*."""
+    places = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
+    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\nprint(*sys.modules)"],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=home,
+        env={**kept, "HOME": str(home), "USERPROFILE": str(home), "PYTHONPATH": os.pathsep.join(places)},
+    )
+    return {name.split(".")[0] for name in done.stdout.split("\n")[-2].split()}
+
+
+def after_commands(*commands: str) -> str:
+    """Python that runs *commands* of clawmem one after another in the same process."""
+    return (
+        "import sys\n"
+        "from clawmem.app.cli.main import main\n"
+        f"for command in {list(commands)}:\n"
+        "    sys.argv = ['clawmem', *command.split()]\n"
+        "    try: main()\n"
+        "    except SystemExit as end: assert not end.code, command\n"
+    )
+
+
+@pytest.mark.parametrize("path", inside("domain", "ports"), ids=name_of)
+def test_domain_and_ports_import_only_pure_modules(path: Path) -> None:
+    """An allow-list: what is not on it is a side effect, a framework, or wants an argument."""
+    allowed = {"ports", path.relative_to(ROOT).parts[0]}
+    ours = {name.split(".")[1] for name in imported(path) if name.startswith("clawmem.")}
+    others = {name.split(".")[0] for name in imported(path)} - {"clawmem"}
+
+    assert others <= PURE
+    assert ours <= allowed
+    assert "clawmem" not in imported(path)
+
+
+@pytest.mark.parametrize("path", inside("domain", "ports"), ids=name_of)
+def test_domain_and_ports_ask_nothing_of_the_world(path: Path) -> None:
+    """Time, files and the terminal are arguments or adapters."""
+    calls = [node.func for node in ast.walk(tree(path)) if isinstance(node, ast.Call)]
+    names = {f.attr if isinstance(f, ast.Attribute) else getattr(f, "id", "") for f in calls}
+
+    assert not names & IMPURE_CALLS
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_imports_are_absolute(path: Path) -> None:
+    """A module is found under one name."""
+    assert not [name for name in imported(path) if name.startswith(".")]
+
+
+def test_the_command_starts_with_nothing(tmp_path: Path) -> None:
+    """Importing the entry point loads neither a model's library nor any framework."""
+    loaded = modules_after("import sys, clawmem.app.cli.main", tmp_path)
+
+    assert "clawmem" in loaded
+    assert not loaded & (HEAVY | FRAMEWORKS | {"asyncio", "sqlite3"})
+
+
+def test_a_search_starts_light(tmp_path: Path) -> None:
+    """A search by words in an empty vault loads the vault's library and no model's."""
+    loaded = modules_after(after_commands("init", "search anything"), tmp_path)
+
+    assert "apsw" in loaded
+    assert not loaded & HEAVY
+
+
+def test_the_root_holds_a_docstring_only() -> None:
+    """The root runs before every module: whatever it did, everybody would pay for."""
+    (only,) = tree(ROOT / "__init__.py").body
+
+    assert isinstance(only, ast.Expr)
+    assert isinstance(only.value, ast.Constant) and isinstance(only.value.value, str)
+
+
+def test_packages_hold_no_code() -> None:
+    """Nothing happens on the way to a module; what is offered together is gathered in ``contracts`` alone."""
+    inits = [path for path in SOURCES if path.name == "__init__.py" and path.parent.name != "contracts"]
+    busy = {name_of(path) for path in inits for node in tree(path).body if not isinstance(node, ast.Expr)}
+
+    assert not busy
+
+
+@pytest.mark.parametrize("path", [p for p in SOURCES if p not in inside("contracts")], ids=name_of)
+def test_a_file_is_not_too_long(path: Path) -> None:
+    """Four hundred lines are the most; a contract may be longer, it is read a test at a time."""
+    assert len(path.read_text("utf-8").splitlines()) <= MAX_LINES
+
+
+def test_every_module_has_a_name_that_says_something() -> None:
+    """A drawer called utils fills up."""
+    assert not [name_of(path) for path in SOURCES if path.stem in NAMES_THAT_SAY_NOTHING]
+    assert not [name_of(path) for path in SOURCES if path.parent.name in NAMES_THAT_SAY_NOTHING]
+
+
+def test_pytest_never_imports_the_root_as_a_test_package() -> None:
+    """A conftest at the root or a package of tests would import the checkout under its folder's name."""
+    assert not (ROOT / "conftest.py").exists()
+    assert not list((ROOT / "tests").rglob("__init__.py"))
+
+
+@pytest.mark.parametrize("path", inside("ports", "domain", "contracts"), ids=name_of)
+def test_what_is_public_is_explained(path: Path) -> None:
+    """Every public class, function and method of ports, domain and contracts has a docstring."""
+    assert not list(undocumented(tree(path).body))

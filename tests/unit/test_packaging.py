@@ -1,0 +1,88 @@
+"""What pyproject.toml says about the package is what lies on disk."""
+
+from __future__ import annotations
+
+import tomllib
+from fnmatch import fnmatch
+from pathlib import Path
+
+from clawmem.app.cli.main import VERSION
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = ("domain", "ports", "adapters", "app", "contracts")
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+PROJECT, SETUPTOOLS = PYPROJECT["project"], PYPROJECT["tool"]["setuptools"]
+
+
+def package(folder: Path) -> str:
+    return ".".join(("clawmem", *folder.relative_to(ROOT).parts))
+
+
+def sources() -> list[Path]:
+    return [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
+
+
+def is_shipped(path: Path) -> bool:
+    """Whether the package data of some package that holds *path* has a pattern for it."""
+    return any(
+        fnmatch(path.relative_to(ROOT.joinpath(*name.split(".")[1:])).as_posix(), pattern)
+        for name in SETUPTOOLS["packages"]
+        if path.is_relative_to(ROOT.joinpath(*name.split(".")[1:]))
+        for pattern in [*SETUPTOOLS["package-data"]["*"], *SETUPTOOLS["package-data"].get(name, ())]
+    )
+
+
+def test_every_folder_is_shipped() -> None:
+    """The list of packages equals the sub-packages on disk, in order and none twice."""
+    found = {package(path.parent) for path in sources() if path.name == "__init__.py"}
+
+    assert SETUPTOOLS["packages"] == sorted(found | {"clawmem"})
+
+
+def test_every_folder_with_modules_is_a_package() -> None:
+    """A forgotten ``__init__.py`` would leave a folder out of the list on both sides."""
+    assert {package(path.parent) for path in sources()} <= set(SETUPTOOLS["packages"])
+
+
+def test_the_root_is_the_package() -> None:
+    """``domain/`` is imported as ``clawmem.domain``."""
+    assert SETUPTOOLS["package-dir"] == {"clawmem": "."}
+
+
+def test_schema_and_vectors_are_package_data() -> None:
+    """Every SQL file, every vector file and their README has a pattern that ships it."""
+    data = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.sql")]
+    data += [*(ROOT / "contracts" / "vectors").iterdir(), ROOT / "py.typed"]
+
+    assert {path.suffix for path in data} == {".sql", ".json", ".md", ".typed"}
+    assert not [path for path in data if not is_shipped(path)]
+
+
+def test_the_extras_exist() -> None:
+    """What the documentation tells people to install can be installed."""
+    assert PROJECT["optional-dependencies"].keys() >= {"contracts", "duckdb", "lancedb", "local", "tantivy"}
+    assert all(PROJECT["optional-dependencies"].values())
+
+
+def test_the_core_needs_no_extra() -> None:
+    """What an extra brings is not also installed for everybody."""
+    core = {requirement.split(">")[0] for requirement in PROJECT["dependencies"]}
+    extra = {r.split(">")[0] for some in PROJECT["optional-dependencies"].values() for r in some}
+
+    assert not core & extra
+
+
+def test_the_version_is_written_once_in_effect() -> None:
+    """The command's version, kept as a constant so that it answers at once, is the project's."""
+    assert PROJECT["version"] == VERSION
+
+
+def test_the_command_is_the_light_one() -> None:
+    """``clawmem`` starts at the module that imports nothing before it must."""
+    assert PROJECT["scripts"]["clawmem"] == "clawmem.app.cli.main:main"
+
+
+def test_what_the_metadata_names_is_there() -> None:
+    """A build reads the README and the licence."""
+    assert (ROOT / PROJECT["readme"]).is_file()
+    assert all((ROOT / name).is_file() for name in PROJECT["license-files"])
