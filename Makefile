@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-SHELL := /bin/bash
+SHELL := bash
 
 export PYTHON BENCH_DATA
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -38,11 +38,9 @@ test: $(VENV)/installed-dev
 	[ -z "$$failed" ]
 
 # BENCH_DATA is one collection, or a folder of them: NAME/dev/queries.jsonl and what belongs to it.
+ifdef BENCH_DATA
 bench: $(VENV)/installed
-	@if [ -z "$$BENCH_DATA" ]; then \
-		echo 'Say where the judged collections are: make bench BENCH_DATA=/path/to/collections' >&2; exit 2; \
-	fi; \
-	shopt -s nullglob; found=; \
+	@shopt -s nullglob; found=; \
 	for queries in "$$BENCH_DATA"/queries.jsonl "$$BENCH_DATA"/*/dev/queries.jsonl; do \
 		[ -f "$$queries" ] || continue; \
 		found=yes; folder=$$(dirname "$$queries"); units=doc; \
@@ -55,6 +53,10 @@ bench: $(VENV)/installed
 	if [ -z "$$found" ]; then \
 		echo "There is no collection in $$BENCH_DATA: neither queries.jsonl nor NAME/dev/queries.jsonl." >&2; exit 2; \
 	fi
+else
+bench:
+	@echo 'Say where the judged collections are: make bench BENCH_DATA=/path/to/collections' >&2; exit 2
+endif
 
 bench-speed: $(VENV)/installed-dev
 	@if ls tests/bench/test_*.py > /dev/null 2>&1; then $(BIN)/pytest tests/bench -m bench -s; \

@@ -5,12 +5,24 @@ import math
 import pytest
 
 from clawmem.contracts.base import VaultContract
-from clawmem.contracts.samples import document, fragments, keys, raw_vector, save, sha, unit_vector
+from clawmem.contracts.samples import (
+    MODEL,
+    UNKNOWN_ID,
+    VECTOR_A,
+    VECTOR_B,
+    document,
+    fragments,
+    keys,
+    pending_texts,
+    raw_vector,
+    save,
+    sha,
+    unit_vector,
+)
 from clawmem.ports.errors import BadVector, ModelMismatch
 from clawmem.ports.records import (
     NEVER_EMBEDDED,
     EmbeddingCounts,
-    EmbedState,
     Fragment,
     FragmentKey,
     FragmentKind,
@@ -20,13 +32,9 @@ from clawmem.ports.records import (
 )
 from clawmem.ports.vault import Vault
 
-MODEL = "model-a"
-V1 = unit_vector(1, 2, 3)
-V2 = unit_vector(3, 2, 1)
-
 REFUSED = {
     "empty": b"",
-    "cut off": V1[:-1],
+    "cut off": VECTOR_A[:-1],
     "not a number": raw_vector(math.nan, 0, 0),
     "infinite": raw_vector(math.inf, 0, 0),
     "all zeros": raw_vector(0, 0, 0),
@@ -61,7 +69,7 @@ class EmbeddingWorklistContract(VaultContract):
         save(vault, "a.md", "Same.\nOther.\nSame.")
         save(vault, "b.md", "Same.")
 
-        assert pending(vault) == ["Same.", "Other."]
+        assert pending_texts(vault) == ["Same.", "Other."]
 
     @pytest.mark.parametrize(("limit", "expected"), [(-1, 0), (0, 0), (1, 1), (2, 2), (3, 3), (4, 3)])
     def test_limit(self, vault: Vault, limit: int, expected: int) -> None:
@@ -86,7 +94,7 @@ class EmbeddingWorklistContract(VaultContract):
         vault.documents.save(document("a.md", body), body, fragments(body, context="Title › 2024"))
         save(vault, "b.md", "One.")
 
-        assert pending(vault) == ["Title › 2024\nOne.", "One."]
+        assert pending_texts(vault) == ["Title › 2024\nOne.", "One."]
 
     def test_ends_are_stripped(self, vault: Vault) -> None:
         """
@@ -119,7 +127,7 @@ class EmbeddingWorklistContract(VaultContract):
         """
         vault.documents.save(document("a.md", "One."), "One.", fragments("One.", kind=kind))
 
-        assert pending(vault) == ([] if kind in NEVER_EMBEDDED else ["One."])
+        assert pending_texts(vault) == ([] if kind in NEVER_EMBEDDED else ["One."])
 
     @pytest.mark.parametrize("reason", InactiveReason)
     def test_inactive_documents_leave_the_worklist(self, vault: Vault, reason: InactiveReason) -> None:
@@ -133,7 +141,7 @@ class EmbeddingWorklistContract(VaultContract):
 
         vault.documents.deactivate([gone], reason)
 
-        assert pending(vault) == ["Two."]
+        assert pending_texts(vault) == ["Two."]
         assert vault.embeddings.counts() == EmbeddingCounts(pending=1)
 
     def test_replaced_texts_leave_the_worklist(self, vault: Vault) -> None:
@@ -146,7 +154,7 @@ class EmbeddingWorklistContract(VaultContract):
 
         save(vault, "a.md", "Two.\nThree.")
 
-        assert pending(vault) == ["Two.", "Three."]
+        assert pending_texts(vault) == ["Two.", "Three."]
 
     def test_stored_texts_leave_the_worklist(self, vault: Vault) -> None:
         """
@@ -155,13 +163,13 @@ class EmbeddingWorklistContract(VaultContract):
         If this fails: vectors are kept by fragment instead of by text.
         """
         save(vault, "a.md", "One.\nTwo.")
-        vault.embeddings.store(MODEL, {sha("One."): V1})
-        assert pending(vault) == ["Two."]
+        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
+        assert pending_texts(vault) == ["Two."]
 
         save(vault, "a.md", "Two.")
         save(vault, "b.md", "One.")
 
-        assert pending(vault) == ["Two."]
+        assert pending_texts(vault) == ["Two."]
 
 
 class EmbeddingStorageContract(VaultContract):
@@ -188,13 +196,13 @@ class EmbeddingStorageContract(VaultContract):
         gone = save(vault, "c.md", "One.")
         vault.documents.deactivate([gone], InactiveReason.REMOVED)
 
-        stored = vault.embeddings.store(MODEL, {sha("One."): V1, sha("Two."): V2})
+        stored = vault.embeddings.store(MODEL, {sha("One."): VECTOR_A, sha("Two."): VECTOR_B})
 
         assert sorted(stored) == [
-            (FragmentKey(first, 0), V1),
-            (FragmentKey(first, 1), V2),
-            (FragmentKey(first, 2), V1),
-            (FragmentKey(second, 0), V2),
+            (FragmentKey(first, 0), VECTOR_A),
+            (FragmentKey(first, 1), VECTOR_B),
+            (FragmentKey(first, 2), VECTOR_A),
+            (FragmentKey(second, 0), VECTOR_B),
         ]
 
     def test_lines_are_not_returned(self, vault: Vault) -> None:
@@ -206,8 +214,8 @@ class EmbeddingStorageContract(VaultContract):
         passage, line = fragments("One.")[0], Fragment(1, FragmentKind.LINE, 1, 1, 0, 4, "One.")
         saved = vault.documents.save(document("a.md", "One."), "One.", [passage, line])
 
-        assert vault.embeddings.store(MODEL, {sha("One."): V1}) == [(FragmentKey(saved, 0), V1)]
-        assert vault.embeddings.of_document(saved) == [(FragmentKey(saved, 0), V1)]
+        assert vault.embeddings.store(MODEL, {sha("One."): VECTOR_A}) == [(FragmentKey(saved, 0), VECTOR_A)]
+        assert vault.embeddings.of_document(saved) == [(FragmentKey(saved, 0), VECTOR_A)]
 
     def test_vector_of_a_text_nobody_has(self, vault: Vault) -> None:
         """
@@ -215,7 +223,7 @@ class EmbeddingStorageContract(VaultContract):
 
         If this fails: an unknown text raises, or is dropped without a trace.
         """
-        assert vault.embeddings.store(MODEL, {sha("Gone."): V1}) == []
+        assert vault.embeddings.store(MODEL, {sha("Gone."): VECTOR_A}) == []
         assert vault.embeddings.counts() == EmbeddingCounts(orphaned=1)
 
     def test_storing_nothing(self, vault: Vault) -> None:
@@ -233,8 +241,8 @@ class EmbeddingStorageContract(VaultContract):
 
         If this fails: the fingerprint is not stored with the first vectors.
         """
-        vault.embeddings.store(MODEL, {sha("One."): V1})
-        vault.embeddings.store(MODEL, {sha("Two."): V2})
+        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
+        vault.embeddings.store(MODEL, {sha("Two."): VECTOR_B})
 
         assert vault.embeddings.fingerprint() == MODEL
 
@@ -245,15 +253,15 @@ class EmbeddingStorageContract(VaultContract):
         If this fails: the fingerprint is overwritten, or compared after writing.
         """
         saved = save(vault, "a.md", "One.\nTwo.")
-        vault.embeddings.store(MODEL, {sha("One."): V1})
+        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
 
         with pytest.raises(ModelMismatch) as refused:
-            vault.embeddings.store("model-b", {sha("Two."): V2})
+            vault.embeddings.store("model-b", {sha("Two."): VECTOR_B})
 
         assert (refused.value.stored, refused.value.asked) == (MODEL, "model-b")
         assert vault.embeddings.fingerprint() == MODEL
-        assert vault.embeddings.of_document(saved) == [(FragmentKey(saved, 0), V1)]
-        assert pending(vault) == ["Two."]
+        assert vault.embeddings.of_document(saved) == [(FragmentKey(saved, 0), VECTOR_A)]
+        assert pending_texts(vault) == ["Two."]
 
     @pytest.mark.parametrize("bad", REFUSED.values(), ids=REFUSED)
     def test_bad_vector_refuses_the_batch(self, vault: Vault, bad: Vector) -> None:
@@ -263,13 +271,13 @@ class EmbeddingStorageContract(VaultContract):
         If this fails: vectors are written one by one as they are looked at.
         """
         saved = save(vault, "a.md", "One.\nTwo.\nThree.")
-        vault.embeddings.store(MODEL, {sha("One."): V1})
+        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
 
         with pytest.raises(BadVector):
-            vault.embeddings.store(MODEL, {sha("Two."): V2, sha("Three."): bad})
+            vault.embeddings.store(MODEL, {sha("Two."): VECTOR_B, sha("Three."): bad})
 
-        assert vault.embeddings.of_document(saved) == [(FragmentKey(saved, 0), V1)]
-        assert pending(vault) == ["Two.", "Three."]
+        assert vault.embeddings.of_document(saved) == [(FragmentKey(saved, 0), VECTOR_A)]
+        assert pending_texts(vault) == ["Two.", "Three."]
 
     @pytest.mark.parametrize(
         "bad", [b"", raw_vector(0, 0, 0), unit_vector(1, 2)], ids=["empty", "zeros", "length"]
@@ -281,7 +289,7 @@ class EmbeddingStorageContract(VaultContract):
         If this fails: lengths are compared with what is stored and not within the batch.
         """
         with pytest.raises(BadVector):
-            vault.embeddings.store(MODEL, {sha("One."): V1, sha("Two."): bad})
+            vault.embeddings.store(MODEL, {sha("One."): VECTOR_A, sha("Two."): bad})
 
         assert vault.embeddings.fingerprint() is None
         assert vault.embeddings.counts() == EmbeddingCounts()
@@ -292,7 +300,7 @@ class EmbeddingStorageContract(VaultContract):
 
         If this fails: lengths are compared within the batch and not with what is stored.
         """
-        vault.embeddings.store(MODEL, {sha("One."): V1})
+        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
 
         with pytest.raises(BadVector):
             vault.embeddings.store(MODEL, {sha("Two."): unit_vector(1, 2)})
@@ -334,188 +342,10 @@ class EmbeddingStorageContract(VaultContract):
         If this fails: the vectors of an inactive document are deleted, or still handed out.
         """
         saved = save(vault, "a.md", "One.")
-        vault.embeddings.store(MODEL, {sha("One."): V1})
+        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
         vault.documents.deactivate([saved], InactiveReason.REMOVED)
-        assert vault.embeddings.of_document(saved) == vault.embeddings.of_document(987_654) == []
+        assert vault.embeddings.of_document(saved) == vault.embeddings.of_document(UNKNOWN_ID) == []
 
         save(vault, "a.md", "One.")
 
-        assert vault.embeddings.of_document(saved) == [(FragmentKey(saved, 0), V1)]
-
-
-class EmbeddingStateContract(VaultContract):
-    """Failures, states and counts. Supply ``vault``: an EMPTY ``Vault``."""
-
-    def test_synced_when_complete(self, vault: Vault) -> None:
-        """
-        A document is synced with its last vector and pending until then, another one untouched.
-
-        If this fails: the first vector is taken for all of them, or other documents are marked as well.
-        """
-        saved, other = save(vault, "a.md", "One.\nTwo."), save(vault, "b.md", "Three.")
-        vault.embeddings.store(MODEL, {sha("One."): V1})
-        assert state(vault, saved) is EmbedState.PENDING
-
-        vault.embeddings.store(MODEL, {sha("Two."): V2})
-
-        assert (state(vault, saved), state(vault, other)) == (EmbedState.SYNCED, EmbedState.PENDING)
-
-    def test_three_failures(self, vault: Vault) -> None:
-        """
-        A text stays on the worklist after two failures and leaves it at the third; its documents are failed.
-
-        If this fails: the count is one off, or only the first document is marked.
-        """
-        both = save(vault, "a.md", "One.\nTwo."), save(vault, "b.md", "One.")
-        for _ in range(2):
-            vault.embeddings.fail([sha("One.")], "timed out")
-        assert pending(vault) == ["One.", "Two."]
-        assert {state(vault, saved) for saved in both} == {EmbedState.PENDING}
-
-        vault.embeddings.fail([sha("One.")], "timed out")
-
-        assert pending(vault) == ["Two."]
-        assert {state(vault, saved) for saved in both} == {EmbedState.FAILED}
-
-    def test_failures_are_counted_by_text(self, vault: Vault) -> None:
-        """
-        Each text counts its own failures; failing nothing counts nothing.
-
-        If this fails: attempts are counted per call or per document.
-        """
-        save(vault, "a.md", "One.\nTwo.")
-
-        vault.embeddings.fail([sha("One."), sha("Two.")], "x")
-        vault.embeddings.fail([sha("One.")], "x")
-        vault.embeddings.fail([], "x")
-        assert pending(vault) == ["One.", "Two."]
-        vault.embeddings.fail([sha("One.")], "x")
-
-        assert pending(vault) == ["Two."]
-
-    def test_success_after_failure(self, vault: Vault) -> None:
-        """
-        A vector for a text that was given up makes its document synced after all.
-
-        If this fails: a failure outweighs a vector.
-        """
-        saved = save(vault, "a.md", "One.")
-        give_up(vault, "One.")
-
-        vault.embeddings.store(MODEL, {sha("One."): V1})
-
-        assert state(vault, saved) is EmbedState.SYNCED
-        assert vault.embeddings.counts() == EmbeddingCounts(stored=1)
-
-    def test_counts_are_of_texts(self, vault: Vault) -> None:
-        """
-        Texts of active documents are counted once each by their state, and orphaned vectors beside them.
-
-        If this fails: fragments are counted, inactive documents are, or an orphan counts as stored.
-        """
-        save(vault, "a.md", "One.\nTwo.\nThree.\nOne.")
-        save(vault, "b.md", "One.\nFour.")
-        gone = save(vault, "c.md", "Five.\nSix.\nOne.")
-        vault.embeddings.store(MODEL, {sha("One."): V1, sha("Five."): V2})
-        give_up(vault, "Two.")
-
-        vault.documents.deactivate([gone], InactiveReason.REMOVED)
-
-        assert vault.embeddings.counts() == EmbeddingCounts(stored=1, pending=2, failed=1, orphaned=1)
-
-    def test_clean_deletes_orphans_only(self, vault: Vault) -> None:
-        """
-        Cleaning deletes the vectors that no active document uses, says how many, and nothing else.
-
-        If this fails: usage is looked up in one document, or inactive ones count as users.
-        """
-        here, gone = save(vault, "a.md", "One."), save(vault, "b.md", "One.\nTwo.\nThree.")
-        vault.embeddings.store(MODEL, {sha("One."): V1, sha("Two."): V2, sha("Three."): V2})
-        vault.documents.deactivate([gone], InactiveReason.REMOVED)
-
-        assert vault.embeddings.clean() == 2
-        assert vault.embeddings.clean() == 0
-        assert vault.embeddings.of_document(here) == [(FragmentKey(here, 0), V1)]
-        assert vault.embeddings.counts() == EmbeddingCounts(stored=1)
-
-    def test_cleaned_texts_are_embedded_again(self, vault: Vault) -> None:
-        """
-        A document that comes back after its vectors were cleaned away is pending again.
-
-        If this fails: its state is kept while it is inactive.
-        """
-        saved = save(vault, "a.md", "One.")
-        vault.embeddings.store(MODEL, {sha("One."): V1})
-        vault.documents.deactivate([saved], InactiveReason.REMOVED)
-        vault.embeddings.clean()
-
-        save(vault, "a.md", "One.")
-
-        assert pending(vault) == ["One."]
-        assert state(vault, saved) is EmbedState.PENDING
-
-    def test_clean_forgets_failures_nobody_has(self, vault: Vault) -> None:
-        """
-        Cleaning gives a given-up text that nobody uses a fresh start; one in use stays given up.
-
-        If this fails: failures are not cleaned, or all of them are.
-        """
-        save(vault, "a.md", "One.")
-        gone = save(vault, "b.md", "Two.")
-        give_up(vault, "One.", "Two.")
-        vault.documents.deactivate([gone], InactiveReason.REMOVED)
-
-        assert vault.embeddings.clean() == 0
-
-        save(vault, "b.md", "Two.")
-        assert pending(vault) == ["Two."]
-
-    def test_last_vector_takes_the_model_along(self, vault: Vault) -> None:
-        """
-        Once cleaning took the last vector there is no model, and any other may begin, of any length.
-
-        If this fails: the fingerprint outlives its vectors.
-        """
-        vault.embeddings.store(MODEL, {sha("Gone."): V1})
-
-        assert vault.embeddings.clean() == 1
-
-        assert vault.embeddings.fingerprint() is None
-        vault.embeddings.store("model-b", {sha("One."): unit_vector(1, 2)})
-        assert vault.embeddings.fingerprint() == "model-b"
-
-    def test_clear_starts_over(self, vault: Vault) -> None:
-        """
-        Clearing forgets vectors, failures and model; every text is pending, and another model may begin.
-
-        If this fails: failures or the documents' states are left behind.
-        """
-        synced, failed = save(vault, "a.md", "One."), save(vault, "b.md", "Two.")
-        vault.embeddings.store(MODEL, {sha("One."): V1, sha("Gone."): V2})
-        give_up(vault, "Two.")
-
-        vault.embeddings.clear()
-
-        assert vault.embeddings.fingerprint() is None
-        assert vault.embeddings.counts() == EmbeddingCounts(pending=2)
-        assert {state(vault, synced), state(vault, failed)} == {EmbedState.PENDING}
-        vault.embeddings.store("model-b", {sha("One."): unit_vector(1, 2)})
-        assert state(vault, synced) is EmbedState.SYNCED
-
-
-def pending(vault: Vault) -> list[str]:
-    """The texts of the worklist."""
-    return [waiting.text for waiting in vault.embeddings.pending(1000)]
-
-
-def give_up(vault: Vault, *texts: str) -> None:
-    """Fail texts as often as it takes."""
-    for _ in range(3):
-        vault.embeddings.fail([sha(text) for text in texts], "no answer")
-
-
-def state(vault: Vault, document_id: int) -> EmbedState:
-    """Where a document stands."""
-    found = vault.documents.get(document_id)
-    assert found is not None, f"document {document_id} is gone"
-    return found.embed_state
+        assert vault.embeddings.of_document(saved) == [(FragmentKey(saved, 0), VECTOR_A)]

@@ -8,14 +8,18 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
+from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.records import (
+    EVERYTHING,
     Document,
     Fragment,
     FragmentKey,
     FragmentKind,
     Grain,
+    Hit,
     LexicalEntry,
     LexicalQuery,
+    Scope,
     Term,
     Vector,
 )
@@ -23,6 +27,21 @@ from clawmem.ports.vault import Vault
 
 T0 = 1_700_000_000_000  # any instant: implementations must not read a clock
 WHEN = "2024-03-01T09:30:00.000Z"
+UNKNOWN_ID = 987_654  # no document of a contract test gets that far
+MODEL = "model-a"  # the fingerprint under which the contracts store vectors
+
+FILLER_WORDS = (
+    "granite",
+    "harbour",
+    "lantern",
+    "meadow",
+    "orchard",
+    "pebble",
+    "quarry",
+    "ribbon",
+    "saddle",
+    "timber",
+)
 
 
 def sha(text: str) -> str:
@@ -66,6 +85,19 @@ def save(
     return vault.documents.save(made, body, fragments(body))
 
 
+def stored_document(vault: Vault, document_id: int) -> Document:
+    """The document under an id; fails if there is none."""
+    found = vault.documents.get(document_id)
+    assert found is not None, f"document {document_id} is gone"
+    return found
+
+
+def id_of(found: Document | None) -> int:
+    """The id of a document that was looked up; fails if nothing was found."""
+    assert found is not None, "the document was not found"
+    return found.id
+
+
 def entry(
     document_id: int,
     text: str,
@@ -89,6 +121,38 @@ def all_of(*terms: str | Term) -> LexicalQuery:
     return LexicalQuery(tuple(_term(term) for term in terms), every=True)
 
 
+def filler_entries(grain: Grain = Grain.PASSAGE) -> list[LexicalEntry]:
+    """Entries about other things, so that rarity has something to be measured against."""
+    return [entry(900 + n, f"{word} nothing else", grain=grain) for n, word in enumerate(FILLER_WORDS)]
+
+
+def search_words(
+    vault: Vault,
+    query: LexicalQuery,
+    *,
+    grain: Grain = Grain.PASSAGE,
+    limit: int = 100,
+    scope: Scope = EVERYTHING,
+) -> list[Hit]:
+    """The hits of a vault's lexical index."""
+    index: LexicalIndex = vault.lexical
+    return index.search(query, grain, limit, scope)
+
+
+def find_by_words(
+    vault: Vault,
+    *terms: str | Term,
+    every: bool = False,
+    grain: Grain = Grain.PASSAGE,
+    limit: int = 100,
+    scope: Scope = EVERYTHING,
+) -> list[int]:
+    """The ids of the documents of the lexical index's hits, best first."""
+    query = all_of(*terms) if every else any_of(*terms)
+    hits = search_words(vault, query, grain=grain, limit=limit, scope=scope)
+    return [hit.key.document_id for hit in hits]
+
+
 def raw_vector(*numbers: float) -> Vector:
     """The numbers as they are, little-endian float32."""
     return struct.pack(f"<{len(numbers)}f", *numbers)
@@ -98,6 +162,10 @@ def unit_vector(*numbers: float) -> Vector:
     """The direction of *numbers* with length one."""
     length = math.hypot(*numbers)
     return raw_vector(*(number / length for number in numbers))
+
+
+VECTOR_A = unit_vector(1, 2, 3)
+VECTOR_B = unit_vector(3, 2, 1)
 
 
 def floats(vector: Vector) -> tuple[float, ...]:
@@ -113,6 +181,17 @@ def cosine(a: Vector, b: Vector) -> float:
 def keys(document_id: int, seqs: Sequence[int]) -> list[FragmentKey]:
     """Fragments of one document."""
     return [FragmentKey(document_id, seq) for seq in seqs]
+
+
+def pending_texts(vault: Vault) -> list[str]:
+    """The texts of the embedding worklist, in its order."""
+    return [waiting.text for waiting in vault.embeddings.pending(1000)]
+
+
+def embed_all(vault: Vault) -> None:
+    """Store some vector for every text of the embedding worklist."""
+    texts = vault.embeddings.pending(100)
+    vault.embeddings.store(MODEL, {text.text_hash: unit_vector(1, 2) for text in texts})
 
 
 def _term(term: str | Term) -> Term:

@@ -30,8 +30,11 @@ Bindings = Sequence[Any] | Mapping[str, Any]
 BUSY_TIMEOUT_S = 10.0
 MEMORY = ":memory:"
 
-# sqlite-vec reports a full disk as an error of its own, at best in SQLite's words.
+# sqlite-vec makes errors of its own of what SQLite told it, at best in the same words.
 _FULL = re.compile("disk is full|Could not insert a new vector chunk")
+_BROKEN = re.compile(
+    "Internal sqlite-vec error|vectors blob read error|chunks iter error|Could not fetch vector"
+)
 
 
 class Database:
@@ -175,7 +178,8 @@ class Database:
                 if there
                 else VaultError(self.path, f"There is no vault at {self.path}.")
             )
-        if isinstance(error, apsw.NotADBError | apsw.CorruptError | UnicodeDecodeError):
+        broken = isinstance(error, apsw.NotADBError | apsw.CorruptError | UnicodeDecodeError)
+        if broken or _BROKEN.search(str(error)):
             return VaultDamaged(self.path, "it is not a SQLite database, or a broken one")
         return VaultError(self.path, f"{self.path}: {error}")
 

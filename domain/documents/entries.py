@@ -37,4 +37,7 @@ def lexical_entries(
 
 
 def _above(title: str, part: Fragment) -> str:
-    return title if part.heading == title else f"{title} {part.heading}"
+    """The document's title with the headings above; a first heading that is the title counts once."""
+    if part.heading == title:
+        return title
+    return f"{title} {part.heading.removeprefix(f'{title} › ')}".rstrip()

@@ -117,7 +117,7 @@ def fuse_lines(
     Args:
         legs: Hits by leg; those of the passage and vector legs count for every line they overlap.
         spans: Where the fragments lie: of all hits, and of the neighbours of line hits that exist.
-        weights: By leg name, and ``speaker``.
+        weights: By leg name, and ``speaker``; a leg without one is left out, the lines excepted.
         speakers: Lower-case names; a line that one of them says is lifted.
 
     Returns:
@@ -129,13 +129,14 @@ def fuse_lines(
         if key in spans and spans[key].kind is FragmentKind.LINE
     }
     parts: dict[str, dict[FragmentKey, float]] = {LINE: _scaled(LINE, lines)}
+    legs = {name: hits for name, hits in legs.items() if name in weights}
     for name in (PASSAGE, VECTOR):
         if name in legs:
             parts[name] = _onto_lines(_scaled(name, _of(legs, name)), lines, spans)
     if DOCUMENT in legs:
         whole = _scaled(DOCUMENT, {h.key.document_id: h.score for h in legs[DOCUMENT]})
         parts[DOCUMENT] = {key: whole.get(key.document_id, 0.0) for key in lines}
-    if speakers:
+    if speakers and SPEAKER in weights:
         parts[SPEAKER] = {key: float(_says(spans[key], speakers)) for key in lines}
     relevance = _relevance(parts, weights)
     ranked = sorted(relevance, key=lambda key: (-relevance[key], key))
@@ -158,7 +159,7 @@ def named_speakers(query_words: Collection[str]) -> frozenset[str]:
 
 
 def _says(span: Span, speakers: Collection[str]) -> bool:
-    return any(first in speakers for first in words(span.label)[:1])
+    return bool(span.label) and any(first in speakers for first in words(span.label)[:1])
 
 
 def _of(legs: Legs, name: str) -> Scores:
@@ -200,7 +201,8 @@ def _shown(best: Mapping[str, Mapping[int, tuple[float, FragmentKey]]], document
 
 def _relevance(scaled: Mapping[str, Mapping[Item, float]], weights: Mapping[str, float]) -> dict[Item, float]:
     total = sum(weights[name] for name in scaled) or 1.0
-    return weighted_sum((weights[name] / total, scores) for name, scores in scaled.items())
+    sums = weighted_sum((weights[name] / total, scores) for name, scores in scaled.items())
+    return {item: min(value, 1.0) for item, value in sums.items()}  # rounding may end a hair above
 
 
 def _parts(scaled: Mapping[str, Mapping[Item, float]], item: Item) -> dict[str, float]:

@@ -9,6 +9,7 @@ bare terms also get the precise form, every term required, which ranks above the
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from clawmem.domain.documents.tokens import is_unspaced, normalise, words
@@ -19,159 +20,18 @@ MAX_TERMS = 64  # distinct words that are looked for; a pasted page asks by its 
 MAX_BARE_TERMS = 3
 MIN_PREFIX = 2  # letters; a single one would stand for a tenth of the vocabulary
 
-STOP_WORDS = frozenset(
-    [
-        "a",
-        "about",
-        "above",
-        "after",
-        "again",
-        "all",
-        "also",
-        "am",
-        "an",
-        "and",
-        "any",
-        "are",
-        "as",
-        "at",
-        "be",
-        "because",
-        "been",
-        "before",
-        "being",
-        "below",
-        "between",
-        "both",
-        "but",
-        "by",
-        "can",
-        "could",
-        "did",
-        "do",
-        "does",
-        "doing",
-        "down",
-        "during",
-        "each",
-        "few",
-        "for",
-        "from",
-        "further",
-        "had",
-        "has",
-        "have",
-        "having",
-        "he",
-        "her",
-        "here",
-        "hers",
-        "herself",
-        "him",
-        "himself",
-        "his",
-        "how",
-        "i",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "itself",
-        "just",
-        "me",
-        "more",
-        "most",
-        "my",
-        "myself",
-        "no",
-        "nor",
-        "not",
-        "of",
-        "off",
-        "on",
-        "once",
-        "only",
-        "or",
-        "other",
-        "our",
-        "ours",
-        "ourselves",
-        "out",
-        "over",
-        "own",
-        "same",
-        "she",
-        "should",
-        "so",
-        "some",
-        "such",
-        "than",
-        "that",
-        "the",
-        "their",
-        "theirs",
-        "them",
-        "themselves",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "those",
-        "through",
-        "to",
-        "too",
-        "under",
-        "until",
-        "up",
-        "us",
-        "very",
-        "was",
-        "we",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "while",
-        "who",
-        "whom",
-        "whose",
-        "why",
-        "will",
-        "with",
-        "would",
-        "you",
-        "your",
-        "yours",
-        "yourself",
-        "yourselves",
-        "s",
-        "t",
-        "d",
-        "m",
-        "re",
-        "ve",
-        "ll",
-        "don",
-        "didn",
-        "doesn",
-        "isn",
-        "wasn",
-        "weren",
-        "won",
-        "wouldn",
-        "couldn",
-        "shouldn",
-        "hasn",
-        "haven",
-        "hadn",
-        "aren",
-        "ain",
-    ]
+_FUNCTION_WORDS = """
+a about above after again all also am an and any are as at be because been before being below between both
+but by can could did do does doing during each few for from further had has have having he her here hers
+herself him himself his how i if in into is it its itself just me more most my myself no nor not of off on
+once only or other our ours ourselves out over own same she should so some such than that the their theirs
+them themselves then there these they this those through to too under until up us very was we were what when
+where which while who whom whose why will with would you your yours yourself yourselves
+"""
+_CUT_OFF_BY_AN_APOSTROPHE = (
+    "s t d m re ve ll don didn doesn isn wasn weren won wouldn couldn shouldn hasn haven hadn aren ain"
 )
+STOP_WORDS = frozenset(f"{_FUNCTION_WORDS} {_CUT_OFF_BY_AN_APOSTROPHE}".split())
 
 # No part can be read in two ways, so that a long word of a pasted page is refused in one pass.
 _IDENTIFIER = re.compile(
@@ -204,16 +64,18 @@ def query_forms(query: str) -> QueryForms:
     """
     Read *query* as words; nothing a person types reaches a search engine's syntax.
 
-    Stop words are dropped unless nothing else is left. Words keep their order, each once.
+    Stop words are dropped unless nothing else is left, or where the precise form wants the whole of a name
+    (``before_compaction``). Words keep their order, each once.
     """
     every = list(dict.fromkeys(words(query)))
     content = tuple([word for word in every if word not in STOP_WORDS] or every)[:MAX_TERMS]
     precise = is_precise(query)
-    terms = tuple(_term(word, prefix=precise) for word in content)
     return QueryForms(
         words=content,
-        relaxed=LexicalQuery(terms),
-        precise=LexicalQuery(terms, every=True) if precise and terms else None,
+        relaxed=LexicalQuery(_terms(content, prefix=precise)),
+        precise=LexicalQuery(_terms(every[:MAX_TERMS], prefix=True), every=True)
+        if precise and every
+        else None,
     )
 
 
@@ -224,6 +86,10 @@ def is_precise(query: str) -> bool:
     if typed.endswith("?") or any(part.lower().strip("?!.,;:'\"") in STOP_WORDS for part in parts):
         return False
     return len(parts) <= MAX_BARE_TERMS or all(_IDENTIFIER.fullmatch(part) for part in parts)
+
+
+def _terms(some: Iterable[str], *, prefix: bool) -> tuple[Term, ...]:
+    return tuple(_term(word, prefix=prefix) for word in some)
 
 
 def _term(word: str, *, prefix: bool) -> Term:

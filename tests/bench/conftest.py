@@ -24,7 +24,9 @@ def write_notes(tmp_path: Path) -> Callable[[int], Path]:
         for i in range(count):
             path = root / f"{i % 100:02d}" / f"note-{i:05d}.md"
             path.parent.mkdir(parents=True, exist_ok=True)
-            head = f"---\ntitle: Note {i}\ndate: 2026-{i % 12 + 1:02d}-{i % 28 + 1:02d}\n---\n\n# Note {i}\n\n"
+            head = (
+                f"---\ntitle: Note {i}\ndate: 2026-{i % 12 + 1:02d}-{i % 28 + 1:02d}\n---\n\n# Note {i}\n\n"
+            )
             path.write_text(head + "\n\n".join(rng.sample(prose, 4)) + "\n", "utf-8")
         return root
 

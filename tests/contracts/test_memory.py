@@ -11,19 +11,12 @@ from clawmem.adapters.memory.leases import MemoryLeases
 from clawmem.adapters.memory.vault import MemoryVault
 from clawmem.contracts.base import Contract
 from clawmem.contracts.clock import ClockContract
-from clawmem.contracts.documents import (
-    BodyContract,
-    DocumentIdentityContract,
-    DocumentLifecycleContract,
-    FragmentContract,
-    LookupContract,
-)
+from clawmem.contracts.documents import DocumentIdentityContract, DocumentLifecycleContract
+from clawmem.contracts.documents_lookup import LookupContract
+from clawmem.contracts.documents_text import BodyContract, FragmentContract
 from clawmem.contracts.embedder import EmbedderContract
-from clawmem.contracts.embeddings import (
-    EmbeddingStateContract,
-    EmbeddingStorageContract,
-    EmbeddingWorklistContract,
-)
+from clawmem.contracts.embeddings import EmbeddingStorageContract, EmbeddingWorklistContract
+from clawmem.contracts.embeddings_state import EmbeddingStateContract
 from clawmem.contracts.files import FileLinkContract, FileReadContract, FileScanContract, FileSealContract
 from clawmem.contracts.lease import (
     LeaseAcquireContract,
@@ -31,12 +24,9 @@ from clawmem.contracts.lease import (
     LeaseReleaseContract,
     LeaseRenewContract,
 )
-from clawmem.contracts.lexical_index import (
-    LexicalMatchingContract,
-    LexicalRankingContract,
-    LexicalScopeContract,
-    LexicalUpkeepContract,
-)
+from clawmem.contracts.lexical_index import LexicalMatchingContract
+from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
+from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
 from clawmem.contracts.vault import VaultDurabilityContract, VaultTransactionContract, VaultUpkeepContract
 from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
 from clawmem.ports.capability import ALL, Capability

@@ -7,30 +7,20 @@ import pytest
 
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.contracts.base import assert_canonical
-from clawmem.contracts.documents import (
-    BodyContract,
-    DocumentIdentityContract,
-    DocumentLifecycleContract,
-    FragmentContract,
-    LookupContract,
-)
-from clawmem.contracts.embeddings import (
-    EmbeddingStateContract,
-    EmbeddingStorageContract,
-    EmbeddingWorklistContract,
-)
+from clawmem.contracts.documents import DocumentIdentityContract, DocumentLifecycleContract
+from clawmem.contracts.documents_lookup import LookupContract
+from clawmem.contracts.documents_text import BodyContract, FragmentContract
+from clawmem.contracts.embeddings import EmbeddingStorageContract, EmbeddingWorklistContract
+from clawmem.contracts.embeddings_state import EmbeddingStateContract
 from clawmem.contracts.lease import (
     LeaseAcquireContract,
     LeaseFenceContract,
     LeaseReleaseContract,
     LeaseRenewContract,
 )
-from clawmem.contracts.lexical_index import (
-    LexicalMatchingContract,
-    LexicalRankingContract,
-    LexicalScopeContract,
-    LexicalUpkeepContract,
-)
+from clawmem.contracts.lexical_index import LexicalMatchingContract
+from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
+from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
 from clawmem.contracts.vault import VaultDurabilityContract, VaultTransactionContract, VaultUpkeepContract
 from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
 from clawmem.ports.lease import LeaseStore

@@ -92,6 +92,11 @@ class World:
         """Where the answers lie, best first."""
         return [result.document.path for result in self.ask(question, verb).results]
 
+    def torn(self) -> list[str]:
+        """Differences within the vault. Vectors that nobody uses any more are none: the next embedding clears them."""
+        found = Verify(self.vault, DiskFiles(), (), parse_yaml, self.clock)()
+        return [sentence for sentence in found if "clawmem embed takes them away" not in sentence]
+
     # -- looking ------------------------------------------------------------------------------------
 
     def at(self, path: str, collection: str = "notes") -> Document:
@@ -179,9 +184,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def invoke(
-    environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., Result]:
+def invoke(environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     """Run ``clawmem`` inside of this process over ``vault.sqlite``; the collection ``notes`` is configured."""
     from clawmem.app.cli.command_line import cli
 

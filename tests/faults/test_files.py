@@ -16,15 +16,13 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.app.services.documents.lookup import Lookup
 from clawmem.app.services.indexing import source
 from clawmem.contracts.samples import save
-from clawmem.ports.errors import Ambiguous, SourceUnreadable
-from clawmem.ports.records import InactiveReason, Scan, SourceStamp
+from clawmem.ports.errors import Ambiguous
+from clawmem.ports.records import InactiveReason, Scan
 
 if TYPE_CHECKING:
     from tests.faults.conftest import World
 
 needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other names and permissions")
-
-SECOND_NS = 1_000_000_000
 
 
 class TestContent:
@@ -198,7 +196,7 @@ class TestNames:
     @needs_posix
     def test_quotes_line_breaks_and_patterns(self, world: World) -> None:
         """Names that mean something to SQL, globs or terminals are names."""
-        names = ["it's \"q\".md", "two\nlines.md", "100%_*[a]{b}.md", "a;b--c.md", "\u202e\x1b[31m.md", " .md"]
+        names = ['it\'s "q".md', "two\nlines.md", "100%_*[a]{b}.md", "a;b--c.md", "\u202e\x1b[31m.md", " .md"]
         for number, name in enumerate(names):
             world.write(name, f"Content number{number}.")
 
@@ -245,6 +243,7 @@ class TestNames:
         for verb in ("search", "vsearch", "query"):
             assert world.found("same words", verb) == ["two.md"]
         assert lookup.get("#" + world.at("two.md").hash[:6]).document.path == "two.md"
+        world.embed()
         assert world.verify() == []
 
     def test_a_collection_inside_another(self, world: World) -> None:
@@ -408,9 +407,7 @@ class TestEdits:
         assert world.found("other") == ["a.md"]
         assert world.found("first") == []
 
-    def test_a_settled_file_costs_its_stat_alone(
-        self, world: World, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_settled_file_costs_its_stat_alone(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         """Once its time is old enough, and was seen so, nothing is read any more."""
         changed_ns = world.clock.now_ms() * 1_000_000
         file = world.write("a.md", "words")
@@ -448,7 +445,7 @@ class TestWithheld:
         def still_withheld() -> bool:
             world.update(force=force)
             world.embed()
-            gone = not any(world.found("zebra quagga", verb)[:1] == ["a.md"] for verb in ("search", "query"))
+            gone = not any("a.md" in world.found("zebra quagga", verb) for verb in ("search", "query"))
             return gone and world.at("a.md").inactive is reason and world.paths() == ["notes/b.md"]
 
         assert still_withheld()
@@ -539,7 +536,6 @@ vault = SqliteVault(str(place / "vault.sqlite"))
 report = UpdateCollection(vault, DiskFiles(), SystemClock(), parse_yaml)(Folder("notes", str(place / "notes")))
 [found] = search(vault)(read_request("xylophone", now_ms=0)).results
 assert vault.documents.body(found.document.id).endswith("xylophone")
-assert vault.documents.spans([found_key := vault.documents.by_suffix("long.md")[0].id and (found.document.id, 0)])
 unit = 1e6 if sys.platform == "darwin" else 1e3
 print(report.added, found.document.path, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit)
 """

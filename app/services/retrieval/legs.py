@@ -21,8 +21,8 @@ Hits = Mapping[str, Sequence[Hit]]
 Leg = Callable[[RetrievalRequest], Hits]
 
 # Deep enough that the top of the list does not depend on how many answers were asked for.
-DEPTH = {Grain.LINE: 300, Grain.PASSAGE: 200, Grain.SECTION: 200, Grain.DOCUMENT: 200}
-VECTOR_DEPTH = 200
+DEPTH = {Grain.LINE: 200, Grain.PASSAGE: 100, Grain.SECTION: 100, Grain.DOCUMENT: 100}
+VECTOR_DEPTH = 100
 DEADLINE_S = 5.0
 
 PRECISE = "precise"
@@ -52,8 +52,8 @@ def vector_leg(vault: Vault, embedder: Embedder) -> Leg:
 
     def search(request: RetrievalRequest) -> Hits:
         stored = vault.embeddings.fingerprint()
-        if stored is None:
-            return {}
+        if stored is None or not request.forms.words:
+            return {}  # punctuation has a vector too, near to nothing in particular
         if stored != embedder.fingerprint:
             raise ModelMismatch(stored, embedder.fingerprint)
         vector = embedder.embed_query(request.query)

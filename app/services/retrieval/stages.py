@@ -26,7 +26,7 @@ from clawmem.ports.vault import Vault
 Stage = Callable[[RetrievalRequest, Work, Trace], Work]
 
 # Metadata decides near-ties; what lies deeper than this is not looked up unless so many were asked for.
-SCORED = 50
+SCORED = 30
 SPREAD = 20  # candidates from the top that are compared with each other, whatever the limit
 READ_FOR_DIVERSITY = 800  # characters of each text that are compared
 

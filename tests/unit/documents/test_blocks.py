@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -98,7 +100,9 @@ def test_a_heading_ends_the_paragraph_and_is_closed_itself() -> None:
     assert shape("a\n# B\nc") == [("paragraph", 1, 1, ""), ("heading", 2, 2, "B"), ("paragraph", 3, 3, "")]
 
 
-@pytest.mark.parametrize("line", ["- a", "* a", "+ a", "  - a", "\t- a", "1. a", "1) a", "123456789. a", "- [ ] a"])
+@pytest.mark.parametrize(
+    "line", ["- a", "* a", "+ a", "  - a", "\t- a", "1. a", "1) a", "123456789. a", "- [ ] a"]
+)
 def test_items(line: str) -> None:
     """A mark or up to nine digits, a blank and something."""
     assert [block.kind for block in blocks(line)] == [BlockKind.ITEM]
@@ -134,7 +138,15 @@ def test_turns(line: str, speaker: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["**Ann** hi", "**" + "n" * 41 + ":** hi", "Ann: hi", "user:hi", "users: hi", " user: hi", "a **Ann:** hi"],
+    [
+        "**Ann** hi",
+        "**" + "n" * 41 + ":** hi",
+        "Ann: hi",
+        "user:hi",
+        "users: hi",
+        " user: hi",
+        "a **Ann:** hi",
+    ],
 )
 def test_not_turns(line: str) -> None:
     """No colon, forty-one letters, an unknown role, no blank, or not at the beginning."""
@@ -203,7 +215,7 @@ def test_every_line_lies_in_one_block(body: str, first_line: int) -> None:
     found = blocks(body, first_line)
     rows = list(enumerate(body.split("\n"), first_line))
 
-    assert all(a.end_line < b.start_line and a.end < b.start for a, b in zip(found, found[1:], strict=False))
+    assert all(a.end_line < b.start_line and a.end < b.start for a, b in pairwise(found))
     for number, text in rows:
         homes = [block.kind for block in found if block.start_line <= number <= block.end_line]
         assert len(homes) == 1 if text.strip() else homes in ([], [BlockKind.CODE])

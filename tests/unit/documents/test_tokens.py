@@ -78,7 +78,8 @@ def test_a_word_is_lower_case_and_never_empty(text: str) -> None:
     """Every word is letters and digits only, and a word of an unspaced script has one or two characters."""
     found = words(text)
 
-    assert all(word and word.isalnum() for word in found)
+    assert all(word.isalnum() or is_unspaced(word) for word in found)  # some ideographs are newer than Python
+    assert all(found)
     assert all(len(word) <= 2 for word in found if is_unspaced(word))
     assert all(word == word.lower() for word in found)
 

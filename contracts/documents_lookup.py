@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+import pytest
+
+from clawmem.contracts.base import VaultContract
+from clawmem.contracts.samples import id_of, save, sha, stored_document
+from clawmem.ports.records import Document, InactiveReason, Scope
+from clawmem.ports.vault import Vault
+
+
+class LookupContract(VaultContract):
+    """Finding documents by what people remember. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_hash_prefix(self, vault: Vault) -> None:
+        """
+        A prefix of a body hash, from one digit to all 64, finds each active document that has it.
+
+        If this fails: the prefix is compared with a fixed length, or with the file's hash.
+        """
+        first, second = save(vault, "a.md", "One."), save(vault, "b.md", "One.")
+        save(vault, "c.md", "Two.")  # sha-256 begins with another digit
+
+        for length in (1, 6, 64):
+            assert _ids(vault.documents.by_hash(sha("One.")[:length])) == [first, second]
+        assert vault.documents.by_hash(sha("Three.")) == []
+
+    def test_hash_prefix_is_ordered_and_active(self, vault: Vault) -> None:
+        """
+        The finds come by collection and path, inactive ones left out.
+
+        If this fails: they come in the order of their ids, or the reason is not looked at.
+        """
+        last = save(vault, "a.md", "One.", collection="z")
+        second = save(vault, "b.md", "One.", collection="n")
+        first = save(vault, "a.md", "One.", collection="n")
+        vault.documents.deactivate([save(vault, "gone.md", "One.")], InactiveReason.REMOVED)
+
+        assert _ids(vault.documents.by_hash(sha("One.")[:8])) == [first, second, last]
+
+    def test_path_suffix(self, vault: Vault) -> None:
+        """
+        A suffix of whole path parts, up to the whole `collection/path`, finds the document.
+
+        If this fails: the collection is not part of what is compared.
+        """
+        saved = save(vault, "deep/er/plan.md")
+
+        for suffix in ("plan.md", "er/plan.md", "deep/er/plan.md", "notes/deep/er/plan.md"):
+            assert _ids(vault.documents.by_suffix(suffix)) == [saved], suffix
+
+    @pytest.mark.parametrize(
+        "suffix", ["lan.md", "r/plan.md", "plan", "PLAN.md", "%", "plan_md", "*", "x/notes/deep/er/plan.md"]
+    )
+    def test_path_suffix_means_whole_parts(self, vault: Vault, suffix: str) -> None:
+        """
+        Half a part, another case, or a wildcard finds nothing.
+
+        If this fails: `like` is used without escaping and without a slash, or compares without case.
+        """
+        save(vault, "deep/er/plan.md")
+
+        assert vault.documents.by_suffix(suffix) == []
+
+    def test_path_suffix_is_ordered_and_active(self, vault: Vault) -> None:
+        """
+        The finds come by collection and path, inactive ones left out.
+
+        If this fails: they come in the order of their ids, or the reason is not looked at.
+        """
+        last = save(vault, "a/plan.md", collection="z")
+        second = save(vault, "b/plan.md", collection="n")
+        first = save(vault, "a/plan.md", collection="n")
+        vault.documents.deactivate([save(vault, "plan.md")], InactiveReason.REMOVED)
+
+        assert _ids(vault.documents.by_suffix("plan.md")) == [first, second, last]
+
+    def test_list_is_newest_first(self, vault: Vault) -> None:
+        """
+        The list is ordered by modification, newest first, then collection, then path.
+
+        If this fails: another of the three times is sorted by, or ties are left to chance.
+        """
+        old = save(vault, "a.md", modified_at="2024-01-01T00:00:00.000Z")
+        tied = "2024-01-02T00:00:00.000Z"
+        third = save(vault, "a.md", collection="z", modified_at=tied)
+        second = save(vault, "b.md", collection="n", modified_at=tied)
+        first = save(vault, "a.md", collection="n", modified_at=tied)
+        new = save(
+            vault, "z.md", modified_at="2024-01-03T00:00:00.000Z", authored_at="2020-01-01T00:00:00.000Z"
+        )
+
+        assert _ids(vault.documents.latest()) == [new, first, second, third, old]
+
+    @pytest.mark.parametrize(
+        ("limit", "expected"), [(-1, 0), (0, 0), (1, 1), (2, 2), (3, 3), (4, 3), (None, 3)]
+    )
+    def test_list_limit(self, vault: Vault, limit: int | None, expected: int) -> None:
+        """
+        A limit cuts the list's end off; below 1 it leaves nothing and None leaves everything.
+
+        If this fails: -1 reaches a `limit` clause, where it means no limit, or 0 is taken for None.
+        """
+        for name in ("a.md", "b.md", "c.md"):
+            save(vault, name)
+
+        found = vault.documents.latest(limit=limit)
+
+        assert [got.path for got in found] == ["a.md", "b.md", "c.md"][:expected]
+
+    def test_list_honours_the_scope_before_the_limit(self, vault: Vault) -> None:
+        """
+        A collection's oldest document is first when only that collection is asked for.
+
+        If this fails: the limit is applied before the scope.
+        """
+        wanted = save(vault, "a.md", collection="work", modified_at="2020-01-01T00:00:00.000Z")
+        for number in range(5):
+            save(vault, f"{number}.md", collection="home")
+
+        assert _ids(vault.documents.latest(Scope(frozenset({"work"})), limit=1)) == [wanted]
+        assert len(vault.documents.latest(Scope(frozenset({"work", "home"})))) == 6
+        assert vault.documents.latest(Scope(frozenset({"nowhere"}))) == []
+
+    def test_list_of_the_inactive(self, vault: Vault) -> None:
+        """
+        With `active=False` the list is of the inactive documents, else of the active.
+
+        If this fails: the flag widens the list instead of turning it round.
+        """
+        here, gone = save(vault, "a.md"), save(vault, "b.md")
+        vault.documents.deactivate([gone], InactiveReason.ARCHIVED)
+
+        assert _ids(vault.documents.latest()) == [here]
+        assert _ids(vault.documents.latest(active=False)) == [gone]
+
+    def test_sources_are_all_of_a_collection(self, vault: Vault) -> None:
+        """
+        A collection's sources are all its documents by path, the inactive among them.
+
+        If this fails: inactive ones are filtered, so a file that comes back looks new.
+        """
+        here, gone = save(vault, "a.md"), save(vault, "b.md")
+        save(vault, "c.md", collection="work")
+        vault.documents.deactivate([gone], InactiveReason.FORGOTTEN)
+
+        assert vault.documents.sources("notes") == {
+            "a.md": stored_document(vault, here),
+            "b.md": stored_document(vault, gone),
+        }
+        assert vault.documents.sources("nowhere") == {}
+
+    def test_collections_are_counted_by_name(self, vault: Vault) -> None:
+        """
+        Collections come by name with their active documents; one without any is left out.
+
+        If this fails: inactive documents are counted, or the order is that of insertion.
+        """
+        for place, collection in (("a.md", "z"), ("b.md", "z"), ("c.md", "a"), ("d.md", "m")):
+            save(vault, place, collection=collection)
+        vault.documents.deactivate([id_of(vault.documents.at("m", "d.md"))], InactiveReason.REMOVED)
+
+        assert list(vault.documents.collections().items()) == [("a", 1), ("z", 2)]
+
+    def test_empty_vault(self, vault: Vault) -> None:
+        """
+        A new vault lists, counts and finds nothing.
+
+        If this fails: the `vault` fixture returns one that is not empty, or an aggregate gives a null row.
+        """
+        documents = vault.documents
+
+        assert (documents.latest(), documents.latest(active=False), dict(documents.collections())) == (
+            [],
+            [],
+            {},
+        )
+        assert (documents.by_hash("ab"), documents.by_suffix("a.md"), documents.sources("notes")) == (
+            [],
+            [],
+            {},
+        )
+
+    def test_hash_neighbours(self, vault: Vault) -> None:
+        """
+        All active hashes that begin like one of those asked for come back, those asked for among them.
+
+        If this fails: the whole hash is compared, or inactive documents are looked at.
+        """
+        bodies = [f"Body {number}." for number in range(60)]
+        for body in bodies:
+            save(vault, f"{body}.md", body)
+        asked = sha(bodies[0])
+
+        found = vault.documents.hash_prefixes(1, [asked])
+
+        assert found == {sha(body) for body in bodies if sha(body)[0] == asked[0]}
+        assert len(found) > 1
+
+    def test_hash_neighbours_at_the_ends(self, vault: Vault) -> None:
+        """
+        All 64 digits find the hash alone; an unknown or inactive one, or no question, finds nothing.
+
+        If this fails: the cut is one off, or the questions are returned instead of what is stored.
+        """
+        here, gone = save(vault, "a.md", "One."), save(vault, "b.md", "Two.")
+        vault.documents.deactivate([gone], InactiveReason.REMOVED)
+        hashes = [stored_document(vault, here).hash, stored_document(vault, gone).hash, sha("Three.")]
+
+        assert vault.documents.hash_prefixes(64, iter(hashes)) == {sha("One.")}
+        assert vault.documents.hash_prefixes(6, []) == set()
+
+
+def _ids(found: list[Document]) -> list[int]:
+    return [document.id for document in found]

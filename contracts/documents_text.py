@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from clawmem.contracts.base import VaultContract
+from clawmem.contracts.samples import UNKNOWN_ID, document, fragments, keys, save
+from clawmem.ports.records import Fragment, FragmentKey, FragmentKind, InactiveReason, Span
+from clawmem.ports.vault import Vault
+
+
+class BodyContract(VaultContract):
+    """Bodies are kept once and given back whole. Supply ``vault``: an EMPTY ``Vault``."""
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            "",
+            "Plain.",
+            "Two\r\nlines\r\n",
+            "  spaces \n\n",
+            "🐝 naïve 東京 a\u0301",
+            "nul \x00 inside",
+            "x" * 300_000,
+        ],
+        ids=["empty", "plain", "crlf", "blank", "unicode", "nul", "long"],
+    )
+    def test_body_comes_back_exactly(self, vault: Vault, body: str) -> None:
+        """
+        A body comes back code point by code point.
+
+        If this fails: line ends or Unicode are normalised, ends are stripped, or text stops at a NUL.
+        """
+        saved = vault.documents.save(document("a.md", body), body, [])
+
+        assert vault.documents.body(saved) == body
+
+    def test_shared_body_outlives_one_of_its_documents(self, vault: Vault) -> None:
+        """
+        A body that two documents share stays while one of them still has it.
+
+        If this fails: replacing deletes the old body without asking who else uses it.
+        """
+        first, second = save(vault, "a.md", "Same."), save(vault, "b.md", "Same.")
+
+        save(vault, "a.md", "Other.")
+
+        assert (vault.documents.body(first), vault.documents.body(second)) == ("Other.", "Same.")
+        assert vault.documents.fragments(second) == fragments("Same.")
+
+    def test_inactive_body_is_still_there(self, vault: Vault) -> None:
+        """
+        The body of an inactive document can be read.
+
+        If this fails: the body is joined with active documents only.
+        """
+        saved = save(vault, "a.md", "One.")
+        vault.documents.deactivate([saved], InactiveReason.FORGOTTEN)
+
+        assert vault.documents.body(saved) == "One."
+
+
+class FragmentContract(VaultContract):
+    """The stretches of a document. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_fragments_come_back_by_seq(self, vault: Vault) -> None:
+        """
+        Fragments come back by `seq` with every field, in whatever order they were handed over.
+
+        If this fails: the order is that of insertion, or the field that differs is not stored.
+        """
+        body = "# One\n- 🐝 é\n"
+        made = [
+            Fragment(0, FragmentKind.DOCUMENT, 4, 5, 0, 13, body),
+            Fragment(
+                1, FragmentKind.SECTION, 4, 5, 0, 13, body, label="One", heading="Top › One", context="T"
+            ),
+            Fragment(2, FragmentKind.LINE, 5, 5, 8, 11, "🐝 é", label="Ann", heading="One"),
+        ]
+
+        saved = vault.documents.save(document("a.md", body), body, made[::-1])
+
+        assert vault.documents.fragments(saved) == made
+
+    def test_text_is_cut_by_code_points(self, vault: Vault) -> None:
+        """
+        Offsets count code points, so characters outside of the basic plane shift nothing.
+
+        If this fails: the text is cut from bytes or UTF-16 units.
+        """
+        body = "🐝🐝 first\n東京 é second\n"
+
+        saved = vault.documents.save(document("a.md", body), body, fragments(body))
+
+        assert [found.text for found in vault.documents.fragments(saved)] == ["🐝🐝 first", "東京 é second"]
+
+    def test_front_matter_has_its_own_text(self, vault: Vault) -> None:
+        """
+        A front-matter fragment keeps its text, which is not part of the body.
+
+        If this fails: every fragment's text is cut out of the body.
+        """
+        made = [
+            Fragment(0, FragmentKind.FRONT_MATTER, 2, 2, 0, 0, "owner: Ann", label="owner"),
+            Fragment(1, FragmentKind.PASSAGE, 4, 4, 0, 5, "Body."),
+        ]
+
+        saved = vault.documents.save(document("a.md", "Body.", body_line=4), "Body.", made)
+
+        assert vault.documents.fragments(saved) == made
+
+    def test_replacement_leaves_no_old_fragment(self, vault: Vault) -> None:
+        """
+        A shorter replacement leaves nothing of the longer one.
+
+        If this fails: fragments are upserted by `seq` and the rest is not deleted.
+        """
+        saved = save(vault, "a.md", "One.\nTwo.\nThree.")
+
+        save(vault, "a.md", "Four.")
+
+        assert vault.documents.fragments(saved) == fragments("Four.")
+        assert set(vault.documents.spans(keys(saved, range(3)))) == {FragmentKey(saved, 0)}
+
+    def test_same_body_other_fragments(self, vault: Vault) -> None:
+        """
+        The fragments are those of the last save even when the body is the same.
+
+        If this fails: an equal hash skips more than it may.
+        """
+        saved = save(vault, "a.md", "One.\nTwo.")
+        other = fragments("One.\nTwo.", kind=FragmentKind.LIST, context="Title")
+
+        vault.documents.save(document("a.md", "One.\nTwo."), "One.\nTwo.", other)
+
+        assert vault.documents.fragments(saved) == other
+
+    def test_spans_say_where(self, vault: Vault) -> None:
+        """
+        A span is its fragment without text and context, under the key that was asked for.
+
+        If this fails: look at the columns that a span is built from.
+        """
+        made = fragments("One.\nTwo.")
+        second = replace(made[1], label="L", heading="A › B", context="Title")
+        saved = vault.documents.save(document("a.md", "One.\nTwo."), "One.\nTwo.", [made[0], second])
+        key = FragmentKey(saved, 1)
+
+        assert vault.documents.spans([key]) == {
+            key: Span(key, FragmentKind.PASSAGE, 2, 2, 5, 9, "L", "A › B")
+        }
+
+    def test_spans_leave_out_what_is_not_served(self, vault: Vault) -> None:
+        """
+        Keys of inactive and unknown documents and fragments are left out; the others are all there.
+
+        If this fails: spans are read without the documents, or a missing key raises.
+        """
+        here, gone = save(vault, "a.md", "One.\nTwo."), save(vault, "b.md", "One.")
+        vault.documents.deactivate([gone], InactiveReason.REMOVED)
+
+        asked = [*keys(here, [1, 0, 2]), *keys(gone, [0]), *keys(UNKNOWN_ID, [0])]
+
+        assert set(vault.documents.spans(iter(asked))) == set(keys(here, [0, 1]))
+        assert vault.documents.spans([]) == {}
+
+    def test_spans_take_thousands(self, vault: Vault) -> None:
+        """
+        Asking for thousands of keys at once is no more than a question.
+
+        If this fails: a limit on bound parameters is hit; pass the keys in batches or as one JSON array.
+        """
+        saved = save(vault, "a.md", "One.")
+
+        assert set(vault.documents.spans(keys(saved, range(40_000)))) == {FragmentKey(saved, 0)}

@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+from clawmem.contracts.base import VaultContract
+from clawmem.contracts.samples import (
+    MODEL,
+    VECTOR_A,
+    VECTOR_B,
+    pending_texts,
+    save,
+    sha,
+    stored_document,
+    unit_vector,
+)
+from clawmem.ports.records import EmbeddingCounts, EmbedState, FragmentKey, InactiveReason
+from clawmem.ports.vault import Vault
+
+
+class EmbeddingStateContract(VaultContract):
+    """Failures, states and counts. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_synced_when_complete(self, vault: Vault) -> None:
+        """
+        A document is synced with its last vector and pending until then, another one untouched.
+
+        If this fails: the first vector is taken for all of them, or other documents are marked as well.
+        """
+        saved, other = save(vault, "a.md", "One.\nTwo."), save(vault, "b.md", "Three.")
+        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
+        assert state(vault, saved) is EmbedState.PENDING
+
+        vault.embeddings.store(MODEL, {sha("Two."): VECTOR_B})
+
+        assert (state(vault, saved), state(vault, other)) == (EmbedState.SYNCED, EmbedState.PENDING)
+
+    def test_three_failures(self, vault: Vault) -> None:
+        """
+        A text stays on the worklist after two failures and leaves it at the third; its documents are failed.
+
+        If this fails: the count is one off, or only the first document is marked.
+        """
+        both = save(vault, "a.md", "One.\nTwo."), save(vault, "b.md", "One.")
+        for _ in range(2):
+            vault.embeddings.fail([sha("One.")], "timed out")
+        assert pending_texts(vault) == ["One.", "Two."]
+        assert {state(vault, saved) for saved in both} == {EmbedState.PENDING}
+
+        vault.embeddings.fail([sha("One.")], "timed out")
+
+        assert pending_texts(vault) == ["Two."]
+        assert {state(vault, saved) for saved in both} == {EmbedState.FAILED}
+
+    def test_failures_are_counted_by_text(self, vault: Vault) -> None:
+        """
+        Each text counts its own failures; failing nothing counts nothing.
+
+        If this fails: attempts are counted per call or per document.
+        """
+        save(vault, "a.md", "One.\nTwo.")
+
+        vault.embeddings.fail([sha("One."), sha("Two.")], "x")
+        vault.embeddings.fail([sha("One.")], "x")
+        vault.embeddings.fail([], "x")
+        assert pending_texts(vault) == ["One.", "Two."]
+        vault.embeddings.fail([sha("One.")], "x")
+
+        assert pending_texts(vault) == ["Two."]
+
+    def test_success_after_failure(self, vault: Vault) -> None:
+        """
+        A vector for a text that was given up makes its document synced after all.
+
+        If this fails: a failure outweighs a vector.
+        """
+        saved = save(vault, "a.md", "One.")
+        give_up(vault, "One.")
+
+        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
+
+        assert state(vault, saved) is EmbedState.SYNCED
+        assert vault.embeddings.counts() == EmbeddingCounts(stored=1)
+
+    def test_counts_are_of_texts(self, vault: Vault) -> None:
+        """
+        Texts of active documents are counted once each by their state, and orphaned vectors beside them.
+
+        If this fails: fragments are counted, inactive documents are, or an orphan counts as stored.
+        """
+        save(vault, "a.md", "One.\nTwo.\nThree.\nOne.")
+        save(vault, "b.md", "One.\nFour.")
+        gone = save(vault, "c.md", "Five.\nSix.\nOne.")
+        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A, sha("Five."): VECTOR_B})
+        give_up(vault, "Two.")
+
+        vault.documents.deactivate([gone], InactiveReason.REMOVED)
+
+        assert vault.embeddings.counts() == EmbeddingCounts(stored=1, pending=2, failed=1, orphaned=1)
+
+    def test_clean_deletes_orphans_only(self, vault: Vault) -> None:
+        """
+        Cleaning deletes the vectors that no active document uses, says how many, and nothing else.
+
+        If this fails: usage is looked up in one document, or inactive ones count as users.
+        """
+        here, gone = save(vault, "a.md", "One."), save(vault, "b.md", "One.\nTwo.\nThree.")
+        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A, sha("Two."): VECTOR_B, sha("Three."): VECTOR_B})
+        vault.documents.deactivate([gone], InactiveReason.REMOVED)
+
+        assert vault.embeddings.clean() == 2
+        assert vault.embeddings.clean() == 0
+        assert vault.embeddings.of_document(here) == [(FragmentKey(here, 0), VECTOR_A)]
+        assert vault.embeddings.counts() == EmbeddingCounts(stored=1)
+
+    def test_cleaned_texts_are_embedded_again(self, vault: Vault) -> None:
+        """
+        A document that comes back after its vectors were cleaned away is pending again.
+
+        If this fails: its state is kept while it is inactive.
+        """
+        saved = save(vault, "a.md", "One.")
+        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
+        vault.documents.deactivate([saved], InactiveReason.REMOVED)
+        vault.embeddings.clean()
+
+        save(vault, "a.md", "One.")
+
+        assert pending_texts(vault) == ["One."]
+        assert state(vault, saved) is EmbedState.PENDING
+
+    def test_clean_forgets_failures_nobody_has(self, vault: Vault) -> None:
+        """
+        Cleaning gives a given-up text that nobody uses a fresh start; one in use stays given up.
+
+        If this fails: failures are not cleaned, or all of them are.
+        """
+        save(vault, "a.md", "One.")
+        gone = save(vault, "b.md", "Two.")
+        give_up(vault, "One.", "Two.")
+        vault.documents.deactivate([gone], InactiveReason.REMOVED)
+
+        assert vault.embeddings.clean() == 0
+
+        save(vault, "b.md", "Two.")
+        assert pending_texts(vault) == ["Two."]
+
+    def test_last_vector_takes_the_model_along(self, vault: Vault) -> None:
+        """
+        Once cleaning took the last vector there is no model, and any other may begin, of any length.
+
+        If this fails: the fingerprint outlives its vectors.
+        """
+        vault.embeddings.store(MODEL, {sha("Gone."): VECTOR_A})
+
+        assert vault.embeddings.clean() == 1
+
+        assert vault.embeddings.fingerprint() is None
+        vault.embeddings.store("model-b", {sha("One."): unit_vector(1, 2)})
+        assert vault.embeddings.fingerprint() == "model-b"
+
+    def test_clear_starts_over(self, vault: Vault) -> None:
+        """
+        Clearing forgets vectors, failures and model; every text is pending, and another model may begin.
+
+        If this fails: failures or the documents' states are left behind.
+        """
+        synced, failed = save(vault, "a.md", "One."), save(vault, "b.md", "Two.")
+        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A, sha("Gone."): VECTOR_B})
+        give_up(vault, "Two.")
+
+        vault.embeddings.clear()
+
+        assert vault.embeddings.fingerprint() is None
+        assert vault.embeddings.counts() == EmbeddingCounts(pending=2)
+        assert {state(vault, synced), state(vault, failed)} == {EmbedState.PENDING}
+        vault.embeddings.store("model-b", {sha("One."): unit_vector(1, 2)})
+        assert state(vault, synced) is EmbedState.SYNCED
+
+
+def give_up(vault: Vault, *texts: str) -> None:
+    """Fail texts as often as it takes."""
+    for _ in range(3):
+        vault.embeddings.fail([sha(text) for text in texts], "no answer")
+
+
+def state(vault: Vault, document_id: int) -> EmbedState:
+    """Where a document stands."""
+    return stored_document(vault, document_id).embed_state

@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+import pytest
+
+from clawmem.contracts.base import VaultContract
+from clawmem.contracts.samples import any_of, entry, filler_entries, find_by_words, save, search_words
+from clawmem.ports.records import EVERYTHING, FragmentKey, Scope
+from clawmem.ports.vault import Vault
+
+
+class LexicalRankingContract(VaultContract):
+    """Which entry is better. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_rarer_words_count_more(self, vault: Vault) -> None:
+        """
+        Of two entries with one of the words each, the one with the rarer word is first.
+
+        If this fails: there is no inverse document frequency, or it is cut off at a common value.
+        """
+        vault.lexical.put([entry(1, "common alpha beta"), entry(2, "rare alpha beta"), *filler_entries()])
+        vault.lexical.put([entry(number, "common gamma delta") for number in range(50, 54)])
+
+        assert find_by_words(vault, "common", "rare")[0] == 2
+
+    def test_shorter_entries_count_more(self, vault: Vault) -> None:
+        """
+        Of two entries with a word once each, the shorter is first.
+
+        If this fails: length is not normalised (b = 0), or not stored.
+        """
+        vault.lexical.put([entry(1, "budget " + "plain " * 30), entry(2, "budget plain"), *filler_entries()])
+
+        assert find_by_words(vault, "budget") == [2, 1]
+
+    def test_repeated_words_count_more(self, vault: Vault) -> None:
+        """
+        Of two entries of one length, the one that says the word more often is first.
+
+        If this fails: only presence is indexed, not frequency.
+        """
+        vault.lexical.put(
+            [entry(1, "budget plain plain"), entry(2, "budget budget plain"), *filler_entries()]
+        )
+
+        assert find_by_words(vault, "budget") == [2, 1]
+
+    def test_titles_count_more(self, vault: Vault) -> None:
+        """
+        Of two entries of one length, the one with the word in its title is first.
+
+        If this fails: the title weighs like the text; see `TITLE_WEIGHT`.
+        """
+        vault.lexical.put(
+            [
+                entry(1, "budget plain", title="other"),
+                entry(2, "other plain", title="budget"),
+                *filler_entries(),
+            ]
+        )
+
+        assert find_by_words(vault, "budget") == [2, 1]
+
+    def test_more_of_the_words_count_more(self, vault: Vault) -> None:
+        """
+        Of entries of one length, the one with more of the words is first.
+
+        If this fails: the best word's score is taken instead of the sum.
+        """
+        vault.lexical.put(
+            [entry(1, "spring plain"), entry(2, "spring budget"), entry(3, "plain budget"), *filler_entries()]
+        )
+
+        assert find_by_words(vault, "spring", "budget")[0] == 2
+
+    def test_scores_are_positive_and_tell_apart(self, vault: Vault) -> None:
+        """
+        Scores are positive, descend, and differ where the words do.
+
+        If this fails: the engine's negative `bm25()` is passed on, or a score is lost on the way.
+        """
+        vault.lexical.put([entry(number, "budget " + "plain " * number) for number in range(1, 9)])
+        vault.lexical.put(filler_entries())
+
+        scores = [hit.score for hit in search_words(vault, any_of("budget"))]
+
+        assert len(set(scores)) == 8
+        assert scores == sorted(scores, reverse=True)
+        assert scores[-1] > 0
+
+    def test_a_word_in_every_entry_scores_too(self, vault: Vault) -> None:
+        """
+        A word that every entry holds, where BM25's rarity turns negative, still gives positive scores.
+
+        If this fails: floor the inverse document frequency above zero.
+        """
+        vault.lexical.put([entry(1, "budget"), entry(2, "budget budget")])
+
+        hits = search_words(vault, any_of("budget"))
+
+        assert len(hits) == 2
+        assert min(hit.score for hit in hits) > 0
+
+    def test_equal_words_are_ordered_by_key(self, vault: Vault) -> None:
+        """
+        Entries with equal words have equal scores and come by document, then fragment.
+
+        If this fails: ties are left to the order of insertion, or a score depends on more than words.
+        """
+        shuffled = [(2, 10), (10, 0), (1, 3), (2, 9), (1, 0)]
+        vault.lexical.put([entry(number, "budget plain", seq=seq) for number, seq in shuffled])
+        vault.lexical.put(filler_entries())
+
+        hits = search_words(vault, any_of("budget"))
+
+        assert [hit.key for hit in hits] == sorted(FragmentKey(*pair) for pair in shuffled)
+        assert [hit.score for hit in hits] == pytest.approx([hits[0].score] * 5)
+
+    def test_ties_are_cut_by_key(self, vault: Vault) -> None:
+        """
+        A limit that falls among equal scores keeps the smaller keys.
+
+        If this fails: the engine cuts before the order by key is applied.
+        """
+        vault.lexical.put([entry(number, "budget plain") for number in range(30, 0, -1)])
+
+        assert find_by_words(vault, "budget", limit=4) == [1, 2, 3, 4]
+
+    @pytest.mark.parametrize(("limit", "expected"), [(-1, 0), (0, 0), (1, 1), (2, 2), (3, 3), (4, 3)])
+    def test_limit(self, vault: Vault, limit: int, expected: int) -> None:
+        """
+        At most *limit* hits, the best ones; below 1 none.
+
+        If this fails: -1 reaches a `limit` clause, where it means no limit.
+        """
+        vault.lexical.put([entry(number, "budget " + "plain " * number) for number in (3, 1, 2)])
+
+        assert find_by_words(vault, "budget", limit=limit) == [1, 2, 3][:expected]
+
+
+class LexicalScopeContract(VaultContract):
+    """
+    What a search may see. Supply ``vault``: an EMPTY ``Vault``.
+
+    Each entry belongs to a saved document of the same collection, so an index may ask either of them.
+    """
+
+    def test_small_collection_is_never_short(self, vault: Vault) -> None:
+        """
+        Three entries of a small collection are all found, however many better ones lie elsewhere.
+
+        If this fails: the scope is applied after the cut to the limit.
+        """
+        for number in range(200):
+            put(vault, "budget", f"c{number % 4}")
+        ids = [put(vault, "budget " + "plain " * 40, "small") for _ in range(3)]
+
+        assert find_by_words(vault, "budget", limit=3, scope=scope("small")) == ids
+        assert find_by_words(vault, "budget", limit=5, scope=scope("small")) == ids
+
+    def test_several_collections(self, vault: Vault) -> None:
+        """
+        A scope of several collections sees those and no other; an unknown one is empty; no scope is all.
+
+        If this fails: only the first collection is bound, or an empty scope means none.
+        """
+        a, b, c = (put(vault, "budget", name) for name in "abc")
+
+        assert find_by_words(vault, "budget", scope=scope("a", "c")) == [a, c]
+        assert find_by_words(vault, "budget", scope=scope("nowhere")) == []
+        assert find_by_words(vault, "budget", scope=EVERYTHING) == [a, b, c]
+
+    def test_collections_are_told_apart_exactly(self, vault: Vault) -> None:
+        """
+        A collection is itself: not one whose name is contained, alike in case, or written with signs.
+
+        If this fails: the collection's name is searched like text.
+        """
+        names = ["note", "notes", "Notes", "my notes", 'no"tes', "no'tes", "no_es", "日記"]
+        ids = [put(vault, "budget", name) for name in names]
+
+        assert [find_by_words(vault, "budget", scope=scope(name)) for name in names] == [[one] for one in ids]
+
+    def test_a_collection_name_is_no_word(self, vault: Vault) -> None:
+        """
+        An entry is not found by the name of its collection.
+
+        If this fails: the collection is an indexed column; leave it out of the index.
+        """
+        put(vault, "budget", "harbour")
+
+        assert find_by_words(vault, "harbour") == []
+
+    def test_scope_does_not_change_scores(self, vault: Vault) -> None:
+        """
+        An entry scores the same whether or not others are in sight: statistics are kept per grain.
+
+        If this fails: rarity and average length are counted inside the scope.
+        """
+        put(vault, "budget plain", "a")
+        put(vault, "budget", "b")
+        vault.lexical.put(filler_entries())
+
+        (alone,) = search_words(vault, any_of("budget"), scope=scope("a"))
+
+        both = {hit.key: hit.score for hit in search_words(vault, any_of("budget"))}
+        assert alone.score == pytest.approx(both[alone.key])
+
+
+def put(vault: Vault, text: str, collection: str) -> int:
+    """Save a new document and put its one entry into the index; its id."""
+    place = f"{len(vault.documents.sources(collection))}.md"
+    saved = save(vault, place, text, collection=collection)
+    vault.lexical.put([entry(saved, text, collection=collection)])
+    return saved
+
+
+def scope(*collections: str) -> Scope:
+    """These collections and no other."""
+    return Scope(frozenset(collections))

@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from clawmem.contracts.base import VaultContract
+from clawmem.contracts.samples import any_of, entry, filler_entries, find_by_words, search_words
+from clawmem.ports.records import Grain, Hit
+from clawmem.ports.vault import Vault
+
+
+class LexicalUpkeepContract(VaultContract):
+    """Putting, replacing, removing, at every grain. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_put_replaces(self, vault: Vault) -> None:
+        """
+        A key put again at the same grain has its new words and title, and counts once.
+
+        If this fails: the old row stays beside the new one, or its words stay in the index.
+        """
+        vault.lexical.put([entry(1, "spring", title="old")])
+
+        vault.lexical.put([entry(1, "autumn", title="new")])
+
+        assert [find_by_words(vault, word) for word in ("spring", "old", "autumn", "new")] == [
+            [],
+            [],
+            [1],
+            [1],
+        ]
+        assert vault.lexical.count(Grain.PASSAGE) == 1
+
+    def test_put_twice_in_one_call(self, vault: Vault) -> None:
+        """
+        Of two entries with one key in one call the later stands.
+
+        If this fails: replacing looks at what was there before the call only.
+        """
+        vault.lexical.put([entry(1, "spring"), entry(1, "autumn")])
+
+        assert (find_by_words(vault, "spring"), find_by_words(vault, "autumn")) == ([], [1])
+        assert vault.lexical.count(Grain.PASSAGE) == 1
+
+    def test_replacing_leaves_no_trace_in_the_scores(self, vault: Vault) -> None:
+        """
+        An index that was rewritten many times ranks like one that was written once.
+
+        If this fails: replaced rows still count in rarity or average length.
+        """
+        final = [entry(1, "budget plain"), entry(2, "budget budget plain"), *filler_entries()]
+        vault.lexical.put(final)
+        once = search_words(vault, any_of("budget"))
+
+        for _ in range(5):
+            vault.lexical.put([entry(1, "budget " * 50), entry(2, "else")])
+            vault.lexical.remove(2)
+        vault.lexical.put(final)
+
+        assert_alike(search_words(vault, any_of("budget")), once)
+
+    def test_put_nothing(self, vault: Vault) -> None:
+        """
+        Putting no entries changes nothing.
+
+        If this fails: an empty batch becomes an incomplete statement.
+        """
+        vault.lexical.put([])
+
+        assert vault.lexical.count(Grain.PASSAGE) == 0
+
+    def test_wordless_entry_counts(self, vault: Vault) -> None:
+        """
+        An entry without any word is held, found by nothing, and disturbs nothing.
+
+        If this fails: an average length of zero is divided by.
+        """
+        vault.lexical.put([entry(1, ""), entry(2, "---")])
+        assert find_by_words(vault, "budget") == []
+
+        vault.lexical.put([entry(3, "budget")])
+
+        assert (find_by_words(vault, "budget"), vault.lexical.count(Grain.PASSAGE)) == ([3], 3)
+
+    def test_remove_at_every_grain(self, vault: Vault) -> None:
+        """
+        Removing a document takes all its entries out, of every fragment at every grain, and no other's.
+
+        If this fails: only one grain is cleaned, or only `seq` 0.
+        """
+        for grain in Grain:
+            vault.lexical.put([entry(n, "budget", seq=seq, grain=grain) for n in (1, 11) for seq in (0, 1)])
+
+        vault.lexical.remove(1)
+
+        for grain in Grain:
+            assert find_by_words(vault, "budget", grain=grain) == [11, 11], grain
+            assert vault.lexical.count(grain) == 2
+
+    def test_remove_what_is_not_there(self, vault: Vault) -> None:
+        """
+        Removing an unknown document, or one twice, changes nothing.
+
+        If this fails: remove asserts that it found a row.
+        """
+        vault.lexical.put([entry(1, "budget"), entry(2, "budget")])
+
+        for _ in range(2):
+            vault.lexical.remove(2)
+            vault.lexical.remove(987_654)
+
+        assert find_by_words(vault, "budget") == [1]
+
+    def test_removing_restores_rarity(self, vault: Vault) -> None:
+        """
+        Once the other entries with a word are gone, the scores are as if they had never been.
+
+        If this fails: removed rows still count in rarity or average length.
+        """
+        vault.lexical.put([entry(1, "budget plain"), *filler_entries()])
+        before = search_words(vault, any_of("budget"))
+
+        vault.lexical.put([entry(number, "budget " * number) for number in range(50, 60)])
+        for number in range(50, 60):
+            vault.lexical.remove(number)
+
+        assert_alike(search_words(vault, any_of("budget")), before)
+
+    def test_grains_are_searched_apart(self, vault: Vault) -> None:
+        """
+        One key holds another text at each grain; a search sees one grain.
+
+        If this fails: the grain is not part of the key, or not of the search.
+        """
+        texts = dict(zip(Grain, ("spring", "summer", "autumn", "winter"), strict=True))
+        vault.lexical.put([entry(1, text, grain=grain) for grain, text in texts.items()])
+
+        for grain, text in texts.items():
+            assert [other for other in texts.values() if find_by_words(vault, other, grain=grain)] == [text]
+            assert vault.lexical.count(grain) == 1
+
+    def test_grains_have_their_own_statistics(self, vault: Vault) -> None:
+        """
+        However common a word becomes at one grain, its scores at another stay.
+
+        If this fails: rarity and average length are counted over all grains.
+        """
+        vault.lexical.put([entry(1, "budget plain"), *filler_entries()])
+        before = search_words(vault, any_of("budget"))
+
+        vault.lexical.put([entry(n, "budget " * 20, grain=Grain.LINE) for n in range(60)])
+
+        assert_alike(search_words(vault, any_of("budget")), before)
+
+    @pytest.mark.parametrize("grain", Grain)
+    def test_every_grain_ranks(self, vault: Vault, grain: Grain) -> None:
+        """
+        Every grain is ranked: more of the word, in less text, is better.
+
+        If this fails: one grain's index is set up unlike the others.
+        """
+        vault.lexical.put([entry(1, "budget plain plain plain", grain=grain), *filler_entries(grain)])
+        vault.lexical.put([entry(2, "budget budget plain plain", grain=grain)])
+
+        assert find_by_words(vault, "budget", grain=grain) == [2, 1]
+
+    def test_clear_empties_and_can_be_filled_again(self, vault: Vault) -> None:
+        """
+        Clearing empties every grain, statistics included; what is put in again ranks as before.
+
+        If this fails: one grain, or the table of statistics, is forgotten.
+        """
+        entries = [entry(1, "budget plain"), entry(2, "budget budget"), *filler_entries()]
+        vault.lexical.put([*entries, *(entry(n, "budget", grain=Grain.LINE) for n in range(9))])
+        before = search_words(vault, any_of("budget"))
+
+        vault.lexical.clear()
+
+        assert [vault.lexical.count(grain) for grain in Grain] == [0, 0, 0, 0]
+        assert find_by_words(vault, "budget") == []
+        vault.lexical.put(entries)
+        assert_alike(search_words(vault, any_of("budget")), before)
+
+
+def assert_alike(hits: Iterable[Hit], expected: Iterable[Hit]) -> None:
+    """Assert the same keys in the same order with the same scores, but for rounding."""
+    hits, expected = list(hits), list(expected)
+    assert [hit.key for hit in hits] == [hit.key for hit in expected]
+    assert [hit.score for hit in hits] == pytest.approx([hit.score for hit in expected])

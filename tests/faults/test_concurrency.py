@@ -1,0 +1,216 @@
+"""Several processes at one vault: nobody is turned away, nothing is doubled or lost."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from clawmem.adapters.files.disk import DiskFiles
+from clawmem.adapters.sqlite import database
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.indexing.update import UpdateCollection
+from clawmem.ports.errors import VaultLocked
+from clawmem.ports.records import Scan
+
+if TYPE_CHECKING:
+    from tests.faults.conftest import World
+
+SECONDS = 3.0
+NOTES = 40
+
+
+def test_four_updaters_and_two_searchers(
+    world: World, worlds: Callable[..., World], environ: dict[str, str]
+) -> None:
+    """While notes change, every pass succeeds and every question is answered; at the end all agree."""
+    chance = random.Random(8)
+    world.write("anchor.md", "# Anchor\n\nThe lighthouse keeper counts ships.\n")
+    for number in range(NOTES):
+        scribble(world, number, chance)
+    world.update()
+    world.embed()
+
+    roles = ["update"] * 4 + ["search"] * 2
+    processes = [start(world, role, environ) for role in roles]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    until = monotonic() + SECONDS
+    while monotonic() < until:
+        scribble(world, chance.randrange(NOTES), chance)
+        (world.root / f"n{chance.randrange(NOTES)}.md").unlink(missing_ok=True)
+        sleep(0.02)
+    reports = [finished(process) for process in processes]
+
+    assert all(report["rounds"] > 0 for report in reports)
+    assert [report["bad"] for report in reports] == [[]] * len(roles)
+    world.update()
+    world.embed()
+    assert world.verify() == []
+    assert world.vault.check() == []
+    fresh = worlds("fresh")
+    fresh.update()
+    fresh.embed()
+    assert world.paths() == fresh.paths()
+    assert world.state()[1:] == fresh.state()[1:]
+
+
+def test_two_updates_at_once(
+    world: World, worlds: Callable[..., World], environ: dict[str, str], tmp_path: Path
+) -> None:
+    """Two commands over a new vault both succeed; each note is taken in once, by one of them."""
+    for number in range(NOTES):
+        scribble(world, number, random.Random(number))
+    config = Path(environ["HOME"]) / ".config/clawmem/config.yaml"
+    config.parent.mkdir(parents=True)
+    config.write_text(f"collections:\n  notes:\n    path: {world.root}\n", "utf-8")
+    command = [sys.executable, "-m", "clawmem", "update", "--json"]
+    env = {**environ, "INDEX_PATH": str(tmp_path / "new.sqlite")}
+
+    processes = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+        for _ in range(2)
+    ]
+    reports = [finished(process)["collections"][0] for process in processes]
+
+    assert sum(report["added"] for report in reports) == NOTES
+    assert sorted(report["unchanged"] for report in reports) == [0, NOTES]
+    world.update()
+    assert worlds("new").state() == world.state()
+
+
+def test_a_pass_never_trusts_an_older_listing(
+    world: World, worlds: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the listing of one pass and its end no other pass gets in, whose new files would look gone."""
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 0.1)
+    world.write("a.md", "Zebra.")
+    world.update()
+    other = worlds("vault")
+    refused: list[VaultLocked] = []
+
+    def meanwhile() -> None:
+        world.write("late.md", "Latecomer.")
+        with pytest.raises(VaultLocked) as caught:
+            other.update()
+        refused.append(caught.value)
+
+    world.files = Interrupted(meanwhile)
+    assert world.update().removed == 0
+    assert len(refused) == 1
+    world.files = DiskFiles()
+
+    assert other.update().added == 1
+    assert (world.update().unchanged, world.found("latecomer")) == (2, ["late.md"])
+
+
+def test_a_question_in_the_middle_of_a_pass(world: World) -> None:
+    """It is answered from what was there before; a pass that fails was never seen by anybody."""
+    world.write("a.md", "Old zebra.")
+    world.update()
+    world.embed()
+    reader = SqliteVault(str(world.vault_file), read_only=True)
+    world.write("a.md", "New quagga.", hours_ago=1)
+    world.write("b.md", "Another quagga.", hours_ago=1)
+
+    def paths() -> list[str]:
+        return [document.display_path for document in reader.documents.latest()]
+
+    def look(done: int, total: int) -> None:
+        assert paths() == ["notes/a.md"]
+        assert reader.documents.body(1) == "Old zebra."
+        if done == total:
+            raise KeyboardInterrupt
+
+    before = world.state()
+    with pytest.raises(KeyboardInterrupt):
+        update_watched(world, look)
+    assert world.state() == before
+    assert world.update().added == 1
+    assert len(paths()) == 2
+    reader.close()
+
+
+class Interrupted(DiskFiles):
+    """Files of which something happens as soon as they have been listed."""
+
+    def __init__(self, happening: Callable[[], None]) -> None:
+        self._happening = happening
+
+    def scan(self, *args: Any, **asked: Any) -> Scan:
+        found = super().scan(*args, **asked)
+        self._happening()
+        return found
+
+
+def update_watched(world: World, look: Callable[[int, int], None]) -> None:
+    from clawmem.adapters.files.front_matter import parse_yaml
+
+    UpdateCollection(world.vault, world.files, world.clock, parse_yaml)(world.folder(), progress=look)
+
+
+def scribble(world: World, number: int, chance: random.Random) -> None:
+    """A note with something new to say."""
+    text = " ".join(f"word{chance.randrange(200)}" for _ in range(40))
+    world.write(f"n{number}.md", f"# Note {number}\n\n{text}\n", hours_ago=1 + chance.random())
+
+
+def start(world: World, role: str, environ: dict[str, str]) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", WORKER, role, str(world.vault_file), str(world.root), str(SECONDS)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environ)
+
+
+def finished(process: subprocess.Popen[str]) -> dict[str, Any]:
+    """What a process reported at its end."""
+    said, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert not errors
+    report: dict[str, Any] = json.loads(said)
+    return report
+
+
+WORKER = """
+import json, sys, time
+from clawmem.adapters.files.disk import DiskFiles
+from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.indexing.embed import EmbedPending
+from clawmem.app.services.indexing.update import Folder, UpdateCollection
+from clawmem.app.services.retrieval.query import query
+from clawmem.app.services.retrieval.request import read_request
+
+role, path, root, seconds = sys.argv[1:]
+clock, embedder = ManualClock(), HashingEmbedder()
+
+
+def update(vault):
+    report = UpdateCollection(vault, DiskFiles(), clock, parse_yaml)(Folder("notes", root))
+    EmbedPending(vault, embedder)()
+    return [problem for problem in report.problems if not problem.endswith("it is gone.")]
+
+
+def search(vault):
+    answer = query(vault, embedder)(read_request("lighthouse keeper", now_ms=clock.now_ms()))
+    first = answer.results[0].document.path if answer.results else "nothing"
+    return [*answer.trace.degraded.values(), *([first] if first != "anchor.md" else [])]
+
+
+print("ready", flush=True)
+until, rounds, bad = time.monotonic() + float(seconds), 0, []
+while time.monotonic() < until:
+    vault = SqliteVault(path, read_only=role == "search")
+    bad += (update if role == "update" else search)(vault)
+    vault.close()
+    rounds += 1
+print(json.dumps({"role": role, "rounds": rounds, "bad": bad}))
+"""

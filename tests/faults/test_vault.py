@@ -1,0 +1,498 @@
+"""Vaults that cannot serve: each says so in one sentence, and nothing is lost or half-written."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from typer.testing import Result
+
+from clawmem.adapters.sqlite import database, migrations
+from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.migrations import APPLICATION_ID, LATEST, migrate, version
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.ports.errors import (
+    ClawmemError,
+    InvalidInput,
+    VaultDamaged,
+    VaultError,
+    VaultFull,
+    VaultLocked,
+    VaultReadOnly,
+    VaultTooNew,
+)
+
+if TYPE_CHECKING:
+    from tests.faults.conftest import World
+
+Invoke = Callable[..., Result]
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
+
+
+def refused(result: Result, said: str, code: int = 5) -> bool:
+    """Whether a command left with one sentence on stderr, and with nothing else."""
+    assert result.exit_code == code, result.output
+    assert result.stderr.startswith("clawmem: ")
+    assert result.stderr.count("\n") == 1
+    assert said in result.stderr
+    return not result.stdout
+
+
+def fill(world: World, notes: int = 12) -> None:
+    """Some notes, indexed, with vectors."""
+    for number in range(notes):
+        world.write(f"n{number}.md", f"# Note {number}\n\n" + f"Words of animal{number} in the zoo.\n\n" * 20)
+    world.update()
+    world.embed()
+
+
+class TestNotAVault:
+    @pytest.mark.parametrize("verb", [("search", "x"), ("update",), ("status",), ("verify",)])
+    def test_a_newer_schema(self, world: World, invoke: Invoke, verb: tuple[str, ...]) -> None:
+        """It is left alone to the byte; the way out is an upgrade."""
+        fill(world, 1)
+        world.vault._db.write(f"pragma user_version = {LATEST + 1}")
+        world.vault.close()
+        before = world.vault_file.read_bytes()
+
+        assert refused(invoke(*verb), "pip install --upgrade clawmem")
+
+        with pytest.raises(VaultTooNew) as caught:
+            SqliteVault(str(world.vault_file))
+        assert (caught.value.code, caught.value.found) == ("VAULT_TOO_NEW", LATEST + 1)
+        assert world.vault_file.read_bytes() == before
+
+    @pytest.mark.parametrize("user_version", [0, LATEST, LATEST + 1])
+    @pytest.mark.parametrize("read_only", [False, True])
+    def test_another_programs_database(self, tmp_path: Path, user_version: int, read_only: bool) -> None:
+        """Whatever version it says it has, it is not opened, and not a byte of it changes."""
+        path = tmp_path / "other.sqlite"
+        other = sqlite3.connect(path)
+        other.execute("create table bookmarks (url text)")
+        other.execute("insert into bookmarks values ('x')")
+        other.execute(f"pragma user_version = {user_version}")
+        other.commit()
+        other.close()
+        before = path.read_bytes()
+
+        with pytest.raises(VaultDamaged, match="another program"):
+            SqliteVault(str(path), read_only=read_only)
+
+        assert path.read_bytes() == before
+        assert list(tmp_path.iterdir()) == [path]
+
+    @pytest.mark.parametrize("size", [16, 100, 4096, 100_000])
+    @pytest.mark.parametrize("read_only", [False, True])
+    def test_random_bytes(self, tmp_path: Path, size: int, read_only: bool) -> None:
+        """A file that is none of ours is refused with the way out, and stays as it is."""
+        path = tmp_path / "noise"
+        noise = random.Random(size).randbytes(size)
+        path.write_bytes(noise)
+
+        with pytest.raises(VaultError) as caught:
+            SqliteVault(str(path), read_only=read_only)
+
+        assert isinstance(caught.value, VaultDamaged) or size < 100
+        assert path.read_bytes() == noise
+
+    @pytest.mark.parametrize("share", [0.01, 0.1, 0.25, 0.5, 0.75, 0.99])
+    @pytest.mark.parametrize("read_only", [False, True])
+    def test_truncated(self, world: World, share: float, read_only: bool) -> None:
+        """Damage comes out as `VaultDamaged`, on opening or on use, and is not written over."""
+        fill(world)
+        world.vault.close()
+        content = world.vault_file.read_bytes()
+        cut = content[: int(len(content) * share)]
+        world.vault_file.write_bytes(cut)
+
+        with pytest.raises(VaultDamaged) as caught:
+            world.open(read_only=read_only)
+            world.found("animal3", "query")
+            world.verify()
+
+        assert caught.value.code == "VAULT_DAMAGED"
+        assert "Move it aside and run: clawmem update" in str(caught.value)
+        assert world.vault_file.read_bytes() == cut
+
+    def test_truncated_to_nothing(self, world: World, invoke: Invoke) -> None:
+        """An empty file is a vault that has not begun: reading says so, an update fills it."""
+        fill(world, 3)
+        world.vault.close()
+        world.vault_file.write_bytes(b"")
+
+        assert refused(invoke("search", "animal2"), "open it once for writing: clawmem status")
+        assert world.vault_file.read_bytes() == b""
+        assert "3 added" in invoke("update").stdout
+        assert "n2.md" in invoke("search", "animal2").stdout
+
+    def test_moving_it_aside_is_the_way_out(self, world: World, invoke: Invoke) -> None:
+        """After the advice was followed, everything that comes from files is found again."""
+        fill(world, 3)
+        world.vault.close()
+        world.vault_file.write_bytes(world.vault_file.read_bytes()[:9000])
+
+        assert refused(invoke("search", "animal2"), "Move it aside")
+        world.vault_file.rename(world.vault_file.with_name("aside"))
+
+        assert "3 added" in invoke("update").stdout
+        assert "n2.md" in invoke("search", "animal2").stdout
+
+    def test_bytes_gone_bad(self, world: World) -> None:
+        """Whatever byte of a vault is wrong, every use of it ends with an answer or an error of ours."""
+        fill(world, 4)
+        world.vault.close()
+        content = world.vault_file.read_bytes()
+        chance = random.Random(7)
+        for _ in range(60):
+            broken = bytearray(content)
+            for _ in range(8):
+                at = chance.randrange(len(broken))
+                broken[at : at + 4] = chance.randbytes(4)
+            world.vault_file.write_bytes(bytes(broken[: len(content)]))
+            try:
+                world.open()
+                world.ask("animal3 zoo", "query")
+                world.vault.check()
+                world.update(force=True)
+            except ClawmemError as error:
+                assert str(error)
+            finally:
+                world.vault.close()
+                for leftover in world.root.parent.glob("vault.sqlite-*"):
+                    leftover.unlink()
+
+
+class TestPlaces:
+    @pytest.mark.parametrize(
+        ("below", "error"),
+        [
+            ("file/vault.sqlite", VaultError),
+            ("file/sub/vault.sqlite", VaultReadOnly),
+            ("folder", VaultReadOnly),
+            ("x" * 300, VaultReadOnly),
+        ],
+    )
+    def test_where_none_can_be_made(self, tmp_path: Path, below: str, error: type[VaultError]) -> None:
+        """A file in the way, a folder, a name too long: a sentence with another choice, and nothing made."""
+        (tmp_path / "file").write_text("mine")
+        (tmp_path / "folder").mkdir()
+
+        with pytest.raises(error, match="choose another --vault"):
+            SqliteVault(str(tmp_path / below))
+
+        assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder"]
+        assert (tmp_path / "file").read_text() == "mine"
+
+    @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a /proc")
+    @pytest.mark.parametrize("path", ["/proc/nowhere/vault.sqlite", "/proc/vault.sqlite"])
+    def test_where_nobody_may_write(self, invoke: Invoke, path: str) -> None:
+        """Not even a superuser makes a vault there; the command says what to look at."""
+        assert refused(invoke("update", "--vault", path), "Check the permissions")
+
+    @posix
+    def test_a_folder_without_permission(self, unprivileged: Path) -> None:
+        """The folder is named, and untouched."""
+        (unprivileged / "closed").mkdir(mode=0o500)
+
+        for path in ("closed/vault.sqlite", "closed/sub/vault.sqlite"):
+            with pytest.raises(VaultReadOnly) as caught:
+                SqliteVault(str(unprivileged / path))
+            assert caught.value.code == "VAULT_READ_ONLY"
+        assert list((unprivileged / "closed").iterdir()) == []
+
+    @posix
+    def test_a_vault_file_without_permission(self, world: World, unprivileged: Path) -> None:
+        """It answers questions; writing is refused, and what it holds stays."""
+        world.root, world.vault_file = unprivileged / "notes", unprivileged / "vault.sqlite"
+        world.write("a.md", "Zebra.")
+        world.open()
+        world.update()
+        world.vault.close()
+        world.vault_file.chmod(0o400)
+
+        world.open(extension=False)
+        assert world.found("zebra") == ["a.md"]
+        for write in (world.update, world.embed):
+            with pytest.raises(VaultReadOnly):
+                write()
+        assert world.paths() == ["notes/a.md"]
+
+    def test_opened_for_reading(self, world: World) -> None:
+        """Every use case that writes is refused before it changed anything."""
+        world.write("a.md", "Zebra.")
+        world.update()
+        world.write("b.md", "Yak.")
+        world.open(read_only=True)
+
+        for write in (world.update, world.embed, lambda: world.update(force=True)):
+            with pytest.raises(VaultReadOnly, match="choose another --vault"):
+                write()
+
+        assert world.paths() == ["notes/a.md"]
+        assert world.found("zebra", "query") == ["a.md"]
+
+    def test_half_a_character_is_bad_input(self, world: World) -> None:
+        """What cannot be stored cannot be asked for either."""
+        with pytest.raises(InvalidInput, match="half a character"):
+            world.vault.documents.by_suffix("a\udcff.md")
+
+
+class TestLocked:
+    def test_writing_says_who_is_in_the_way(
+        self, world: World, invoke: Invoke, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """While another process writes, questions are answered and writers leave with 5 and a reason."""
+        monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 0.2)
+        fill(world, 2)
+        world.write("new.md", "Newcomer.")
+        with writer(world.vault_file, environ):
+            for verb in (("update",), ("reindex", "--force"), ("embed", "--force")):
+                assert refused(invoke(*verb), "is being written by another process. Try again")
+            with pytest.raises(VaultLocked) as caught:
+                world.update()
+            assert caught.value.code == "VAULT_LOCKED"
+            for verb in (("search", "animal1"), ("status",), ("list",), ("verify",)):
+                assert invoke(*verb).exit_code in (0, 7), verb
+            assert world.found("animal1", "query")[0] == "n1.md"
+
+        assert world.update().added == 1
+        assert world.verify() == []
+
+    def test_a_short_wait_is_no_error(self, world: World, environ: dict[str, str]) -> None:
+        """A writer that ends in time is waited for."""
+        fill(world, 2)
+        world.write("new.md", "Newcomer.")
+        with writer(world.vault_file, environ, seconds=0.5):
+            assert world.update().added == 1
+
+
+class TestFull:
+    def test_an_update_on_a_full_disk(self, world: World) -> None:
+        """Whichever page is missing: `VaultFull`, the old state to the letter, and success after freeing."""
+        fill(world, 4)
+        for number in range(4):
+            world.write(f"n{number}.md", f"# Changed {number}\n\n" + f"Beast{number} roams.\n\n" * 60)
+        (world.root / "n0.md").unlink()
+        for number in range(30):
+            world.write(f"new{number}.md", f"# New {number}\n\n" + f"Word{number} and more. " * 300)
+        before = world.state()
+
+        for failure in pages_missing(world, world.update, step=12):
+            assert failure.code == "VAULT_FULL"
+            assert "Free some space and repeat" in str(failure)
+            assert world.state() == before
+            assert world.vault.check() == []
+
+        assert world.update().unchanged == 33
+        world.embed()
+        assert world.verify() == []
+
+    @pytest.mark.parametrize("extension", [True, False])
+    def test_embedding_on_a_full_disk(self, worlds: Callable[..., World], extension: bool) -> None:
+        """Batches that were finished stay; the one that did not fit leaves nothing behind."""
+        world = worlds("vault", extension=extension)
+        for number in range(30):
+            world.write(f"n{number}.md", f"# Note {number}\n\n" + f"Word{number} and more. " * 300)
+        world.update()
+
+        failures = 0
+        for failure in pages_missing(world, world.embed, step=3):
+            failures += 1
+            assert failure.code == "VAULT_FULL"
+            assert world.vault.vectors.count() == 0
+            assert world.vault.embeddings.fingerprint() is None
+            assert world.vault.check() == []
+
+        assert failures > 5
+        assert world.verify() == []
+        assert world.vault.embeddings.counts().pending == 0
+
+    def test_a_new_vault_on_a_full_disk(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A vault that could not be made is no half one; the next attempt makes it."""
+        monkeypatch.setattr(Database, "write_ahead", _with_pages(8))
+        with pytest.raises(VaultFull):
+            SqliteVault(str(tmp_path / "vault.sqlite"))
+        monkeypatch.undo()
+
+        vault = SqliteVault(str(tmp_path / "vault.sqlite"))
+        assert vault.info().schema == LATEST
+        assert vault.check() == []
+        vault.close()
+
+
+class TestMigrations:
+    @pytest.mark.parametrize("begun", range(LATEST))
+    def test_from_every_earlier_version(self, tmp_path: Path, begun: int) -> None:
+        """A vault of any version is brought up to date with what it holds."""
+        path = str(tmp_path / "vault.sqlite")
+        old_vault(path, begun)
+
+        vault = SqliteVault(path)
+
+        assert vault.info().schema == LATEST
+        assert vault.check() == []
+        assert schema(vault) == schema(SqliteVault(database.MEMORY))
+        kept = vault.documents.at("notes", "old.md")
+        assert (kept is not None) == (begun > 0)
+        vault.close()
+
+    @pytest.mark.parametrize("begun", range(LATEST))
+    def test_read_only_when_behind(self, tmp_path: Path, begun: int) -> None:
+        """Reading does not migrate; it says what does."""
+        path = str(tmp_path / "vault.sqlite")
+        old_vault(path, begun)
+
+        with pytest.raises(VaultError, match="open it once for writing: clawmem status"):
+            SqliteVault(path, read_only=True)
+
+        SqliteVault(path).close()
+        SqliteVault(path, read_only=True).close()
+
+    @pytest.mark.parametrize("begun", range(LATEST))
+    def test_a_step_that_fails_is_taken_back(self, tmp_path: Path, begun: int) -> None:
+        """After an error in the middle of a step the vault is of the version before, and can go on."""
+        path = str(tmp_path / "vault.sqlite")
+        old_vault(path, begun)
+        scripts = migrations._scripts()
+        scripts[begun] += "; select nonsense from nowhere;"
+        db = Database(path)
+
+        with pytest.raises(VaultError, match="nowhere"):
+            migrate(db, scripts)
+
+        assert version(db) == begun
+        db.close()
+        vault = SqliteVault(path)
+        assert vault.info().schema == LATEST
+        vault.close()
+
+    def test_latest_is_the_last_script(self) -> None:
+        """A script that nobody counts would never be run."""
+        assert len(migrations._scripts()) == LATEST
+
+    def test_several_processes_make_one_vault(self, tmp_path: Path, environ: dict[str, str]) -> None:
+        """All that open a new vault at the same moment get it, and it is made once."""
+        for number in range(3):
+            path, start = tmp_path / f"v{number}.sqlite", tmp_path / f"go{number}"
+            command = [sys.executable, "-c", OPEN_AT_ONCE, str(path), str(start)]
+            processes = [
+                subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ)
+                for _ in range(4)
+            ]
+            for process in processes:
+                assert process.stdout is not None
+                process.stdout.readline()
+            start.touch()
+            said = [process.communicate(timeout=60) for process in processes]
+
+            assert [errors for _, errors in said if errors] == []
+            assert len({output for output, _ in said}) == 1
+
+    def test_several_threads_make_one_vault(self, tmp_path: Path) -> None:
+        """The same within one process, many times over."""
+
+        def open_one(path: str) -> int:
+            vault = SqliteVault(path)
+            try:
+                return vault.info().schema
+            finally:
+                vault.close()
+
+        with ThreadPoolExecutor(4) as threads:
+            for number in range(15):
+                paths = [str(tmp_path / f"v{number}.sqlite")] * 4
+                assert list(threads.map(open_one, paths)) == [LATEST] * 4
+
+
+def old_vault(path: str, begun: int) -> None:
+    """A vault as the clawmem of schema *begun* left it, with a document once there are tables."""
+    db = Database(path)
+    migrations._upgrade(db, migrations._scripts()[:begun])
+    assert version(db) == begun
+    if begun:
+        assert db.value("pragma application_id") == APPLICATION_ID
+        db.write("insert into content values ('h', 'Old words.')")
+        db.write(
+            "insert into documents (collection, path, title, hash, source_hash, authored_at, modified_at, "
+            "indexed_at, content_type, confidence, quality_score) "
+            "values ('notes', 'old.md', 'Old', 'h', 's', '', '', '', 'note', .5, .5)"
+        )
+    db.close()
+
+
+def schema(vault: SqliteVault) -> set[tuple[str, str]]:
+    """Tables and indexes of a vault."""
+    return {tuple(row) for row in vault._db.rows("select name, sql from sqlite_schema where sql is not null")}
+
+
+def pages_missing(world: World, run: Callable[[], object], *, step: int) -> Iterator[VaultFull]:
+    """*run* again and again, with some more pages each time, until it succeeds; every failure on the way."""
+    connection = world.vault._db._main
+    pages = connection.pragma("page_count")
+    while True:
+        connection.pragma("max_page_count", pages)
+        try:
+            run()
+            return
+        except VaultFull as full:
+            failure = full
+        finally:
+            connection.pragma("max_page_count", 1 << 30)
+        yield failure
+        pages += step
+
+
+def _with_pages(most: int) -> Callable[[Database], None]:
+    plain = Database.write_ahead
+
+    def write_ahead(db: Database) -> None:
+        plain(db)
+        db._main.pragma("max_page_count", most)
+
+    return write_ahead
+
+
+@contextmanager
+def writer(path: Path, environ: dict[str, str], seconds: float = 600) -> Iterator[None]:
+    """Another process in the middle of a write."""
+    command = [sys.executable, "-c", WRITER, str(path), str(seconds)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE, env=environ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+WRITER = """
+import sys, time
+from clawmem.adapters.sqlite.vault import SqliteVault
+
+vault = SqliteVault(sys.argv[1])
+with vault.writing():
+    print("writing", flush=True)
+    time.sleep(float(sys.argv[2]))
+"""
+
+OPEN_AT_ONCE = """
+import sys, time
+from pathlib import Path
+from clawmem.adapters.sqlite.vault import SqliteVault
+
+print("ready", flush=True)
+while not Path(sys.argv[2]).exists():
+    time.sleep(0.001)
+vault = SqliteVault(sys.argv[1])
+print(vault._db.value("select value from meta where name = 'vault_id'"), vault.info().schema)
+vault.close()
+"""

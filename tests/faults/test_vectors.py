@@ -1,0 +1,219 @@
+"""Vectors with the extension and without it, and vectors of another model."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import pytest
+from typer.testing import Result
+
+from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.ports.errors import ModelMismatch
+from clawmem.ports.records import Vector
+
+if TYPE_CHECKING:
+    from tests.faults.conftest import World
+
+QUESTIONS = ("zebra stripes", "yak of the mountains", "gnu", "herd animals of the plain")
+NOTES = {
+    "zebra.md": "# Zebra\n\nStripes of the plain.\n",
+    "yak.md": "# Yak\n\nA yak of the mountains.\n",
+    "gnu.md": "# Gnu\n\nHerd animals, gnu after gnu.\n",
+}
+
+both_ways = pytest.mark.parametrize("first", [True, False], ids=["extension first", "extension later"])
+
+
+def filled(world: World) -> World:
+    for name, text in NOTES.items():
+        world.write(name, text)
+    world.update()
+    world.embed()
+    return world
+
+
+def answers(world: World) -> list[list[tuple[str, float]]]:
+    """All answers by meaning, with scores that do not depend on who computed them."""
+    return [
+        [(r.document.path, round(r.relevance, 5)) for r in world.ask(question, verb).results]
+        for question in QUESTIONS
+        for verb in ("vsearch", "query")
+    ]
+
+
+class Flat(HashingEmbedder):
+    """Another model, of another length."""
+
+    fingerprint = "flat-2"
+    dimensions = 2
+
+    def embed_query(self, text: str) -> Vector:
+        return struct.pack("<2f", 0.6, 0.8)
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        return [self.embed_query(text) for text in texts]
+
+
+class TestWithoutTheExtension:
+    def test_the_whole_flow(self, worlds: Callable[..., World]) -> None:
+        """Update, embed, query and verify give the same without the extension as with it."""
+        with_it, without = filled(worlds("with")), filled(worlds("without", extension=False))
+
+        assert with_it.vault.vectors.method != without.vault.vectors.method
+        assert answers(with_it) == answers(without)
+        assert with_it.state() == without.state()
+        assert without.verify() == []
+
+    @both_ways
+    @pytest.mark.parametrize("read_only", [True, False])
+    def test_a_vault_that_the_other_kind_made(self, world: World, first: bool, read_only: bool) -> None:
+        """Every vector is found at once, also when nothing may be written."""
+        world.open(extension=first)
+        filled(world)
+        before, count = answers(world), world.vault.vectors.count()
+
+        world.open(extension=not first, read_only=read_only)
+
+        assert world.vault.vectors.count() == count > 0
+        assert answers(world) == before
+        assert world.verify() == []
+
+    @both_ways
+    def test_taking_turns(self, world: World, first: bool) -> None:
+        """What one kind adds, changes and removes the other sees, over and over."""
+        world.open(extension=first)
+        filled(world)
+        for turn in range(4):
+            world.open(extension=first if turn % 2 else not first)
+            world.write(f"new{turn}.md", f"Newcomer number{turn}.")
+            world.write("yak.md", f"Changed to llama{turn}.", hours_ago=1 - turn / 10)
+            if turn:
+                (world.root / f"new{turn - 1}.md").unlink()
+            world.update()
+            world.embed()
+
+            assert world.found(f"newcomer number{turn}", "vsearch")[0] == f"new{turn}.md"
+            assert world.found(f"changed to llama{turn}", "vsearch")[0] == "yak.md"
+            assert f"new{turn - 1}.md" not in world.found("newcomer", "vsearch")
+            assert world.verify() == []
+            world.open(extension=first if (turn + 1) % 2 else not first, read_only=True)
+            assert world.found(f"newcomer number{turn}", "vsearch")[0] == f"new{turn}.md"
+            assert world.verify() == []
+
+    @both_ways
+    def test_beginning_anew_with_the_other_kind(self, world: World, first: bool) -> None:
+        """``embed --force`` leaves nothing of the old table to be found."""
+        world.open(extension=first)
+        filled(world)
+        count = world.vault.vectors.count()
+        world.open(extension=not first)
+        world.embedder = Flat()
+
+        assert world.embed(force=True).failed == 0
+
+        for extension in (not first, first, not first):
+            world.open(extension=extension)
+            assert world.vault.vectors.count() == count
+            assert world.vault.embeddings.fingerprint() == "flat-2"
+            assert len(world.found("zebra", "vsearch")) == 3
+            assert world.verify() == []
+
+    @both_ways
+    def test_an_aborted_turn(self, world: World, first: bool) -> None:
+        """A transaction that is rolled back takes the rebuilding of the table with it."""
+        world.open(extension=first)
+        filled(world)
+        before = answers(world)
+        world.open(extension=not first)
+        with pytest.raises(KeyboardInterrupt), world.vault.writing():
+            world.vault.vectors.remove(world.at("yak.md").id)
+            raise KeyboardInterrupt
+
+        assert answers(world) == before
+        world.open(extension=first)
+        assert answers(world) == before
+        assert world.verify() == []
+
+    @both_ways
+    def test_both_at_once(self, world: World, worlds: Callable[..., World], first: bool) -> None:
+        """Two open vaults of different kind never show each other something stale."""
+        world.open(extension=first)
+        filled(world)
+        other = worlds("vault", extension=not first)
+        for turn in range(3):
+            writer, reader = (world, other) if turn % 2 else (other, world)
+            writer.write("gnu.md", f"Gnu and turn{turn} turn{turn}.", hours_ago=1 - turn / 10)
+            writer.update()
+            writer.embed()
+
+            assert reader.found(f"turn{turn}", "vsearch")[0] == "gnu.md"
+            assert answers(reader) == answers(writer)
+            assert reader.verify() == []
+
+
+class TestAnotherModel:
+    def test_two_models_never_mix(self, world: World) -> None:
+        """``query`` answers by words and says so; ``vsearch`` and ``embed`` refuse with the way out."""
+        filled(world)
+        before = world.state()
+        world.embedder = Flat()
+
+        answer = world.ask("zebra", "query")
+        assert [r.document.path for r in answer.results] == ["zebra.md"]
+        assert "Run: clawmem embed --force" in answer.trace.degraded["vector"]
+        for act in (world.embed, lambda: world.ask("zebra", "vsearch")):
+            with pytest.raises(ModelMismatch, match="Run: clawmem embed --force") as caught:
+                act()
+            assert (caught.value.code, caught.value.exit_code) == ("MODEL_MISMATCH", 6)
+        assert world.state() == before
+
+    def test_force_replaces_everything(self, world: World) -> None:
+        """Afterwards every vector is the new model's, and nothing of the old one is found or counted."""
+        filled(world)
+        world.embedder = Flat()
+
+        report = world.embed(force=True)
+
+        assert report.embedded == world.vault.embeddings.counts().stored
+        assert world.vault.embeddings.counts().orphaned == 0
+        assert world.vault.embeddings.fingerprint() == "flat-2"
+        assert {len(row[0]) for row in world.vault._db.rows("select vector from vectors")} == {8}
+        assert not world.ask("zebra", "query").trace.degraded
+        assert world.verify() == []
+
+    def test_at_the_command_line(self, world: World, invoke: Callable[..., Result]) -> None:
+        """The shipped model over a vault of another one: each verb as above, then everything anew."""
+        filled(world)
+
+        by_words = invoke("query", "zebra")
+        assert (by_words.exit_code, "zebra.md" in by_words.stdout) == (0, True)
+        assert by_words.stderr.startswith("degraded: vector: The vault holds vectors of 'hashing")
+        for verb in (("vsearch", "zebra"), ("embed",)):
+            refused = invoke(*verb)
+            assert (refused.exit_code, refused.stdout) == (6, "")
+            assert "Run: clawmem embed --force" in refused.stderr
+        assert "3 unchanged" in invoke("update").stdout
+
+        assert invoke("embed", "--force").exit_code == 0
+
+        assert "zebra.md" in invoke("vsearch", "zebra stripes").stdout
+        assert invoke("query", "zebra").stderr == ""
+        assert invoke("verify").exit_code == 0
+
+    def test_after_the_last_vector_went(self, world: World) -> None:
+        """A vault that was emptied takes in a model of any length."""
+        filled(world)
+        for name in NOTES:
+            (world.root / name).unlink()
+        world.update()
+        assert world.embed().cleaned > 0
+        world.embedder = Flat()
+        world.write("ox.md", "An ox.")
+        world.update()
+
+        assert world.embed().embedded == 1
+
+        assert world.found("ox", "vsearch") == ["ox.md"]
+        assert world.verify() == []

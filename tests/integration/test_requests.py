@@ -1,0 +1,179 @@
+"""Ids and questions that nobody should type, at the command line: an answer or one sentence, always."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+Invoke = Callable[..., Result]
+
+VERBS = ("search", "vsearch", "query")
+
+SYNTAX = [
+    "redis OR days NEAR(",
+    '"redis',
+    'redis "" "',
+    "redis*",
+    "*redis",
+    "^redis",
+    "title:redis",
+    "text : redis",
+    "{title text}: redis",
+    "redis -days",
+    "redis AND NOT",
+    "NEAR(redis days, 5)",
+    "(redis",
+    "redis)",
+    "redis + days",
+    "redis; drop table documents; --",
+    "' or 1=1 -- redis",
+    "redis\n\tdays",
+    "redis\u2028days",
+    "ＲＥＤＩＳ",
+    "redis %_ ?1 :name $x @y",
+    "rowid redis",
+    "redis \U0001f389",
+    "redis\0days",
+    "redis\udcff",
+]
+
+
+def answers(done: Result) -> list[dict[str, Any]]:
+    assert done.exit_code == 0, done.output
+    found: list[dict[str, Any]] = json.loads(done.stdout)
+    return found
+
+
+def refused(done: Result, code: int, said: str) -> bool:
+    """Whether it left with *code* and one line on stderr, with nothing on stdout."""
+    assert done.exit_code == code, done.output
+    assert done.stderr.startswith("clawmem: ")
+    assert done.stderr.count("\n") == 1
+    assert said in done.stderr
+    return not done.stdout
+
+
+class TestIds:
+    @pytest.mark.parametrize(
+        ("name", "code", "said"),
+        [
+            ("../secret.md", 2, "'..'"),
+            ("notes/../../etc/passwd", 2, "'..'"),
+            ("clawmem://notes/../x", 2, "'..'"),
+            ("people\\..\\haruka.md", 2, "'..'"),
+            ("people/haruka.md\0.txt", 2, "NUL"),
+            ("a" * 1001, 2, "1001 characters; at most 1000"),
+            ("a" * 1000, 3, "No document matches"),
+            ("", 3, "No document matches"),
+            ("#", 2, "docid"),
+            ("#abc", 2, "docid"),
+            ("#" + "a" * 65, 2, "docid"),
+            ("#%_%_%_", 2, "docid"),
+            ("%", 3, "No document matches"),
+            ("/etc/passwd", 3, "No document matches"),
+            ("a\udcff.md", 2, "half a character"),
+            ("people/haruka.md:0", 2, "counts from 1"),
+        ],
+    )
+    def test_get(self, remembered: Invoke, name: str, code: int, said: str) -> None:
+        """What is no id of ours reads nothing, and says what is wrong with it."""
+        assert refused(remembered("get", "--", name), code, said)
+
+    @pytest.mark.parametrize(
+        "name", ["../x.md,people/haruka.md", "a" * 1001 + ",people/haruka.md", "\0,haruka.md"]
+    )
+    def test_multi_get_gives_the_others(self, remembered: Invoke, name: str) -> None:
+        """A bad name of a list is an entry on stderr; the good ones come."""
+        done = remembered("multi-get", name)
+
+        assert done.exit_code == 0
+        assert "Designs ticket machines" in done.stdout
+        assert done.stderr.startswith("clawmem: ")
+
+    def test_a_file_outside_of_every_collection(self, remembered: Invoke, tmp_path: Path) -> None:
+        """An absolute path opens nothing that was not indexed."""
+        (tmp_path / "secret.md").write_text("Secret.")
+
+        assert refused(remembered("get", tmp_path / "secret.md"), 3, "No document matches")
+
+
+class TestBounds:
+    @pytest.mark.parametrize("verb", VERBS)
+    @pytest.mark.parametrize("limit", ["0", "-1", "101", "99999999999999999999"])
+    def test_limits(self, remembered: Invoke, verb: str, limit: str) -> None:
+        """Below 1 or above 100 is a mistake, not an empty or an endless answer."""
+        assert refused(remembered(verb, "redis", "--limit", limit), 2, "1 to 100")
+
+    @pytest.mark.parametrize("limit", ["0", "-1"])
+    def test_limit_of_a_list(self, remembered: Invoke, limit: str) -> None:
+        """The list of documents counts from one as well."""
+        assert refused(remembered("list", "-n", limit), 2, "--limit")
+
+    @pytest.mark.parametrize("verb", VERBS)
+    @pytest.mark.parametrize("limit", ["1", "100"])
+    def test_limits_that_are_met(self, remembered: Invoke, verb: str, limit: str) -> None:
+        """Exactly the bounds are fine."""
+        assert len(answers(remembered(verb, "redis sessions", "-n", limit, "--json"))) >= 1
+
+    @pytest.mark.parametrize("score", ["-0.1", "1.1", "nan", "inf"])
+    def test_scores(self, remembered: Invoke, score: str) -> None:
+        """A minimum score is a number from 0 to 1."""
+        assert refused(remembered("search", "redis", "--min-score", score), 2, "0 to 1")
+
+    @pytest.mark.parametrize("verb", VERBS)
+    def test_the_length_of_a_question(self, remembered: Invoke, verb: str) -> None:
+        """10 000 characters are answered, 10 001 refused."""
+        question = ("redis " * 2000)[:10_000]
+
+        assert answers(remembered(verb, question, "--min-score", "0", "--json"))
+        assert refused(remembered(verb, question + "x"), 2, "10001 characters; 10000 are the most")
+
+    @pytest.mark.parametrize("question", [(), ("",), (" \t\n",), ("", " ")])
+    def test_nothing_asked(self, remembered: Invoke, question: tuple[str, ...]) -> None:
+        """A question without a character is refused."""
+        assert remembered("search", *question).exit_code == 2
+
+
+class TestWords:
+    @pytest.mark.parametrize("verb", VERBS)
+    @pytest.mark.parametrize("question", ["???", "--- … ¿?", "'\"'", "\u200b", "🎉", "\0", "_"])
+    def test_not_a_word(self, remembered: Invoke, verb: str, question: str) -> None:
+        """A question without a word has an answer, be it that there is nothing."""
+        plain = remembered(verb, "--", question)
+
+        assert plain.exit_code == 0, plain.output
+        assert plain.stderr == ""
+        assert "Nothing found for:" in plain.stdout or "notes/" in plain.stdout
+        answers(remembered(verb, "--json", "--", question))
+
+    @pytest.mark.parametrize("verb", VERBS)
+    @pytest.mark.parametrize("question", ["the", "is it the and of", "who are we"])
+    def test_stop_words_alone(self, remembered: Invoke, verb: str, question: str) -> None:
+        """They are looked for when there is nothing else."""
+        answers(remembered(verb, question, "--json"))
+
+        assert len(answers(remembered("search", "is for us", "--json"))) == 2
+
+    @pytest.mark.parametrize("question", SYNTAX)
+    def test_syntax_is_only_words(self, remembered: Invoke, question: str) -> None:
+        """What an engine would take for an operator, a column or a statement is text; the words are found."""
+        for verb in ("search", "query"):
+            found = answers(remembered(verb, "--json", "--", question))
+            assert found[0]["file"] == "notes/decisions/2026-02-11-redis.md", verb
+
+        assert len(json.loads(remembered("list", "--json").stdout)) == 3
+
+    def test_a_column_is_a_word(self, remembered: Invoke) -> None:
+        """``title:xylophone`` finds no title, and ``-redis`` excludes nothing."""
+        assert answers(remembered("search", "title:xylophone", "--json")) == []
+        assert len(answers(remembered("search", "--json", "--", "-redis", "sessions"))) == 2
+
+    @pytest.mark.parametrize("name", ["notes' or 1=1", "no*", "NOTES", "\udcff", "a\0b"])
+    def test_collections_that_are_none(self, remembered: Invoke, name: str) -> None:
+        """The name of a collection is compared, never interpreted."""
+        assert refused(remembered("search", "redis", "-c", name), 3, "Did you mean: notes")

@@ -1,0 +1,457 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.domain.retrieval.grains import (
+    DEPTH,
+    DOCUMENT,
+    DOCUMENT_NEIGHBOUR_SHARE,
+    DOCUMENT_WEIGHTS,
+    LINE,
+    LINE_NEIGHBOUR_SHARE,
+    LINE_WEIGHTS,
+    PASSAGE,
+    SECTION,
+    SPEAKER,
+    SPEAKER_LIFT,
+    VECTOR,
+    fuse_documents,
+    fuse_lines,
+    named_speakers,
+    neighbours,
+    spread,
+)
+from clawmem.ports.records import FragmentKey, FragmentKind, Hit, Span
+
+
+def hits(*given_hits: tuple[int, int, float]) -> list[Hit]:
+    return [Hit(FragmentKey(document_id, seq), score) for document_id, seq, score in given_hits]
+
+
+def line(document_id: int, seq: int, label: str = "") -> Span:
+    """A line of ten characters; the next one follows it directly."""
+    start = seq * 10
+    return Span(FragmentKey(document_id, seq), FragmentKind.LINE, seq, seq, start, start + 10, label)
+
+
+def passage(document_id: int, seq: int, start: int, end: int) -> Span:
+    return Span(FragmentKey(document_id, seq), FragmentKind.PASSAGE, 1, 1, start, end)
+
+
+def spans(*given_spans: Span) -> dict[FragmentKey, Span]:
+    return {span.key: span for span in given_spans}
+
+
+def share(weights: Mapping[str, float], of: str, *others: str) -> float:
+    """What the leg *of* counts for, beside *others*."""
+    return weights[of] / sum(weights[name] for name in (of, *others))
+
+
+SCORES = st.floats(0, 50) | st.just(1.0)
+KEYS = st.tuples(st.integers(1, 4), st.integers(0, 6))
+HITS = st.dictionaries(KEYS, SCORES, max_size=12).map(
+    lambda found: [Hit(FragmentKey(*key), score) for key, score in found.items()]
+)
+LEGS = st.dictionaries(
+    st.sampled_from([LINE, PASSAGE, SECTION, DOCUMENT, VECTOR, "precise"]), HITS, max_size=6
+)
+ALL_LINES = spans(*(line(d, s, label="Ann" if s % 2 else "") for d in range(1, 5) for s in range(7)))
+TENTHS = [n / 10 for n in range(1, 11)]
+SPEAKERS = st.sampled_from([(), ("ann",), ("bob",)])
+WEIGHTS = st.just(DOCUMENT_WEIGHTS) | st.fixed_dictionaries(
+    {name: st.floats(0.01, 10) for name in (LINE, PASSAGE, SECTION, DOCUMENT, VECTOR)}
+)
+
+
+# spread
+
+
+def test_a_line_gives_a_share_to_both_sides() -> None:
+    """Its own score stays; the keys beside it are there even if no such line exists."""
+    assert spread({FragmentKey(1, 0): 2.0}, 0.5) == {
+        FragmentKey(1, 0): 2.0,
+        FragmentKey(1, -1): 1.0,
+        FragmentKey(1, 1): 1.0,
+    }
+
+
+def test_neighbours_give_to_each_other() -> None:
+    """What is given on is what was scored, not what was received; other documents are out of reach."""
+    found = spread({FragmentKey(1, 1): 1.0, FragmentKey(1, 2): 2.0, FragmentKey(2, 3): 4.0}, 0.5)
+
+    assert found[FragmentKey(1, 0)] == 0.5
+    assert found[FragmentKey(1, 1)] == 2.0
+    assert found[FragmentKey(1, 2)] == 2.5
+    assert found[FragmentKey(1, 3)] == 1.0
+    assert found[FragmentKey(2, 3)] == 4.0
+
+
+@given(st.dictionaries(KEYS.map(lambda key: FragmentKey(*key)), st.floats(0, 100)), st.floats(0, 1))
+def test_spreading_adds_twice_the_share(scores: dict[FragmentKey, float], part: float) -> None:
+    """Nothing is lost and nothing else is made; no line comes down."""
+    found = spread(scores, part)
+
+    assert math.isclose(sum(found.values()), sum(scores.values()) * (1 + 2 * part), abs_tol=1e-9)
+    assert all(found[key] >= score for key, score in scores.items())
+    assert all(key in found for key in scores)
+
+
+def test_neighbours_of_hits() -> None:
+    """The lines before and after each hit, and the hit; where two meet, once."""
+    assert neighbours(hits((1, 4, 1.0), (1, 5, 1.0))) == {FragmentKey(1, seq) for seq in (3, 4, 5, 6)}
+    assert neighbours([]) == set()
+
+
+# Documents
+
+
+def ranked(found: Iterable[tuple[int, object]]) -> list[int]:
+    return [document_id for document_id, _ in found]
+
+
+def test_nothing_gives_nothing() -> None:
+    """No legs, legs without hits, and legs nobody weighs."""
+    assert fuse_documents({}) == []
+    assert fuse_documents({LINE: [], DOCUMENT: []}) == []
+    assert fuse_documents({"precise": hits((1, 0, 1.0))}) == []
+
+
+def test_the_best_answer_of_every_leg_has_relevance_one() -> None:
+    """And all parts are 1."""
+    legs = {name: hits((1, 1, 3.0), (2, 1, 1.0)) for name in DOCUMENT_WEIGHTS}
+
+    (best, fused), _ = fuse_documents(legs)
+
+    assert best == 1
+    assert fused.relevance == pytest.approx(1.0)
+    assert fused.parts == dict.fromkeys(DOCUMENT_WEIGHTS, 1.0)
+
+
+def test_relevance_is_never_above_one() -> None:
+    """Not by a rounding error either, whatever the weights."""
+    names = (LINE, PASSAGE, SECTION, DOCUMENT, VECTOR)
+    tenths = [dict(zip(names, (a, b, 0.3, 0.7, c), strict=True)) for a, b, c in product(TENTHS, repeat=3)]
+    legs = {name: hits((1, 1, 1.0)) for name in names}
+
+    assert all(fuse_documents(legs, weights=weights)[0][1].relevance <= 1.0 for weights in tenths)
+
+
+def test_a_leg_counts_with_its_best_fragment_of_a_document() -> None:
+    """Many middling passages are not worth one good one."""
+    found = fuse_documents({PASSAGE: hits((1, 1, 3.0), (1, 2, 3.0), (1, 3, 3.0), (2, 1, 4.0))})
+
+    assert [(document_id, fused.relevance) for document_id, fused in found] == [(2, 1.0), (1, 0.75)]
+
+
+def test_equal_fragments_of_a_document_show_the_first_that_was_found() -> None:
+    """A leg's hits come best first and by key, so that is the earliest in reading order."""
+    ((_, fused),) = fuse_documents({LINE: hits((1, 3, 2.0), (1, 9, 2.0))})
+
+    assert fused.best == FragmentKey(1, 3)
+
+
+def test_a_silent_leg_gives_a_document_nothing() -> None:
+    """It takes its weight along: a document that only one leg found is below one that both found."""
+    legs = {PASSAGE: hits((1, 1, 4.0), (2, 1, 4.0)), DOCUMENT: hits((2, 0, 4.0))}
+
+    (first, both), (second, one) = fuse_documents(legs)
+
+    assert (first, both.relevance) == (2, 1.0)
+    assert (second, one.relevance) == (1, pytest.approx(share(DOCUMENT_WEIGHTS, PASSAGE, DOCUMENT)))
+    assert one.parts == {PASSAGE: 1.0}
+
+
+def test_a_leg_that_was_asked_and_found_nothing_still_weighs() -> None:
+    """Relevance says how much of what was asked agrees; a leg that was not asked takes nothing away."""
+    ((_, asked),) = fuse_documents({PASSAGE: hits((1, 1, 4.0)), DOCUMENT: []})
+    ((_, not_asked),) = fuse_documents({PASSAGE: hits((1, 1, 4.0))})
+
+    assert asked.relevance == pytest.approx(share(DOCUMENT_WEIGHTS, PASSAGE, DOCUMENT))
+    assert not_asked.relevance == 1.0
+
+
+def test_equal_documents_stand_by_number() -> None:
+    """Whatever the order of the hits."""
+    assert ranked(fuse_documents({PASSAGE: hits((9, 1, 1.0), (2, 5, 1.0), (4, 3, 1.0))})) == [2, 4, 9]
+
+
+def test_words_are_scaled_from_zero_and_vectors_from_their_lowest() -> None:
+    """BM25 has a true zero; of cosines only the place in the band says something."""
+    pair = hits((1, 1, 0.8), (2, 1, 0.6))
+
+    assert fuse_documents({PASSAGE: pair})[1][1].relevance == pytest.approx(0.75)
+    assert fuse_documents({VECTOR: pair})[1][1].relevance == 0.0
+
+
+def test_a_single_vector_hit_is_the_best() -> None:
+    """A band of one has its place at the top."""
+    ((_, fused),) = fuse_documents({VECTOR: hits((1, 1, 0.1))})
+
+    assert fused.relevance == 1.0
+
+
+def test_a_line_hit_is_lifted_by_hits_beside_it() -> None:
+    """Two neighbours that both match are worth a little more than two far apart."""
+    (first, together), (second, apart) = fuse_documents(
+        {LINE: hits((2, 1, 1.0), (2, 2, 1.0), (1, 1, 1.0), (1, 3, 1.0))}
+    )
+
+    assert (first, second) == (2, 1)
+    assert together.relevance == 1.0
+    assert apart.relevance == pytest.approx(1 / (1 + DOCUMENT_NEIGHBOUR_SHARE))
+
+
+def test_the_whole_stands_in_where_there_is_no_section() -> None:
+    """A document without sections is its own section; one that has sections keeps theirs."""
+    weights = {SECTION: 1.0, DOCUMENT: 1.0}
+    legs = {SECTION: hits((1, 3, 1.0), (3, 3, 2.0)), DOCUMENT: hits((1, 0, 4.0), (2, 0, 4.0))}
+
+    parts = {document_id: fused.parts for document_id, fused in fuse_documents(legs, weights=weights)}
+
+    assert parts[1] == {SECTION: 0.5, DOCUMENT: 1.0}
+    assert parts[2] == {SECTION: 1.0, DOCUMENT: 1.0}
+    assert parts[3] == {SECTION: 1.0}
+
+
+def test_the_whole_stands_in_for_no_leg_that_took_no_part() -> None:
+    """Without a leg of sections there is nothing to stand in for."""
+    ((_, fused),) = fuse_documents({DOCUMENT: hits((2, 0, 4.0))}, weights={SECTION: 1.0, DOCUMENT: 1.0})
+
+    assert fused.parts == {DOCUMENT: 1.0}
+
+
+@pytest.mark.parametrize(
+    ("present", "shown"),
+    [
+        ((LINE, PASSAGE, VECTOR, SECTION, DOCUMENT), LINE),
+        ((PASSAGE, VECTOR, SECTION, DOCUMENT), PASSAGE),
+        ((VECTOR, SECTION, DOCUMENT), VECTOR),
+        ((SECTION, DOCUMENT), SECTION),
+        ((DOCUMENT,), DOCUMENT),
+    ],
+)
+def test_the_narrowest_fragment_shows_why(present: tuple[str, ...], shown: str) -> None:
+    """A line before a passage, a passage before a vector's find, the whole last."""
+    order = (LINE, PASSAGE, VECTOR, SECTION, DOCUMENT)
+    legs = {name: hits((1, order.index(name), 1.0)) for name in present}
+
+    ((_, fused),) = fuse_documents(legs, weights=dict.fromkeys(order, 1.0))
+
+    assert fused.best == FragmentKey(1, order.index(shown))
+
+
+@pytest.mark.parametrize(
+    ("label", "speakers", "lifted"),
+    [
+        ("Ann", {"ann"}, True),
+        ("ANN LEE", {"ann"}, True),
+        ("Ann Lee", {"lee"}, False),
+        ("Anna", {"ann"}, False),
+        ("Ann", {"bob"}, False),
+        ("Ann", set(), False),
+        ("", {""}, False),
+        (" ", {"ann"}, False),
+        ("?!", {"ann"}, False),
+        ("Jean-Luc", {"jean"}, True),
+        ("Jose\u0301", {"josé"}, True),
+        ("田中太郎", {"田中"}, True),
+    ],
+)
+def test_a_line_of_a_named_speaker_is_lifted(label: str, speakers: set[str], lifted: bool) -> None:
+    """A speaker is matched by the first word of the name, as a question's words are read."""
+    legs = {LINE: hits((1, 1, 1.0), (2, 1, 1.0))}
+    known = spans(line(1, 1), line(2, 1, label))
+
+    found = dict(fuse_documents(legs, known, speakers=speakers))
+
+    assert ranked(found.items()) == ([2, 1] if lifted else [1, 2])
+    assert found[1].relevance == pytest.approx(1 / (1 + SPEAKER_LIFT) if lifted else 1.0)
+
+
+def test_a_line_whose_place_is_unknown_has_no_speaker() -> None:
+    """It is ranked by its words alone."""
+    ((_, fused),) = fuse_documents({LINE: hits((1, 1, 1.0))}, speakers={"ann"})
+
+    assert fused.relevance == 1.0
+
+
+@pytest.mark.parametrize(("given_documents", "answers"), [(DEPTH - 1, 99), (DEPTH, 100), (DEPTH + 1, 100)])
+def test_documents_are_worked_out_to_a_depth(given_documents: int, answers: int) -> None:
+    """A hundred are the most, and they are the best."""
+    legs = {PASSAGE: hits(*((n, 1, float(n)) for n in range(1, given_documents + 1)))}
+
+    found = ranked(fuse_documents(legs))
+
+    assert found == list(range(given_documents, given_documents - answers, -1))
+
+
+@given(LEGS, WEIGHTS, SPEAKERS)
+def test_documents_obey_the_laws_of_a_ranking(
+    legs: dict[str, list[Hit]], weights: dict[str, float], speakers: tuple[str, ...]
+) -> None:
+    """Each found document once, best first, ties by number, relevance the weighted mean of the parts."""
+    found = fuse_documents(legs, ALL_LINES, weights, speakers)
+    taking_part = {name: weights[name] for name in legs if name in weights}
+    order = [(-fused.relevance, document_id) for document_id, fused in found]
+
+    assert order == sorted(order)
+    assert {hit.key.document_id for name in taking_part for hit in legs[name]} == set(ranked(found))
+    for document_id, fused in found:
+        mean = sum(weights[name] * part for name, part in fused.parts.items()) / sum(taking_part.values())
+        assert fused.relevance == pytest.approx(mean)
+        assert 0.0 <= fused.relevance <= 1.0
+        assert all(0.0 < part <= 1.0 for part in fused.parts.values())
+        assert fused.best.document_id == document_id
+        assert fused.best in {hit.key for name in taking_part for hit in legs[name]}
+
+
+@given(LEGS, SPEAKERS)
+def test_the_order_of_the_legs_does_not_matter(legs: dict[str, list[Hit]], speakers: tuple[str, ...]) -> None:
+    """The same answers with the same relevance."""
+    backwards = dict(reversed(legs.items()))
+
+    assert fuse_documents(legs, ALL_LINES, speakers=speakers) == fuse_documents(
+        backwards, ALL_LINES, speakers=speakers
+    )
+    assert fuse_lines(legs, ALL_LINES, speakers=speakers) == fuse_lines(
+        backwards, ALL_LINES, speakers=speakers
+    )
+
+
+# Lines
+
+
+def test_no_line_hit_no_line() -> None:
+    """Wider fragments say which lines are better, never which there are."""
+    assert fuse_lines({}, {}) == []
+    assert fuse_lines({LINE: [], PASSAGE: hits((1, 1, 1.0))}, spans(passage(1, 1, 0, 99), line(1, 3))) == []
+    assert fuse_lines({DOCUMENT: hits((1, 0, 1.0))}, spans(line(1, 3))) == []
+
+
+def test_a_neighbour_that_exists_is_an_answer_too() -> None:
+    """With its share; one that is not in the spans, or is no line, is none."""
+    known = spans(line(1, 5), line(1, 6), passage(1, 4, 0, 99))
+
+    first, second = fuse_lines({LINE: hits((1, 5, 3.0))}, known)
+
+    assert (first.best, first.relevance) == (FragmentKey(1, 5), 1.0)
+    assert (second.best, second.relevance) == (FragmentKey(1, 6), pytest.approx(LINE_NEIGHBOUR_SHARE))
+
+
+def test_a_hit_whose_place_is_unknown_is_left_out() -> None:
+    """It was forgotten between the search and the ranking."""
+    assert fuse_lines({LINE: hits((1, 5, 3.0))}, {}) == []
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "covered"),
+    [(0, 50, False), (0, 51, True), (59, 99, True), (60, 99, False), (52, 55, True), (0, 99, True)],
+)
+def test_a_passage_counts_for_the_lines_it_overlaps(start: int, end: int, covered: bool) -> None:
+    """One shared character is enough; touching is not."""
+    legs = {LINE: hits((1, 5, 1.0)), PASSAGE: hits((1, 1, 1.0))}
+
+    (found,) = fuse_lines(legs, spans(line(1, 5), passage(1, 1, start, end)))
+
+    assert (PASSAGE in found.parts) is covered
+    assert found.relevance == pytest.approx(1.0 if covered else share(LINE_WEIGHTS, LINE, PASSAGE))
+
+
+def test_the_best_of_the_wider_fragments_counts() -> None:
+    """Two that overlap a line are not added up; one of another document does not reach it."""
+    legs = {LINE: hits((1, 5, 1.0)), PASSAGE: hits((1, 1, 2.0), (1, 2, 1.0), (2, 1, 4.0))}
+    known = spans(line(1, 5), passage(1, 1, 0, 99), passage(1, 2, 0, 99), passage(2, 1, 0, 99))
+
+    (found,) = fuse_lines(legs, known)
+
+    assert found.parts == {LINE: 1.0, PASSAGE: 0.5}
+
+
+def test_a_wider_fragment_whose_place_is_unknown_counts_for_no_line() -> None:
+    """The lines stay."""
+    (found,) = fuse_lines({LINE: hits((1, 5, 1.0)), VECTOR: hits((1, 1, 0.9))}, spans(line(1, 5)))
+
+    assert found.parts == {LINE: 1.0}
+
+
+def test_a_document_counts_for_all_its_lines() -> None:
+    """Scaled by the best document."""
+    legs = {LINE: hits((1, 5, 1.0), (2, 5, 1.0)), DOCUMENT: hits((2, 0, 4.0), (1, 0, 1.0))}
+
+    first, second = fuse_lines(legs, spans(line(1, 5), line(2, 5)))
+
+    assert (first.best.document_id, first.parts) == (2, {LINE: 1.0, DOCUMENT: 1.0})
+    assert (second.best.document_id, second.parts) == (1, {LINE: 1.0, DOCUMENT: 0.25})
+
+
+def test_who_says_a_line_is_a_leg_of_its_own() -> None:
+    """Only where the question names somebody; then a line of another weighs less."""
+    legs, known = {LINE: hits((1, 1, 1.0), (1, 5, 1.0))}, spans(line(1, 1, "Ann"), line(1, 5, "Bob"))
+
+    first, second = fuse_lines(legs, known, speakers={"bob"})
+
+    assert (first.best.seq, first.relevance, first.parts) == (5, 1.0, {LINE: 1.0, SPEAKER: 1.0})
+    assert (second.relevance, second.parts) == (
+        pytest.approx(share(LINE_WEIGHTS, LINE, SPEAKER)),
+        {LINE: 1.0},
+    )
+    assert [found.relevance for found in fuse_lines(legs, known)] == [1.0, 1.0]
+
+
+def test_equal_lines_stand_in_reading_order() -> None:
+    """By document, then place."""
+    legs = {LINE: hits((2, 1, 1.0), (1, 6, 1.0), (1, 3, 1.0))}
+
+    found = fuse_lines(legs, spans(line(1, 3), line(1, 6), line(2, 1)))
+
+    assert [fused.best for fused in found] == [(1, 3), (1, 6), (2, 1)]
+
+
+@pytest.mark.parametrize(("given_lines", "answers"), [(DEPTH - 1, 99), (DEPTH, 100), (DEPTH + 1, 100)])
+def test_lines_are_worked_out_to_a_depth(given_lines: int, answers: int) -> None:
+    """A hundred are the most, and they are the best."""
+    known = spans(*(line(n, 1) for n in range(1, given_lines + 1)))
+    legs = {LINE: hits(*((n, 1, float(n)) for n in range(1, given_lines + 1)))}
+
+    found = [fused.best.document_id for fused in fuse_lines(legs, known)]
+
+    assert found == list(range(given_lines, given_lines - answers, -1))
+
+
+@given(LEGS, SPEAKERS)
+def test_lines_obey_the_laws_of_a_ranking(legs: dict[str, list[Hit]], speakers: tuple[str, ...]) -> None:
+    """Hits and their neighbours, each once, best first, ties in reading order, relevance from 0 to 1."""
+    found = fuse_lines(legs, ALL_LINES, speakers=speakers)
+    order = [(-fused.relevance, fused.best) for fused in found]
+
+    assert order == sorted(order)
+    assert {fused.best for fused in found} == neighbours(legs.get(LINE, ())) & ALL_LINES.keys()
+    assert all(0.0 <= fused.relevance <= 1.0 for fused in found)
+    assert all(0.0 < part <= 1.0 for fused in found for part in fused.parts.values())
+
+
+# Speakers
+
+
+def test_any_word_of_a_question_may_be_a_name() -> None:
+    """Which of them are is seen by who speaks."""
+    assert named_speakers(["what", "did", "ann", "say"]) == {"what", "did", "ann", "say"}
+    assert named_speakers([]) == frozenset()
+
+
+@pytest.mark.parametrize("word", ["i", "my", "me", "mine", "we", "our", "us"])
+def test_the_first_person_is_the_user(word: str) -> None:
+    """As transcripts of chats call the one who asks."""
+    assert named_speakers(["what", "did", word, "say"]) == {"what", "did", word, "say", "user"}
+
+
+@pytest.mark.parametrize("word", ["you", "ours", "im", "mi"])
+def test_nobody_else_is_the_user(word: str) -> None:
+    """Nor is a word that only looks like it."""
+    assert "user" not in named_speakers([word])
