@@ -5,16 +5,7 @@ from dataclasses import replace
 import pytest
 
 from clawmem.contracts.base import VaultContract
-from clawmem.contracts.samples import (
-    UNKNOWN_ID,
-    document,
-    embed_all,
-    fragments,
-    id_of,
-    save,
-    sha,
-    stored_document,
-)
+from clawmem.contracts.samples import UNKNOWN, document, embed_all, fetch, fragments, id_of, save, sha
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import EmbedState, FragmentKind, InactiveReason, SourceStamp
 from clawmem.ports.vault import Vault
@@ -34,7 +25,7 @@ class DocumentIdentityContract(VaultContract):
         saved = save(vault, "a.md")
 
         assert saved > 0
-        assert stored_document(vault, saved).path == "a.md"
+        assert fetch(vault, saved).path == "a.md"
 
     def test_same_place_same_id(self, vault: Vault) -> None:
         """
@@ -46,7 +37,7 @@ class DocumentIdentityContract(VaultContract):
         save(vault, "b.md", "Between.")
 
         assert save(vault, "a.md", "Two.") == first
-        assert stored_document(vault, first).hash == sha("Two.")
+        assert fetch(vault, first).hash == sha("Two.")
 
     @pytest.mark.parametrize("reason", REVIVABLE)
     def test_id_survives_absence(self, vault: Vault, reason: InactiveReason) -> None:
@@ -119,7 +110,7 @@ class DocumentIdentityContract(VaultContract):
 
         saved = vault.documents.save(made, "Body.", fragments("Body."))
 
-        assert stored_document(vault, saved) == replace(made, id=saved)
+        assert fetch(vault, saved) == replace(made, id=saved)
 
     def test_absent_fields_stay_absent(self, vault: Vault) -> None:
         """
@@ -129,7 +120,7 @@ class DocumentIdentityContract(VaultContract):
         """
         saved = save(vault, "a.md")
 
-        assert stored_document(vault, saved) == replace(document("a.md"), id=saved)
+        assert fetch(vault, saved) == replace(document("a.md"), id=saved)
 
     def test_unknown_ids(self, vault: Vault) -> None:
         """
@@ -139,10 +130,10 @@ class DocumentIdentityContract(VaultContract):
         """
         documents = vault.documents
 
-        assert (documents.get(UNKNOWN_ID), documents.body(UNKNOWN_ID)) == (None, None)
-        assert (documents.fragments(UNKNOWN_ID), documents.many([UNKNOWN_ID])) == ([], {})
+        assert (documents.get(UNKNOWN), documents.body(UNKNOWN)) == (None, None)
+        assert (documents.fragments(UNKNOWN), documents.many([UNKNOWN])) == ([], {})
         assert documents.at("notes", "a.md") is None
-        assert documents.deactivate([UNKNOWN_ID], InactiveReason.REMOVED) == 0
+        assert documents.deactivate([UNKNOWN], InactiveReason.REMOVED) == 0
 
     def test_many_are_those_that_exist(self, vault: Vault) -> None:
         """
@@ -153,9 +144,9 @@ class DocumentIdentityContract(VaultContract):
         here, gone = save(vault, "a.md"), save(vault, "b.md")
         vault.documents.deactivate([gone], InactiveReason.ARCHIVED)
 
-        found = vault.documents.many([gone, UNKNOWN_ID, here, here])
+        found = vault.documents.many([gone, UNKNOWN, here, here])
 
-        assert found == {here: stored_document(vault, here), gone: stored_document(vault, gone)}
+        assert found == {here: fetch(vault, here), gone: fetch(vault, gone)}
         assert vault.documents.many([]) == {}
 
     def test_many_takes_thousands(self, vault: Vault) -> None:
@@ -180,7 +171,7 @@ class DocumentLifecycleContract(VaultContract):
         """
         saved = save(vault, "a.md", revision_count=9, inactive=InactiveReason.ARCHIVED)
 
-        got = stored_document(vault, saved)
+        got = fetch(vault, saved)
         assert (got.revision_count, got.inactive, got.embed_state) == (1, None, EmbedState.PENDING)
 
     def test_another_body_is_another_revision(self, vault: Vault) -> None:
@@ -191,7 +182,7 @@ class DocumentLifecycleContract(VaultContract):
         """
         saved = [save(vault, "a.md", body) for body in ("One.", "Two.", "One.")][-1]
 
-        assert stored_document(vault, saved).revision_count == 3
+        assert fetch(vault, saved).revision_count == 3
 
     def test_same_body_is_the_same_revision(self, vault: Vault) -> None:
         """
@@ -203,10 +194,7 @@ class DocumentLifecycleContract(VaultContract):
 
         saved = save(vault, "a.md", "One.", title="After")
 
-        assert (stored_document(vault, saved).title, stored_document(vault, saved).revision_count) == (
-            "After",
-            1,
-        )
+        assert (fetch(vault, saved).title, fetch(vault, saved).revision_count) == ("After", 1)
 
     def test_coming_back_is_no_revision(self, vault: Vault) -> None:
         """
@@ -219,7 +207,7 @@ class DocumentLifecycleContract(VaultContract):
 
         save(vault, "a.md", "Two.")
 
-        assert stored_document(vault, saved).revision_count == 1
+        assert fetch(vault, saved).revision_count == 1
 
     def test_what_the_vault_learnt_is_kept(self, vault: Vault) -> None:
         """
@@ -239,7 +227,7 @@ class DocumentLifecycleContract(VaultContract):
 
         save(vault, "a.md", "Two.")
 
-        got = stored_document(vault, saved)
+        got = fetch(vault, saved)
         assert (got.pinned, got.access_count, got.duplicate_count) == (True, 4, 3)
         assert got.last_accessed_at == "2024-02-02T02:02:02.000Z"
 
@@ -255,7 +243,7 @@ class DocumentLifecycleContract(VaultContract):
 
         saved = save(vault, "a.md", "Two.")
 
-        assert stored_document(vault, saved) == replace(document("a.md", "Two."), id=saved, revision_count=2)
+        assert fetch(vault, saved) == replace(document("a.md", "Two."), id=saved, revision_count=2)
 
     def test_touch_changes_the_stamp_alone(self, vault: Vault) -> None:
         """
@@ -264,12 +252,12 @@ class DocumentLifecycleContract(VaultContract):
         If this fails: touch bumps a time or a revision, or its condition is too wide.
         """
         saved, other = save(vault, "a.md", stamp=SourceStamp(1, 2)), save(vault, "b.md")
-        before, bystander = stored_document(vault, saved), stored_document(vault, other)
+        before, bystander = fetch(vault, saved), fetch(vault, other)
 
         vault.documents.touch(saved, SourceStamp(3, 4))
 
-        assert stored_document(vault, saved) == replace(before, stamp=SourceStamp(3, 4))
-        assert stored_document(vault, other) == bystander
+        assert fetch(vault, saved) == replace(before, stamp=SourceStamp(3, 4))
+        assert fetch(vault, other) == bystander
 
     def test_deactivate_counts_the_active(self, vault: Vault) -> None:
         """
@@ -280,9 +268,7 @@ class DocumentLifecycleContract(VaultContract):
         first, second = save(vault, "a.md"), save(vault, "b.md")
         vault.documents.deactivate([first], InactiveReason.REMOVED)
 
-        assert (
-            vault.documents.deactivate(iter([first, second, second, UNKNOWN_ID]), InactiveReason.REMOVED) == 1
-        )
+        assert vault.documents.deactivate(iter([first, second, second, UNKNOWN]), InactiveReason.REMOVED) == 1
         assert vault.documents.deactivate([], InactiveReason.REMOVED) == 0
 
     @pytest.mark.parametrize("reason", InactiveReason)
@@ -293,11 +279,11 @@ class DocumentLifecycleContract(VaultContract):
         If this fails: deactivating deletes, or stores a flag instead of the reason.
         """
         saved = save(vault, "a.md", "One.")
-        before = stored_document(vault, saved)
+        before = fetch(vault, saved)
 
         vault.documents.deactivate([saved], reason)
 
-        assert replace(stored_document(vault, saved), embed_state=before.embed_state) == replace(
+        assert replace(fetch(vault, saved), embed_state=before.embed_state) == replace(
             before, inactive=reason
         )
         assert vault.documents.body(saved) == "One."
@@ -314,7 +300,7 @@ class DocumentLifecycleContract(VaultContract):
 
         vault.documents.deactivate([saved], InactiveReason.FORGOTTEN)
 
-        assert stored_document(vault, saved).inactive is InactiveReason.FORGOTTEN
+        assert fetch(vault, saved).inactive is InactiveReason.FORGOTTEN
 
     @pytest.mark.parametrize("reason", REVIVABLE)
     def test_forgotten_keeps_its_reason(self, vault: Vault, reason: InactiveReason) -> None:
@@ -327,7 +313,7 @@ class DocumentLifecycleContract(VaultContract):
         vault.documents.deactivate([saved], InactiveReason.FORGOTTEN)
 
         assert vault.documents.deactivate([saved], reason) == 0
-        assert stored_document(vault, saved).inactive is InactiveReason.FORGOTTEN
+        assert fetch(vault, saved).inactive is InactiveReason.FORGOTTEN
 
     def test_forgotten_is_not_revived(self, vault: Vault) -> None:
         """
@@ -337,12 +323,12 @@ class DocumentLifecycleContract(VaultContract):
         """
         saved = save(vault, "a.md", "One.")
         vault.documents.deactivate([saved], InactiveReason.FORGOTTEN)
-        before = stored_document(vault, saved)
+        before = fetch(vault, saved)
 
         with pytest.raises(InvalidInput):
             save(vault, "a.md", "Two.")
 
-        assert stored_document(vault, saved) == before
+        assert fetch(vault, saved) == before
         assert vault.documents.body(saved) == "One."
 
     @pytest.mark.parametrize("reason", REVIVABLE)
@@ -357,7 +343,7 @@ class DocumentLifecycleContract(VaultContract):
 
         save(vault, "a.md")
 
-        assert stored_document(vault, saved).inactive is None
+        assert fetch(vault, saved).inactive is None
         assert vault.documents.collections() == {"notes": 1}
 
     def test_changed_text_is_pending_again(self, vault: Vault) -> None:
@@ -368,11 +354,11 @@ class DocumentLifecycleContract(VaultContract):
         """
         saved = save(vault, "a.md", "One.")
         embed_all(vault)
-        assert stored_document(vault, saved).embed_state is EmbedState.SYNCED
+        assert fetch(vault, saved).embed_state is EmbedState.SYNCED
 
         save(vault, "a.md", "One.\nTwo.")
 
-        assert stored_document(vault, saved).embed_state is EmbedState.PENDING
+        assert fetch(vault, saved).embed_state is EmbedState.PENDING
 
     def test_known_texts_are_synced_at_once(self, vault: Vault) -> None:
         """
@@ -385,7 +371,7 @@ class DocumentLifecycleContract(VaultContract):
 
         saved = save(vault, "b.md", "Two.\nOne.")
 
-        assert stored_document(vault, saved).embed_state is EmbedState.SYNCED
+        assert fetch(vault, saved).embed_state is EmbedState.SYNCED
 
     def test_nothing_to_embed_is_synced(self, vault: Vault) -> None:
         """
@@ -395,4 +381,4 @@ class DocumentLifecycleContract(VaultContract):
         """
         saved = vault.documents.save(document("a.md", "- a"), "- a", fragments("- a", kind=FragmentKind.LINE))
 
-        assert stored_document(vault, saved).embed_state is EmbedState.SYNCED
+        assert fetch(vault, saved).embed_state is EmbedState.SYNCED

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.contracts.base import VaultContract
-from clawmem.contracts.samples import id_of, save, sha, stored_document
+from clawmem.contracts.samples import fetch, id_of, save, sha
 from clawmem.ports.records import Document, InactiveReason, Scope
 from clawmem.ports.vault import Vault
 
@@ -143,10 +143,7 @@ class LookupContract(VaultContract):
         save(vault, "c.md", collection="work")
         vault.documents.deactivate([gone], InactiveReason.FORGOTTEN)
 
-        assert vault.documents.sources("notes") == {
-            "a.md": stored_document(vault, here),
-            "b.md": stored_document(vault, gone),
-        }
+        assert vault.documents.sources("notes") == {"a.md": fetch(vault, here), "b.md": fetch(vault, gone)}
         assert vault.documents.sources("nowhere") == {}
 
     def test_collections_are_counted_by_name(self, vault: Vault) -> None:
@@ -204,7 +201,7 @@ class LookupContract(VaultContract):
         """
         here, gone = save(vault, "a.md", "One."), save(vault, "b.md", "Two.")
         vault.documents.deactivate([gone], InactiveReason.REMOVED)
-        hashes = [stored_document(vault, here).hash, stored_document(vault, gone).hash, sha("Three.")]
+        hashes = [fetch(vault, here).hash, fetch(vault, gone).hash, sha("Three.")]
 
         assert vault.documents.hash_prefixes(64, iter(hashes)) == {sha("One.")}
         assert vault.documents.hash_prefixes(6, []) == set()

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from clawmem.contracts.base import VaultContract
-from clawmem.contracts.samples import UNKNOWN_ID, document, fragments, keys, save
+from clawmem.contracts.samples import UNKNOWN, document, fragments, keys, save
 from clawmem.ports.records import Fragment, FragmentKey, FragmentKind, InactiveReason, Span
 from clawmem.ports.vault import Vault
 
@@ -160,7 +160,7 @@ class FragmentContract(VaultContract):
         here, gone = save(vault, "a.md", "One.\nTwo."), save(vault, "b.md", "One.")
         vault.documents.deactivate([gone], InactiveReason.REMOVED)
 
-        asked = [*keys(here, [1, 0, 2]), *keys(gone, [0]), *keys(UNKNOWN_ID, [0])]
+        asked = [*keys(here, [1, 0, 2]), *keys(gone, [0]), *keys(UNKNOWN, [0])]
 
         assert set(vault.documents.spans(iter(asked))) == set(keys(here, [0, 1]))
         assert vault.documents.spans([]) == {}

@@ -7,7 +7,6 @@ import pytest
 from clawmem.contracts.base import VaultContract
 from clawmem.contracts.samples import (
     MODEL,
-    UNKNOWN_ID,
     VECTOR_A,
     VECTOR_B,
     document,
@@ -344,7 +343,7 @@ class EmbeddingStorageContract(VaultContract):
         saved = save(vault, "a.md", "One.")
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
         vault.documents.deactivate([saved], InactiveReason.REMOVED)
-        assert vault.embeddings.of_document(saved) == vault.embeddings.of_document(UNKNOWN_ID) == []
+        assert vault.embeddings.of_document(saved) == vault.embeddings.of_document(987_654) == []
 
         save(vault, "a.md", "One.")
 

@@ -1,16 +1,7 @@
 from __future__ import annotations
 
 from clawmem.contracts.base import VaultContract
-from clawmem.contracts.samples import (
-    MODEL,
-    VECTOR_A,
-    VECTOR_B,
-    pending_texts,
-    save,
-    sha,
-    stored_document,
-    unit_vector,
-)
+from clawmem.contracts.samples import MODEL, VECTOR_A, VECTOR_B, fetch, pending_texts, save, sha, unit_vector
 from clawmem.ports.records import EmbeddingCounts, EmbedState, FragmentKey, InactiveReason
 from clawmem.ports.vault import Vault
 
@@ -183,4 +174,4 @@ def give_up(vault: Vault, *texts: str) -> None:
 
 def state(vault: Vault, document_id: int) -> EmbedState:
     """Where a document stands."""
-    return stored_document(vault, document_id).embed_state
+    return fetch(vault, document_id).embed_state

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clawmem.contracts.base import VaultContract, needs
-from clawmem.contracts.samples import all_of, any_of, entry, find_by_words, search_words
+from clawmem.contracts.samples import all_of, any_of, entry, found_by, hits_of
 from clawmem.ports.capability import Capability
 from clawmem.ports.records import FragmentKey, LexicalQuery, Term
 from clawmem.ports.vault import Vault
@@ -33,8 +33,8 @@ class LexicalMatchingContract(VaultContract):
         """
         vault.lexical.put([entry(1, "The budget for spring."), entry(2, "The harbour at noon.")])
 
-        assert find_by_words(vault, "budget") == [1]
-        assert find_by_words(vault, "winter") == []
+        assert found_by(vault, "budget") == [1]
+        assert found_by(vault, "winter") == []
 
     def test_hits_carry_the_key(self, vault: Vault) -> None:
         """
@@ -44,7 +44,7 @@ class LexicalMatchingContract(VaultContract):
         """
         vault.lexical.put([entry(7, "budget", seq=3)])
 
-        assert [hit.key for hit in search_words(vault, any_of("budget"))] == [FragmentKey(7, 3)]
+        assert [hit.key for hit in hits_of(vault, any_of("budget"))] == [FragmentKey(7, 3)]
 
     @pytest.mark.parametrize(
         ("text", "term"),
@@ -70,7 +70,7 @@ class LexicalMatchingContract(VaultContract):
         """
         vault.lexical.put([entry(1, text), entry(2, "harbour")])
 
-        assert find_by_words(vault, term) == [1]
+        assert found_by(vault, term) == [1]
 
     @pytest.mark.parametrize(
         ("text", "terms"),
@@ -92,7 +92,7 @@ class LexicalMatchingContract(VaultContract):
         """
         vault.lexical.put([entry(1, text), entry(2, "harbour")])
 
-        assert find_by_words(vault, *terms.split(), every=True) == [1]
+        assert found_by(vault, *terms.split(), every=True) == [1]
 
     def test_a_part_of_a_word_is_no_word(self, vault: Vault) -> None:
         """
@@ -102,7 +102,7 @@ class LexicalMatchingContract(VaultContract):
         """
         vault.lexical.put([entry(1, "harbour")])
 
-        assert [find_by_words(vault, part) for part in ("harb", "arbou", "bour")] == [[], [], []]
+        assert [found_by(vault, part) for part in ("harb", "arbou", "bour")] == [[], [], []]
 
     @needs(Capability.STEMMING)
     @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ class LexicalMatchingContract(VaultContract):
         """
         vault.lexical.put([entry(1, text), entry(2, "harbour")])
 
-        assert find_by_words(vault, term) == [1]
+        assert found_by(vault, term) == [1]
 
     @needs(Capability.PREFIX)
     def test_prefix_stands_for_every_word_with_it(self, vault: Vault) -> None:
@@ -130,8 +130,8 @@ class LexicalMatchingContract(VaultContract):
             [entry(1, "compact"), entry(2, "compass"), entry(3, "subcompact"), entry(4, "comp")]
         )
 
-        assert sorted(find_by_words(vault, Term("comp", prefix=True))) == [1, 2, 4]
-        assert find_by_words(vault, Term("compac", prefix=True)) == [1]
+        assert sorted(found_by(vault, Term("comp", prefix=True))) == [1, 2, 4]
+        assert found_by(vault, Term("compac", prefix=True)) == [1]
 
     @needs(Capability.PREFIX)
     @needs(Capability.STEMMING)
@@ -143,7 +143,7 @@ class LexicalMatchingContract(VaultContract):
         """
         vault.lexical.put([entry(1, "run"), entry(2, "running"), entry(3, "harbour")])
 
-        assert sorted(find_by_words(vault, Term("running", prefix=True))) == [1, 2]
+        assert sorted(found_by(vault, Term("running", prefix=True))) == [1, 2]
 
     @needs(Capability.PREFIX)
     def test_prefix_folds_like_a_word(self, vault: Vault) -> None:
@@ -154,11 +154,7 @@ class LexicalMatchingContract(VaultContract):
         """
         vault.lexical.put([entry(1, "Éclairage"), entry(2, "harbour")])
 
-        assert (
-            find_by_words(vault, Term("ecl", prefix=True))
-            == find_by_words(vault, Term("ÉCL", prefix=True))
-            == [1]
-        )
+        assert found_by(vault, Term("ecl", prefix=True)) == found_by(vault, Term("ÉCL", prefix=True)) == [1]
 
     @needs(Capability.PHRASE)
     def test_phrase_means_neighbours_in_order(self, vault: Vault) -> None:
@@ -176,7 +172,7 @@ class LexicalMatchingContract(VaultContract):
             ]
         )
 
-        assert sorted(find_by_words(vault, "spring budget")) == [1, 4]
+        assert sorted(found_by(vault, "spring budget")) == [1, 4]
 
     @needs(Capability.PHRASE)
     def test_phrase_does_not_cross_from_title_to_text(self, vault: Vault) -> None:
@@ -187,7 +183,7 @@ class LexicalMatchingContract(VaultContract):
         """
         vault.lexical.put([entry(1, "budget", title="spring"), entry(2, "tight", title="spring budget")])
 
-        assert find_by_words(vault, "spring budget") == [2]
+        assert found_by(vault, "spring budget") == [2]
 
     @needs(Capability.PHRASE)
     def test_phrase_beside_words(self, vault: Vault) -> None:
@@ -200,8 +196,8 @@ class LexicalMatchingContract(VaultContract):
             [entry(1, "spring budget, harbour"), entry(2, "spring budget"), entry(3, "harbour")]
         )
 
-        assert find_by_words(vault, "spring budget", "harbour", every=True) == [1]
-        assert sorted(find_by_words(vault, "spring budget", "harbour")) == [1, 2, 3]
+        assert found_by(vault, "spring budget", "harbour", every=True) == [1]
+        assert sorted(found_by(vault, "spring budget", "harbour")) == [1, 2, 3]
 
     def test_every_and_any(self, vault: Vault) -> None:
         """
@@ -218,8 +214,8 @@ class LexicalMatchingContract(VaultContract):
             ]
         )
 
-        assert sorted(find_by_words(vault, "spring", "budget", every=True)) == [1, 2]
-        assert sorted(find_by_words(vault, "spring", "budget")) == [1, 2, 3]
+        assert sorted(found_by(vault, "spring", "budget", every=True)) == [1, 2]
+        assert sorted(found_by(vault, "spring", "budget")) == [1, 2, 3]
 
     def test_title_is_searched(self, vault: Vault) -> None:
         """
@@ -229,7 +225,7 @@ class LexicalMatchingContract(VaultContract):
         """
         vault.lexical.put([entry(1, "tight", title="Budget › Spring")])
 
-        assert find_by_words(vault, "budget") == find_by_words(vault, "spring") == [1]
+        assert found_by(vault, "budget") == found_by(vault, "spring") == [1]
 
     @pytest.mark.parametrize("term", ["", " ", "*", '"', '""', "()", "-", "^", "...", "—", "%", "\x00", "🐝"])
     def test_no_word_no_hit(self, vault: Vault, term: str) -> None:
@@ -241,8 +237,8 @@ class LexicalMatchingContract(VaultContract):
         vault.lexical.put([entry(1, 'budget * " ( ) - ^ ... — % 🐝')])
 
         for prefix in (False, True):
-            assert find_by_words(vault, Term(term, prefix=prefix)) == []
-            assert find_by_words(vault, Term(term, prefix=prefix), "budget") == [1]
+            assert found_by(vault, Term(term, prefix=prefix)) == []
+            assert found_by(vault, Term(term, prefix=prefix), "budget") == [1]
 
     def test_no_terms_no_hits(self, vault: Vault) -> None:
         """
@@ -252,7 +248,7 @@ class LexicalMatchingContract(VaultContract):
         """
         vault.lexical.put([entry(1, "budget")])
 
-        assert search_words(vault, any_of()) == search_words(vault, all_of()) == []
+        assert hits_of(vault, any_of()) == hits_of(vault, all_of()) == []
 
     @pytest.mark.parametrize(
         "term", ['"budget"', "budget*", "(budget)", "budget:", "-budget", "+budget", "^budget"]
@@ -265,7 +261,7 @@ class LexicalMatchingContract(VaultContract):
         """
         vault.lexical.put([entry(1, "budget"), entry(2, "budgetary"), entry(3, "harbour")])
 
-        assert find_by_words(vault, term) == [1]
+        assert found_by(vault, term) == [1]
 
     @pytest.mark.parametrize("term", ["and", "or", "not", "near", "AND", "OR", "NOT", "NEAR", "title", "to"])
     def test_operators_are_words(self, vault: Vault, term: str) -> None:
@@ -276,7 +272,7 @@ class LexicalMatchingContract(VaultContract):
         """
         vault.lexical.put([entry(1, f"harbour {term} lantern"), entry(2, "harbour lantern")])
 
-        assert find_by_words(vault, term) == find_by_words(vault, term, "harbour", every=True) == [1]
+        assert found_by(vault, term) == found_by(vault, term, "harbour", every=True) == [1]
 
     @any_text
     @given(text=st.text(), terms=st.lists(st.text(), max_size=4), prefix=st.booleans(), every=st.booleans())
@@ -290,9 +286,7 @@ class LexicalMatchingContract(VaultContract):
         """
         vault.lexical.put([entry(1, text), entry(2, " ".join(terms))])
 
-        hits = search_words(
-            vault, LexicalQuery(tuple(Term(term, prefix=prefix) for term in terms), every=every)
-        )
+        hits = hits_of(vault, LexicalQuery(tuple(Term(term, prefix=prefix) for term in terms), every=every))
 
         assert all(0 < hit.score < math.inf for hit in hits)
 
@@ -306,4 +300,4 @@ class LexicalMatchingContract(VaultContract):
         """
         vault.lexical.put([entry(1, ", ".join(words))])
 
-        assert find_by_words(vault, *words, every=True) == [1]
+        assert found_by(vault, *words, every=True) == [1]

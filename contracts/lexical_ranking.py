@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.contracts.base import VaultContract
-from clawmem.contracts.samples import any_of, entry, filler_entries, find_by_words, save, search_words
+from clawmem.contracts.samples import any_of, entry, filler, found_by, hits_of, save
 from clawmem.ports.records import EVERYTHING, FragmentKey, Scope
 from clawmem.ports.vault import Vault
 
@@ -17,10 +17,10 @@ class LexicalRankingContract(VaultContract):
 
         If this fails: there is no inverse document frequency, or it is cut off at a common value.
         """
-        vault.lexical.put([entry(1, "common alpha beta"), entry(2, "rare alpha beta"), *filler_entries()])
+        vault.lexical.put([entry(1, "common alpha beta"), entry(2, "rare alpha beta"), *filler()])
         vault.lexical.put([entry(number, "common gamma delta") for number in range(50, 54)])
 
-        assert find_by_words(vault, "common", "rare")[0] == 2
+        assert found_by(vault, "common", "rare")[0] == 2
 
     def test_shorter_entries_count_more(self, vault: Vault) -> None:
         """
@@ -28,9 +28,9 @@ class LexicalRankingContract(VaultContract):
 
         If this fails: length is not normalised (b = 0), or not stored.
         """
-        vault.lexical.put([entry(1, "budget " + "plain " * 30), entry(2, "budget plain"), *filler_entries()])
+        vault.lexical.put([entry(1, "budget " + "plain " * 30), entry(2, "budget plain"), *filler()])
 
-        assert find_by_words(vault, "budget") == [2, 1]
+        assert found_by(vault, "budget") == [2, 1]
 
     def test_repeated_words_count_more(self, vault: Vault) -> None:
         """
@@ -38,11 +38,9 @@ class LexicalRankingContract(VaultContract):
 
         If this fails: only presence is indexed, not frequency.
         """
-        vault.lexical.put(
-            [entry(1, "budget plain plain"), entry(2, "budget budget plain"), *filler_entries()]
-        )
+        vault.lexical.put([entry(1, "budget plain plain"), entry(2, "budget budget plain"), *filler()])
 
-        assert find_by_words(vault, "budget") == [2, 1]
+        assert found_by(vault, "budget") == [2, 1]
 
     def test_titles_count_more(self, vault: Vault) -> None:
         """
@@ -51,14 +49,10 @@ class LexicalRankingContract(VaultContract):
         If this fails: the title weighs like the text; see `TITLE_WEIGHT`.
         """
         vault.lexical.put(
-            [
-                entry(1, "budget plain", title="other"),
-                entry(2, "other plain", title="budget"),
-                *filler_entries(),
-            ]
+            [entry(1, "budget plain", title="other"), entry(2, "other plain", title="budget"), *filler()]
         )
 
-        assert find_by_words(vault, "budget") == [2, 1]
+        assert found_by(vault, "budget") == [2, 1]
 
     def test_more_of_the_words_count_more(self, vault: Vault) -> None:
         """
@@ -67,10 +61,10 @@ class LexicalRankingContract(VaultContract):
         If this fails: the best word's score is taken instead of the sum.
         """
         vault.lexical.put(
-            [entry(1, "spring plain"), entry(2, "spring budget"), entry(3, "plain budget"), *filler_entries()]
+            [entry(1, "spring plain"), entry(2, "spring budget"), entry(3, "plain budget"), *filler()]
         )
 
-        assert find_by_words(vault, "spring", "budget")[0] == 2
+        assert found_by(vault, "spring", "budget")[0] == 2
 
     def test_scores_are_positive_and_tell_apart(self, vault: Vault) -> None:
         """
@@ -79,9 +73,9 @@ class LexicalRankingContract(VaultContract):
         If this fails: the engine's negative `bm25()` is passed on, or a score is lost on the way.
         """
         vault.lexical.put([entry(number, "budget " + "plain " * number) for number in range(1, 9)])
-        vault.lexical.put(filler_entries())
+        vault.lexical.put(filler())
 
-        scores = [hit.score for hit in search_words(vault, any_of("budget"))]
+        scores = [hit.score for hit in hits_of(vault, any_of("budget"))]
 
         assert len(set(scores)) == 8
         assert scores == sorted(scores, reverse=True)
@@ -95,7 +89,7 @@ class LexicalRankingContract(VaultContract):
         """
         vault.lexical.put([entry(1, "budget"), entry(2, "budget budget")])
 
-        hits = search_words(vault, any_of("budget"))
+        hits = hits_of(vault, any_of("budget"))
 
         assert len(hits) == 2
         assert min(hit.score for hit in hits) > 0
@@ -108,9 +102,9 @@ class LexicalRankingContract(VaultContract):
         """
         shuffled = [(2, 10), (10, 0), (1, 3), (2, 9), (1, 0)]
         vault.lexical.put([entry(number, "budget plain", seq=seq) for number, seq in shuffled])
-        vault.lexical.put(filler_entries())
+        vault.lexical.put(filler())
 
-        hits = search_words(vault, any_of("budget"))
+        hits = hits_of(vault, any_of("budget"))
 
         assert [hit.key for hit in hits] == sorted(FragmentKey(*pair) for pair in shuffled)
         assert [hit.score for hit in hits] == pytest.approx([hits[0].score] * 5)
@@ -123,7 +117,7 @@ class LexicalRankingContract(VaultContract):
         """
         vault.lexical.put([entry(number, "budget plain") for number in range(30, 0, -1)])
 
-        assert find_by_words(vault, "budget", limit=4) == [1, 2, 3, 4]
+        assert found_by(vault, "budget", limit=4) == [1, 2, 3, 4]
 
     @pytest.mark.parametrize(("limit", "expected"), [(-1, 0), (0, 0), (1, 1), (2, 2), (3, 3), (4, 3)])
     def test_limit(self, vault: Vault, limit: int, expected: int) -> None:
@@ -134,7 +128,7 @@ class LexicalRankingContract(VaultContract):
         """
         vault.lexical.put([entry(number, "budget " + "plain " * number) for number in (3, 1, 2)])
 
-        assert find_by_words(vault, "budget", limit=limit) == [1, 2, 3][:expected]
+        assert found_by(vault, "budget", limit=limit) == [1, 2, 3][:expected]
 
 
 class LexicalScopeContract(VaultContract):
@@ -154,8 +148,8 @@ class LexicalScopeContract(VaultContract):
             put(vault, "budget", f"c{number % 4}")
         ids = [put(vault, "budget " + "plain " * 40, "small") for _ in range(3)]
 
-        assert find_by_words(vault, "budget", limit=3, scope=scope("small")) == ids
-        assert find_by_words(vault, "budget", limit=5, scope=scope("small")) == ids
+        assert found_by(vault, "budget", limit=3, scope=scope("small")) == ids
+        assert found_by(vault, "budget", limit=5, scope=scope("small")) == ids
 
     def test_several_collections(self, vault: Vault) -> None:
         """
@@ -165,9 +159,9 @@ class LexicalScopeContract(VaultContract):
         """
         a, b, c = (put(vault, "budget", name) for name in "abc")
 
-        assert find_by_words(vault, "budget", scope=scope("a", "c")) == [a, c]
-        assert find_by_words(vault, "budget", scope=scope("nowhere")) == []
-        assert find_by_words(vault, "budget", scope=EVERYTHING) == [a, b, c]
+        assert found_by(vault, "budget", scope=scope("a", "c")) == [a, c]
+        assert found_by(vault, "budget", scope=scope("nowhere")) == []
+        assert found_by(vault, "budget", scope=EVERYTHING) == [a, b, c]
 
     def test_collections_are_told_apart_exactly(self, vault: Vault) -> None:
         """
@@ -178,7 +172,7 @@ class LexicalScopeContract(VaultContract):
         names = ["note", "notes", "Notes", "my notes", 'no"tes', "no'tes", "no_es", "日記"]
         ids = [put(vault, "budget", name) for name in names]
 
-        assert [find_by_words(vault, "budget", scope=scope(name)) for name in names] == [[one] for one in ids]
+        assert [found_by(vault, "budget", scope=scope(name)) for name in names] == [[one] for one in ids]
 
     def test_a_collection_name_is_no_word(self, vault: Vault) -> None:
         """
@@ -188,7 +182,7 @@ class LexicalScopeContract(VaultContract):
         """
         put(vault, "budget", "harbour")
 
-        assert find_by_words(vault, "harbour") == []
+        assert found_by(vault, "harbour") == []
 
     def test_scope_does_not_change_scores(self, vault: Vault) -> None:
         """
@@ -198,11 +192,11 @@ class LexicalScopeContract(VaultContract):
         """
         put(vault, "budget plain", "a")
         put(vault, "budget", "b")
-        vault.lexical.put(filler_entries())
+        vault.lexical.put(filler())
 
-        (alone,) = search_words(vault, any_of("budget"), scope=scope("a"))
+        (alone,) = hits_of(vault, any_of("budget"), scope=scope("a"))
 
-        both = {hit.key: hit.score for hit in search_words(vault, any_of("budget"))}
+        both = {hit.key: hit.score for hit in hits_of(vault, any_of("budget"))}
         assert alone.score == pytest.approx(both[alone.key])
 
 

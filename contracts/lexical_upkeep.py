@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import pytest
 
 from clawmem.contracts.base import VaultContract
-from clawmem.contracts.samples import any_of, entry, filler_entries, find_by_words, search_words
+from clawmem.contracts.samples import any_of, entry, filler, found_by, hits_of
 from clawmem.ports.records import Grain, Hit
 from clawmem.ports.vault import Vault
 
@@ -23,12 +23,7 @@ class LexicalUpkeepContract(VaultContract):
 
         vault.lexical.put([entry(1, "autumn", title="new")])
 
-        assert [find_by_words(vault, word) for word in ("spring", "old", "autumn", "new")] == [
-            [],
-            [],
-            [1],
-            [1],
-        ]
+        assert [found_by(vault, word) for word in ("spring", "old", "autumn", "new")] == [[], [], [1], [1]]
         assert vault.lexical.count(Grain.PASSAGE) == 1
 
     def test_put_twice_in_one_call(self, vault: Vault) -> None:
@@ -39,7 +34,7 @@ class LexicalUpkeepContract(VaultContract):
         """
         vault.lexical.put([entry(1, "spring"), entry(1, "autumn")])
 
-        assert (find_by_words(vault, "spring"), find_by_words(vault, "autumn")) == ([], [1])
+        assert (found_by(vault, "spring"), found_by(vault, "autumn")) == ([], [1])
         assert vault.lexical.count(Grain.PASSAGE) == 1
 
     def test_replacing_leaves_no_trace_in_the_scores(self, vault: Vault) -> None:
@@ -48,16 +43,16 @@ class LexicalUpkeepContract(VaultContract):
 
         If this fails: replaced rows still count in rarity or average length.
         """
-        final = [entry(1, "budget plain"), entry(2, "budget budget plain"), *filler_entries()]
+        final = [entry(1, "budget plain"), entry(2, "budget budget plain"), *filler()]
         vault.lexical.put(final)
-        once = search_words(vault, any_of("budget"))
+        once = hits_of(vault, any_of("budget"))
 
         for _ in range(5):
             vault.lexical.put([entry(1, "budget " * 50), entry(2, "else")])
             vault.lexical.remove(2)
         vault.lexical.put(final)
 
-        assert_alike(search_words(vault, any_of("budget")), once)
+        assert_alike(hits_of(vault, any_of("budget")), once)
 
     def test_put_nothing(self, vault: Vault) -> None:
         """
@@ -76,11 +71,11 @@ class LexicalUpkeepContract(VaultContract):
         If this fails: an average length of zero is divided by.
         """
         vault.lexical.put([entry(1, ""), entry(2, "---")])
-        assert find_by_words(vault, "budget") == []
+        assert found_by(vault, "budget") == []
 
         vault.lexical.put([entry(3, "budget")])
 
-        assert (find_by_words(vault, "budget"), vault.lexical.count(Grain.PASSAGE)) == ([3], 3)
+        assert (found_by(vault, "budget"), vault.lexical.count(Grain.PASSAGE)) == ([3], 3)
 
     def test_remove_at_every_grain(self, vault: Vault) -> None:
         """
@@ -94,7 +89,7 @@ class LexicalUpkeepContract(VaultContract):
         vault.lexical.remove(1)
 
         for grain in Grain:
-            assert find_by_words(vault, "budget", grain=grain) == [11, 11], grain
+            assert found_by(vault, "budget", grain=grain) == [11, 11], grain
             assert vault.lexical.count(grain) == 2
 
     def test_remove_what_is_not_there(self, vault: Vault) -> None:
@@ -109,7 +104,7 @@ class LexicalUpkeepContract(VaultContract):
             vault.lexical.remove(2)
             vault.lexical.remove(987_654)
 
-        assert find_by_words(vault, "budget") == [1]
+        assert found_by(vault, "budget") == [1]
 
     def test_removing_restores_rarity(self, vault: Vault) -> None:
         """
@@ -117,14 +112,14 @@ class LexicalUpkeepContract(VaultContract):
 
         If this fails: removed rows still count in rarity or average length.
         """
-        vault.lexical.put([entry(1, "budget plain"), *filler_entries()])
-        before = search_words(vault, any_of("budget"))
+        vault.lexical.put([entry(1, "budget plain"), *filler()])
+        before = hits_of(vault, any_of("budget"))
 
         vault.lexical.put([entry(number, "budget " * number) for number in range(50, 60)])
         for number in range(50, 60):
             vault.lexical.remove(number)
 
-        assert_alike(search_words(vault, any_of("budget")), before)
+        assert_alike(hits_of(vault, any_of("budget")), before)
 
     def test_grains_are_searched_apart(self, vault: Vault) -> None:
         """
@@ -136,7 +131,7 @@ class LexicalUpkeepContract(VaultContract):
         vault.lexical.put([entry(1, text, grain=grain) for grain, text in texts.items()])
 
         for grain, text in texts.items():
-            assert [other for other in texts.values() if find_by_words(vault, other, grain=grain)] == [text]
+            assert [other for other in texts.values() if found_by(vault, other, grain=grain)] == [text]
             assert vault.lexical.count(grain) == 1
 
     def test_grains_have_their_own_statistics(self, vault: Vault) -> None:
@@ -145,12 +140,12 @@ class LexicalUpkeepContract(VaultContract):
 
         If this fails: rarity and average length are counted over all grains.
         """
-        vault.lexical.put([entry(1, "budget plain"), *filler_entries()])
-        before = search_words(vault, any_of("budget"))
+        vault.lexical.put([entry(1, "budget plain"), *filler()])
+        before = hits_of(vault, any_of("budget"))
 
         vault.lexical.put([entry(n, "budget " * 20, grain=Grain.LINE) for n in range(60)])
 
-        assert_alike(search_words(vault, any_of("budget")), before)
+        assert_alike(hits_of(vault, any_of("budget")), before)
 
     @pytest.mark.parametrize("grain", Grain)
     def test_every_grain_ranks(self, vault: Vault, grain: Grain) -> None:
@@ -159,10 +154,10 @@ class LexicalUpkeepContract(VaultContract):
 
         If this fails: one grain's index is set up unlike the others.
         """
-        vault.lexical.put([entry(1, "budget plain plain plain", grain=grain), *filler_entries(grain)])
+        vault.lexical.put([entry(1, "budget plain plain plain", grain=grain), *filler(grain)])
         vault.lexical.put([entry(2, "budget budget plain plain", grain=grain)])
 
-        assert find_by_words(vault, "budget", grain=grain) == [2, 1]
+        assert found_by(vault, "budget", grain=grain) == [2, 1]
 
     def test_clear_empties_and_can_be_filled_again(self, vault: Vault) -> None:
         """
@@ -170,16 +165,16 @@ class LexicalUpkeepContract(VaultContract):
 
         If this fails: one grain, or the table of statistics, is forgotten.
         """
-        entries = [entry(1, "budget plain"), entry(2, "budget budget"), *filler_entries()]
+        entries = [entry(1, "budget plain"), entry(2, "budget budget"), *filler()]
         vault.lexical.put([*entries, *(entry(n, "budget", grain=Grain.LINE) for n in range(9))])
-        before = search_words(vault, any_of("budget"))
+        before = hits_of(vault, any_of("budget"))
 
         vault.lexical.clear()
 
         assert [vault.lexical.count(grain) for grain in Grain] == [0, 0, 0, 0]
-        assert find_by_words(vault, "budget") == []
+        assert found_by(vault, "budget") == []
         vault.lexical.put(entries)
-        assert_alike(search_words(vault, any_of("budget")), before)
+        assert_alike(hits_of(vault, any_of("budget")), before)
 
 
 def assert_alike(hits: Iterable[Hit], expected: Iterable[Hit]) -> None:

@@ -27,7 +27,7 @@ from clawmem.ports.vault import Vault
 
 T0 = 1_700_000_000_000  # any instant: implementations must not read a clock
 WHEN = "2024-03-01T09:30:00.000Z"
-UNKNOWN_ID = 987_654  # no document of a contract test gets that far
+UNKNOWN = 987_654  # no document of a contract test gets that far
 MODEL = "model-a"  # the fingerprint under which the contracts store vectors
 
 FILLER_WORDS = (
@@ -85,8 +85,8 @@ def save(
     return vault.documents.save(made, body, fragments(body))
 
 
-def stored_document(vault: Vault, document_id: int) -> Document:
-    """The document under an id; fails if there is none."""
+def fetch(vault: Vault, document_id: int) -> Document:
+    """The document as the vault gives it back by its id; fails if there is none."""
     found = vault.documents.get(document_id)
     assert found is not None, f"document {document_id} is gone"
     return found
@@ -121,12 +121,12 @@ def all_of(*terms: str | Term) -> LexicalQuery:
     return LexicalQuery(tuple(_term(term) for term in terms), every=True)
 
 
-def filler_entries(grain: Grain = Grain.PASSAGE) -> list[LexicalEntry]:
+def filler(grain: Grain = Grain.PASSAGE) -> list[LexicalEntry]:
     """Entries about other things, so that rarity has something to be measured against."""
     return [entry(900 + n, f"{word} nothing else", grain=grain) for n, word in enumerate(FILLER_WORDS)]
 
 
-def search_words(
+def hits_of(
     vault: Vault,
     query: LexicalQuery,
     *,
@@ -139,7 +139,7 @@ def search_words(
     return index.search(query, grain, limit, scope)
 
 
-def find_by_words(
+def found_by(
     vault: Vault,
     *terms: str | Term,
     every: bool = False,
@@ -149,7 +149,7 @@ def find_by_words(
 ) -> list[int]:
     """The ids of the documents of the lexical index's hits, best first."""
     query = all_of(*terms) if every else any_of(*terms)
-    hits = search_words(vault, query, grain=grain, limit=limit, scope=scope)
+    hits = hits_of(vault, query, grain=grain, limit=limit, scope=scope)
     return [hit.key.document_id for hit in hits]
 
 

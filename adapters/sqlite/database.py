@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -118,8 +119,16 @@ class Database:
 
     def write_ahead(self) -> None:
         """Let readers and a writer work side by side from now on; the file remembers it."""
-        with self._translated():
-            self._main.pragma("journal_mode", "wal")
+        patient = _patience()
+        for attempt in count():
+            try:
+                with self._translated():
+                    self._main.pragma("journal_mode", "wal")
+                return
+            except VaultLocked:
+                # When several make the same vault SQLite refuses all but one at once, whatever the handler.
+                if not patient(attempt):
+                    raise
 
     @cached_property
     def has_vectors(self) -> bool:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from clawmem.adapters.sqlite.database import MEMORY, Database
@@ -11,7 +11,7 @@ from clawmem.adapters.sqlite.leases import SqliteLeases
 from clawmem.adapters.sqlite.lexical_index import SqliteLexicalIndex, ranking_fault
 from clawmem.adapters.sqlite.migrations import migrate, version
 from clawmem.adapters.sqlite.vector_index import SqliteVectorIndex
-from clawmem.ports.errors import VaultDamaged, VaultError, VaultReadOnly
+from clawmem.ports.errors import VaultDamaged, VaultError, VaultFull, VaultLocked, VaultReadOnly
 from clawmem.ports.vault import VaultInfo
 
 
@@ -41,7 +41,9 @@ class SqliteVault:
         self.embeddings = SqliteEmbeddings(self._db)
         self.leases = SqliteLeases(self._db)
         if not read_only and self._db.has_vectors:
-            self.vectors.catch_up()
+            # Without it answers are right as well, only slower: no reason to refuse the vault.
+            with suppress(VaultLocked, VaultReadOnly, VaultFull):
+                self.vectors.catch_up()
 
     @contextmanager
     def writing(self) -> Iterator[None]:

@@ -11,8 +11,9 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-import clawmem
 import pytest
+
+import clawmem
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.models.static import StaticEmbedder
