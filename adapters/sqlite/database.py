@@ -190,7 +190,9 @@ class Database:
         broken = isinstance(error, apsw.NotADBError | apsw.CorruptError | UnicodeDecodeError)
         if broken or _BROKEN.search(str(error)):
             return VaultDamaged(self.path, "it is not a SQLite database, or a broken one")
-        return VaultError(self.path, f"{self.path}: {error}")
+        return VaultError(
+            self.path, f"{self.path} cannot be used: {error}. Look at it, or choose another --vault."
+        )
 
 
 def _exists(path: str) -> bool:

@@ -192,6 +192,10 @@ class TestPlaces:
         assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder"]
         assert (tmp_path / "file").read_text() == "mine"
 
+    def test_a_folder_instead_of_a_vault(self, tmp_path: Path, invoke: Invoke) -> None:
+        """Reading it names it, with another choice."""
+        assert refused(invoke("search", "x", "--vault", tmp_path), "choose another --vault")
+
     @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a /proc")
     @pytest.mark.parametrize("path", ["/proc/nowhere/vault.sqlite", "/proc/vault.sqlite"])
     def test_where_nobody_may_write(self, invoke: Invoke, path: str) -> None:

@@ -103,6 +103,22 @@ class TestWithoutTheExtension:
             assert world.verify() == []
 
     @both_ways
+    def test_embedding_alone(self, world: World, first: bool) -> None:
+        """Vectors that the other kind made of what the first took in are found by both."""
+        world.open(extension=first)
+        filled(world)
+        world.write("ox.md", "An ox, alone.")
+        world.update()
+        world.open(extension=not first)
+
+        assert world.embed().embedded > 0
+
+        for extension in (not first, first):
+            world.open(extension=extension, read_only=True)
+            assert world.found("ox alone", "vsearch")[0] == "ox.md"
+            assert world.verify() == []
+
+    @both_ways
     def test_beginning_anew_with_the_other_kind(self, world: World, first: bool) -> None:
         """``embed --force`` leaves nothing of the old table to be found."""
         world.open(extension=first)

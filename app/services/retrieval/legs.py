@@ -23,6 +23,7 @@ Leg = Callable[[RetrievalRequest], Hits]
 # Deep enough that the top of the list does not depend on how many answers were asked for.
 DEPTH = {Grain.LINE: 200, Grain.PASSAGE: 100, Grain.SECTION: 100, Grain.DOCUMENT: 100}
 VECTOR_DEPTH = 100
+VECTOR_ALONE_DEPTH = 600  # fragments; several lie in one document, and nothing else adds documents
 DEADLINE_S = 5.0
 
 PRECISE = "precise"
@@ -47,7 +48,7 @@ def lexical_leg(vault: Vault) -> Leg:
     return search
 
 
-def vector_leg(vault: Vault, embedder: Embedder) -> Leg:
+def vector_leg(vault: Vault, embedder: Embedder, depth: int = VECTOR_DEPTH) -> Leg:
     """Meaning: the fragments nearest to the question. Raises `ModelMismatch` rather than compare two spaces."""
 
     def search(request: RetrievalRequest) -> Hits:
@@ -57,7 +58,7 @@ def vector_leg(vault: Vault, embedder: Embedder) -> Leg:
         if stored != embedder.fingerprint:
             raise ModelMismatch(stored, embedder.fingerprint)
         vector = embedder.embed_query(request.query)
-        return {VECTOR: vault.vectors.search(vector, VECTOR_DEPTH, request.scope)}
+        return {VECTOR: vault.vectors.search(vector, depth, request.scope)}
 
     return search
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.app.services.retrieval.legs import AskAll, vector_leg
+from clawmem.app.services.retrieval.legs import VECTOR_ALONE_DEPTH, AskAll, vector_leg
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.stages import cut, nearest, score
 from clawmem.ports.embedder import Embedder
@@ -14,7 +14,7 @@ def vsearch(vault: Vault, embedder: Embedder) -> Pipeline:
     return Pipeline(
         vault,
         {
-            "search": AskAll({"vector": vector_leg(vault, embedder)}),
+            "search": AskAll({"vector": vector_leg(vault, embedder, VECTOR_ALONE_DEPTH)}),
             "nearest": nearest(vault),
             "score": score(vault),
             "cut": cut,
