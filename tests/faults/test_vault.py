@@ -300,8 +300,8 @@ class TestFull:
         world.embed()
         assert world.verify() == []
 
-    @pytest.mark.parametrize("extension", [True, False])
-    def test_embedding_on_a_full_disk(self, worlds: Callable[..., World], extension: bool) -> None:
+    @pytest.mark.parametrize(("extension", "step"), [(True, 10), (False, 3)])
+    def test_embedding_on_a_full_disk(self, worlds: Callable[..., World], extension: bool, step: int) -> None:
         """Batches that were finished stay; the one that did not fit leaves nothing behind."""
         world = worlds("vault", extension=extension)
         for number in range(30):
@@ -309,7 +309,7 @@ class TestFull:
         world.update()
 
         failures = 0
-        for failure in pages_missing(world, world.embed, step=3):
+        for failure in pages_missing(world, world.embed, step=step):
             failures += 1
             assert failure.code == "VAULT_FULL"
             assert world.vault.vectors.count() == 0
