@@ -40,8 +40,12 @@ def read_config(path: Path) -> dict[str, Any]:
 
 def existing_folder(folder: Path) -> Path:
     """*folder*, absolute. Raises `InvalidInput` when there is none."""
-    found = folder.expanduser().resolve()
-    if not found.is_dir():
+    try:
+        found = folder.expanduser().resolve()
+        is_folder = found.is_dir()
+    except OSError:  # a name that is too long, or a folder above that may not be entered
+        is_folder = False
+    if not is_folder:
         raise InvalidInput("INVALID_PATH", f"{folder} is not a folder. Create it, or give the path of one.")
     return found
 

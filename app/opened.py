@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from clawmem.app.container import Container, build_container
@@ -90,7 +91,7 @@ def open_services(settings: Settings, *, read_only: bool = False, create: bool =
         ConfigError: no backend of that name.
         VaultError: there is no vault, or it cannot be opened.
     """
-    if (read_only or not create) and not settings.vault.exists():
+    if (read_only or not create) and not _is_there(settings.vault):
         raise VaultError(
             str(settings.vault), f"There is no vault at {settings.vault}. Run: clawmem bootstrap PATH"
         )
@@ -101,6 +102,13 @@ def open_services(settings: Settings, *, read_only: bool = False, create: bool =
         yield Services(settings, vault, container.clock(), container)
     finally:
         vault.close()
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a name that is too long, or a folder above that may not be entered
+        return False
 
 
 @contextmanager

@@ -47,6 +47,19 @@ update documents set embed_state = case
 """
 
 
+_FINGERPRINT = "select fingerprint from models where id = (select model from vectors limit 1)"
+_STORE = """
+insert into vectors (text_hash, model, vector) values (?, ?, ?)
+on conflict (text_hash) do update set model = excluded.model, vector = excluded.vector
+"""
+_FORGIVE = "delete from embed_failures where text_hash in (select value from json_each(?))"
+_STANDS_FOR = """
+select key, text_hash from fragments
+  join documents on documents.id = key >> 20 and documents.inactive is null
+ where text_hash in (select value from json_each(?)) order by key
+"""
+
+
 class SqliteEmbeddings:
     """``EmbeddingStore`` in a table of blobs by text hash."""
 
@@ -54,9 +67,7 @@ class SqliteEmbeddings:
         self._db = db
 
     def fingerprint(self) -> str | None:
-        name: str | None = self._db.value(
-            "select value from meta where name = 'fingerprint' and exists (select 1 from vectors)"
-        )
+        name: str | None = self._db.value(_FINGERPRINT)
         return name
 
     def pending(self, limit: int) -> list[PendingText]:
@@ -65,26 +76,13 @@ class SqliteEmbeddings:
         return [PendingText(text_hash, texts.of(key)) for key, text_hash in rows]
 
     def store(self, fingerprint: str, vectors: Mapping[str, Vector]) -> list[tuple[FragmentKey, Vector]]:
+        hashes = json.dumps(list(vectors))
         with self._db.atomic():
-            self._claim(fingerprint, vectors)
-            self._db.write_many(
-                "insert into vectors (text_hash, vector) values (?, ?) "
-                "on conflict (text_hash) do update set vector = excluded.vector",
-                list(vectors.items()),
-            )
-            hashes = json.dumps(list(vectors))
-            self._db.write(
-                "delete from embed_failures where text_hash in (select value from json_each(?))", (hashes,)
-            )
+            model = self._claim(fingerprint, vectors)
+            self._db.write_many(_STORE, [(name, model, vector) for name, vector in vectors.items()])
+            self._db.write(_FORGIVE, (hashes,))
             self._db.write(_STATE, (hashes,))
-            rows = self._db.write(
-                """
-                select key, text_hash from fragments
-                  join documents on documents.id = key >> 20 and documents.inactive is null
-                 where text_hash in (select value from json_each(?)) order by key
-                """,
-                (hashes,),
-            )
+            rows = self._db.write(_STANDS_FOR, (hashes,))
         return [(unpack(key), vectors[text_hash]) for key, text_hash in rows]
 
     def fail(self, text_hashes: Sequence[str], error: str) -> None:
@@ -118,23 +116,20 @@ class SqliteEmbeddings:
         with self._db.atomic():
             self._db.write("delete from vectors")
             self._db.write("delete from embed_failures")
-            self._db.write("delete from meta where name = 'fingerprint'")
+            self._db.write("delete from models")
             self._db.write("update documents set embed_state = 'pending'")
 
-    def _claim(self, fingerprint: str, vectors: Mapping[str, Vector]) -> None:
-        """Make sure that these vectors belong with those that are there; the first ones decide."""
+    def _claim(self, fingerprint: str, vectors: Mapping[str, Vector]) -> int:
+        """Make sure that these vectors belong with those that are there; the number of their model."""
         stored = self.fingerprint()
         if stored is not None and stored != fingerprint:
             raise ModelMismatch(stored, fingerprint)
-        if not vectors:
-            return
-        length = self._db.value("select length(vector) from vectors limit 1") or len(
-            next(iter(vectors.values()))
-        )
+        first = next(iter(vectors.values()), b"")
+        length = self._db.value("select length(vector) from vectors limit 1") or len(first)
         for vector in vectors.values():
             check_vector(vector, length)
-        if stored is None:
-            self._db.write("insert or replace into meta values ('fingerprint', ?)", (fingerprint,))
+        self._db.write("insert or ignore into models (fingerprint) values (?)", (fingerprint,))
+        return int(self._db.value("select id from models where fingerprint = ?", (fingerprint,)))
 
 
 def check_vector(vector: Vector, length: int) -> None:

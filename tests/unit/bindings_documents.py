@@ -9,7 +9,7 @@ from typing import Any
 from clawmem.domain.documents.content_type import content_type
 from clawmem.domain.documents.eligibility import collection_name, compile_pattern, is_excluded
 from clawmem.domain.documents.frontmatter import facts
-from clawmem.domain.documents.identity import canonical_id, docid, parse_virtual_path
+from clawmem.domain.documents.identity import body_hash, canonical_id, docid, parse_virtual_path
 from clawmem.domain.documents.quality import quality_score
 from clawmem.domain.documents.times import authored_at, iso_utc
 from clawmem.domain.documents.title import title
@@ -28,6 +28,7 @@ def _virtual_path(case: dict[str, Any]) -> list[str] | None:
 
 BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "authored_at": lambda case: iso_utc(authored_at(**case)),
+    "body_hash": lambda case: body_hash(**case),
     "canonical_id": lambda case: canonical_id(**case),
     "collection_name": lambda case: collection_name(**case),
     "content_type": lambda case: content_type(**case),

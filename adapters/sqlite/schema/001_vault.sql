@@ -60,10 +60,15 @@ create table fragments (
 );
 create index fragments_text on fragments (text_hash) where text_hash is not null;
 
--- The canonical vectors: by what was embedded, whoever says it.
+-- The canonical vectors: by what was embedded, whoever says it, each with the model that made it.
+create table models (
+    id          integer primary key,
+    fingerprint text not null unique
+);
 create table vectors (
     id        integer primary key,
     text_hash text not null unique,
+    model     integer not null references models (id),
     vector    blob not null                         -- little-endian float32, unit length
 );
 create table embed_failures (

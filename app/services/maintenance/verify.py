@@ -87,7 +87,6 @@ class Verify:
             *self._indexes(documents, withdrawn),
             *self._unfindable(documents),
             *self._fragmented_otherwise(documents),
-            *self._orphans(),
         ]
 
     # -- disk and records ---------------------------------------------------------------------------
@@ -242,11 +241,6 @@ class Verify:
         # Among hundreds of copies of one template no word is rare; such a document is asked for once more.
         whole = self._vault.documents.fragments(document.id)[:1]
         return near or any(self._has_entry(document, part, Grain.DOCUMENT) for part in whole)
-
-    def _orphans(self) -> Iterator[str]:
-        orphaned = self._vault.embeddings.counts().orphaned
-        if orphaned:
-            yield f"{orphaned} stored vectors belong to no served document; clawmem embed takes them away."
 
 
 @dataclass(slots=True)
