@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import sys
 
 VERSION = "0.1.0"
@@ -12,6 +14,14 @@ def main() -> None:
     if sys.argv[1:] in (["--version"], ["-V"]):
         sys.stdout.write(f"clawmem {VERSION}\n")
         return
+    _start_light()
     from clawmem.app.cli.command_line import cli
 
     cli()
+
+
+def _start_light() -> None:
+    # Together 4 % of the instructions of a cold search: imports leave no cycles worth collecting so often,
+    # and pydantic would read the metadata of every installed package to look for plug-ins of its own.
+    gc.set_threshold(50_000, 20, 20)
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,25 +62,38 @@ def _part(folder: Path, name: str) -> Path:
 
 
 def _queries(path: Path) -> list[JudgedQuery]:
-    try:
-        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    with _reading(path):
+        rows = [json.loads(line) for line in _lines(path)]
         return [JudgedQuery(r["qid"], r["text"], r.get("category", "all"), r.get("scope", "")) for r in rows]
-    except (ValueError, KeyError, TypeError) as error:
-        raise InvalidInput("INVALID_INPUT", f"{path} cannot be read: {error}") from error
 
 
 def _grades(path: Path) -> dict[str, dict[str, float]]:
     grades: dict[str, dict[str, float]] = defaultdict(dict)
-    for line in path.read_text("utf-8").splitlines():
-        qid, item, grade = line.split("\t")
-        if float(grade) > 0:
-            grades[qid][item] = float(grade)
+    with _reading(path):
+        for line in _lines(path):
+            qid, item, grade = line.split("\t")
+            if float(grade) > 0:
+                grades[qid][item] = float(grade)
     return grades
 
 
 def _turn_lines(path: Path) -> dict[str, list[tuple[int, str]]]:
     lines: dict[str, list[tuple[int, str]]] = defaultdict(list)
-    for row in path.read_text("utf-8").splitlines():
-        turn, document, line = row.split("\t")[:3]
-        lines[document].append((int(line), turn))
+    with _reading(path):
+        for row in _lines(path):
+            turn, document, line = row.split("\t")[:3]
+            lines[document].append((int(line), turn))
     return {document: sorted(rows) for document, rows in lines.items()}
+
+
+def _lines(path: Path) -> list[str]:
+    # Not splitlines(): JSON may hold a line separator of Unicode as it is.
+    return [line for line in path.read_text("utf-8").split("\n") if line.strip()]
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InvalidInput("INVALID_INPUT", f"{path} cannot be read: {error}") from error

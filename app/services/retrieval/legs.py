@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from clawmem.app.services.retrieval.request import RetrievalRequest, Trace, Unit, Work
 from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS
 from clawmem.ports.embedder import Embedder
-from clawmem.ports.errors import ModelMismatch
+from clawmem.ports.errors import ClawmemError, ModelMismatch
 from clawmem.ports.records import Grain, Hit
 from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 Hits = Mapping[str, Sequence[Hit]]
 Leg = Callable[[RetrievalRequest], Hits]
@@ -68,7 +68,7 @@ class AskAll:
     The stage that asks every leg. A single one is asked on the spot, and its error is the answer's.
 
     Of several each has its own thread: one that is late or broken is named in ``trace.degraded``, and
-    what the others found is the answer. When none answers, the first one's error is raised.
+    what the others found is the answer. When none answers, the first error of one is raised.
     """
 
     def __init__(self, legs: Mapping[str, Leg], deadline_s: float = DEADLINE_S) -> None:
@@ -84,23 +84,30 @@ class AskAll:
         return Work(legs=found)
 
     @cached_property
-    def _threads(self) -> ThreadPoolExecutor:
+    def _threads(self) -> Mapping[str, ThreadPoolExecutor]:
         from concurrent.futures import ThreadPoolExecutor
 
-        # Kept for the next question: a thread's own connection to the vault is worth keeping.
-        return ThreadPoolExecutor(max_workers=len(self._legs), thread_name_prefix="leg")
+        # Kept for the next question: a thread's own connection to the vault is worth keeping. Not a common
+        # pool, which a leg that hangs would fill, question after question, until no leg answers.
+        return {name: ThreadPoolExecutor(1, thread_name_prefix=f"leg-{name}") for name in self._legs}
 
     def _side_by_side(self, request: RetrievalRequest, trace: Trace) -> Hits:
         until = perf_counter() + self._deadline_s
-        waiting = {name: self._threads.submit(leg, request) for name, leg in self._legs.items()}
+        waiting = {name: self._threads[name].submit(leg, request) for name, leg in self._legs.items()}
         found: dict[str, Sequence[Hit]] = {}
         for name, future in waiting.items():
             try:
                 found.update(future.result(max(0.0, until - perf_counter())))
             except TimeoutError:
+                future.cancel()  # one that still waits for its turn is not wanted any more
                 trace.degraded[name] = f"no answer within {self._deadline_s:g} s"
             except Exception as error:  # noqa: BLE001  a broken leg must not take the others' answer along
                 trace.degraded[name] = str(error) or type(error).__name__
         if len(trace.degraded) == len(waiting):
-            return next(iter(waiting.values())).result(0)
+            raise self._first_error(waiting.values())
         return found
+
+    def _first_error(self, legs: Iterable[Future[Hits]]) -> BaseException:
+        ended = [leg for leg in legs if leg.done() and not leg.cancelled()]
+        late = ClawmemError(f"Nothing answered within {self._deadline_s:g} s. Try again in a moment.")
+        return next((error for leg in ended if (error := leg.exception())), late)

@@ -38,7 +38,7 @@ def fuse(vault: Vault) -> Stage:
         by_document = request.unit is Unit.DOCUMENT
         speakers = grains.named_speakers(words(request.query))
         found = (_documents if by_document else _lines)(vault, work, speakers)
-        return work.with_candidates(_precise_first(found, request, work)[:MAX_LIMIT])
+        return work.with_candidates(_precise_first(vault, found, request, work)[:MAX_LIMIT])
 
     return stage
 
@@ -117,12 +117,30 @@ def _lines(vault: Vault, work: Work, speakers: Collection[str]) -> list[Candidat
     ]
 
 
-def _precise_first(candidates: Sequence[Candidate], request: RetrievalRequest, work: Work) -> list[Candidate]:
+def _precise_first(
+    vault: Vault, candidates: Sequence[Candidate], request: RetrievalRequest, work: Work
+) -> list[Candidate]:
     if request.forms.precise is None:
         return list(candidates)
-    matches = {_identity(hit.key, request.unit) for hit in work.legs.get(PRECISE, ())}
-    lifted = [_lift(c, _identity(c.best, request.unit) in matches) for c in candidates]
+    matches = {_identity(hit.key, request.unit): hit.key for hit in work.legs.get(PRECISE, ())}
+    seen = {_identity(c.best, request.unit) for c in candidates}
+    missed = [key for identity, key in matches.items() if identity not in seen]
+    every = [*candidates, *_as_the_last(vault, candidates, request.unit, missed)]
+    lifted = [_lift(c, _identity(c.best, request.unit) in matches) for c in every]
     return sorted(lifted, key=lambda c: (-c.relevance, c.best))
+
+
+def _as_the_last(
+    vault: Vault, candidates: Sequence[Candidate], unit: Unit, keys: Sequence[FragmentKey]
+) -> list[Candidate]:
+    """Words that are frequent each for itself can meet deeper than the legs look: as relevant as the last."""
+    least = candidates[-1].relevance if candidates else 0.0
+    spans = vault.documents.spans(keys) if keys else {}
+    return [
+        Candidate(key.document_id, key, least, least, span=spans[key] if unit is Unit.LINE else None)
+        for key in keys
+        if key in spans
+    ]
 
 
 def _identity(key: FragmentKey, unit: Unit) -> FragmentKey | int:

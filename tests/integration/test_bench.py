@@ -1,0 +1,247 @@
+"""Measuring a small judged collection from end to end, and what the command line makes of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+from clawmem.adapters.files.disk import DiskFiles
+from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.memory.clock import START_MS, ManualClock
+from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.bench.collection import load_collection
+from clawmem.app.services.bench.retrieval import BenchReport, BenchRetrieval
+from clawmem.app.services.indexing.embed import EmbedPending
+from clawmem.app.services.indexing.update import UpdateCollection
+from clawmem.app.services.retrieval.query import query
+from clawmem.app.services.retrieval.request import Ranking
+
+Invoke = Callable[..., Result]
+
+# Both folders know a Rex: what he does depends on whose he is.
+CORPUS = {
+    "ann/monday.md": "# Monday\n\n**Ann:** Rex chewed a slipper.\n\n**Bob:** Which one?\n\n**Ann:** The red one.\n",
+    "ann/friday.md": "# Friday\n\n**Ann:** We bought bread.\n\n**Bob:** And olives.\n",
+    "cleo/monday.md": "# Monday\n\n**Cleo:** Rex chewed a slipper and slept.\n\n**Dan:** Good dog.\n",
+    "cleo/friday.md": "# Friday\n\n**Cleo:** The ferry was late.\n\n**Dan:** As ever.\n",
+}
+QUESTIONS = [
+    {"qid": "q1", "text": "what did Rex do with the slipper", "category": "pets", "scope": "ann"},
+    {"qid": "q2", "text": "what did Rex do with the slipper", "category": "pets", "scope": "cleo"},
+    {"qid": "q3", "text": "was the ferry late", "category": "travel", "scope": "cleo"},
+    {"qid": "q4", "text": "did anybody judge this", "category": "travel", "scope": "cleo"},
+]
+QRELS = {"q1": "ann/monday", "q2": "cleo/monday", "q3": "cleo/friday"}
+QRELS_TURN = {"q1": "a1", "q2": "c1", "q3": "c3"}
+TURNS = [
+    ("a1", "ann/monday", 3),
+    ("a2", "ann/monday", 5),
+    ("a3", "ann/monday", 7),
+    ("a4", "ann/friday", 3),
+    ("a5", "ann/friday", 5),
+    ("c1", "cleo/monday", 3),
+    ("c2", "cleo/monday", 5),
+    ("c3", "cleo/friday", 3),
+    ("c4", "cleo/friday", 5),
+]
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Path:
+    """A judged collection of two people's chats."""
+    folder = tmp_path / "judged"
+    for path, text in CORPUS.items():
+        (folder / "corpus" / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "corpus" / path).write_text(text, "utf-8")
+    parts = {
+        "queries.jsonl": [json.dumps(question) for question in QUESTIONS],
+        "qrels.tsv": [f"{qid}\t{item}\t1" for qid, item in QRELS.items()],
+        "qrels_turn.tsv": [f"{qid}\t{item}\t1" for qid, item in QRELS_TURN.items()],
+        "turns.tsv": [f"{turn}\t{document}\t{line}" for turn, document, line in TURNS],
+    }
+    for name, lines in parts.items():
+        (folder / name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    return folder
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Iterator[SqliteVault]:
+    made = SqliteVault(str(tmp_path / "vault.sqlite"))
+    yield made
+    made.close()
+
+
+def measured(vault: SqliteVault, judged: Path, *, turns: bool = False, pooled: bool = False) -> BenchReport:
+    embedder = HashingEmbedder()
+    bench = BenchRetrieval(
+        UpdateCollection(vault, DiskFiles(), ManualClock(), parse_yaml),
+        EmbedPending(vault, embedder),
+        query(vault, embedder),
+        START_MS,
+    )
+    return bench(load_collection(judged, turns=turns), turns=turns, pooled=pooled)
+
+
+class TestUseCase:
+    def test_each_question_sees_its_own_folder(self, vault: SqliteVault, judged: Path) -> None:
+        """A scoped question is answered from the documents of its folder alone."""
+        report = measured(vault, judged)
+
+        folders = {
+            qid: {item.partition("/")[0] for item, _ in ranking} for qid, ranking in report.run.items()
+        }
+        assert folders == {"q1": {"ann"}, "q2": {"cleo"}, "q3": {"cleo"}}
+        assert vault.documents.collections() == {"ann": 2, "cleo": 2}
+        assert report.documents == 4
+        assert {name: group["n"] for name, group in report.groups.items()} == {
+            "all": 3,
+            "pets": 2,
+            "travel": 1,
+        }
+        assert report.groups["all"]["mean"] == dict.fromkeys(MEASURES, 1.0)
+        assert report.groups["all"]["interval95"] == dict.fromkeys(MEASURES, (1.0, 1.0))
+
+    def test_pooled_questions_see_everything(self, vault: SqliteVault, judged: Path) -> None:
+        """In one pool the same words have one ranking, so one of the two who ask for Rex gets the other's."""
+        report = measured(vault, judged, pooled=True)
+
+        mean: Any = report.groups["pets"]["mean"]
+        assert report.run["q1"] == report.run["q2"]
+        assert {item for item, _ in report.run["q1"][:2]} == {"ann/monday", "cleo/monday"}
+        assert mean["recall@1"] == 0.5
+        assert mean["recall@5"] == 1.0
+        assert mean["mrr@10"] == 0.75
+        assert list(vault.documents.collections().values()) == [4]
+
+    @pytest.mark.parametrize("pooled", [True, False])
+    def test_turns(self, vault: SqliteVault, judged: Path, pooled: bool) -> None:
+        """By turn the items are spans of lines, and are judged by the turns that they hold."""
+        report = measured(vault, judged, turns=True, pooled=pooled)
+
+        mean: Any = report.groups["travel"]["mean"]
+        assert report.run["q3"][0][0] == "cleo/friday:3-3"
+        assert mean["recall@1"] == 1.0
+        assert all(":" in item for ranking in report.run.values() for item, _ in ranking)
+        if not pooled:
+            assert {qid: ranking[0][0] for qid, ranking in report.run.items()} == {
+                "q1": "ann/monday:3-3",
+                "q2": "cleo/monday:3-3",
+                "q3": "cleo/friday:3-3",
+            }
+
+    def test_times_are_those_of_the_questions(self, vault: SqliteVault, judged: Path) -> None:
+        """One time for each question, and percentiles that are among them."""
+        report = measured(vault, judged)
+
+        assert len(report.query_ms) == 3
+        assert report.p50_ms in report.query_ms
+        assert report.p95_ms == max(report.query_ms)
+
+    def test_by_words_and_by_the_published_policy(self, vault: SqliteVault, judged: Path) -> None:
+        """Without an embedder nothing is embedded, and the policy is the one that was asked for."""
+        update = UpdateCollection(vault, DiskFiles(), ManualClock(), parse_yaml)
+        bench = BenchRetrieval(update, None, query(vault, HashingEmbedder()), START_MS)
+        collection = load_collection(judged, turns=False)
+
+        published = bench(collection, turns=False, pooled=False, ranking=Ranking.PUBLISHED)
+        calibrated = bench(collection, turns=False, pooled=False)
+
+        assert vault.vectors.count() == 0
+        assert published.embed_s == 0.0
+        assert calibrated.documents == 0  # the second time they are there already
+        assert published.run["q3"][0][0] == calibrated.run["q3"][0][0] == "cleo/friday"
+        assert published.run["q3"][0][1] < calibrated.run["q3"][0][1]
+
+
+class TestCommand:
+    @pytest.mark.parametrize("pooled", [True, False])
+    def test_documents(self, invoke: Invoke, judged: Path, tmp_path: Path, pooled: bool) -> None:
+        """--json gives figures, groups and the run; --run writes the same ranking in TREC form."""
+        file = tmp_path / "run.txt"
+
+        figures = asked(invoke, judged, "--run", file, *(["--pooled"] if pooled else []))
+
+        assert (figures["mode"], figures["unit"], figures["pooled"]) == ("query", "doc", pooled)
+        assert (figures["documents"], figures["questions"]) == (4, 3)
+        assert set(figures["groups"]) == {"all", "pets", "travel"}
+        assert figures["groups"]["travel"]["mean"]["recall@1"] == 1.0
+        assert figures["groups"]["pets"]["mean"]["recall@1"] == (0.5 if pooled else 1.0)
+        assert items(file) == {qid: [item for item, _ in ranking] for qid, ranking in figures["run"].items()}
+
+    def test_turns(self, invoke: Invoke, judged: Path, tmp_path: Path) -> None:
+        """By turn an item of the run is a document with the lines that answer."""
+        file = tmp_path / "run.txt"
+
+        figures = asked(invoke, judged, "--unit", "turn", "--run", file)
+
+        assert figures["unit"] == "turn"
+        assert items(file)["q3"][0] == "cleo/friday:3-3"
+        assert figures["groups"]["all"]["mean"]["hit@5"] == 1.0
+
+    @pytest.mark.parametrize("unit", ["doc", "turn"])
+    def test_a_run_file_is_well_formed(self, invoke: Invoke, judged: Path, tmp_path: Path, unit: str) -> None:
+        """Six columns, ranks from 1 without a gap, and scores that fall strictly with them."""
+        file = tmp_path / "run.txt"
+        asked(invoke, judged, "--unit", unit, "--pooled", "--run", file)
+
+        rows = [line.split(" ") for line in file.read_text("utf-8").splitlines()]
+
+        assert {len(row) for row in rows} == {6}
+        assert {(row[1], row[5]) for row in rows} == {("Q0", "clawmem")}
+        assert [qid for qid in dict.fromkeys(row[0] for row in rows)] == ["q1", "q2", "q3"]
+        for qid in QRELS:
+            own = [row for row in rows if row[0] == qid]
+            assert [int(row[3]) for row in own] == list(range(1, len(own) + 1))
+            assert all(float(one[4]) > float(next_one[4]) for one, next_one in pairwise(own))
+            assert len({row[2] for row in own}) == len(own)
+
+    def test_a_run_file_that_cannot_be_written(self, invoke: Invoke, judged: Path, tmp_path: Path) -> None:
+        """It is refused in one sentence."""
+        done = invoke("bench", "retrieval", judged, "--run", tmp_path / "missing" / "run.txt")
+
+        assert done.exit_code == 2
+        assert "run.txt cannot be written" in done.stderr
+        assert done.stderr.count("\n") == 1
+
+    def test_a_judgement_that_cannot_be_read(self, invoke: Invoke, judged: Path) -> None:
+        """A broken line is refused in one sentence that names the file."""
+        (judged / "qrels.tsv").write_text("q1 ann/monday 1\n", "utf-8")
+
+        done = invoke("bench", "retrieval", judged)
+
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert "qrels.tsv cannot be read" in done.stderr
+
+    def test_nothing_is_judged(self, invoke: Invoke, judged: Path) -> None:
+        """Without a judged question there is nothing to report, and nothing breaks."""
+        (judged / "qrels.tsv").write_text("", "utf-8")
+
+        figures = asked(invoke, judged)
+
+        assert (figures["questions"], figures["groups"], figures["run"]) == (0, {}, {})
+        assert invoke("bench", "retrieval", judged).exit_code == 0
+
+
+MEASURES = ("recall@1", "hit@1", "recall@5", "hit@5", "recall@10", "hit@10", "ndcg@10", "mrr@10")
+
+
+def asked(invoke: Invoke, judged: Path, *options: object) -> dict[str, Any]:
+    done = invoke("bench", "retrieval", judged, "--json", *options)
+    assert done.exit_code == 0, done.output
+    figures: dict[str, Any] = json.loads(done.stdout)
+    return figures
+
+
+def items(file: Path) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for line in file.read_text("utf-8").splitlines():
+        qid, _, item, *_ = line.split(" ")
+        found.setdefault(qid, []).append(item)
+    return found

@@ -1,0 +1,311 @@
+"""Working off what has no vector: in any number of runs, each text once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from clawmem.adapters.files.disk import DiskFiles
+from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.memory.clock import START_MS, ManualClock
+from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.indexing import embed
+from clawmem.app.services.indexing.embed import EmbedPending, EmbedReport
+from clawmem.app.services.indexing.update import Folder, PassReport, UpdateCollection
+from clawmem.domain.documents.fragments import embedding_text
+from clawmem.ports.errors import EmbeddingError, ModelMismatch
+from clawmem.ports.records import NEVER_EMBEDDED, EmbeddingCounts, EmbedState, Vector
+
+HOUR_NS = 3_600_000_000_000
+STORIES = {f"{n}.md": f"# Story {n}\n\nOnce, in town number {n}, a clock stood still.\n" for n in range(7)}
+
+
+class Counting(HashingEmbedder):
+    """An embedder that remembers what it was given, and breaks off or fails on demand."""
+
+    def __init__(self, *, breaks_at: int = 0, fails: bool = False) -> None:
+        self.batches: list[list[str]] = []
+        self._breaks_at = breaks_at
+        self._fails = fails
+
+    @property
+    def texts(self) -> list[str]:
+        return [text for batch in self.batches for text in batch]
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        if self._breaks_at and len(self.batches) + 1 == self._breaks_at:
+            self._breaks_at = 0
+            raise KeyboardInterrupt
+        self.batches.append(list(texts))
+        if self._fails:
+            raise EmbeddingError("The model is not well.")
+        return super().embed_documents(texts)
+
+
+class Other(Counting):
+    """Another model."""
+
+    fingerprint = "other-64"
+
+
+class Wordless(Counting):
+    """A model that knows no word of a text with a party popper."""
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        vectors = super().embed_documents(texts)
+        return [bytes(len(v)) if "🎉" in text else v for text, v in zip(texts, vectors, strict=True)]
+
+
+class Shelf:
+    """A folder and a vault over it."""
+
+    def __init__(self, place: Path) -> None:
+        self.root = place / "notes"
+        self.vault = SqliteVault(str(place / "vault.sqlite"))
+
+    def take_in(self, texts: dict[str, str], *, force: bool = False) -> PassReport:
+        for path, text in texts.items():
+            file = self.root / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, "utf-8")
+            os.utime(file, ns=(0, START_MS * 1_000_000 - 2 * HOUR_NS))
+        folder = Folder("notes", str(self.root))
+        return UpdateCollection(self.vault, DiskFiles(), ManualClock(), parse_yaml)(folder, force=force)
+
+    def embed(self, embedder: Counting, *, force: bool = False) -> EmbedReport:
+        return EmbedPending(self.vault, embedder)(force=force)
+
+    def texts(self) -> list[str]:
+        """What should have a vector, a text for every fragment."""
+        return [
+            embedding_text(part)
+            for document in self.vault.documents.latest()
+            for part in self.vault.documents.fragments(document.id)
+            if part.kind not in NEVER_EMBEDDED and embedding_text(part)
+        ]
+
+    def states(self) -> set[EmbedState]:
+        return {document.embed_state for document in self.vault.documents.latest()}
+
+    def state(self) -> list[object]:
+        rows = self.vault._db.rows("select text_hash, vector from vectors order by 1")
+        return [rows, self.vault.vectors.count(), self.vault.embeddings.fingerprint(), self.states()]
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Iterator[Shelf]:
+    made = Shelf(tmp_path)
+    yield made
+    made.vault.close()
+
+
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setattr(embed, "BATCH", 3)
+    return 3
+
+
+def test_everything_gets_a_vector(shelf: Shelf) -> None:
+    """Each text is embedded once, and the index holds one vector for each fragment that has a text."""
+    shelf.take_in({**STORIES, "empty.md": "", "list.md": "# Tools\n\n" + "- a hammer and a saw\n" * 20})
+    embedder = Counting()
+
+    report = shelf.embed(embedder)
+
+    wanted = shelf.texts()
+    assert sorted(embedder.texts) == sorted(set(wanted))
+    assert report == EmbedReport(embedded=len(set(wanted)))
+    assert shelf.vault.vectors.count() == len(wanted)
+    assert shelf.states() == {EmbedState.SYNCED}
+    assert EmbedPending(shelf.vault, embedder).counts() == EmbeddingCounts(stored=len(set(wanted)))
+
+
+def test_a_second_run_has_nothing_to_do(shelf: Shelf) -> None:
+    """The model is not asked again."""
+    shelf.take_in(STORIES)
+    shelf.embed(Counting())
+    again = Counting()
+
+    assert shelf.embed(again) == EmbedReport()
+    assert again.batches == []
+
+
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_a_run_that_was_stopped_goes_on(shelf: Shelf, small_batches: int, at: int) -> None:
+    """What was finished before the stop stays, and no text is embedded twice."""
+    shelf.take_in(STORIES)
+    embedder = Counting(breaks_at=at)
+    with pytest.raises(KeyboardInterrupt):
+        shelf.embed(embedder)
+    finished = shelf.vault.embeddings.counts().stored
+
+    report = shelf.embed(embedder)
+
+    assert finished == (at - 1) * small_batches
+    assert report.embedded == len(set(shelf.texts())) - finished
+    assert sorted(embedder.texts) == sorted(set(shelf.texts()))
+    assert shelf.vault.vectors.count() == len(shelf.texts())
+    assert shelf.states() == {EmbedState.SYNCED}
+
+
+def test_progress_is_told_batch_by_batch(shelf: Shelf, small_batches: int) -> None:
+    """After each batch comes how many are done, of all."""
+    shelf.take_in(STORIES)
+    told: list[tuple[int, int]] = []
+
+    EmbedPending(shelf.vault, Counting())(progress=lambda done, total: told.append((done, total)))
+
+    total = len(set(shelf.texts()))
+    assert told == [(min(done, total), total) for done in range(3, total + 3, small_batches)]
+
+
+def test_a_shared_text_is_embedded_once(shelf: Shelf) -> None:
+    """Two documents of one text cost one vector, also when the second comes later; both are found by it."""
+    text = "---\ndate: 2023-10-01\n---\n# Recipe\n\nThree lemons.\n"
+    shelf.take_in({"a.md": text, "b.md": text})
+    embedder = Counting()
+    shelf.embed(embedder)
+    before = shelf.vault.vectors.count()
+    shelf.take_in({"c.md": text})
+
+    assert shelf.vault.vectors.count() == before // 2 * 3 == len(shelf.texts())
+    assert shelf.embed(embedder).embedded == 0
+    assert sorted(embedder.texts) == sorted(set(shelf.texts()))
+    found = shelf.vault.vectors.search(embedder.embed_query(embedder.texts[0]), 100)
+    assert {hit.key.document_id for hit in found} == {d.id for d in shelf.vault.documents.latest()}
+
+
+def test_an_unchanged_body_needs_no_model(shelf: Shelf) -> None:
+    """Documents that are read again by force keep their vectors, in the records and in the index."""
+    shelf.take_in(STORIES)
+    shelf.embed(Counting())
+    before = shelf.state()
+
+    report = shelf.take_in({}, force=True)
+
+    again = Counting()
+    assert report.updated == len(STORIES)
+    assert shelf.state() == before
+    assert shelf.vault.embeddings.counts().pending == 0
+    assert shelf.embed(again).embedded == len(again.batches) == 0
+
+
+def test_of_a_changed_document_only_what_is_new_is_embedded(shelf: Shelf) -> None:
+    """Passages that an edit left alone have their vectors already."""
+    passages = [f"Passage {n}: " + f"word{n} " * 260 for n in range(3)]
+    shelf.take_in({"long.md": "\n\n".join(passages)})
+    shelf.embed(Counting())
+    shelf.take_in({"long.md": "\n\n".join([*passages[:2], "Another end."])})
+    again = Counting()
+
+    shelf.embed(again)
+
+    assert not any(text.count("word0") and not text.count("Another") for text in again.texts)
+    assert any("Another end." in text for text in again.texts)
+    assert shelf.vault.vectors.count() == len(shelf.texts())
+
+
+def test_force_makes_every_vector_again(shelf: Shelf) -> None:
+    """With *force* the model sees everything, and what stands afterwards is the same."""
+    shelf.take_in(STORIES)
+    shelf.embed(Counting())
+    before = shelf.state()
+    again = Counting()
+
+    report = shelf.embed(again, force=True)
+
+    assert sorted(again.texts) == sorted(set(shelf.texts()))
+    assert report.embedded == len(again.texts)
+    assert shelf.state() == before
+
+
+def test_orphans_are_cleaned(shelf: Shelf) -> None:
+    """Vectors whose last document is gone go with the next run, and are counted."""
+    shelf.take_in(STORIES)
+    shelf.embed(Counting())
+    (shelf.root / "0.md").unlink()
+    (shelf.root / "1.md").unlink()
+    shelf.take_in({})
+    orphaned = shelf.vault.embeddings.counts().orphaned
+
+    report = shelf.embed(Counting())
+
+    assert orphaned > 0
+    assert report == EmbedReport(cleaned=orphaned)
+    assert shelf.vault.embeddings.counts() == EmbeddingCounts(stored=len(set(shelf.texts())))
+    assert shelf.vault.vectors.count() == len(shelf.texts())
+
+
+def test_another_model_is_refused(shelf: Shelf) -> None:
+    """A vault with vectors of one model takes none of another: nothing is embedded, cleaned or changed."""
+    shelf.take_in(STORIES)
+    shelf.embed(Counting())
+    (shelf.root / "0.md").unlink()
+    shelf.take_in({"new.md": "Something new.\n"})
+    before = shelf.state()
+    other = Other()
+
+    with pytest.raises(ModelMismatch) as caught:
+        shelf.embed(other)
+
+    assert (caught.value.stored, caught.value.asked) == (HashingEmbedder.fingerprint, "other-64")
+    assert other.batches == []
+    assert shelf.state() == before
+
+
+def test_another_model_by_force(shelf: Shelf) -> None:
+    """*force* is the way out: afterwards everything is the new model's."""
+    shelf.take_in(STORIES)
+    shelf.embed(Counting())
+
+    report = shelf.embed(Other(), force=True)
+
+    assert report.embedded == len(set(shelf.texts()))
+    assert shelf.vault.embeddings.fingerprint() == "other-64"
+    assert shelf.vault.vectors.count() == len(shelf.texts())
+
+
+def test_a_model_that_fails_always_is_given_up(shelf: Shelf, small_batches: int) -> None:
+    """Each text is tried three times, in this run or several; then the run ends and says why."""
+    shelf.take_in(STORIES)
+    broken = Counting(fails=True)
+
+    report = shelf.embed(broken)
+
+    texts = set(shelf.texts())
+    assert {text: broken.texts.count(text) for text in texts} == dict.fromkeys(texts, 3)
+    assert report.embedded == 0
+    assert report.failed > 0
+    assert report.error == "The model is not well."
+    assert shelf.vault.embeddings.counts() == EmbeddingCounts(failed=len(texts))
+    assert shelf.states() == {EmbedState.FAILED}
+    assert shelf.vault.vectors.count() == 0
+
+
+def test_what_was_given_up_comes_back_by_force(shelf: Shelf) -> None:
+    """A model that is well again is not asked about what it failed at, until it is told to."""
+    shelf.take_in(STORIES)
+    shelf.embed(Counting(fails=True))
+    well = Counting()
+
+    assert shelf.embed(well).embedded == 0
+    assert shelf.embed(well, force=True).embedded == len(set(shelf.texts()))
+    assert shelf.states() == {EmbedState.SYNCED}
+
+
+def test_a_text_without_a_known_word(shelf: Shelf) -> None:
+    """It gets no vector and is given up, with a reason; its neighbours in the batch get theirs."""
+    shelf.take_in({"marks.md": "🎉 … !!!\n", **STORIES})
+
+    report = shelf.embed(Wordless())
+
+    unknown = {text for text in shelf.texts() if "🎉" in text}
+    known = set(shelf.texts()) - unknown
+    assert report.error == "the model knows no word of it"
+    assert report.embedded == len(known)
+    assert shelf.vault.embeddings.counts() == EmbeddingCounts(stored=len(known), failed=len(unknown))
+    assert shelf.vault.vectors.count() == sum(text in known for text in shelf.texts())

@@ -1,0 +1,242 @@
+"""Measures against values worked by hand, and judged collections that are not as they should be."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from clawmem.app.services.bench.collection import JudgedCollection, JudgedQuery, load_collection
+from clawmem.app.services.bench.measures import interval, mean, measure, percentile
+from clawmem.app.services.bench.retrieval import _unrolled, trec_lines
+from clawmem.ports.errors import InvalidInput
+
+
+class TestMeasure:
+    def test_worked_by_hand(self) -> None:
+        """Two of three answers among the first five, at ranks 2 and 4, of grades 1 and 3; the third is of 2."""
+        ranking = ["x", "one", "y", "three", "z"]
+
+        found = measure(ranking, {"one": 1.0, "three": 3.0, "two": 2.0})
+
+        gained = 1 / math.log2(3) + 3 / math.log2(5)
+        ideal = 3 / math.log2(2) + 2 / math.log2(3) + 1 / math.log2(4)
+        assert found == pytest.approx(
+            {
+                "recall@1": 0.0,
+                "hit@1": 0.0,
+                "recall@5": 2 / 3,
+                "hit@5": 1.0,
+                "recall@10": 2 / 3,
+                "hit@10": 1.0,
+                "ndcg@10": gained / ideal,
+                "mrr@10": 0.5,
+            }
+        )
+        assert found["ndcg@10"] == pytest.approx(0.403825, abs=1e-6)
+
+    def test_the_best_ranking(self) -> None:
+        """Answers first, by falling grade: everything is 1, also recall@1 when there is one answer."""
+        assert set(measure(["b", "a"], {"a": 1.0, "b": 2.0}).values()) == {0.5, 1.0}
+        assert set(measure(["a", "x"], {"a": 0.5}).values()) == {1.0}
+
+    @pytest.mark.parametrize("ranking", [[], ["x"] * 3])
+    def test_nothing_found(self, ranking: list[str]) -> None:
+        """Without an answer, or without a ranking, everything is 0."""
+        assert set(measure(ranking, {"a": 1.0}).values()) == {0.0}
+
+    @pytest.mark.parametrize(("rank", "reciprocal"), [(1, 1.0), (3, 1 / 3), (10, 0.1), (11, 0.0)])
+    def test_the_tenth_rank_counts(self, rank: int, reciprocal: float) -> None:
+        """Rank 10 is the last that counts; rank 11 is as good as none."""
+        ranking = [f"x{n}" for n in range(20)]
+        ranking[rank - 1] = "a"
+
+        found = measure(ranking, {"a": 1.0})
+
+        assert found["mrr@10"] == reciprocal
+        assert found["ndcg@10"] == pytest.approx(1 / math.log2(rank + 1) if rank <= 10 else 0.0)
+        assert found["hit@10"] == found["recall@10"] == float(rank <= 10)
+        assert found["hit@5"] == float(rank <= 5)
+
+    def test_more_answers_than_ranks(self) -> None:
+        """The ideal of nDCG has ten ranks as well, so ten answers on ten ranks are 1."""
+        grades = {f"a{n}": 1.0 for n in range(15)}
+
+        found = measure(list(grades)[:10], grades)
+
+        assert found["ndcg@10"] == pytest.approx(1.0)
+        assert found["recall@10"] == pytest.approx(2 / 3)
+
+    def test_mean(self) -> None:
+        """Measure by measure."""
+        assert mean([{"a": 1.0, "b": 0.0}, {"a": 0.0, "b": 0.5}]) == {"a": 0.5, "b": 0.25}
+
+
+class TestSpreadOfValues:
+    @pytest.mark.parametrize(
+        ("values", "share", "expected"),
+        [
+            ([], 0.5, 0.0),
+            ([7.0], 0.5, 7.0),
+            ([7.0], 0.95, 7.0),
+            ([2.0, 1.0], 0.5, 1.0),
+            ([3.0, 1.0, 2.0], 0.5, 2.0),
+            ([4.0, 3.0, 1.0, 2.0], 0.5, 2.0),
+            ([4.0, 3.0, 1.0, 2.0], 0.51, 3.0),
+            ([4.0, 3.0, 1.0, 2.0], 1.0, 4.0),
+            ([float(n) for n in range(1, 21)], 0.95, 19.0),
+            ([float(n) for n in range(1, 22)], 0.95, 20.0),
+            ([float(n) for n in range(1, 101)], 0.95, 95.0),
+        ],
+    )
+    def test_percentile(self, values: list[float], share: float, expected: float) -> None:
+        """It is one of the values: the smallest that the share of all do not exceed; 0 of none."""
+        assert percentile(values, share) == expected
+
+    def test_interval(self) -> None:
+        """The same sample gives the same interval, which holds its mean and lies within its values."""
+        values = [0.0, 1.0, 1.0, 0.5, 0.0, 1.0, 0.25, 1.0, 1.0, 0.0] * 5
+
+        low, high = interval(values)
+
+        assert interval(values) == (low, high)
+        assert 0.0 < low < sum(values) / len(values) < high < 1.0
+
+    def test_interval_narrows(self) -> None:
+        """Ten times the questions make it narrower; without any difference it is a point."""
+        few, many = interval([0.0, 1.0] * 10), interval([0.0, 1.0] * 100)
+
+        assert many[1] - many[0] < few[1] - few[0]
+        assert interval([0.5] * 9) == (0.5, 0.5)
+
+
+QUESTION = {"qid": "q1", "text": "who barks", "category": "easy", "scope": "pets"}
+
+
+def judged(folder: Path) -> Path:
+    """A collection with every part."""
+    (folder / "corpus").mkdir(parents=True)
+    (folder / "queries.jsonl").write_text(json.dumps(QUESTION), "utf-8")
+    (folder / "qrels.tsv").write_text("q1\tpets/dogs\t1\nq1\tpets/cats\t0\n", "utf-8")
+    (folder / "turns.tsv").write_text("t2\tpets/dogs\t9\nt1\tpets/dogs\t3\tmore\n", "utf-8")
+    (folder / "qrels_turn.tsv").write_text("q1\tt1\t0.5\n", "utf-8")
+    return folder
+
+
+class TestCollection:
+    def test_documents(self, tmp_path: Path) -> None:
+        """Questions with judgements, grades above 0, and no turns unless they are asked for."""
+        loaded = load_collection(judged(tmp_path), turns=False)
+
+        assert loaded.corpus == tmp_path / "corpus"
+        assert loaded.queries == (JudgedQuery("q1", "who barks", "easy", "pets"),)
+        assert loaded.grades == {"q1": {"pets/dogs": 1.0}}
+        assert loaded.turn_lines == {}
+
+    def test_turns(self, tmp_path: Path) -> None:
+        """Turns come in the order of their lines, whatever that of the file; further columns are left out."""
+        loaded = load_collection(judged(tmp_path), turns=True)
+
+        assert loaded.grades == {"q1": {"t1": 0.5}}
+        assert loaded.turn_lines == {"pets/dogs": [(3, "t1"), (9, "t2")]}
+
+    def test_defaults(self, tmp_path: Path) -> None:
+        """A question without category or scope is of ``all`` and about everything; unjudged ones go."""
+        rows = [{"qid": "q1", "text": "x"}, {"qid": "q2", "text": "nobody judged this"}]
+        (judged(tmp_path) / "queries.jsonl").write_text("\n\n".join(map(json.dumps, rows)) + "\n", "utf-8")
+
+        assert load_collection(tmp_path, turns=False).queries == (JudgedQuery("q1", "x", "all", ""),)
+
+    def test_line_ends(self, tmp_path: Path) -> None:
+        """Blank lines and CRLF do not matter, and a line separator within a question is part of it."""
+        folder = judged(tmp_path)
+        row = json.dumps({"qid": "q1", "text": "who\u2028barks"}, ensure_ascii=False)
+        (folder / "queries.jsonl").write_bytes(f"{row}\r\n\r\n".encode())
+        (folder / "qrels.tsv").write_bytes(b"q1\tpets/dogs\t1\r\n\r\n")
+
+        loaded = load_collection(folder, turns=False)
+
+        assert [query.text for query in loaded.queries] == ["who\u2028barks"]
+        assert loaded.grades == {"q1": {"pets/dogs": 1.0}}
+
+    @pytest.mark.parametrize(
+        ("turns", "part"),
+        [
+            (False, "queries.jsonl"),
+            (False, "qrels.tsv"),
+            (True, "queries.jsonl"),
+            (True, "turns.tsv"),
+            (True, "qrels_turn.tsv"),
+        ],
+    )
+    def test_a_part_is_missing(self, tmp_path: Path, turns: bool, part: str) -> None:
+        """The message names the part, and says what a collection needs."""
+        (judged(tmp_path) / part).unlink()
+
+        with pytest.raises(InvalidInput, match=f"no judged collection: {part} is missing. It needs corpus/"):
+            load_collection(tmp_path, turns=turns)
+
+    def test_the_corpus_is_missing(self, tmp_path: Path) -> None:
+        """A folder of documents is a part like the others."""
+        (judged(tmp_path) / "corpus").rmdir()
+
+        with pytest.raises(InvalidInput, match="corpus is missing"):
+            load_collection(tmp_path, turns=False)
+
+    @pytest.mark.parametrize(
+        ("part", "text"),
+        [
+            ("queries.jsonl", b"{"),
+            ("queries.jsonl", b"[]"),
+            ("queries.jsonl", b"3"),
+            ("queries.jsonl", b'"q1"'),
+            ("queries.jsonl", b'{"qid": "q1"}'),
+            ("queries.jsonl", b'{"text": "who"}'),
+            ("queries.jsonl", b'{"qid": "q1", "text": "\xff"}'),
+            ("qrels_turn.tsv", b"q1 t1 1"),
+            ("qrels_turn.tsv", b"q1\tt1"),
+            ("qrels_turn.tsv", b"q1\tt1\tgood"),
+            ("qrels_turn.tsv", b"q1\t\xff\t1"),
+            ("turns.tsv", b"t1\tpets/dogs"),
+            ("turns.tsv", b"t1\tpets/dogs\tthird"),
+        ],
+    )
+    def test_a_part_cannot_be_read(self, tmp_path: Path, part: str, text: bytes) -> None:
+        """Whatever is wrong with a part, the error is one of ours and names it."""
+        (judged(tmp_path) / part).write_bytes(text)
+
+        with pytest.raises(InvalidInput, match=f"{part} cannot be read: "):
+            load_collection(tmp_path, turns=True)
+
+    def test_a_folder_instead_of_a_file(self, tmp_path: Path) -> None:
+        """A part of the wrong kind is named as well."""
+        (judged(tmp_path) / "qrels.tsv").unlink()
+        (tmp_path / "qrels.tsv").mkdir()
+
+        with pytest.raises(InvalidInput, match=r"qrels\.tsv cannot be read: "):
+            load_collection(tmp_path, turns=False)
+
+
+class TestRun:
+    def test_spans_become_turns(self) -> None:
+        """Each span stands for the turns that begin in it, in line order, each turn once."""
+        turns = {"a": [(3, "t1"), (5, "t2"), (7, "t3")], "b:c": [(1, "u1"), (2, "u2")]}
+        collection = JudgedCollection(Path("corpus"), (), {}, turns)
+
+        assert _unrolled(["a:5-5", "b:c:1-2", "a:3-7"], collection) == ["t2", "u1", "u2", "t1", "t3"]
+        assert _unrolled(["a:4-4", "a:8-9", "a:1-2", "unknown:1-9"], collection) == []
+        assert _unrolled(["a:4-6", "a:6-7"], collection) == ["t2", "t3"]
+        assert _unrolled([], collection) == []
+
+    def test_trec_lines(self) -> None:
+        """Scores fall strictly with the rank, also where the ranking's own are equal."""
+        run = {"q1": [("a", 0.5), ("b", 0.5), ("c", 0.1)], "q2": [], "q3": [("b", 9.0)]}
+
+        assert list(trec_lines(run, tag="us")) == [
+            "q1 Q0 a 1 3 us",
+            "q1 Q0 b 2 2 us",
+            "q1 Q0 c 3 1 us",
+            "q3 Q0 b 1 1 us",
+        ]
