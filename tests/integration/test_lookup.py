@@ -14,7 +14,7 @@ from clawmem.ports.errors import Ambiguous, InvalidInput, NotFound
 from clawmem.ports.records import Document, InactiveReason, SourceStamp
 
 STAMP = SourceStamp(1, 1_690_000_000_000_000_000)
-ROOTS = {"notes": "/home/ada/notes", "work": "/srv/work/"}
+ROOTS = {"notes": "/home/ada/notes", "tasks": "/srv/tasks/"}
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ class TestByPlace:
     def test_every_way_to_say_where(self, vault: SqliteVault, lookup: Lookup, name: str) -> None:
         """Virtual, complete, partial, absolute and home paths mean the same document, with a line or not."""
         document = put(vault, "notes/sub/a.md")
-        put(vault, "work/b.md")
+        put(vault, "tasks/b.md")
 
         assert lookup.find(name).id == document.id
         assert lookup.find(f"{name}:7").id == document.id
@@ -142,7 +142,7 @@ class TestByPlace:
         )
 
     @pytest.mark.parametrize(
-        "name", ["d/a.md", "otes/a.md", "A.md", "/home/ada/notesx/a.md", "clawmem://work/a.md"]
+        "name", ["d/a.md", "otes/a.md", "A.md", "/home/ada/notesx/a.md", "clawmem://tasks/a.md"]
     )
     def test_parts_of_a_name_do_not_fit(self, vault: SqliteVault, lookup: Lookup, name: str) -> None:
         """A name fits from a slash on, to the letter, and a complete place fits only itself."""
@@ -161,17 +161,17 @@ class TestByPlace:
     def test_a_complete_path_wins_over_the_end_of_another(self, vault: SqliteVault, lookup: Lookup) -> None:
         """Every document can be reached by ``collection/path``, whatever else ends like it."""
         document = put(vault, "notes/a.md")
-        put(vault, "work/notes/a.md")
+        put(vault, "tasks/notes/a.md")
 
         assert lookup.find("notes/a.md").id == document.id
 
     def test_an_end_that_fits_two_is_ambiguous(self, vault: SqliteVault, lookup: Lookup) -> None:
         """The same file name twice is an error that lists docid and path of both."""
-        one, two = put(vault, "notes/a.md"), put(vault, "work/a.md")
+        one, two = put(vault, "notes/a.md"), put(vault, "tasks/a.md")
 
         with pytest.raises(Ambiguous) as caught:
             lookup.find("a.md")
-        assert caught.value.candidates == (f"#{one.hash[:6]} notes/a.md", f"#{two.hash[:6]} work/a.md")
+        assert caught.value.candidates == (f"#{one.hash[:6]} notes/a.md", f"#{two.hash[:6]} tasks/a.md")
 
     def test_a_file_below_two_roots_is_ambiguous(self, vault: SqliteVault) -> None:
         """Of nested folders neither is preferred in silence."""
@@ -218,7 +218,7 @@ class TestSuggestions:
     def test_near_names_are_offered(self, vault: SqliteVault, lookup: Lookup, name: str) -> None:
         """A few edits away, whatever the case, with or without the collection."""
         put(vault, "notes/readme.md")
-        put(vault, "work/something-quite-different.md")
+        put(vault, "tasks/something-quite-different.md")
 
         with pytest.raises(NotFound) as caught:
             lookup.find(name)
@@ -312,13 +312,13 @@ class TestGet:
 class TestMultiGet:
     def test_a_list_is_ordered_and_each_document_once(self, vault: SqliteVault, lookup: Lookup) -> None:
         """Names of any kind, blanks around them, come by collection and path without doubles."""
-        put(vault, "work/a.md")
+        put(vault, "tasks/a.md")
         put(vault, "notes/sub/c.md")
         by_id = put(vault, "notes/b.md")
 
-        found = lookup.multi_get(f"work/a.md, sub/c.md ,#{by_id.hash[:6]},,clawmem://work/a.md")
+        found = lookup.multi_get(f"tasks/a.md, sub/c.md ,#{by_id.hash[:6]},,clawmem://tasks/a.md")
 
-        assert shown(found) == ["notes/b.md", "notes/sub/c.md", "work/a.md"]
+        assert shown(found) == ["notes/b.md", "notes/sub/c.md", "tasks/a.md"]
         assert [excerpt.text for excerpt in found.excerpts] == shown(found)
         assert found.errors == ()
 
@@ -330,7 +330,7 @@ class TestMultiGet:
             "notes/a3.md",
             "notes/a4.md",
             "notes/x/s.md",
-            "work/x/s.md",
+            "tasks/x/s.md",
         ):
             put(vault, name)
 
@@ -344,8 +344,8 @@ class TestMultiGet:
     @pytest.mark.parametrize(
         ("pattern", "expected"),
         [
-            ("notes/*.md", ["notes/a.md", "notes/b.md", "work/notes/d.md"]),
-            ("notes/**", ["notes/a.md", "notes/b.md", "notes/sub/c.md", "work/notes/d.md"]),
+            ("notes/*.md", ["notes/a.md", "notes/b.md", "tasks/notes/d.md"]),
+            ("notes/**", ["notes/a.md", "notes/b.md", "notes/sub/c.md", "tasks/notes/d.md"]),
             ("clawmem://notes/**", ["notes/a.md", "notes/b.md", "notes/sub/c.md"]),
             ("//notes/*/c.md", ["notes/sub/c.md"]),
             ("clawmem://notes/", ["notes/a.md", "notes/b.md", "notes/sub/c.md"]),
@@ -361,7 +361,7 @@ class TestMultiGet:
         self, vault: SqliteVault, lookup: Lookup, pattern: str, expected: list[str]
     ) -> None:
         """Complete and relative paths fit, a virtual one only its place; a comma in a glob is a comma."""
-        for name in ("work/notes/d.md", "notes/sub/c.md", "notes/b.md", "notes/a.md"):
+        for name in ("tasks/notes/d.md", "notes/sub/c.md", "notes/b.md", "notes/a.md"):
             put(vault, name)
 
         found = lookup.multi_get(pattern)

@@ -27,6 +27,16 @@ class Folder:
     pattern: str = "**/*.md"
 
 
+def scan_folder(files: FileSource, folder: Folder) -> Scan:
+    """The files of *folder* that belong to it: its pattern says so, and no exclusion forbids it."""
+    wanted = compile_pattern(folder.pattern)
+    return files.scan(
+        folder.root,
+        enter=lambda path: not is_excluded(path),
+        wanted=lambda path: wanted(path) and not is_excluded(path),
+    )
+
+
 @dataclass(slots=True)
 class PassReport:
     """What one pass found and did; ``problems`` are sentences about files that were left as they are."""
@@ -65,7 +75,7 @@ class UpdateCollection:
         """
         report = PassReport(folder.name)
         with self._vault.writing():
-            scan = self._scan(folder)
+            scan = scan_folder(self._files, folder)
             if scan.root_exists:
                 self._compare(folder, scan, report, force, progress)
             else:
@@ -81,14 +91,6 @@ class UpdateCollection:
             self._visit(folder, file, known.get(file.path), report, force)
             progress(done, len(scan.files))
         self._remove_missing(scan, known, report)
-
-    def _scan(self, folder: Folder) -> Scan:
-        wanted = compile_pattern(folder.pattern)
-        return self._files.scan(
-            folder.root,
-            enter=lambda path: not is_excluded(path),
-            wanted=lambda path: wanted(path) and not is_excluded(path),
-        )
 
     def _visit(
         self, folder: Folder, file: SourceFile, known: Document | None, report: PassReport, force: bool

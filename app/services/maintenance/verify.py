@@ -9,9 +9,8 @@ from operator import attrgetter
 from string import ascii_lowercase, digits
 
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source
-from clawmem.app.services.indexing.update import Folder
+from clawmem.app.services.indexing.update import Folder, scan_folder
 from clawmem.app.services.maintenance.doctor import spread
-from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
 from clawmem.domain.documents.entries import GRAIN_OF
 from clawmem.domain.documents.identity import body_hash, source_hash
 from clawmem.domain.documents.times import parse_iso
@@ -92,7 +91,7 @@ class Verify:
     # -- disk and records ---------------------------------------------------------------------------
 
     def _disk(self, folder: Folder) -> Iterator[str]:
-        scan = self._scan(folder)
+        scan = scan_folder(self._files, folder)
         if not scan.root_exists:
             yield f"{folder.root} is not there; the documents of {folder.name} cannot be compared with it."
             return
@@ -101,14 +100,6 @@ class Verify:
         for file in scan.files:
             yield from self._file(folder, file, known.get(file.path))
         yield from _gone(scan, known)
-
-    def _scan(self, folder: Folder) -> Scan:
-        wanted = compile_pattern(folder.pattern)
-        return self._files.scan(
-            folder.root,
-            enter=lambda path: not is_excluded(path),
-            wanted=lambda path: wanted(path) and not is_excluded(path),
-        )
 
     def _file(self, folder: Folder, file: SourceFile, known: Document | None) -> Iterator[str]:
         if known and known.inactive not in (None, InactiveReason.REMOVED):
