@@ -8,6 +8,8 @@ from dataclasses import dataclass
 MAX_LENGTH = 300
 MARGIN = 100  # characters around the fragment that are searched too: a match may sit on its edge
 ELLIPSIS = "..."
+LEAD = 60  # characters shown before a match that lies deep in a long line
+_ROOM_TO_MOVE = 3 * LEAD  # a shorter snippet always shows the beginning
 
 # Integer worths, so that a tie is a tie: a query term 1, an intent term 0.3, and any text beats a blank.
 _TERM, _INTENT_TERM, _SOME_TEXT = 100, 30, 1
@@ -55,7 +57,9 @@ def snippet(
             ``start + max_length + 100``, or to ``end + 100`` if that is further, are searched first; when
             none holds a term, the fragment's first line of text is shown. Only where there is no text at
             all is the whole body searched. Offsets past the end of the body count as its end.
-        max_length: In characters. A longer text is cut to ``max_length - 3`` and ``...`` is added.
+        max_length: In characters. A longer text is cut to ``max_length - 3`` and ``...`` is added; where the
+            best line's first match lies beyond that cut, and *max_length* is at least 180, the text begins with ``...`` up to 60 characters
+            before it.
         first_line: File line of the body's first line, > 1 behind frontmatter.
 
     Returns:
@@ -70,7 +74,7 @@ def snippet(
     regions = _regions(body, len(lines), around, max_length)
     best = _best_line(regions, lambda number: _worth(lines[number].lower(), wanted, intended))
     start = _window_start(lines, best, max_length)
-    text = _cut("\n".join(lines[start : best + 3]), max_length)
+    text = _cut("\n".join(lines[start : best + 3]), max_length, _first_match(lines[best], wanted | intended))
     shown = text.count("\n") + 1
     at = first_line + start
     return Snippet(text, at, shown, before=at - 1, after=len(lines) - start - shown)
@@ -130,5 +134,18 @@ def _window_start(lines: list[str], best: int, max_length: int) -> int:
     return before if fits else best
 
 
-def _cut(text: str, max_length: int) -> str:
-    return text if len(text) <= max_length else text[: max_length - len(ELLIPSIS)] + ELLIPSIS
+def _first_match(line: str, terms: set[str]) -> int:
+    found = [at for at in map(line.lower().find, terms) if at >= 0]
+    return min(found, default=0)
+
+
+def _cut(text: str, max_length: int, match: int) -> str:
+    """At most *max_length* characters; of a line so long that its match would be lost, the part around it."""
+    room = max_length - len(ELLIPSIS)
+    if len(text) <= max_length:
+        return text
+    if match < room - LEAD or max_length < _ROOM_TO_MOVE:
+        return text[:room] + ELLIPSIS
+    begin = text.find(" ", match - LEAD, match) + 1 or match
+    rest = ELLIPSIS + text[begin:]
+    return rest if len(rest) <= max_length else rest[:room] + ELLIPSIS

@@ -14,6 +14,7 @@ from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.update import Folder, UpdateCollection
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import Candidate, Ranking, RetrievalRequest, Unit, read_request
+from clawmem.ports.errors import InvalidInput
 
 POOLED = "corpus"
 DEPTH = 100
@@ -81,6 +82,9 @@ class BenchRetrieval:
         began = perf_counter()
         for folder in _folders(collection, scoped):
             passed = self._update(folder)
+            if not passed.added + passed.updated + passed.unchanged:
+                found = " ".join(passed.problems) or "no file matches."
+                raise InvalidInput("INVALID_INPUT", f"{folder.root} has no document to index: {found}")
             report.documents += passed.added
         report.index_s = perf_counter() - began
         if self._embed:

@@ -25,8 +25,6 @@ from clawmem.ports.vault import Vault
 
 Stage = Callable[[RetrievalRequest, Work, Trace], Work]
 
-# Metadata decides near-ties; what lies deeper than this is not looked up unless so many were asked for.
-SCORED = 30
 SPREAD = 20  # candidates from the top that are compared with each other, whatever the limit
 READ_FOR_DIVERSITY = 800  # characters of each text that are compared
 
@@ -65,14 +63,13 @@ def score(vault: Vault) -> Stage:
     """Relevance and what the vault knows of each document, by the policy that was asked for."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        candidates = work.candidates[: max(SCORED, request.limit)]
-        documents = vault.documents.many({c.document_id for c in candidates})
+        documents = vault.documents.many({c.document_id for c in work.candidates})
         recent = has_recency_intent(request.query)
         if recent:
             trace.stages[-1].notes.append("the question asks for what is recent")
         scored = [
             _scored(replace(c, document=documents[c.document_id]), request, recent)
-            for c in candidates
+            for c in work.candidates
             if c.document_id in documents and documents[c.document_id].inactive is None
         ]
         kept = [c for c in scored if c.score >= request.min_score]

@@ -159,3 +159,25 @@ def test_broken_arguments_are_refused() -> None:
         snippet(BODY, [], around=(5, 4))
     with pytest.raises(ValueError, match="around"):
         snippet(BODY, [], around=(-1, 4))
+
+
+@pytest.mark.parametrize(("before", "moved"), [(236, False), (237, True), (5000, True)])
+def test_a_match_deep_in_a_long_line_is_shown(before: int, moved: bool) -> None:
+    """Up to the cut less the lead the beginning is shown, one past it the part around the match."""
+    body = "x" * (before - 1) + " needle " + "y" * 1000
+
+    shown = snippet(body, ["needle"], max_length=300)
+
+    assert "needle" in shown.text
+    assert shown.text.startswith("...") is moved
+    assert shown.text.endswith("...")
+    assert len(shown.text) <= 300
+    assert (shown.start_line, shown.line_count) == (1, 1)
+
+
+def test_a_shown_end_has_no_ellipsis() -> None:
+    """Where the part around the match reaches the end of the text, nothing follows it."""
+    shown = snippet("word " * 200 + "needle", ["needle"], max_length=300)
+
+    assert shown.text.startswith("...")
+    assert shown.text.endswith("needle")
