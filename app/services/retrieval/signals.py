@@ -44,5 +44,7 @@ def _since_access(moment: str | None, now_ms: int) -> float | None:
 
 
 def _never_accessed(accessed: str | None, modified: str) -> bool:
-    at, changed = parse_iso(accessed or ""), parse_iso(modified)
+    if accessed is None:
+        return True
+    at, changed = parse_iso(accessed), parse_iso(modified)
     return at is None or changed is None or abs(at - changed) <= _SAME_MOMENT_MS
