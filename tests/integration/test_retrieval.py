@@ -18,7 +18,7 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.indexing.update import Folder, UpdateCollection
-from clawmem.app.services.retrieval.legs import AskAll, Hits, Leg, lexical_leg
+from clawmem.app.services.retrieval.legs import AskAll, Hits, Leg, lexical_leg, vector_leg
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.query import query
 from clawmem.app.services.retrieval.request import (
@@ -32,6 +32,7 @@ from clawmem.app.services.retrieval.request import (
 )
 from clawmem.app.services.retrieval.search import search
 from clawmem.app.services.retrieval.signals import signals_of
+from clawmem.app.services.retrieval.stages import fuse
 from clawmem.app.services.retrieval.vsearch import vsearch
 from clawmem.domain.retrieval.composite import published
 from clawmem.ports.embedder import Embedder
@@ -313,6 +314,21 @@ class TestLegs:
         assert "vector" not in answer.trace.hits
         with pytest.raises(EmbeddingError, match="does not answer"):
             notes.ask("what about vinegar", "vsearch")
+
+    def test_lines_by_meaning_where_no_word_is_met(self, notes: Notes) -> None:
+        """Asked for lines, ``query`` falls back to the passages that are near when the words find none."""
+        notes.take_in({"kettle.md": KETTLE})
+
+        def finds_nothing(request: RetrievalRequest) -> Hits:
+            return {"line": []}
+
+        legs = {"lexical": finds_nothing, "vector": vector_leg(notes.vault, notes.embedder)}
+        stages = {"search": AskAll(legs), "fuse": fuse(notes.vault)}
+        request = read_request("what about vinegar", now_ms=0, unit=Unit.LINE)
+        work, _ = Pipeline(notes.vault, stages).rank(request)
+
+        assert work.candidates
+        assert all(candidate.span is not None for candidate in work.candidates)
 
     def test_an_error_without_words_is_named_by_its_kind(self, notes: Notes) -> None:
         """A leg is never degraded for an empty reason."""

@@ -25,6 +25,7 @@ from clawmem.ports.vault import Vault
 
 Stage = Callable[[RetrievalRequest, Work, Trace], Work]
 
+PRECISE_SHARE = 0.55  # puts every precise match further above every other than metadata can move a score
 SPREAD = 20  # candidates from the top that are compared with each other, whatever the limit
 READ_FOR_DIVERSITY = 800  # characters of each text that are compared
 
@@ -34,6 +35,10 @@ def fuse(vault: Vault) -> Stage:
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         by_document = request.unit is Unit.DOCUMENT
+        if not by_document and not work.legs.get(grains.LINE):
+            return nearest(vault)(
+                request, work, trace
+            )  # no line holds a word of it; meaning may know a passage
         speakers = grains.named_speakers(words(request.query))
         found = (_documents if by_document else _lines)(vault, work, speakers)
         return work.with_candidates(_precise_first(vault, found, request, work)[:MAX_LIMIT])
@@ -145,7 +150,7 @@ def _identity(key: FragmentKey, unit: Unit) -> FragmentKey | int:
 
 
 def _lift(candidate: Candidate, precise: bool) -> Candidate:
-    relevance = (candidate.relevance + precise) / 2
+    relevance = PRECISE_SHARE * precise + (1 - PRECISE_SHARE) * candidate.relevance
     legs = {**candidate.legs, PRECISE: float(precise)}
     return replace(candidate, relevance=relevance, score=relevance, legs=legs)
 
