@@ -35,6 +35,7 @@ def needs(capability: Capability) -> Callable[[Test], Test]:
     """Mark a contract test as one that only backends with *capability* can pass."""
 
     def mark(test: Test) -> Test:
+        """Remember what the test needs."""
         test.__dict__["needs"] = _needed(test) | {capability}
         return test
 
@@ -87,6 +88,7 @@ def _needed(test: Any) -> frozenset[Capability]:
 
 def _skipped(cls: type[Contract], promised: Any, lacking: frozenset[Capability]) -> Callable[..., None]:
     def stand_in(self: Contract) -> None:
+        """What stands where a skipped test was."""
         raise AssertionError("skipped tests are never run")
 
     stand_in.__name__ = promised.__name__
@@ -103,4 +105,5 @@ class VaultContract(Contract):
 
     @pytest.fixture
     def vault(self) -> Vault:
+        """Supplied by the subclass."""
         raise NotImplementedError("override the `vault` fixture and return an EMPTY Vault")

@@ -14,6 +14,7 @@ class ClockContract(Contract):
 
     @pytest.fixture
     def clock(self) -> Clock:
+        """Supplied by the subclass."""
         raise NotImplementedError("override the `clock` fixture and return a Clock")
 
     def test_whole_milliseconds(self, clock: Clock) -> None:

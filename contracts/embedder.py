@@ -18,6 +18,7 @@ class EmbedderContract(Contract):
 
     @pytest.fixture
     def embedder(self) -> Embedder:
+        """Supplied by the subclass."""
         raise NotImplementedError("override the `embedder` fixture and return an Embedder")
 
     def test_names_its_space(self, embedder: Embedder) -> None:

@@ -17,10 +17,12 @@ Seal = Callable[[str, str], None]
 class _FileContract(Contract):
     @pytest.fixture
     def files(self) -> FileSource:
+        """Supplied by the subclass."""
         raise NotImplementedError("override the `files` fixture and return a FileSource")
 
     @pytest.fixture
     def place(self) -> Place:
+        """Supplied by the subclass."""
         raise NotImplementedError(
             "override the `place` fixture: a function that writes a tree {path: bytes} into a new folder that "
             "`files` can see and returns that folder's absolute path"
@@ -190,6 +192,7 @@ class FileLinkContract(_FileContract):
 
     @pytest.fixture
     def link(self) -> Link:
+        """Supplied by the subclass."""
         raise NotImplementedError("override the `link` fixture: a function that makes a symbolic link")
 
     def test_links_are_not_reported(self, files: FileSource, place: Place, link: Link) -> None:
@@ -246,6 +249,7 @@ class FileSealContract(_FileContract):
 
     @pytest.fixture
     def seal(self) -> Seal:
+        """Supplied by the subclass."""
         raise NotImplementedError("override the `seal` fixture: a function that takes the right to read away")
 
     def test_sealed_folder_is_named(self, files: FileSource, place: Place, seal: Seal) -> None:
@@ -290,6 +294,7 @@ def noting(asked: list[str], answer: Callable[[str], bool] = always) -> Callable
     """Answer like *answer*, and remember in *asked* what was asked about."""
 
     def ask(path: str) -> bool:
+        """Supplied by the subclass."""
         asked.append(path)
         return answer(path)
 

@@ -14,6 +14,7 @@ from clawmem.ports.records import Lease
 class _LeaseContract(Contract):
     @pytest.fixture
     def leases(self) -> LeaseStore:
+        """Supplied by the subclass."""
         raise NotImplementedError("override the `leases` fixture and return an EMPTY LeaseStore")
 
 

@@ -203,6 +203,7 @@ class VaultDurabilityContract(VaultContract):
 
     @pytest.fixture
     def reopen(self) -> Callable[[], Vault]:
+        """Supplied by the subclass."""
         raise NotImplementedError("override the `reopen` fixture: a function that opens the same vault again")
 
     @needs(Capability.DURABILITY)
