@@ -88,6 +88,11 @@ class Fragment:
     context: str = ""
 
 
+def embedding_text(context: str, text: str) -> str:
+    """What an embedder sees of a fragment: its context, a line break and its text, stripped."""
+    return f"{context}\n{text}".strip()
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """Where a fragment lies, without its text: what ranking needs to know of it."""

@@ -13,6 +13,7 @@ from clawmem.ports.records import (
     FragmentKey,
     PendingText,
     Vector,
+    embedding_text,
 )
 
 ATTEMPTS = 3  # failures after which a text is given up
@@ -68,10 +69,10 @@ class Tables:
 def embedded_texts(
     document_id: int, fragments: tuple[Fragment, ...]
 ) -> tuple[tuple[FragmentKey, PendingText], ...]:
-    """What is embedded for each fragment that is embedded at all: not a line, and not blank."""
+    """What is embedded for each fragment that is embedded at all: not of a kind that never is, and not blank."""
     found = []
     for fragment in fragments:
-        text = f"{fragment.context}\n{fragment.text}".strip()
+        text = embedding_text(fragment.context, fragment.text)
         if text and fragment.kind not in NEVER_EMBEDDED:
             name = sha256(text.encode()).hexdigest()
             found.append((FragmentKey(document_id, fragment.seq), PendingText(name, text)))

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from hashlib import sha256
@@ -22,6 +21,7 @@ from clawmem.ports.records import (
     Scope,
     SourceStamp,
     Span,
+    embedding_text,
 )
 
 _COLUMNS = tuple(f.name for f in fields(Document) if f.name not in ("stamp", "id"))
@@ -182,23 +182,10 @@ class SqliteDocuments:
 
 def text_hash(part: Fragment) -> str | None:
     """The name under which a fragment's vector is kept; ``None`` for what is never embedded."""
-    text = embedded_text(part.context, part.text)
+    text = embedding_text(part.context, part.text)
     if part.kind in NEVER_EMBEDDED or not text:
         return None
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def embedded_text(context: str, text: str) -> str:
-    """What is embedded for a fragment, as the port says."""
-    return f"{context}\n{text}".strip()
-
-
-def group_by_document(keys: Iterable[int]) -> dict[int, list[int]]:
-    """Packed keys by document id."""
-    found: dict[int, list[int]] = defaultdict(list)
-    for key in keys:
-        found[unpack(key).document_id].append(key)
-    return found
 
 
 def _values(document: Document) -> dict[str, Any]:

@@ -6,21 +6,20 @@ from array import array
 from collections.abc import Mapping, Sequence
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.documents import embedded_text
 from clawmem.adapters.sqlite.keys import span, unpack
 from clawmem.ports.errors import BadVector, ModelMismatch
-from clawmem.ports.records import EmbeddingCounts, FragmentKey, PendingText, Vector
+from clawmem.ports.records import EmbeddingCounts, FragmentKey, PendingText, Vector, embedding_text
 
 MAX_ATTEMPTS = 3
 _UNIT_TOLERANCE = 1e-3  # float32 and half-precision tables drift; a vector that is not unit at all does not
 
 # Texts without a vector of served documents that are not complete; one given-up text holds no other back.
-_PENDING = """
+_PENDING = f"""
 select min(key), text_hash
   from documents join fragments on key between id << 20 and (id << 20) | 1048575
  where documents.inactive is null and embed_state <> 'synced' and text_hash is not null
    and text_hash not in (select text_hash from vectors)
-   and text_hash not in (select text_hash from embed_failures where attempts >= 3)
+   and text_hash not in (select text_hash from embed_failures where attempts >= {MAX_ATTEMPTS})
  group by text_hash order by 1 limit ?
 """
 _USED = """
@@ -35,12 +34,12 @@ select (select count(*) from used join vectors using (text_hash)),
          where attempts >= {MAX_ATTEMPTS} and text_hash not in (select text_hash from vectors)),
        (select count(*) from vectors where text_hash not in (select text_hash from used))
 """
-_STATE = """
+_STATE = f"""
 update documents set embed_state = case
     when not exists (select 1 from fragments where key between id << 20 and (id << 20) | 1048575
         and text_hash is not null and text_hash not in (select text_hash from vectors)) then 'synced'
     when exists (select 1 from fragments join embed_failures using (text_hash)
-        where key between id << 20 and (id << 20) | 1048575 and attempts >= 3
+        where key between id << 20 and (id << 20) | 1048575 and attempts >= {MAX_ATTEMPTS}
           and text_hash not in (select text_hash from vectors)) then 'failed'
     else 'pending' end
  where id in (select key >> 20 from fragments where text_hash in (select value from json_each(?)))
@@ -159,7 +158,7 @@ class _Texts:
         sql = 'select start, "end", context, own_text from fragments where key = ?'
         start, end, context, own = self._db.rows(sql, (key,))[0]
         text = self._body_of(unpack(key).document_id)[start:end] if own is None else own
-        return embedded_text(context, text)
+        return embedding_text(context, text)
 
     def _body_of(self, document_id: int) -> str:
         if document_id != self._document_id:

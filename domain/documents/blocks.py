@@ -52,6 +52,7 @@ class _Line:
 
     @property
     def end(self) -> int:
+        """Behind its last character, the line break not included."""
         return self.start + len(self.text)
 
 

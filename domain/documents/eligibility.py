@@ -98,6 +98,7 @@ def compile_pattern(pattern: str) -> Matcher:
     globs = [_segments(one) for one in expand_braces(pattern)]
 
     def matches(path: str) -> bool:
+        """Whether one of the alternatives names *path*."""
         names = path.split("/")
         return any(_matches(glob, names) for glob in globs)
 

@@ -78,11 +78,6 @@ def fragment(
     return [_number(seq, stretch, body, places, title, date) for seq, stretch in enumerate(stretches)]
 
 
-def embedding_text(part: Fragment) -> str:
-    """What an embedder sees of a fragment: its context above its text, stripped."""
-    return f"{part.context}\n{part.text}".strip()
-
-
 @dataclass(frozen=True, slots=True)
 class _Placed:
     block: Block
@@ -219,6 +214,7 @@ class _LineNumbers:
         self._first = first_line
 
     def at(self, offset: int) -> int:
+        """The file line that holds the character at *offset*."""
         return self._first + bisect_left(self._breaks, offset)
 
 

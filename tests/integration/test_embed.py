@@ -16,9 +16,8 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing import embed
 from clawmem.app.services.indexing.embed import EmbedPending, EmbedReport
 from clawmem.app.services.indexing.update import Folder, PassReport, UpdateCollection
-from clawmem.domain.documents.fragments import embedding_text
 from clawmem.ports.errors import EmbeddingError, ModelMismatch
-from clawmem.ports.records import NEVER_EMBEDDED, EmbeddingCounts, EmbedState, Vector
+from clawmem.ports.records import NEVER_EMBEDDED, EmbeddingCounts, EmbedState, Vector, embedding_text
 
 HOUR_NS = 3_600_000_000_000
 STORIES = {f"{n}.md": f"# Story {n}\n\nOnce, in town number {n}, a clock stood still.\n" for n in range(7)}
@@ -82,10 +81,10 @@ class Shelf:
     def texts(self) -> list[str]:
         """What should have a vector, a text for every fragment."""
         return [
-            embedding_text(part)
+            embedding_text(part.context, part.text)
             for document in self.vault.documents.latest()
             for part in self.vault.documents.fragments(document.id)
-            if part.kind not in NEVER_EMBEDDED and embedding_text(part)
+            if part.kind not in NEVER_EMBEDDED and embedding_text(part.context, part.text)
         ]
 
     def states(self) -> set[EmbedState]:

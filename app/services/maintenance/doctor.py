@@ -12,10 +12,9 @@ from struct import unpack
 
 from clawmem.app.services.indexing.update import Folder
 from clawmem.domain.documents.entries import GRAIN_OF
-from clawmem.domain.documents.fragments import embedding_text
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.files import FileSource
-from clawmem.ports.records import Document, EmbedState, Grain, Vector
+from clawmem.ports.records import Document, EmbedState, Grain, Vector, embedding_text
 from clawmem.ports.vault import Vault
 
 SAMPLE = 20  # stored vectors that are computed again
@@ -212,7 +211,10 @@ class Doctor:
             vectors = self._vault.embeddings.of_document(document.id)
             if vectors:
                 key, vector = vectors[len(vectors) // 2]
-                texts = {p.seq: embedding_text(p) for p in self._vault.documents.fragments(document.id)}
+                texts = {
+                    p.seq: embedding_text(p.context, p.text)
+                    for p in self._vault.documents.fragments(document.id)
+                }
                 yield document, texts[key.seq], vector
 
     # -- for information ----------------------------------------------------------------------------

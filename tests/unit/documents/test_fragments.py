@@ -18,10 +18,9 @@ from clawmem.domain.documents.fragments import (
     MIN_FRAGMENT,
     MIN_FRONT_MATTER,
     MIN_SPLIT,
-    embedding_text,
     fragment,
 )
-from clawmem.ports.records import Fragment, FragmentKind
+from clawmem.ports.records import Fragment, FragmentKind, embedding_text
 
 SENTENCE = "The sessions move to one database before the end of the month. "
 LIMITS = {
@@ -408,8 +407,8 @@ def test_what_is_embedded_is_the_context_above_the_text() -> None:
     """Stripped, and the text alone where there is no context."""
     _, passage, line = fragment("\n\nText.\n\n", title="T", date="2026-04-02")
 
-    assert embedding_text(passage) == "T (2026-04-02)\n\n\nText."
-    assert embedding_text(line) == "Text."
+    assert embedding_text(passage.context, passage.text) == "T (2026-04-02)\n\n\nText."
+    assert embedding_text(line.context, line.text) == "Text."
 
 
 # Size
