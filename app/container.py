@@ -7,7 +7,7 @@ from typing import Any
 from dependency_injector import containers, providers
 
 from clawmem.app.settings import Settings
-from clawmem.ports.errors import BackendUnavailable, ConfigError
+from clawmem.ports.errors import ExtraMissing
 
 
 def late(target: str, *, extra: str | None = None) -> Callable[..., Any]:
@@ -34,7 +34,10 @@ def _attribute(target: str, extra: str | None) -> Any:
     except ModuleNotFoundError as missing:
         if extra is None or (missing.name or "").startswith("clawmem"):
             raise  # our own bug, not a missing extra
-        raise BackendUnavailable(module.split(".")[2], extra=extra) from missing
+        raise ExtraMissing(module.split(".")[2], extra=extra) from missing
+
+
+_SERVICES = "clawmem.app.services"
 
 
 def _function(target: str) -> Callable[..., Any]:
@@ -42,22 +45,26 @@ def _function(target: str) -> Callable[..., Any]:
     return lambda: _attribute(target, None)
 
 
-_SERVICES = "clawmem.app.services"
-
-
 class Container(containers.DeclarativeContainer):
     """One place that names concrete adapters. Build it in an entry point, override it in tests."""
 
     config = providers.Configuration(strict=True)
 
-    vault = providers.Selector(
-        config.backend,
-        sqlite=providers.Singleton(
-            late("clawmem.adapters.sqlite.vault:SqliteVault"), config.vault, read_only=config.read_only
-        ),
+    records = providers.Singleton(
+        late("clawmem.adapters.sqlite.vault:SqliteVault"), config.vault, read_only=config.read_only
     )
     files = providers.Singleton(late("clawmem.adapters.files.disk:DiskFiles"))
     clock = providers.Singleton(late("clawmem.adapters.system.clock:SystemClock"))
+    holder = providers.Singleton(late("clawmem.adapters.system.holder:holder_id"))
+    engines = providers.Factory(
+        late(f"{_SERVICES}.indexes.engines:Engines"),
+        providers.Callable(_function("clawmem.app.backends:backend_named")),
+        config.indexes,
+        read_only=config.read_only,
+        options=config.options,
+    )
+    indexer = providers.Factory(late(f"{_SERVICES}.indexes.indexer:Indexer"), records, clock, holder)
+    vault = providers.Singleton(late(f"{_SERVICES}.indexes.vault:ServedVault"), records, engines, indexer)
     embedder = providers.Singleton(late("clawmem.adapters.models.static:StaticEmbedder"))
     parse_yaml = providers.Singleton(_function("clawmem.adapters.files.front_matter:parse_yaml"))
 
@@ -69,27 +76,35 @@ class Container(containers.DeclarativeContainer):
     vsearch = providers.Factory(late(f"{_SERVICES}.retrieval.vsearch:vsearch"), vault, embedder)
     query = providers.Factory(late(f"{_SERVICES}.retrieval.query:query"), vault, embedder)
     lookup = providers.Factory(late(f"{_SERVICES}.documents.lookup:Lookup"), vault, config.roots)
+    recalls = providers.Factory(
+        late(f"{_SERVICES}.retrieval.recalls:Recalls"),
+        vault.provided.telemetry,
+        clock,
+        enabled=config.telemetry,
+    )
+    analytics = providers.Factory(late("clawmem.adapters.duckdb.analytics:DuckdbAnalytics", extra="duckdb"))
+    report = providers.Factory(
+        late(f"{_SERVICES}.maintenance.report:Report"),
+        vault.provided.documents,
+        vault.provided.telemetry,
+        clock,
+        analytics.provider,
+    )
     status = providers.Factory(late(f"{_SERVICES}.maintenance.status:Status"), vault, clock)
     doctor = providers.Factory(late(f"{_SERVICES}.maintenance.doctor:Doctor"), vault, files)
     verify = providers.Factory(late(f"{_SERVICES}.maintenance.verify:Verify"), vault, files)
 
 
 def build_container(settings: Settings, *, read_only: bool) -> Container:
-    """
-    The container for *settings*; nothing is opened yet.
-
-    Raises:
-        ConfigError: no backend of that name.
-    """
-    known = sorted(Container.vault.providers)
-    if settings.backend not in known:
-        raise ConfigError(f"There is no backend {settings.backend!r}. Known are: {', '.join(known)}.")
+    """The container for *settings*; nothing is opened yet."""
     container = Container()
     container.config.from_dict(
         {
-            "backend": settings.backend,
             "vault": str(settings.vault),
+            "indexes": f"{settings.vault}.indexes",
+            "options": settings.backend_options,
             "read_only": read_only or settings.read_only,
+            "telemetry": settings.telemetry and not settings.read_only,
             "roots": {name: str(one.path) for name, one in settings.collections.items()},
         }
     )

@@ -12,17 +12,19 @@ from typing import TYPE_CHECKING, cast
 from clawmem.app.container import Container, build_container
 from clawmem.app.settings import Settings
 from clawmem.ports.clock import Clock
-from clawmem.ports.errors import VaultError
-from clawmem.ports.vault import Vault
+from clawmem.ports.errors import BackendMismatch, VaultError
 
 if TYPE_CHECKING:
     from clawmem.app.services.documents.lookup import Lookup
+    from clawmem.app.services.indexes.vault import ServedVault
     from clawmem.app.services.indexing.embed import EmbedPending
     from clawmem.app.services.indexing.update import Folder, UpdateCollection
     from clawmem.app.services.maintenance.doctor import Doctor
+    from clawmem.app.services.maintenance.report import Report
     from clawmem.app.services.maintenance.status import Status
     from clawmem.app.services.maintenance.verify import Verify
     from clawmem.app.services.retrieval.pipeline import Pipeline
+    from clawmem.app.services.retrieval.recalls import Recalls
 
 PRIVATE = 0o077
 
@@ -32,7 +34,7 @@ class Services:
     """What an entry point may use; each service is made when it is asked for, with what it imports."""
 
     settings: Settings
-    vault: Vault
+    vault: ServedVault
     clock: Clock
     parts: Container
 
@@ -54,6 +56,16 @@ class Services:
     def lookup(self) -> Lookup:
         """Documents by name."""
         return cast("Lookup", self.parts.lookup())
+
+    @property
+    def recalls(self) -> Recalls:
+        """The record of what is asked."""
+        return cast("Recalls", self.parts.recalls())
+
+    @property
+    def report(self) -> Report:
+        """What an owner asks of the vault."""
+        return cast("Report", self.parts.report())
 
     @property
     def status(self) -> Status:
@@ -97,11 +109,23 @@ def open_services(settings: Settings, *, read_only: bool = False, create: bool =
         )
     container = build_container(settings, read_only=read_only)
     with _private_files():
-        vault: Vault = container.vault()
+        vault: ServedVault = container.vault()
     try:
+        if settings.backend and settings.backend != vault.backend:
+            _choose_backend(vault, settings.backend, read_only=read_only or settings.read_only)
         yield Services(settings, vault, container.clock(), container)
     finally:
         vault.close()
+
+
+def _choose_backend(vault: ServedVault, asked: str, *, read_only: bool) -> None:
+    """A vault that holds nothing yet takes any backend; one in use is moved by `clawmem migrate` alone."""
+    from clawmem.app.backends import backend_named
+
+    backend_named(asked)
+    if read_only or vault.documents.following(0, 1):
+        raise BackendMismatch(vault.backend, asked)
+    vault.move(asked)
 
 
 def _is_there(path: Path) -> bool:

@@ -49,10 +49,16 @@ class Settings(BaseModel):
 
     vault: Path = Field(description="The vault file.")
     config_file: Path = Field(description="The config file in effect, there or not.")
-    backend: str = Field(default="sqlite", min_length=1, description="Which storage the vault uses.")
+    backend: str | None = Field(
+        default=None, min_length=1, description="What keeps the vault's indexes; as it is, when not said."
+    )
+    backend_options: dict[str, str] = Field(
+        default_factory=dict, description="What the backend is told: for lancedb uri, endpoint and so on."
+    )
     ranking: Literal["calibrated", "published"] = Field(
         default="calibrated", description="How relevance and metadata become one score."
     )
+    telemetry: bool = Field(default=True, description="Whether questions are recorded, without their text.")
     read_only: bool = Field(default=False, description="Never change the vault.")
     no_local_models: bool = Field(default=False, description="Never load a model that must be downloaded.")
     profile: Literal["speed", "balanced", "deep"] = Field(

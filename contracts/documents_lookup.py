@@ -11,6 +11,21 @@ from clawmem.ports.vault import Vault
 class LookupContract(VaultContract):
     """Finding documents by what people remember. Supply ``vault``: an EMPTY ``Vault``."""
 
+    def test_following_walks_over_the_served(self, vault: Vault) -> None:
+        """
+        Served documents come by id, above the one that is given, as many as were asked for.
+
+        If this fails: the order is another one, or withdrawn documents are counted.
+        """
+        ids = [save(vault, f"{name}.md") for name in "cab"]
+        gone = save(vault, "gone.md")
+        ids.append(save(vault, "d.md"))
+        vault.documents.deactivate([gone], InactiveReason.REMOVED)
+
+        assert [found.id for found in vault.documents.following(0, 9)] == sorted(ids)
+        assert [found.id for found in vault.documents.following(ids[0], 2)] == sorted(ids)[1:3]
+        assert vault.documents.following(ids[-1], 9) == vault.documents.following(0, 0) == []
+
     def test_hash_prefix(self, vault: Vault) -> None:
         """
         A prefix of a body hash, from one digit to all 64, finds each active document that has it.

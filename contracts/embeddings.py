@@ -11,15 +11,16 @@ from clawmem.contracts.samples import (
     VECTOR_B,
     document,
     fragments,
-    keys,
     pending_texts,
     raw_vector,
     save,
     sha,
     unit_vector,
+    vector_of,
 )
 from clawmem.ports.errors import BadVector, ModelMismatch
 from clawmem.ports.records import (
+    EVERYTHING,
     NEVER_EMBEDDED,
     EmbeddingCounts,
     Fragment,
@@ -27,6 +28,7 @@ from clawmem.ports.records import (
     FragmentKind,
     InactiveReason,
     PendingText,
+    Scope,
     Vector,
 )
 from clawmem.ports.vault import Vault
@@ -198,10 +200,10 @@ class EmbeddingStorageContract(VaultContract):
         stored = vault.embeddings.store(MODEL, {sha("One."): VECTOR_A, sha("Two."): VECTOR_B})
 
         assert sorted(stored) == [
-            (FragmentKey(first, 0), VECTOR_A),
-            (FragmentKey(first, 1), VECTOR_B),
-            (FragmentKey(first, 2), VECTOR_A),
-            (FragmentKey(second, 0), VECTOR_B),
+            vector_of(first, 0, VECTOR_A),
+            vector_of(first, 1, VECTOR_B),
+            vector_of(first, 2, VECTOR_A),
+            vector_of(second, 0, VECTOR_B),
         ]
 
     def test_lines_are_not_returned(self, vault: Vault) -> None:
@@ -213,8 +215,8 @@ class EmbeddingStorageContract(VaultContract):
         passage, line = fragments("One.")[0], Fragment(1, FragmentKind.LINE, 1, 1, 0, 4, "One.")
         saved = vault.documents.save(document("a.md", "One."), "One.", [passage, line])
 
-        assert vault.embeddings.store(MODEL, {sha("One."): VECTOR_A}) == [(FragmentKey(saved, 0), VECTOR_A)]
-        assert vault.embeddings.of_document(saved) == [(FragmentKey(saved, 0), VECTOR_A)]
+        assert vault.embeddings.store(MODEL, {sha("One."): VECTOR_A}) == [vector_of(saved, 0, VECTOR_A)]
+        assert vault.embeddings.of_document(saved) == [vector_of(saved, 0, VECTOR_A)]
 
     def test_vector_of_a_text_nobody_has(self, vault: Vault) -> None:
         """
@@ -259,7 +261,7 @@ class EmbeddingStorageContract(VaultContract):
 
         assert (refused.value.stored, refused.value.asked) == (MODEL, "model-b")
         assert vault.embeddings.fingerprint() == MODEL
-        assert vault.embeddings.of_document(saved) == [(FragmentKey(saved, 0), VECTOR_A)]
+        assert vault.embeddings.of_document(saved) == [vector_of(saved, 0, VECTOR_A)]
         assert pending_texts(vault) == ["Two."]
 
     @pytest.mark.parametrize("bad", REFUSED.values(), ids=REFUSED)
@@ -275,7 +277,7 @@ class EmbeddingStorageContract(VaultContract):
         with pytest.raises(BadVector):
             vault.embeddings.store(MODEL, {sha("Two."): VECTOR_B, sha("Three."): bad})
 
-        assert vault.embeddings.of_document(saved) == [(FragmentKey(saved, 0), VECTOR_A)]
+        assert vault.embeddings.of_document(saved) == [vector_of(saved, 0, VECTOR_A)]
         assert pending_texts(vault) == ["Two.", "Three."]
 
     @pytest.mark.parametrize(
@@ -317,7 +319,7 @@ class EmbeddingStorageContract(VaultContract):
 
         vault.embeddings.store(MODEL, {sha("One."): vector})
 
-        assert vault.embeddings.of_document(saved) == [(FragmentKey(saved, 0), vector)]
+        assert vault.embeddings.of_document(saved) == [vector_of(saved, 0, vector)]
 
     def test_of_document_in_fragment_order(self, vault: Vault) -> None:
         """
@@ -330,9 +332,48 @@ class EmbeddingStorageContract(VaultContract):
         vault.embeddings.store(MODEL, vectors)
 
         expected = [unit_vector(n, 1) for n in range(1, 12)]
-        assert vault.embeddings.of_document(saved) == list(
-            zip(keys(saved, range(1, 12)), expected, strict=True)
+        assert vault.embeddings.of_document(saved) == [
+            vector_of(saved, seq, vector) for seq, vector in enumerate(expected, start=1)
+        ]
+
+    def test_nearest_compares_with_every_stored_vector(self, vault: Vault) -> None:
+        """
+        The nearest served fragments come by cosine, whatever a vector index holds; an unserved one is none of them.
+
+        If this fails: the vector index is asked, or fragments of inactive documents are not left out.
+        """
+        first, second, gone = (
+            save(vault, "a.md", "One."),
+            save(vault, "b.md", "Two."),
+            save(vault, "c.md", "One."),
         )
+        vault.documents.deactivate([gone], InactiveReason.REMOVED)
+        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A, sha("Two."): VECTOR_B})
+
+        hits = vault.embeddings.nearest(VECTOR_B, 10)
+
+        assert [hit.key for hit in hits] == [FragmentKey(second, 0), FragmentKey(first, 0)]
+        assert [hit.score for hit in hits] == pytest.approx([1, 10 / 14], abs=1e-5)
+        assert vault.embeddings.nearest(VECTOR_B, 1) == hits[:1]
+        assert vault.embeddings.nearest(VECTOR_B, 0) == vault.embeddings.nearest(bytes(12), 9) == []
+
+    def test_nearest_among_some(self, vault: Vault) -> None:
+        """
+        Given documents, and a scope, limit what is compared; no documents at all leave nothing.
+
+        If this fails: an empty set of documents is taken for every document.
+        """
+        saved = [save(vault, f"{n}.md", "One.", collection=name) for n, name in enumerate("aab")]
+        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
+
+        def found(scope: Scope, documents: list[int] | None) -> list[int]:
+            hits = vault.embeddings.nearest(VECTOR_A, 9, scope, documents=documents)
+            return [hit.key.document_id for hit in hits]
+
+        assert found(EVERYTHING, saved[1:]) == saved[1:]
+        assert found(Scope(frozenset("a")), saved[1:]) == [saved[1]]
+        assert found(Scope(frozenset("b")), None) == [saved[2]]
+        assert found(EVERYTHING, []) == []
 
     def test_of_document_that_is_not_served(self, vault: Vault) -> None:
         """
@@ -347,4 +388,4 @@ class EmbeddingStorageContract(VaultContract):
 
         save(vault, "a.md", "One.")
 
-        assert vault.embeddings.of_document(saved) == [(FragmentKey(saved, 0), VECTOR_A)]
+        assert vault.embeddings.of_document(saved) == [vector_of(saved, 0, VECTOR_A)]

@@ -1,8 +1,18 @@
 from __future__ import annotations
 
 from clawmem.contracts.base import VaultContract
-from clawmem.contracts.samples import MODEL, VECTOR_A, VECTOR_B, fetch, pending_texts, save, sha, unit_vector
-from clawmem.ports.records import EmbeddingCounts, EmbedState, FragmentKey, InactiveReason
+from clawmem.contracts.samples import (
+    MODEL,
+    VECTOR_A,
+    VECTOR_B,
+    fetch,
+    pending_texts,
+    save,
+    sha,
+    unit_vector,
+    vector_of,
+)
+from clawmem.ports.records import EmbeddingCounts, EmbedState, InactiveReason
 from clawmem.ports.vault import Vault
 
 
@@ -98,7 +108,7 @@ class EmbeddingStateContract(VaultContract):
 
         assert vault.embeddings.clean() == 2
         assert vault.embeddings.clean() == 0
-        assert vault.embeddings.of_document(here) == [(FragmentKey(here, 0), VECTOR_A)]
+        assert vault.embeddings.of_document(here) == [vector_of(here, 0, VECTOR_A)]
         assert vault.embeddings.counts() == EmbeddingCounts(stored=1)
 
     def test_cleaned_texts_are_embedded_again(self, vault: Vault) -> None:

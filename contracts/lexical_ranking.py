@@ -1,9 +1,23 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from clawmem.contracts.base import VaultContract
-from clawmem.contracts.samples import any_of, entry, filler, found_by, hits_of, save
+from clawmem.contracts.samples import (
+    DAYS,
+    FILLER_WORDS,
+    WHEN,
+    WINDOWS,
+    any_of,
+    entry,
+    filler,
+    found_by,
+    hits_of,
+    save,
+)
+from clawmem.ports.lexical_index import K1, B
 from clawmem.ports.records import EVERYTHING, FragmentKey, Scope
 from clawmem.ports.vault import Vault
 
@@ -119,6 +133,37 @@ class LexicalRankingContract(VaultContract):
 
         assert found_by(vault, "budget", limit=4) == [1, 2, 3, 4]
 
+    def test_scores_are_bm25(self, vault: Vault) -> None:
+        """
+        Scores are those of the port's formula, worked out by hand, for words of text and title, together and alone.
+
+        If this fails: compare the constants, the rarity, and whether a title word counts twice in tf and length.
+        """
+        vault.lexical.put(
+            [
+                entry(1, "budget plain plain"),
+                entry(2, "budget budget spring plain plain plain"),
+                entry(3, "spring plain", title="budget"),
+                *filler(),
+            ]
+        )
+        total = 3 + len(FILLER_WORDS)
+        average = (3 + 6 + 3 + 3 * len(FILLER_WORDS)) / total
+
+        def part(holding: int, tf: int, length: int) -> float:
+            rarity = math.log(1 + (total - holding + 0.5) / (holding + 0.5))
+            return rarity * tf * (K1 + 1) / (tf + K1 * (1 - B + B * length / average))
+
+        found = {hit.key.document_id: hit.score for hit in hits_of(vault, any_of("budget", "spring"))}
+
+        expected = {
+            1: part(3, 1, 3),
+            2: part(3, 2, 6) + part(2, 1, 6),
+            3: part(3, 2, 3) + part(2, 1, 3),
+        }
+        assert found == pytest.approx(expected, rel=0.12)  # an engine may count a title word twice in length
+        assert sorted(found, key=found.__getitem__) == sorted(expected, key=expected.__getitem__)
+
     @pytest.mark.parametrize(("limit", "expected"), [(-1, 0), (0, 0), (1, 1), (2, 2), (3, 3), (4, 3)])
     def test_limit(self, vault: Vault, limit: int, expected: int) -> None:
         """
@@ -199,12 +244,36 @@ class LexicalScopeContract(VaultContract):
         both = {hit.key: hit.score for hit in hits_of(vault, any_of("budget"))}
         assert alone.score == pytest.approx(both[alone.key])
 
+    @pytest.mark.parametrize(("window", "expected"), WINDOWS)
+    def test_authored_window(self, vault: Vault, window: Scope, expected: list[int]) -> None:
+        """
+        A window sees what was authored from its beginning, inclusive, until its end, exclusive.
 
-def put(vault: Vault, text: str, collection: str) -> int:
+        If this fails: a bound is taken for the other kind, or the window is applied after the cut.
+        """
+        ids = [put(vault, "budget " + "plain " * 9, "notes", day) for day in DAYS]
+        for _ in range(50):
+            put(vault, "budget", "notes", "2020-01-01T00:00:00.000Z")
+
+        assert found_by(vault, "budget", limit=3, scope=window) == [ids[number] for number in expected]
+
+    def test_authored_window_within_a_collection(self, vault: Vault) -> None:
+        """
+        A scope of a collection and a window sees what lies in both.
+
+        If this fails: one of the two conditions replaces the other.
+        """
+        a, _, _ = (put(vault, "budget", "a", day) for day in DAYS)
+        put(vault, "budget", "b", DAYS[0])
+
+        assert found_by(vault, "budget", scope=Scope(frozenset("a"), authored_until=DAYS[1])) == [a]
+
+
+def put(vault: Vault, text: str, collection: str, authored_at: str = WHEN) -> int:
     """Save a new document and put its one entry into the index; its id."""
     place = f"{len(vault.documents.sources(collection))}.md"
-    saved = save(vault, place, text, collection=collection)
-    vault.lexical.put([entry(saved, text, collection=collection)])
+    saved = save(vault, place, text, collection=collection, authored_at=authored_at)
+    vault.lexical.put([entry(saved, text, collection=collection, authored_at=authored_at)])
     return saved
 
 

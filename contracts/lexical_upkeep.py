@@ -4,9 +4,10 @@ from collections.abc import Iterable
 
 import pytest
 
-from clawmem.contracts.base import VaultContract
+from clawmem.contracts.base import VaultContract, needs
 from clawmem.contracts.samples import any_of, entry, filler, found_by, hits_of
-from clawmem.ports.records import Grain, Hit
+from clawmem.ports.capability import Capability
+from clawmem.ports.records import Grain, Hit, Term
 from clawmem.ports.vault import Vault
 
 
@@ -158,6 +159,56 @@ class LexicalUpkeepContract(VaultContract):
         vault.lexical.put([entry(2, "budget budget plain plain", grain=grain)])
 
         assert found_by(vault, "budget", grain=grain) == [2, 1]
+
+    @needs(Capability.STEMMING)
+    def test_holding_counts_entries(self, vault: Vault) -> None:
+        """
+        A term is held by the entries with one of its inflections in title or text, counted once each, at one grain.
+
+        If this fails: occurrences are counted, or other grains.
+        """
+        vault.lexical.put([entry(1, "budget budget", title="budgets"), entry(2, "budgets"), *filler()])
+        vault.lexical.put([entry(1, "budget", grain=Grain.LINE)])
+
+        held = [vault.lexical.holding(Term(word), Grain.PASSAGE) for word in ("budget", "nothing", "spring")]
+
+        assert held == [2, len(filler()), 0]
+        assert vault.lexical.holding(Term("BUDGET"), Grain.LINE) == 1
+        assert vault.lexical.holding(Term("—"), Grain.PASSAGE) == 0
+
+    @needs(Capability.PHRASE)
+    def test_holding_a_phrase(self, vault: Vault) -> None:
+        """
+        A phrase is held by the entries in which its words are neighbours.
+
+        If this fails: its words are counted one by one.
+        """
+        vault.lexical.put([entry(1, "spring budget"), entry(2, "budget spring"), entry(3, "spring")])
+
+        assert vault.lexical.holding(Term("spring budget"), Grain.PASSAGE) == 1
+
+    @needs(Capability.PREFIX)
+    def test_holding_a_prefix(self, vault: Vault) -> None:
+        """
+        A prefix is held by the entries with any word that begins with it.
+
+        If this fails: entries with several such words count several times.
+        """
+        vault.lexical.put([entry(1, "compact compass"), entry(2, "company"), entry(3, "harbour")])
+
+        assert vault.lexical.holding(Term("comp", prefix=True), Grain.PASSAGE) == 2
+
+    def test_holding_forgets_what_was_removed(self, vault: Vault) -> None:
+        """
+        An entry that was replaced or removed holds nothing any more.
+
+        If this fails: the engine's own statistics still count it.
+        """
+        vault.lexical.put([entry(1, "budget"), entry(2, "budget"), entry(3, "budget")])
+        vault.lexical.put([entry(1, "spring")])
+        vault.lexical.remove(2)
+
+        assert vault.lexical.holding(Term("budget"), Grain.PASSAGE) == 1
 
     def test_clear_empties_and_can_be_filled_again(self, vault: Vault) -> None:
         """

@@ -22,11 +22,21 @@ from clawmem.ports.records import (
     Scope,
     Term,
     Vector,
+    VectorEntry,
 )
 from clawmem.ports.vault import Vault
 
 T0 = 1_700_000_000_000  # any instant: implementations must not read a clock
 WHEN = "2024-03-01T09:30:00.000Z"
+DAYS = ("2024-03-01T00:00:00.000Z", "2024-03-02T00:00:00.000Z", "2024-03-03T00:00:00.000Z")
+WINDOWS: tuple[
+    tuple[Scope, list[int]], ...
+] = (  # what a scope sees of what was authored on these days, by their number
+    (Scope(authored_from=DAYS[1]), [1, 2]),
+    (Scope(authored_from=DAYS[0], authored_until=DAYS[1]), [0]),
+    (Scope(authored_from="2024-03-01T00:00:00.001Z", authored_until="2024-03-02T00:00:00.001Z"), [1]),
+    (Scope(authored_from=DAYS[2], authored_until=DAYS[2]), []),
+)
 UNKNOWN = 987_654  # no document of a contract test gets that far
 MODEL = "model-a"  # the fingerprint under which the contracts store vectors
 
@@ -106,9 +116,11 @@ def entry(
     grain: Grain = Grain.PASSAGE,
     collection: str = "notes",
     title: str = "",
+    authored_at: str = WHEN,
 ) -> LexicalEntry:
     """One unit of text for the lexical index."""
-    return LexicalEntry(FragmentKey(document_id, seq), grain, collection, title, text)
+    key = FragmentKey(document_id, seq)
+    return LexicalEntry(key, grain, collection, title, text, f"{document_id}.md", authored_at)
 
 
 def any_of(*terms: str | Term) -> LexicalQuery:
@@ -166,6 +178,11 @@ def unit_vector(*numbers: float) -> Vector:
 
 VECTOR_A = unit_vector(1, 2, 3)
 VECTOR_B = unit_vector(3, 2, 1)
+
+
+def vector_of(document_id: int, seq: int, vector: Vector) -> VectorEntry:
+    """A vector as the store gives it back for a document of `save`."""
+    return VectorEntry(FragmentKey(document_id, seq), vector, "notes", WHEN)
 
 
 def floats(vector: Vector) -> tuple[float, ...]:

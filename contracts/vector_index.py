@@ -7,9 +7,17 @@ from collections.abc import Sequence
 import pytest
 
 from clawmem.contracts.base import VaultContract
-from clawmem.contracts.samples import cosine, raw_vector, save, unit_vector
+from clawmem.contracts.samples import (
+    DAYS,
+    WHEN,
+    WINDOWS,
+    cosine,
+    raw_vector,
+    save,
+    unit_vector,
+)
 from clawmem.ports.errors import BadVector
-from clawmem.ports.records import EVERYTHING, FragmentKey, Scope, Vector
+from clawmem.ports.records import EVERYTHING, FragmentKey, Scope, Vector, VectorEntry
 from clawmem.ports.vault import Vault
 
 EAST = unit_vector(1, 0, 0, 0)
@@ -83,7 +91,7 @@ class VectorSearchContract(VaultContract):
         """
         first, second = save(vault, "a.md"), save(vault, "b.md")
         keys = [FragmentKey(first, 2), FragmentKey(first, 10), FragmentKey(second, 0), FragmentKey(second, 1)]
-        vault.vectors.put([(key, NORTH_EAST) for key in keys[::-1]])
+        vault.vectors.put([VectorEntry(key, NORTH_EAST) for key in keys[::-1]])
 
         assert [hit.key for hit in vault.vectors.search(EAST, 10)] == keys
         assert [hit.key for hit in vault.vectors.search(EAST, 2)] == keys[:2]
@@ -156,6 +164,33 @@ class VectorSearchContract(VaultContract):
         assert found(vault, EAST, 10, "nowhere") == []
         assert found(vault, EAST, 10) == [a, b, c]
 
+    @pytest.mark.parametrize(("window", "expected"), WINDOWS)
+    def test_authored_window(self, vault: Vault, window: Scope, expected: list[int]) -> None:
+        """
+        A window sees what was authored from its beginning, inclusive, until its end, exclusive.
+
+        If this fails: a bound is taken for the other kind, or the window is applied after the cut.
+        """
+        ids = [put_all(vault, [EAST], collection=day[:10], authored_at=day)[0] for day in DAYS]
+        put_all(vault, [EAST] * 50, authored_at="2020-01-01T00:00:00.000Z")
+
+        hits = vault.vectors.search(EAST, 3, window)
+
+        assert [hit.key.document_id for hit in hits] == [ids[number] for number in expected]
+
+    def test_authored_window_within_a_collection(self, vault: Vault) -> None:
+        """
+        A scope of a collection and a window sees what lies in both.
+
+        If this fails: one of the two conditions replaces the other.
+        """
+        a, _, _ = (put_all(vault, [EAST], collection="a", authored_at=day)[0] for day in DAYS)
+        put_all(vault, [EAST], collection="b", authored_at=DAYS[0])
+
+        hits = vault.vectors.search(EAST, 9, Scope(frozenset("a"), authored_until=DAYS[1]))
+
+        assert [hit.key.document_id for hit in hits] == [a]
+
 
 class VectorUpkeepContract(VaultContract):
     """Putting, replacing, removing. Supply ``vault``: an EMPTY ``Vault``."""
@@ -168,7 +203,7 @@ class VectorUpkeepContract(VaultContract):
         """
         (number,) = put_all(vault, [EAST])
 
-        vault.vectors.put([(FragmentKey(number, 0), WEST)])
+        vault.vectors.put([VectorEntry(FragmentKey(number, 0), WEST)])
 
         (hit,) = vault.vectors.search(EAST, 10)
         assert hit.key == FragmentKey(number, 0)
@@ -183,7 +218,9 @@ class VectorUpkeepContract(VaultContract):
         """
         number = save(vault)
 
-        vault.vectors.put(iter([(FragmentKey(number, 0), EAST), (FragmentKey(number, 0), WEST)]))
+        vault.vectors.put(
+            iter([VectorEntry(FragmentKey(number, 0), EAST), VectorEntry(FragmentKey(number, 0), WEST)])
+        )
 
         assert [hit.score for hit in vault.vectors.search(EAST, 10)] == pytest.approx([-1], abs=1e-5)
 
@@ -194,7 +231,9 @@ class VectorUpkeepContract(VaultContract):
         If this fails: only `seq` 0 is removed.
         """
         gone, here = save(vault, "a.md"), save(vault, "b.md")
-        vault.vectors.put([(FragmentKey(number, seq), EAST) for number in (gone, here) for seq in (0, 1, 2)])
+        vault.vectors.put(
+            [VectorEntry(FragmentKey(number, seq), EAST) for number in (gone, here) for seq in (0, 1, 2)]
+        )
 
         vault.vectors.remove(gone)
 
@@ -226,7 +265,9 @@ class VectorUpkeepContract(VaultContract):
         first, second = put_all(vault, [EAST, NORTH])
 
         with pytest.raises(BadVector):
-            vault.vectors.put([(FragmentKey(first, 0), WEST), (FragmentKey(second, 1), bad)])
+            vault.vectors.put(
+                [VectorEntry(FragmentKey(first, 0), WEST), VectorEntry(FragmentKey(second, 1), bad)]
+            )
 
         assert vault.vectors.count() == 2
         assert [hit.score for hit in vault.vectors.search(EAST, 10)] == pytest.approx([1, 0], abs=1e-5)
@@ -240,7 +281,12 @@ class VectorUpkeepContract(VaultContract):
         number = save(vault)
 
         with pytest.raises(BadVector):
-            vault.vectors.put([(FragmentKey(number, 0), EAST), (FragmentKey(number, 1), unit_vector(1, 0))])
+            vault.vectors.put(
+                [
+                    VectorEntry(FragmentKey(number, 0), EAST),
+                    VectorEntry(FragmentKey(number, 1), unit_vector(1, 0)),
+                ]
+            )
 
         assert vault.vectors.count() == 0
 
@@ -265,7 +311,7 @@ class VectorUpkeepContract(VaultContract):
         vault.vectors.clear()
 
         assert (vault.vectors.count(), vault.vectors.search(EAST, 10)) == (0, [])
-        vault.vectors.put([(FragmentKey(number, 0), unit_vector(1, 0))])
+        vault.vectors.put([VectorEntry(FragmentKey(number, 0), unit_vector(1, 0))])
         assert found(vault, unit_vector(1, 0), 10) == [number]
 
     def test_clear_of_an_empty_index(self, vault: Vault) -> None:
@@ -289,10 +335,18 @@ class VectorUpkeepContract(VaultContract):
         assert vault.vectors.method
 
 
-def put_all(vault: Vault, vectors: Sequence[Vector], *, collection: str = "notes") -> list[int]:
+def put_all(
+    vault: Vault, vectors: Sequence[Vector], *, collection: str = "notes", authored_at: str = WHEN
+) -> list[int]:
     """Save a document for each vector and put it in as fragment 0; the ids, ascending."""
-    ids = [save(vault, f"{number}.md", collection=collection) for number in range(len(vectors))]
-    vault.vectors.put((FragmentKey(number, 0), vector) for number, vector in zip(ids, vectors, strict=True))
+    ids = [
+        save(vault, f"{authored_at[:10]}-{number}.md", collection=collection, authored_at=authored_at)
+        for number in range(len(vectors))
+    ]
+    vault.vectors.put(
+        VectorEntry(FragmentKey(number, 0), vector, collection, authored_at)
+        for number, vector in zip(ids, vectors, strict=True)
+    )
     return ids
 
 

@@ -11,6 +11,7 @@ class Capability(StrEnum):
     PREFIX = "prefix"  # a term can stand for every word that begins with it
     PHRASE = "phrase"  # a term with spaces matches only adjacent words
     STEMMING = "stemming"  # English inflections meet
+    EXACT = "exact"  # the nearest vectors, whatever their number, are the true ones
     TRANSACTIONS = "transactions"  # records and indexes change together or not at all
     DURABILITY = "durability"  # what is acknowledged survives the process
 

@@ -79,6 +79,10 @@ class DocumentStore(Protocol):
         """
         ...
 
+    def following(self, document_id: int, limit: int) -> list[Document]:
+        """Up to *limit* served documents with an id above *document_id*, by id: for walking over all of them."""
+        ...
+
     def sources(self, collection: str) -> dict[str, Document]:
         """Every document of a collection by path, inactive ones too: what a pass compares the disk with."""
         ...

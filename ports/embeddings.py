@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from clawmem.ports.records import EmbeddingCounts, FragmentKey, PendingText, Vector
+from clawmem.ports.records import EVERYTHING, EmbeddingCounts, Hit, PendingText, Scope, Vector, VectorEntry
 
 
 class EmbeddingStore(Protocol):
@@ -29,7 +29,7 @@ class EmbeddingStore(Protocol):
         """
         ...
 
-    def store(self, fingerprint: str, vectors: Mapping[str, Vector]) -> list[tuple[FragmentKey, Vector]]:
+    def store(self, fingerprint: str, vectors: Mapping[str, Vector]) -> list[VectorEntry]:
         """
         Keep vectors by text hash, all or none. Documents whose texts are now complete become ``synced``.
 
@@ -46,8 +46,23 @@ class EmbeddingStore(Protocol):
         """Count one failed attempt for each text; at the third it leaves the worklist, its documents ``failed``."""
         ...
 
-    def of_document(self, document_id: int) -> list[tuple[FragmentKey, Vector]]:
+    def of_document(self, document_id: int) -> list[VectorEntry]:
         """The vectors that a document's fragments have, in fragment order; empty for an inactive document."""
+        ...
+
+    def nearest(
+        self,
+        vector: Vector,
+        limit: int,
+        scope: Scope = EVERYTHING,
+        *,
+        documents: Collection[int] | None = None,
+    ) -> list[Hit]:
+        """
+        The nearest fragments by comparing with every stored vector: slow, and right whatever the indexes say.
+
+        As `VectorIndex.search`, among these documents only when they are given.
+        """
         ...
 
     def counts(self) -> EmbeddingCounts:

@@ -6,17 +6,27 @@ Everything clawmem raises on purpose:
     + NotFound                   no such document, collection or vault
     + Ambiguous                  several things fit
   x ConfigError                the settings cannot be honoured
+    + ExtraMissing               something optional is not installed
     + BackendUnavailable         a backend's package is not installed
+    + BackendMismatch            the vault's indexes are kept by another backend
   x VaultError                 the vault cannot serve
     + VaultLocked                somebody else is writing, for too long
     + VaultReadOnly              opened for reading, or a folder that cannot be written
     + VaultFull                  the disk is full
     + VaultTooNew                written by a later clawmem
     + VaultDamaged               not a vault, or a broken one
+    + IndexUnavailable           an index outside of the records cannot be reached
+    + IndexDamaged               an index is broken; it is made anew from the records
+    + IndexBusy                  another process keeps an index's write lock
   x SourceUnreadable           a file of the user's cannot be read as text
   x EmbeddingError             vectors
     + ModelMismatch              the vault holds another model's vectors
     + BadVector                  wrong length, NaN or not unit length
+  x ModelError                 a model that embeds, writes or ranks
+    + ModelUnavailable           out of reach or busy; later it may answer
+    + ModelRefused               says no, and would again
+      - InputTooLong               more text than it reads at once
+    + ModelAnswerInvalid         answered what cannot be used
   x LeaseLost                  the lease was taken over; the work was discarded
 
 ``str(error)`` is a sentence for a person: what happened, to what, and the way out.
@@ -26,6 +36,8 @@ Everything clawmem raises on purpose:
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+from clawmem.ports.records import Hit
 
 
 class ClawmemError(Exception):
@@ -76,6 +88,16 @@ class ConfigError(ClawmemError):
     exit_code = 4
 
 
+class ExtraMissing(ConfigError):
+    """What was asked for needs packages that are not installed."""
+
+    code = "EXTRA_MISSING"
+
+    def __init__(self, what: str, *, extra: str) -> None:
+        self.extra = extra
+        super().__init__(f"This needs {what}, which is not installed. Run: pip install 'clawmem[{extra}]'")
+
+
 class BackendUnavailable(ConfigError):
     """A backend was asked for whose package is not installed."""
 
@@ -87,6 +109,20 @@ class BackendUnavailable(ConfigError):
         super().__init__(
             f"The {backend!r} backend is not installed. "
             f"Run: pip install 'clawmem[{extra}]'  (or choose --backend sqlite, which needs nothing.)"
+        )
+
+
+class BackendMismatch(ConfigError):
+    """Another backend was asked for than the one that keeps the vault's indexes."""
+
+    code = "BACKEND_MISMATCH"
+
+    def __init__(self, kept: str, asked: str) -> None:
+        self.kept = kept
+        self.asked = asked
+        super().__init__(
+            f"The vault's indexes are kept by {kept!r}, not by {asked!r}. "
+            f"Run: clawmem migrate --to {asked}  (the vault stays usable meanwhile), or leave --backend out."
         )
 
 
@@ -159,6 +195,42 @@ class VaultDamaged(VaultError):
         )
 
 
+class IndexUnavailable(VaultError):
+    """
+    An index cannot be reached, for now; the records and the other indexes can.
+
+    ``partial`` is what could be answered without it.
+    """
+
+    code = "INDEX_UNAVAILABLE"
+
+    def __init__(self, place: str, reason: str, *, partial: Sequence[Hit] = ()) -> None:
+        self.reason = reason
+        self.partial = tuple(partial)
+        super().__init__(place, f"The index at {place} cannot be reached: {reason}. Try again later.")
+
+
+class IndexDamaged(VaultError):
+    """An index is broken, or not what the vault expects; nothing is lost, it is made anew from the records."""
+
+    code = "INDEX_DAMAGED"
+
+    def __init__(self, place: str, reason: str) -> None:
+        self.reason = reason
+        super().__init__(place, f"The index at {place} cannot be used: {reason}. Run: clawmem rebuild")
+
+
+class IndexBusy(VaultError):
+    """Another process kept an index's write lock past the time-out."""
+
+    code = "INDEX_BUSY"
+
+    def __init__(self, place: str) -> None:
+        super().__init__(
+            place, f"The index at {place} is being written by another process. Try again in a moment."
+        )
+
+
 class SourceUnreadable(ClawmemError):
     """A file that cannot be read as text; the pass goes on without it."""
 
@@ -198,6 +270,75 @@ class BadVector(EmbeddingError):
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"A vector was refused: {reason}. Check the embedding model with: clawmem doctor")
+
+
+class ModelError(ClawmemError):
+    """
+    A model, on a server or in this process, did not do what it was asked; nothing was stored of it.
+
+    ``model`` says which one and where, for example ``'embedding' at http://localhost:8088``.
+    """
+
+    code = "MODEL"
+    exit_code = 6
+
+    def __init__(self, model: str, message: str) -> None:
+        self.model = model
+        super().__init__(message)
+
+
+class ModelUnavailable(ModelError):
+    """
+    Out of reach, busy, or too slow for the time that was left. Asked again later it may answer.
+
+    ``retry_after_s`` is how long there is no point in asking, None when nobody knows.
+    """
+
+    code = "MODEL_UNAVAILABLE"
+
+    def __init__(self, model: str, reason: str, *, retry_after_s: float | None = None) -> None:
+        self.reason = reason
+        self.retry_after_s = retry_after_s
+        when = "later" if retry_after_s is None else f"in {max(1, round(retry_after_s))} seconds"
+        super().__init__(
+            model, f"The model {model} cannot answer now: {reason}. Check that it is running, or try again {when}."
+        )
+
+
+class ModelRefused(ModelError):
+    """It says no: wrong key, unknown model, wrong kind of server. Asking again would change nothing."""
+
+    code = "MODEL_REFUSED"
+
+    def __init__(self, model: str, reason: str) -> None:
+        self.reason = reason
+        super().__init__(
+            model, f"The model {model} refuses: {reason}. Check its address, name and key in the settings."
+        )
+
+
+class InputTooLong(ModelRefused):
+    """More text than it reads at once: ``tokens`` instead of at most ``limit``; None when it does not say."""
+
+    code = "INPUT_TOO_LONG"
+
+    def __init__(self, model: str, *, tokens: int | None = None, limit: int | None = None) -> None:
+        self.tokens = tokens
+        self.limit = limit
+        numbers = f" ({tokens} tokens, at most {limit})" if tokens and limit else ""
+        super().__init__(model, f"the text is too long for it{numbers}")
+
+
+class ModelAnswerInvalid(ModelError):
+    """It answered what cannot be used: no JSON, another shape, another number of things."""
+
+    code = "MODEL_ANSWER_INVALID"
+
+    def __init__(self, model: str, reason: str) -> None:
+        self.reason = reason
+        super().__init__(
+            model, f"The answer of the model {model} cannot be used: {reason}. Check it with: clawmem doctor"
+        )
 
 
 class LeaseLost(ClawmemError):

@@ -167,9 +167,16 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What a search may see. Empty means everything; an index honours it before it cuts to a limit."""
+    """
+    What a search may see: these collections, written in this time. An index honours it before it cuts to a limit.
+
+    No collections means all. ``authored_from`` is inclusive, ``authored_until`` exclusive, both as documents
+    write their times; ``None`` leaves that side open.
+    """
 
     collections: frozenset[str] = frozenset()
+    authored_from: str | None = None
+    authored_until: str | None = None
 
 
 EVERYTHING = Scope()
@@ -184,6 +191,17 @@ class LexicalEntry:
     collection: str
     title: str
     text: str
+    path: str = ""
+    authored_at: str = ""
+
+
+class VectorEntry(NamedTuple):
+    """One fragment's vector for the vector index, with what a scope asks of its document."""
+
+    key: FragmentKey
+    vector: Vector
+    collection: str = ""
+    authored_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +250,53 @@ class Lease:
     holder: str
     token: int
     expires_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """
+    How far an index has seen its vault: up to and with the change ``seq``, of which ``epoch`` is the fingerprint.
+
+    Each change has an epoch of its own, drawn at random, so that two histories that parted (a vault put back
+    from a backup and written again) are told apart although their numbers are the same. ``seq`` 0 with
+    an empty epoch stands before the first change.
+    """
+
+    vault: str
+    seq: int
+    epoch: str
+
+
+class Role(StrEnum):
+    """What an index is for."""
+
+    LEXICAL = "lexical"
+    VECTORS = "vectors"
+
+
+class IndexState(StrEnum):
+    """Where an index outside of the records stands."""
+
+    BUILDING = "building"
+    SERVING = "serving"
+    RETIRED = "retired"  # another one serves; its files may still be there
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRecord:
+    """
+    An index outside of the records, as the vault remembers it.
+
+    ``engine`` names what made it, ``generation`` tells it from its predecessors. It has seen the changes up to
+    ``since``, or more. While it is building the documents up to the id ``built_to`` are in it.
+    """
+
+    role: Role
+    engine: str
+    generation: int
+    state: IndexState
+    since: Marker
+    built_to: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,9 @@ from typing import Protocol
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.embeddings import EmbeddingStore
 from clawmem.ports.lease import LeaseStore
-from clawmem.ports.lexical_index import LexicalIndex
+from clawmem.ports.lexical_index import LexicalIndex, LexicalTail
+from clawmem.ports.outbox import Outbox
+from clawmem.ports.telemetry import Telemetry
 from clawmem.ports.vector_index import VectorIndex
 
 
@@ -20,6 +22,7 @@ class VaultInfo:
     schema: int
     size_bytes: int
     read_only: bool
+    lexical_method: str
     vector_method: str
 
 
@@ -44,6 +47,16 @@ class Vault(Protocol):
     @property
     def embeddings(self) -> EmbeddingStore:
         """The canonical vectors and their worklist."""
+        ...
+
+    @property
+    def outbox(self) -> Outbox:
+        """What indexes outside of the records still have to see, and which of them there are."""
+        ...
+
+    @property
+    def telemetry(self) -> Telemetry:
+        """What was asked and what was given in answer."""
         ...
 
     @property
@@ -74,4 +87,13 @@ class Vault(Protocol):
 
     def close(self) -> None:
         """Give everything back; a second call does nothing."""
+        ...
+
+
+class RecordVault(Vault, Protocol):
+    """A vault that can do everything by itself, and whose own index can be the tail of one outside."""
+
+    @property
+    def lexical(self) -> LexicalTail:
+        """Words to fragments."""
         ...

@@ -3,13 +3,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
-from clawmem.ports.records import EVERYTHING, FragmentKey, Hit, Scope, Vector
+from clawmem.ports.derived_index import DerivedIndex
+from clawmem.ports.records import EVERYTHING, Hit, Scope, Vector, VectorEntry
 
 
-class VectorIndex(Protocol):
-    """Vectors to fragments by cosine. Derived: everything in it can be put there again from the records."""
+class VectorIndex(DerivedIndex, Protocol):
+    """Vectors to fragments by cosine."""
 
-    def put(self, vectors: Iterable[tuple[FragmentKey, Vector]]) -> None:
+    def put(self, entries: Iterable[VectorEntry]) -> None:
         """
         Add vectors; one that is there already under the same key is replaced.
 
@@ -26,8 +27,9 @@ class VectorIndex(Protocol):
         """
         The *limit* nearest fragments, score = cosine in [-1, 1], descending, then key.
 
-        Exact, unless the backend says otherwise in its figures. The scope is applied before the cut. An
-        empty index, an all-zero vector or a limit below 1 give an empty list.
+        Exact, unless the backend lacks `Capability.EXACT`; then scores are still cosines, and of the true nearest
+        few are missing. The scope is applied before the cut. An empty index, an all-zero vector or a
+        limit below 1 give an empty list.
 
         Raises:
             BadVector: *vector* has another length than those in the index.
@@ -36,13 +38,4 @@ class VectorIndex(Protocol):
 
     def count(self) -> int:
         """How many vectors it holds."""
-        ...
-
-    def clear(self) -> None:
-        """Empty the index."""
-        ...
-
-    @property
-    def method(self) -> str:
-        """How it answers, for `status` and `doctor`: for example ``"vec0"`` or ``"exact scan"``."""
         ...

@@ -32,6 +32,7 @@ class MemoryDocuments:
         self._tables.texts[after.id] = embedded_texts(after.id, ordered)
         self._tables.bodies[after.hash] = body
         self._drop_unused_bodies()
+        self._tables.note_change(after.id, is_text=True)
         return after.id
 
     def touch(self, document_id: int, stamp: SourceStamp) -> None:
@@ -44,6 +45,7 @@ class MemoryDocuments:
         for document in found:
             if document.inactive is not InactiveReason.FORGOTTEN:
                 self._tables.documents[document.id] = replace(document, inactive=reason)
+                self._tables.note_change(document.id, is_text=True)
         return sum(document.inactive is None for document in found)
 
     def get(self, document_id: int) -> Document | None:
@@ -77,6 +79,10 @@ class MemoryDocuments:
         # Two sorts, the later one stable: newest first, and within one instant by place.
         newest_first = sorted(sorted(chosen, key=_place), key=lambda found: found.modified_at, reverse=True)
         return newest_first if limit is None else newest_first[: max(limit, 0)]
+
+    def following(self, document_id: int, limit: int) -> list[Document]:
+        later = sorted((d for d in self._active() if d.id > document_id), key=lambda d: d.id)
+        return later[: max(limit, 0)]
 
     def sources(self, collection: str) -> dict[str, Document]:
         return {found.path: found for found in self._all() if found.collection == collection}

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from clawmem.adapters.memory.commits import Commits
+from clawmem.adapters.memory.scope import is_in
 from clawmem.adapters.memory.words import Word, split
 from clawmem.ports.lexical_index import K1, TITLE_WEIGHT, B
 from clawmem.ports.records import (
@@ -17,14 +19,12 @@ from clawmem.ports.records import (
     Term,
 )
 
-LEAST_RARITY = 1e-6  # a word that more than half of the entries hold still scores above zero
-
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
     """One entry, split into words."""
 
-    collection: str
+    entry: LexicalEntry
     title: tuple[Word, ...]
     text: tuple[Word, ...]
 
@@ -33,15 +33,18 @@ class _Unit:
         return len(self.title) + len(self.text)
 
 
-class MemoryLexicalIndex:
+class MemoryLexicalIndex(Commits):
     """``LexicalIndex`` that looks at every entry: BM25 word for word, and the reference to read first."""
 
+    method = "every entry"
+
     def __init__(self) -> None:
+        super().__init__()
         self._grains: dict[Grain, dict[FragmentKey, _Unit]] = {grain: {} for grain in Grain}
 
     def put(self, entries: Sequence[LexicalEntry]) -> None:
         for entry in entries:
-            unit = _Unit(entry.collection, split(entry.title), split(entry.text))
+            unit = _Unit(entry, split(entry.title), split(entry.text))
             self._grains[entry.grain][entry.key] = unit
 
     def remove(self, document_id: int) -> None:
@@ -49,32 +52,63 @@ class MemoryLexicalIndex:
             self._grains[grain] = {key: unit for key, unit in units.items() if key.document_id != document_id}
 
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
-        units = self._grains[grain]
-        terms = [_occurrences(term, units) for term in query.terms if split(term.text)]
-        if not terms or limit < 1:
-            return []
-        matching = set.intersection(*map(set, terms)) if query.every else set[FragmentKey]().union(*terms)
-        seen = [
-            key for key in matching if not scope.collections or units[key].collection in scope.collections
-        ]
-        score = _bm25(units, terms, K1[grain])
-        hits = [Hit(key, score(key)) for key in seen]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.key))[:limit]
+        rarities = {term: self._rarity(term, grain) for term in query.terms}
+        return self._ranked(query, grain, limit, rarities, lambda unit: is_in(scope, unit.entry))
+
+    def search_among(
+        self,
+        documents: Collection[int],
+        query: LexicalQuery,
+        grain: Grain,
+        limit: int,
+        scope: Scope,
+        rarities: Mapping[Term, float],
+    ) -> list[Hit]:
+        def seen(unit: _Unit) -> bool:
+            return unit.entry.key.document_id in documents and is_in(scope, unit.entry)
+
+        return self._ranked(query, grain, limit, rarities, seen)
 
     def count(self, grain: Grain) -> int:
         return len(self._grains[grain])
 
+    def holding(self, term: Term, grain: Grain) -> int:
+        return len(_occurrences(term, self._grains[grain])) if split(term.text) else 0
+
     def clear(self) -> None:
         self._grains = {grain: {} for grain in Grain}
+        self._marker = None
 
     def snapshot(self) -> Callable[[], None]:
         """A function that puts the index back to how it is now."""
-        kept = {grain: dict(units) for grain, units in self._grains.items()}
+        kept = {grain: dict(units) for grain, units in self._grains.items()}, self._marker
 
         def restore() -> None:
-            self._grains = kept
+            self._grains, self._marker = kept
 
         return restore
+
+    def _ranked(
+        self,
+        query: LexicalQuery,
+        grain: Grain,
+        limit: int,
+        rarities: Mapping[Term, float],
+        seen: Callable[[_Unit], bool],
+    ) -> list[Hit]:
+        units = self._grains[grain]
+        terms = {term: _occurrences(term, units) for term in query.terms if split(term.text)}
+        if not terms or limit < 1:
+            return []
+        holding = list(map(set, terms.values()))
+        matching = set.intersection(*holding) if query.every else set[FragmentKey]().union(*holding)
+        score = _bm25(units, terms, rarities)
+        hits = [Hit(key, score(key)) for key in matching if seen(units[key])]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.key))[:limit]
+
+    def _rarity(self, term: Term, grain: Grain) -> float:
+        held = self.holding(term, grain)
+        return math.log1p((self.count(grain) - held + 0.5) / (held + 0.5))
 
 
 def _occurrences(term: Term, units: Mapping[FragmentKey, _Unit]) -> dict[FragmentKey, float]:
@@ -99,22 +133,19 @@ def _stands_at(words: Sequence[Word], asked: Sequence[Word], prefix: bool) -> bo
 
 
 def _bm25(
-    units: Mapping[FragmentKey, _Unit], terms: Sequence[Mapping[FragmentKey, float]], k1: float
+    units: Mapping[FragmentKey, _Unit],
+    terms: Mapping[Term, Mapping[FragmentKey, float]],
+    rarities: Mapping[Term, float],
 ) -> Callable[[FragmentKey], float]:
-    """The score of one entry, as SQLite's FTS5 computes it: statistics over all entries of the grain."""
+    """The score of one entry; the average length is that of all entries of the grain."""
     average = sum(unit.length for unit in units.values()) / max(len(units), 1)
-    rarities = [_rarity(len(units), len(term)) for term in terms]
 
     def score(key: FragmentKey) -> float:
-        damping = k1 * (1 - B + B * units[key].length / average)
-        counts = [term.get(key, 0.0) for term in terms]
+        damping = K1 * (1 - B + B * units[key].length / average)
         return sum(
-            rarity * count * (k1 + 1) / (count + damping)
-            for rarity, count in zip(rarities, counts, strict=True)
+            rarities[term] * counts[key] * (K1 + 1) / (counts[key] + damping)
+            for term, counts in terms.items()
+            if key in counts
         )
 
     return score
-
-
-def _rarity(entries: int, holding: int) -> float:
-    return max(math.log((entries - holding + 0.5) / (holding + 0.5)), LEAST_RARITY)

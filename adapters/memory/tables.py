@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from secrets import token_hex
 
 from clawmem.ports.records import (
     NEVER_EMBEDDED,
@@ -11,12 +12,23 @@ from clawmem.ports.records import (
     EmbedState,
     Fragment,
     FragmentKey,
+    IndexRecord,
+    Marker,
     PendingText,
     Vector,
     embedding_text,
 )
 
 ATTEMPTS = 3  # failures after which a text is given up
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something that the indexes outside have to see."""
+
+    marker: Marker
+    document_id: int  # 0: where an index was registered
+    is_text: bool
 
 
 @dataclass
@@ -35,6 +47,19 @@ class Tables:
     vectors: dict[str, Vector] = field(default_factory=dict)  # by text hash
     failures: dict[str, tuple[str, ...]] = field(default_factory=dict)  # what went wrong, each time
     fingerprint: str | None = None
+    vault_id: str = field(default_factory=lambda: token_hex(8))
+    indexes: dict[int, IndexRecord] = field(default_factory=dict)  # by generation
+    generations: int = 0
+    changes: list[Change] = field(default_factory=list)
+    change_count: int = 0
+
+    def note_change(self, document_id: int, *, is_text: bool) -> Marker:
+        """Write a change down, if there is an index that will want to know; the marker it got."""
+        marker = Marker(self.vault_id, self.change_count + 1, token_hex(8))
+        if self.indexes or not document_id:
+            self.change_count += 1
+            self.changes.append(Change(marker, document_id, is_text))
+        return marker
 
     def snapshot(self) -> Callable[[], None]:
         """A function that puts the records back to how they are now."""

@@ -7,12 +7,16 @@ from clawmem.adapters.memory.documents import MemoryDocuments
 from clawmem.adapters.memory.embeddings import MemoryEmbeddings
 from clawmem.adapters.memory.leases import MemoryLeases
 from clawmem.adapters.memory.lexical_index import MemoryLexicalIndex
+from clawmem.adapters.memory.outbox import MemoryOutbox
 from clawmem.adapters.memory.tables import Tables
+from clawmem.adapters.memory.telemetry import MemoryTelemetry
 from clawmem.adapters.memory.vector_index import MemoryVectorIndex
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.embeddings import EmbeddingStore
 from clawmem.ports.lease import LeaseStore
-from clawmem.ports.lexical_index import LexicalIndex
+from clawmem.ports.lexical_index import LexicalTail
+from clawmem.ports.outbox import Outbox
+from clawmem.ports.telemetry import Telemetry
 from clawmem.ports.vault import VaultInfo
 from clawmem.ports.vector_index import VectorIndex
 
@@ -30,16 +34,18 @@ class MemoryVault:
         self._is_writing = False
         self._documents = MemoryDocuments(self._tables)
         self._lexical = MemoryLexicalIndex()
-        self._vectors = MemoryVectorIndex(self._documents)
+        self._vectors = MemoryVectorIndex()
         self._embeddings = MemoryEmbeddings(self._tables)
         self._leases = MemoryLeases()
+        self._telemetry = MemoryTelemetry()
+        self._outbox = MemoryOutbox(self._tables)
 
     @property
     def documents(self) -> DocumentStore:
         return self._documents
 
     @property
-    def lexical(self) -> LexicalIndex:
+    def lexical(self) -> LexicalTail:
         return self._lexical
 
     @property
@@ -53,6 +59,14 @@ class MemoryVault:
     @property
     def leases(self) -> LeaseStore:
         return self._leases
+
+    @property
+    def outbox(self) -> Outbox:
+        return self._outbox
+
+    @property
+    def telemetry(self) -> Telemetry:
+        return self._telemetry
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -76,6 +90,7 @@ class MemoryVault:
             schema=0,
             size_bytes=sum(len(body.encode()) for body in self._tables.bodies.values()),
             read_only=False,
+            lexical_method=self._lexical.method,
             vector_method=self._vectors.method,
         )
 

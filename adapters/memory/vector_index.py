@@ -3,70 +3,71 @@ from __future__ import annotations
 import math
 import sys
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
-from clawmem.ports.documents import DocumentStore
+from clawmem.adapters.memory.commits import Commits
+from clawmem.adapters.memory.scope import is_in
 from clawmem.ports.errors import BadVector
-from clawmem.ports.records import EVERYTHING, FragmentKey, Hit, Scope, Vector
+from clawmem.ports.records import EVERYTHING, FragmentKey, Hit, Scope, Vector, VectorEntry
 
 
-class MemoryVectorIndex:
-    """
-    ``VectorIndex`` that compares with every vector: exact, and the reference to read first.
-
-    The documents are asked for the collection that a fragment belongs to, so it is never kept twice.
-    """
+class MemoryVectorIndex(Commits):
+    """``VectorIndex`` that compares with every vector: exact, and the reference to read first."""
 
     method = "exact scan"
 
-    def __init__(self, documents: DocumentStore) -> None:
-        self._documents = documents
-        self._vectors: dict[FragmentKey, array[float]] = {}
+    def __init__(self) -> None:
+        super().__init__()
+        self._entries: dict[FragmentKey, VectorEntry] = {}
 
-    def put(self, vectors: Iterable[tuple[FragmentKey, Vector]]) -> None:
-        new = {key: decoded(vector) for key, vector in vectors}
-        together = [*self._vectors.values(), *new.values()]
-        for numbers in new.values():
+    def put(self, entries: Iterable[VectorEntry]) -> None:
+        new = {entry.key: entry for entry in entries}
+        together = [*self._entries.values(), *new.values()]
+        for entry in new.values():
+            numbers = decoded(entry.vector)
             if not any(numbers):
                 raise BadVector("it is all zeros")
-            refuse_length(numbers, expected=len(together[0]))
-        self._vectors.update(new)
+            refuse_length(numbers, expected=len(together[0].vector) // 4)
+        self._entries.update(new)
 
     def remove(self, document_id: int) -> None:
-        for key in [key for key in self._vectors if key.document_id == document_id]:
-            del self._vectors[key]
+        for key in [key for key in self._entries if key.document_id == document_id]:
+            del self._entries[key]
 
     def search(self, vector: Vector, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
-        if not self._vectors:
-            return []
-        asked = decoded(vector)
-        refuse_length(asked, expected=len(next(iter(self._vectors.values()))))
-        if not any(asked) or limit < 1:
-            return []
-        hits = [Hit(key, _cosine(asked, self._vectors[key])) for key in self._in(scope)]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.key))[:limit]
+        return nearest(vector, limit, scope, self._entries.values())
 
     def count(self) -> int:
-        return len(self._vectors)
+        return len(self._entries)
 
     def clear(self) -> None:
-        self._vectors = {}
+        self._entries, self._marker = {}, None
 
     def snapshot(self) -> Callable[[], None]:
         """A function that puts the index back to how it is now."""
-        kept = dict(self._vectors)
+        kept = dict(self._entries), self._marker
 
         def restore() -> None:
-            self._vectors = kept
+            self._entries, self._marker = kept
 
         return restore
 
-    def _in(self, scope: Scope) -> Iterable[FragmentKey]:
-        if not scope.collections:
-            return self._vectors
-        documents = self._documents.many({key.document_id for key in self._vectors})
-        seen = {number for number, found in documents.items() if found.collection in scope.collections}
-        return [key for key in self._vectors if key.document_id in seen]
+
+def nearest(vector: Vector, limit: int, scope: Scope, entries: Collection[VectorEntry]) -> list[Hit]:
+    """
+    The nearest of *entries* in scope, as `VectorIndex.search` has it.
+
+    Raises:
+        BadVector: *vector* is of another length than the entries.
+    """
+    if not entries:
+        return []
+    asked = decoded(vector)
+    refuse_length(asked, expected=len(next(iter(entries)).vector) // 4)
+    if not any(asked) or limit < 1:
+        return []
+    hits = [Hit(e.key, _cosine(asked, decoded(e.vector))) for e in entries if is_in(scope, e)]
+    return sorted(hits, key=lambda hit: (-hit.score, hit.key))[:limit]
 
 
 def decoded(vector: Vector) -> array[float]:

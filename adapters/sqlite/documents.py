@@ -150,6 +150,10 @@ class SqliteDocuments:
             bindings["collections"] = json.dumps(sorted(scope.collections))
         return [_document(row) for row in self._db.rows(sql, bindings)]
 
+    def following(self, document_id: int, limit: int) -> list[Document]:
+        sql = f"{_SELECT} where id > ? and inactive is null order by id limit ?"
+        return [_document(row) for row in self._db.rows(sql, (document_id, max(limit, 0)))]
+
     def sources(self, collection: str) -> dict[str, Document]:
         rows = self._db.stream(f"{_SELECT} where collection = ?", (collection,))
         return {document.path: document for document in map(_document, rows)}

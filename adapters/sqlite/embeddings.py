@@ -3,12 +3,22 @@ from __future__ import annotations
 import json
 import math
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.keys import span, unpack
+from clawmem.adapters.sqlite.scan_table import CanonicalScan, ranked
 from clawmem.ports.errors import BadVector, ModelMismatch
-from clawmem.ports.records import EmbeddingCounts, FragmentKey, PendingText, Vector, embedding_text
+from clawmem.ports.records import (
+    EVERYTHING,
+    EmbeddingCounts,
+    Hit,
+    PendingText,
+    Scope,
+    Vector,
+    VectorEntry,
+    embedding_text,
+)
 
 MAX_ATTEMPTS = 3
 _UNIT_TOLERANCE = 1e-3  # float32 and half-precision tables drift; a vector that is not unit at all does not
@@ -53,7 +63,7 @@ on conflict (text_hash) do update set model = excluded.model, vector = excluded.
 """
 _FORGIVE = "delete from embed_failures where text_hash in (select value from json_each(?))"
 _STANDS_FOR = """
-select key, text_hash from fragments
+select key, text_hash, collection, authored_at from fragments
   join documents on documents.id = key >> 20 and documents.inactive is null
  where text_hash in (select value from json_each(?)) order by key
 """
@@ -74,7 +84,7 @@ class SqliteEmbeddings:
         texts = _Texts(self._db)
         return [PendingText(text_hash, texts.of(key)) for key, text_hash in rows]
 
-    def store(self, fingerprint: str, vectors: Mapping[str, Vector]) -> list[tuple[FragmentKey, Vector]]:
+    def store(self, fingerprint: str, vectors: Mapping[str, Vector]) -> list[VectorEntry]:
         hashes = json.dumps(list(vectors))
         with self._db.atomic():
             model = self._claim(fingerprint, vectors)
@@ -82,7 +92,7 @@ class SqliteEmbeddings:
             self._db.write(_FORGIVE, (hashes,))
             self._db.write(_STATE, (hashes,))
             rows = self._db.write(_STANDS_FOR, (hashes,))
-        return [(unpack(key), vectors[text_hash]) for key, text_hash in rows]
+        return [VectorEntry(unpack(key), vectors[name], *of_document) for key, name, *of_document in rows]
 
     def fail(self, text_hashes: Sequence[str], error: str) -> None:
         with self._db.atomic():
@@ -93,13 +103,24 @@ class SqliteEmbeddings:
             )
             self._db.write(_STATE, (json.dumps(list(text_hashes)),))
 
-    def of_document(self, document_id: int) -> list[tuple[FragmentKey, Vector]]:
+    def of_document(self, document_id: int) -> list[VectorEntry]:
         sql = """
-            select key, vector from fragments join vectors using (text_hash)
+            select key, vector, collection, authored_at from fragments join vectors using (text_hash)
               join documents on documents.id = key >> 20 and inactive is null
              where key between ? and ? order by key
             """
-        return [(unpack(key), vector) for key, vector in self._db.rows(sql, span(document_id))]
+        return [VectorEntry(unpack(key), *rest) for key, *rest in self._db.rows(sql, span(document_id))]
+
+    def nearest(
+        self,
+        vector: Vector,
+        limit: int,
+        scope: Scope = EVERYTHING,
+        *,
+        documents: Collection[int] | None = None,
+    ) -> list[Hit]:
+        scan = CanonicalScan(self._db)
+        return ranked(vector, scan.length(), limit, lambda: scan.nearest(vector, limit, scope, documents))
 
     def counts(self) -> EmbeddingCounts:
         stored, without, failed, orphaned = self._db.rows(_COUNTS)[0]

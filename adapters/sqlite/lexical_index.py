@@ -1,29 +1,48 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
+from clawmem.adapters.sqlite.commits import Commits
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.keys import pack, span, unpack
-from clawmem.ports.lexical_index import K1, TITLE_WEIGHT
+from clawmem.adapters.sqlite.scope import documents_in
+from clawmem.ports.lexical_index import TITLE_WEIGHT
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Scope, Term
 
-_FTS5_K1 = 1.2
-
-# bm25() is negative, best first. A scope is joined in, not filtered afterwards, so no answer comes short.
-_SEARCH = """
-select rowid, bm25({table}, {title}, {text}) as score from {table}
- where {table} match :query {scope}
- order by score, rowid limit :limit
+# A part of the query for each term, materialised: bm25() only works in the query that matches.
+_PART = """
+part{n} (key, score) as materialized (
+    select rowid, :weight{n} * bm25({table}, {title}, 1) from {table} where {table} match :term{n} {seen}
+)"""
+_EVERY = "every (key) as materialized (select rowid from {table} where {table} match :every {seen}), "
+# Scores come from single precision: what differs by less than that is a tie, and ties are cut by key.
+_SUM = """
+with {every}{parts} select key, sum(score) as total from ({union})
+ group by key order by round(total, 9) desc, key limit :limit
 """
-_SCOPE = """
-   and rowid >> 20 in (select id from documents where collection in (select value from json_each(:collections)))
-"""
+_LEAST = 1e-6  # what FTS5 takes for the rarity of a term that more than half of the rows hold
+
+# Scoring costs about a microsecond a match, and the most frequent words tell least: past this many matches
+# of rarer words they are left out.
+MOST_MATCHES = 8_000
 
 
-class SqliteLexicalIndex:
-    """``LexicalIndex`` in FTS5, a contentless table for each grain."""
+class SqliteLexicalIndex(Commits):
+    """
+    ``LexicalIndex`` in FTS5, a contentless table for each grain.
+
+    FTS5 scores with a rarity of its own, which turns to nothing for frequent words. Each term is asked for
+    by itself, and its scores are multiplied by what makes its rarity everybody else's.
+    """
+
+    method = "FTS5"
+    _role = "lexical"
 
     def __init__(self, db: Database) -> None:
+        super().__init__(db)
         self._db = db
 
     def put(self, entries: Sequence[LexicalEntry]) -> None:
@@ -44,20 +63,90 @@ class SqliteLexicalIndex:
                 self._db.write(f"delete from {_table(grain)} where rowid between ? and ?", span(document_id))
 
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
-        match = _match(query)
-        if not match or limit < 1:
-            return []
-        rows = self._db.rows(_statement(grain, scope), _bindings(match, limit, scope))
-        return [Hit(unpack(key), -score) for key, score in rows]
+        held = self._held(query, grain)
+        entries = self.count(grain)
+        rarities = {term: math.log1p((entries - n + 0.5) / (n + 0.5)) for term, n in held.items()}
+        seen, bindings = documents_in(scope)
+        return self._ranked(query, grain, limit, held, rarities, seen, bindings)
+
+    def search_among(
+        self,
+        documents: Collection[int],
+        query: LexicalQuery,
+        grain: Grain,
+        limit: int,
+        scope: Scope,
+        rarities: Mapping[Term, float],
+    ) -> list[Hit]:
+        """See `clawmem.ports.lexical_index.LexicalTail.search_among`."""
+        in_scope, bindings = documents_in(scope)
+        some = "select value from json_each(:documents)"
+        seen = f"{in_scope} and id in ({some})" if in_scope else some
+        bindings["documents"] = json.dumps(list(documents))
+        return self._ranked(query, grain, limit, self._held(query, grain), rarities, seen, bindings)
 
     def count(self, grain: Grain) -> int:
         # The docsize table has one row an entry; counting the virtual table would visit each.
         return int(self._db.value(f"select count(*) from {_table(grain)}_docsize"))
 
+    def holding(self, term: Term, grain: Grain) -> int:
+        if not _has_word(term):
+            return 0
+        table = _table(grain)
+        return int(
+            self._db.value(f"select count(*) from {table} where {table} match ?", (_expression(term),))
+        )
+
     def clear(self) -> None:
         with self._db.atomic():
             for grain in Grain:
                 self._db.write(f"insert into {_table(grain)} ({_table(grain)}) values ('delete-all')")
+            self._forget_marker()
+
+    def optimize(self) -> None:
+        """Merge each table's segments into one."""
+        for grain in Grain:
+            self._db.write(f"insert into {_table(grain)} ({_table(grain)}) values ('optimize')")
+
+    def faults(self) -> list[str]:
+        fault = ranking_fault(self._db)
+        return [fault] if fault else []
+
+    def _held(self, query: LexicalQuery, grain: Grain) -> dict[Term, int]:
+        return {term: self.holding(term, grain) for term in dict.fromkeys(query.terms) if _has_word(term)}
+
+    def _ranked(
+        self,
+        query: LexicalQuery,
+        grain: Grain,
+        limit: int,
+        held: Mapping[Term, int],
+        rarities: Mapping[Term, float],
+        seen: str,
+        bindings: Mapping[str, str],
+    ) -> list[Hit]:
+        terms = [term for term, number in held.items() if number]
+        if limit < 1 or not terms or (query.every and len(terms) < len(held)):
+            return []
+        asked = terms if query.every else telling(terms, held)
+        entries = self.count(grain)
+        factors = {term: -rarities[term] / _fts5_rarity(entries, held[term]) for term in asked}
+        every = query.every and len(asked) > 1
+        sql = _statement(grain, len(asked), seen, every=every)
+        rows = self._db.rows(sql, {**bindings, **_bindings(factors), "limit": limit})
+        return [Hit(unpack(key), score) for key, score in rows]
+
+
+def telling(terms: Sequence[Term], held: Mapping[Term, int]) -> list[Term]:
+    """The rarest of *terms*, as many as have `MOST_MATCHES` together, and always the rarest one."""
+    kept: list[Term] = []
+    matches = 0
+    for term in sorted(terms, key=lambda term: held[term]):
+        matches += held[term]
+        if kept and matches > MOST_MATCHES:
+            break
+        kept.append(term)
+    return kept
 
 
 def ranking_fault(db: Database) -> str | None:
@@ -82,33 +171,37 @@ def _table(grain: Grain) -> str:
     return f"lexical_{grain.value}"
 
 
-def _statement(grain: Grain, scope: Scope) -> str:
-    # FTS5 fixes k1, but weighting every column by w turns tf into w·tf, and w·tf / (w·tf + k1·n) is
-    # tf / (tf + (k1/w)·n): so the weight 1.2 / k1 gives any k1 that is wanted.
-    weight = _FTS5_K1 / K1[grain]
-    return _SEARCH.format(
-        table=_table(grain),
-        title=weight * TITLE_WEIGHT,
-        text=weight,
-        scope=_SCOPE if scope.collections else "",
+def _fts5_rarity(entries: int, holding: int) -> float:
+    """What FTS5's ``bm25()`` multiplies with."""
+    weight = math.log((entries - holding + 0.5) / (holding + 0.5))
+    return weight if weight > 0 else _LEAST
+
+
+def _statement(grain: Grain, terms: int, seen: str, *, every: bool) -> str:
+    # A scope is joined in, not filtered afterwards, so no answer comes short.
+    scope = f"and rowid >> 20 in ({seen})" if seen else ""
+    table = _table(grain)
+    among = "and rowid in every" if every else scope
+    parts = [_PART.format(n=n, table=table, title=TITLE_WEIGHT, seen=among) for n in range(terms)]
+    return _SUM.format(
+        every=_EVERY.format(table=table, seen=scope) if every else "",
+        parts=", ".join(parts),
+        union=" union all ".join(f"select key, score from part{n}" for n in range(terms)),
     )
 
 
-def _bindings(match: str, limit: int, scope: Scope) -> dict[str, str | int]:
-    from json import dumps
-
-    bindings: dict[str, str | int] = {"query": match, "limit": limit}
-    if scope.collections:
-        bindings["collections"] = dumps(sorted(scope.collections))
+def _bindings(factors: Mapping[Term, float]) -> dict[str, Any]:
+    bindings: dict[str, Any] = {"every": " AND ".join(map(_expression, factors))}
+    for number, (term, factor) in enumerate(factors.items()):
+        bindings |= {f"term{number}": _expression(term), f"weight{number}": factor}
     return bindings
 
 
-def _match(query: LexicalQuery) -> str:
-    terms = [_quoted(term) for term in query.terms if any(c.isalnum() for c in term.text)]
-    return (" AND " if query.every else " OR ").join(terms)
+def _has_word(term: Term) -> bool:
+    return any(sign.isalnum() for sign in term.text)
 
 
-def _quoted(term: Term) -> str:
+def _expression(term: Term) -> str:
     # Between double quotes nothing is syntax but the quote itself, and a NUL would end the expression.
     text = term.text.replace("\0", " ").replace('"', '""')
     return f'"{text}"*' if term.prefix else f'"{text}"'

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from clawmem.adapters.sqlite.database import Database
 from clawmem.ports.errors import VaultDamaged, VaultError, VaultTooNew
 
-LATEST = 1
+LATEST = 3
 APPLICATION_ID = 0x434C414D  # "CLAM": how a vault tells itself from any other SQLite file
 
 
@@ -65,4 +65,4 @@ def _scripts() -> list[str]:
     from importlib.resources import files
 
     folder = files("clawmem.adapters.sqlite") / "schema"
-    return [entry.read_text("utf-8") for entry in sorted(folder.iterdir(), key=lambda e: e.name)]
+    return [entry.read_text("utf-8") for entry in sorted(folder.iterdir(), key=lambda e: e.name)][:LATEST]

@@ -1,18 +1,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from heapq import nlargest
 from itertools import islice
 from typing import cast
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.ports.records import EVERYTHING, Scope, Vector
+from clawmem.adapters.sqlite.keys import unpack
+from clawmem.adapters.sqlite.scope import documents_in
+from clawmem.ports.errors import BadVector
+from clawmem.ports.records import EVERYTHING, Hit, Scope, Vector
 
 _ROWS_AT_ONCE = 4096  # bounds the memory of a scan, whatever the vault's size
-_SCOPE = """
- where key >> 20 in (select id from documents where collection in (select value from json_each(:collections)))
-"""
 
 
 class ScanTable:
@@ -39,8 +39,10 @@ class ScanTable:
     def delete(self, first: int, last: int) -> None:
         self._db.write("delete from vector_scan where key between ? and ?", (first, last))
 
-    def nearest(self, vector: Vector, limit: int, scope: Scope) -> list[tuple[int, float]]:
-        scored = self._scored(vector, scope)
+    def nearest(
+        self, vector: Vector, limit: int, scope: Scope, documents: Collection[int] | None = None
+    ) -> list[tuple[int, float]]:
+        scored = self._scored(vector, scope, documents)
         return nlargest(limit, scored, key=lambda row: (row[1], -row[0]))
 
     def count(self) -> int:
@@ -49,20 +51,28 @@ class ScanTable:
     def drop(self) -> None:
         self._db.write("drop table vector_scan")
 
-    def batches(self, scope: Scope = EVERYTHING) -> Iterator[list[tuple[int, Vector]]]:
-        """All keys with their vectors, some thousand at once."""
-        names = {"collections": json.dumps(sorted(scope.collections))} if scope.collections else {}
-        sql = f"select key, vector from {self.source}"
-        rows = self._db.stream(sql + (_SCOPE if scope.collections else ""), names)
+    def batches(
+        self, scope: Scope = EVERYTHING, documents: Collection[int] | None = None
+    ) -> Iterator[list[tuple[int, Vector]]]:
+        """All keys with their vectors, of these documents only when they are given, some thousand at once."""
+        seen, bindings = documents_in(scope)
+        limits = [f"key >> 20 in ({seen})"] if seen else []
+        if documents is not None:
+            limits.append("key >> 20 in (select value from json_each(:documents))")
+            bindings["documents"] = json.dumps(list(documents))
+        sql = f"select key, vector from {self.source} where {' and '.join(limits) or 'true'}"
+        rows = self._db.stream(sql, bindings)
         while batch := list(islice(rows, _ROWS_AT_ONCE)):
             yield cast("list[tuple[int, Vector]]", batch)
 
-    def _scored(self, vector: Vector, scope: Scope) -> Iterator[tuple[int, float]]:
+    def _scored(
+        self, vector: Vector, scope: Scope, documents: Collection[int] | None
+    ) -> Iterator[tuple[int, float]]:
         import numpy as np
 
         question = np.frombuffer(vector, "<f4")
         question = question / np.linalg.norm(question)  # (dim,)
-        for rows in self.batches(scope):
+        for rows in self.batches(scope, documents):
             matrix = np.frombuffer(b"".join(blob for _, blob in rows), "<f4").reshape(
                 len(rows), -1
             )  # (n, dim)
@@ -79,3 +89,21 @@ class CanonicalScan(ScanTable):
 
     def exists(self) -> bool:
         return True
+
+
+def ranked(
+    vector: Vector, length: int, limit: int, nearest: Callable[[], list[tuple[int, float]]]
+) -> list[Hit]:
+    """
+    What *nearest* finds as hits in their order; nothing for a question that cannot have an answer.
+
+    Raises:
+        BadVector: *vector* has other than *length* bytes, those of the stored ones.
+    """
+    if limit < 1 or not length or not any(vector):
+        return []
+    if len(vector) != length:
+        raise BadVector(f"the question has {len(vector) // 4} dimensions, the vault's vectors {length // 4}")
+    # The same cosine can come back a rounding apart; keys decide between what is equal in single precision.
+    hits = [Hit(unpack(key), score) for key, score in nearest()]
+    return sorted(hits, key=lambda hit: (-hit.score, hit.key))[:limit]

@@ -10,6 +10,8 @@ from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings
 from clawmem.adapters.sqlite.leases import SqliteLeases
 from clawmem.adapters.sqlite.lexical_index import SqliteLexicalIndex, ranking_fault
 from clawmem.adapters.sqlite.migrations import migrate, version
+from clawmem.adapters.sqlite.outbox import SqliteOutbox
+from clawmem.adapters.sqlite.telemetry import SqliteTelemetry
 from clawmem.adapters.sqlite.vector_index import SqliteVectorIndex
 from clawmem.ports.errors import VaultDamaged, VaultError, VaultFull, VaultLocked, VaultReadOnly
 from clawmem.ports.vault import VaultInfo
@@ -40,6 +42,8 @@ class SqliteVault:
         self.vectors = SqliteVectorIndex(self._db)
         self.embeddings = SqliteEmbeddings(self._db)
         self.leases = SqliteLeases(self._db)
+        self.telemetry = SqliteTelemetry(self._db)
+        self.outbox = SqliteOutbox(self._db)
         if not read_only and self._db.has_vectors:
             # Without it answers are right as well, only slower: no reason to refuse the vault.
             with suppress(VaultLocked, VaultReadOnly, VaultFull):
@@ -63,6 +67,7 @@ class SqliteVault:
             schema=version(self._db),
             size_bytes=_size(self._db.path),
             read_only=self._db.read_only,
+            lexical_method=self.lexical.method,
             vector_method=self.vectors.method,
         )
 

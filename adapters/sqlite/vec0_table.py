@@ -3,17 +3,14 @@ from __future__ import annotations
 import json
 
 from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.scope import documents_in
 from clawmem.ports.records import Scope, Vector
 
 _MOST = 4096  # vec0 answers no more than this
 _NEAREST = "select key, 1 - distance from vector_vec0 where embedding match :vector and k = :k"
 # A list of keys is the one filter that vec0 applies before it cuts, whatever the rest of the query says.
 _AMONG = " and key in (select value from json_each(:keys))"
-_KEYS = """
-select rowid from vector_vec0_rowids
- where rowid >> 20 in (
-    select id from documents where collection in (select value from json_each(:collections)))
-"""
+_KEYS = "select rowid from vector_vec0_rowids where rowid >> 20 in ({seen})"
 
 
 class Vec0Table:
@@ -50,10 +47,10 @@ class Vec0Table:
 
     def nearest(self, vector: Vector, limit: int, scope: Scope) -> list[tuple[int, float]]:
         bindings = {"vector": vector, "k": min(limit, _MOST)}
-        if not scope.collections:
+        seen, limits = documents_in(scope)
+        if not seen:
             return self._db.rows(_NEAREST, bindings)
-        names = json.dumps(sorted(scope.collections))
-        keys = [row[0] for row in self._db.rows(_KEYS, {"collections": names})]
+        keys = [row[0] for row in self._db.rows(_KEYS.format(seen=seen), limits)]
         if not keys:
             return []
         return self._db.rows(_NEAREST + _AMONG, {**bindings, "keys": json.dumps(keys)})

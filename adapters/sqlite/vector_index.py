@@ -3,13 +3,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
+from clawmem.adapters.sqlite.commits import Commits
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.embeddings import check_vector
-from clawmem.adapters.sqlite.keys import pack, span, unpack
-from clawmem.adapters.sqlite.scan_table import CanonicalScan, ScanTable
+from clawmem.adapters.sqlite.keys import pack, span
+from clawmem.adapters.sqlite.scan_table import CanonicalScan, ScanTable, ranked
 from clawmem.adapters.sqlite.vec0_table import Vec0Table
-from clawmem.ports.errors import BadVector
-from clawmem.ports.records import EVERYTHING, FragmentKey, Hit, Scope, Vector
+from clawmem.ports.records import EVERYTHING, Hit, Scope, Vector, VectorEntry
 
 
 class VectorTable(Protocol):
@@ -26,7 +26,7 @@ class VectorTable(Protocol):
     def drop(self) -> None: ...
 
 
-class SqliteVectorIndex:
+class SqliteVectorIndex(Commits):
     """
     ``VectorIndex`` in a ``vec0`` table, in a plain table of blobs where the extension is missing.
 
@@ -35,7 +35,10 @@ class SqliteVectorIndex:
     is written again, and until then those vectors are searched instead.
     """
 
+    _role = "vectors"
+
     def __init__(self, db: Database) -> None:
+        super().__init__(db)
         self._db = db
         self._own: VectorTable = Vec0Table(db) if db.has_vectors else ScanTable(db)
         self._records = CanonicalScan(db)
@@ -49,12 +52,12 @@ class SqliteVectorIndex:
         if self._is_latest():
             return
         with self._db.atomic():
-            self.clear()
+            self._empty()
             for batch in self._records.batches():
                 self._own.insert(batch)
 
-    def put(self, vectors: Iterable[tuple[FragmentKey, Vector]]) -> None:
-        rows = [(pack(key), vector) for key, vector in dict(vectors).items()]
+    def put(self, entries: Iterable[VectorEntry]) -> None:
+        rows = list({pack(entry.key): entry.vector for entry in entries}.items())
         length = self._length() or (len(rows[0][1]) if rows else 0)
         for _, vector in rows:
             check_vector(vector, length)
@@ -73,16 +76,7 @@ class SqliteVectorIndex:
 
     def search(self, vector: Vector, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         length = self._length()
-        if limit < 1 or not length or not any(vector):
-            return []
-        if len(vector) != length:
-            raise BadVector(
-                f"the question has {len(vector) // 4} dimensions, the vault's vectors {length // 4}"
-            )
-        nearest = self._table.nearest(vector, limit, scope)
-        # The same cosine can come back a rounding apart; keys decide between what is equal in single precision.
-        hits = sorted((Hit(unpack(key), score) for key, score in nearest), key=lambda h: (-h.score, h.key))
-        return hits[:limit]
+        return ranked(vector, length, limit, lambda: self._table.nearest(vector, limit, scope))
 
     def count(self) -> int:
         table = self._table
@@ -90,10 +84,20 @@ class SqliteVectorIndex:
 
     def clear(self) -> None:
         with self._db.atomic():
-            if self._own.exists():
-                self._own.drop()
-            if not self._is_latest():
-                self._db.write("insert or replace into meta values ('vector_table', ?)", (self._own.name,))
+            self._empty()
+            self._forget_marker()
+
+    def optimize(self) -> None:
+        """Nothing to make cheaper."""
+
+    def faults(self) -> list[str]:
+        return []
+
+    def _empty(self) -> None:
+        if self._own.exists():
+            self._own.drop()
+        if not self._is_latest():
+            self._db.write("insert or replace into meta values ('vector_table', ?)", (self._own.name,))
 
     @property
     def _table(self) -> VectorTable:

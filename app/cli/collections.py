@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clawmem.app.cli.command_line import Verbs
-from clawmem.app.cli.session import Force, opened, settings_of, wants_json
+from clawmem.app.cli.session import Force, kept_up, opened, settings_of, wants_json
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
@@ -80,6 +80,7 @@ def update(
         reports = run_update(services, skip=failed)
         embedded = run_embed(services) if embed else None
         _show_update(ctx, services, reports, failed, embedded)
+        show_lag(kept_up(services))
     raise typer.Exit(1 if failed else 0)
 
 
@@ -88,6 +89,7 @@ def reindex(ctx: typer.Context, force: Force = False) -> None:
     """Read every collection again; with --force also the files that look unchanged."""
     with opened(ctx, create=True) as services:
         _show_update(ctx, services, run_update(services, force=force), {}, None)
+        show_lag(kept_up(services))
 
 
 @cli.command("embed")
@@ -97,10 +99,12 @@ def embed_pending(ctx: typer.Context, force: Force = False) -> None:
 
     with opened(ctx) as services:
         report = run_embed(services, force=force)
+        lag = kept_up(services)
     if wants_json(ctx):
         show_json(report)
     else:
         show(embed_line(report))
+    show_lag(lag)
 
 
 def added(settings: Settings, path: Path, name: str | None, pattern: str) -> str:
@@ -146,6 +150,12 @@ def embed_line(report: EmbedReport) -> str:
     failed = f", {report.failed} attempts failed ({report.error})" if report.failed else ""
     cleaned = f", {report.cleaned} no longer needed" if report.cleaned else ""
     return f"Vectors: {report.embedded} made{cleaned}{failed}."
+
+
+def show_lag(sentences: list[str]) -> None:
+    """Say on stderr which index could not be brought up to date."""
+    for sentence in sentences:
+        typer.echo(sentence, err=True)
 
 
 def _show_update(

@@ -22,9 +22,12 @@ from clawmem.ports.errors import ClawmemError
 FAMILIES = {
     "vault": ("init", "bootstrap", "status", "doctor", "verify", "path"),
     "collections": ("collection", "update", "embed", "reindex"),
+    "indexes": ("rebuild", "migrate"),
     "documents": ("list", "get", "multi-get"),
     "retrieval": ("search", "vsearch", "query"),
     "bench": ("bench",),
+    "report": ("report",),
+    "conformance": ("conformance",),
 }
 FLAGS = frozenset({"--json"})
 VALUED = frozenset({"--vault", "--backend"})
@@ -153,7 +156,7 @@ def _show_version(wanted: bool) -> None:
 @cli.callback(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 done; 1 something failed, or there is no such command; 2 bad input; 3 not found; "
-    "4 configuration; 5 vault; 6 embedding; 7 verify found differences; 130 interrupted; "
+    "4 configuration; 5 vault; 6 embedding; 7 verify or conformance found differences; 130 interrupted; "
     "141 the reader of a pipe went away.",
 )
 def root(

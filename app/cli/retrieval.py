@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -91,12 +92,15 @@ def answer(ctx: typer.Context, verb: str, question: Question, explain: bool) -> 
     from clawmem.app.cli.rendering import answer_record, show_answer, show_degraded, show_json
 
     with opened(ctx, read_only=True) as services:
+        began = perf_counter()
         found = _ask(services, verb, question)
-    if wants_json(ctx):
-        show_json(answer_record(found, explain=explain))
-    else:
-        show_answer(found, explain=explain)
-    show_degraded(found.trace)
+        ms = (perf_counter() - began) * 1000
+        if wants_json(ctx):
+            show_json(answer_record(found, explain=explain))
+        else:
+            show_answer(found, explain=explain)
+        show_degraded(found.trace)
+        services.recalls.record(found, verb, ms, limit=question.limit)  # when nobody waits any more
 
 
 def _ask(services: Services, verb: str, question: Question) -> Answer:

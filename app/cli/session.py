@@ -46,12 +46,27 @@ def settings_of(ctx: typer.Context) -> Settings:
 
 
 def opened(
-    ctx: typer.Context, *, read_only: bool = False, create: bool = False
+    ctx: typer.Context, *, read_only: bool = False, create: bool = False, any_backend: bool = False
 ) -> AbstractContextManager[Services]:
     """The services over the chosen vault; one that is missing is only made by commands that fill it."""
     from clawmem.app.opened import open_services
 
-    return open_services(settings_of(ctx), read_only=read_only, create=create)
+    settings = settings_of(ctx)
+    if any_backend:
+        settings = settings.model_copy(update={"backend": None})
+    return open_services(settings, read_only=read_only, create=create)
+
+
+def kept_up(services: Services) -> list[str]:
+    """Bring the indexes up to the records; what could not be done, in sentences."""
+    from clawmem.app.cli.progress import progress
+
+    with progress("Indexing") as step:
+        services.vault.keep_up(step)
+    return [
+        f"The {role} index lags, what is new is found all the same: {reason}"
+        for role, reason in services.vault.lagging.items()
+    ]
 
 
 def named_collections(services: Services, names: Sequence[str] | None) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clawmem.app.cli.collections import Folder, Name, added, run_embed, run_update, update_lines
-from clawmem.app.cli.session import opened, settings_of, wants_json
+from clawmem.app.cli.session import kept_up, opened, settings_of, wants_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +48,7 @@ def bootstrap(
     with opened(ctx, create=True) as services:
         reports = run_update(services)
         embedded = None if skip_embed else run_embed(services)
-        lines = update_lines(services, reports, {}, embedded)
+        lines = [*update_lines(services, reports, {}, embedded), *kept_up(services)]
     if wants_json(ctx):
         show_json({"name": chosen, "collections": reports, "embed": embedded})
     else:
@@ -84,15 +84,16 @@ def doctor(ctx: typer.Context) -> None:
 
 @cli.command()
 def verify(ctx: typer.Context) -> None:
-    """Compare the vault with the files, byte by byte."""
+    """Prove that files, records and indexes agree; exit code 7 with every difference."""
     from clawmem.app.cli.rendering import show, show_json
 
-    with opened(ctx, read_only=True) as services:
-        differences = services.verify()
+    with opened(ctx) as services:  # for writing, so that indexes catch up first
+        lag = [] if services.settings.read_only else kept_up(services)
+        differences = [*lag, *services.verify()]
     if wants_json(ctx):
         show_json(differences)
     else:
-        show("\n".join(differences) or "The vault agrees with every file.")
+        show("\n".join(differences) or "Files, records and indexes agree.")
     raise typer.Exit(DIFFERENCES if differences else 0)
 
 
@@ -133,6 +134,7 @@ def _status_rows(report: StatusReport) -> list[tuple[str, object]]:
         *((f"  {name}", count) for name, count in report.collections.items()),
         ("types", ", ".join(f"{name} {count}" for name, count in report.content_types.items()) or "none"),
         ("newest", report.newest or "none"),
+        ("words", info.lexical_method),
         ("vectors", f"{vectors}, {counts.orphaned} orphaned ({info.vector_method})"),
         ("model", report.model or "none yet; run: clawmem embed"),
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from clawmem.domain.documents.tokens import index_text
-from clawmem.ports.records import Fragment, FragmentKey, FragmentKind, Grain, LexicalEntry
+from clawmem.ports.records import Document, Fragment, FragmentKey, FragmentKind, Grain, LexicalEntry
 
 GRAIN_OF = {
     FragmentKind.LINE: Grain.LINE,
@@ -15,24 +15,24 @@ GRAIN_OF = {
 }
 
 
-def lexical_entries(
-    document_id: int, collection: str, title: str, fragments: Sequence[Fragment], tags: Sequence[str] = ()
-) -> Iterator[LexicalEntry]:
+def lexical_entries(document: Document, fragments: Sequence[Fragment]) -> Iterator[LexicalEntry]:
     """
     One entry for each line, passage, section and the whole; the whole is also found by its front matter.
 
     The title of each is the document's title with the headings above it, so that a question which names
     the subject finds the line that does not repeat it.
     """
-    head = "\n".join([*tags, *(p.text for p in fragments if p.kind is FragmentKind.FRONT_MATTER)])
+    head = "\n".join([*document.tags, *(p.text for p in fragments if p.kind is FragmentKind.FRONT_MATTER)])
     for part in fragments:
         if part.kind in GRAIN_OF:
             yield LexicalEntry(
-                FragmentKey(document_id, part.seq),
+                FragmentKey(document.id, part.seq),
                 GRAIN_OF[part.kind],
-                collection,
-                index_text(_above(title, part)),
+                document.collection,
+                index_text(_above(document.title, part)),
                 index_text(part.text if part.kind is not FragmentKind.DOCUMENT else f"{part.text}\n{head}"),
+                document.path,
+                document.authored_at,
             )
 
 

@@ -22,3 +22,16 @@ def lexical_score(raw: float) -> float:
     if math.isnan(weight):
         return 0.0
     return min(_BELOW_ONE, weight / (1.0 + weight)) if math.isfinite(weight) else _BELOW_ONE
+
+
+def rarity(entries: int, holding: int) -> float:
+    """
+    How much one more entry with a term tells: ``ln(1 + (N - n + .5) / (n + .5))``, always above zero.
+
+    Robertson and Spärck Jones's weight, with one added so that a term of most entries does not turn negative.
+
+    Args:
+        entries: N, how many there are.
+        holding: n, how many of them hold the term, 0..N.
+    """
+    return math.log1p((entries - holding + 0.5) / (holding + 0.5))

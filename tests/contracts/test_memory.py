@@ -11,6 +11,7 @@ from clawmem.adapters.memory.leases import MemoryLeases
 from clawmem.adapters.memory.vault import MemoryVault
 from clawmem.contracts.base import Contract
 from clawmem.contracts.clock import ClockContract
+from clawmem.contracts.derived_index import LexicalCommitContract, VectorCommitContract
 from clawmem.contracts.documents import DocumentIdentityContract, DocumentLifecycleContract
 from clawmem.contracts.documents_lookup import LookupContract
 from clawmem.contracts.documents_text import BodyContract, FragmentContract
@@ -27,6 +28,7 @@ from clawmem.contracts.lease import (
 from clawmem.contracts.lexical_index import LexicalMatchingContract
 from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
 from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
+from clawmem.contracts.outbox import OutboxContract, OutboxIndexContract
 from clawmem.contracts.vault import VaultDurabilityContract, VaultTransactionContract, VaultUpkeepContract
 from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
 from clawmem.ports.capability import ALL, Capability
@@ -87,6 +89,18 @@ class TestEmbeddingStorage(InMemory, EmbeddingStorageContract): ...
 
 
 class TestEmbeddingState(InMemory, EmbeddingStateContract): ...
+
+
+class TestLexicalCommit(InMemory, LexicalCommitContract): ...
+
+
+class TestVectorCommit(InMemory, VectorCommitContract): ...
+
+
+class TestOutbox(InMemory, OutboxContract): ...
+
+
+class TestOutboxIndexes(InMemory, OutboxIndexContract): ...
 
 
 class TestVaultTransaction(InMemory, VaultTransactionContract): ...
@@ -180,5 +194,5 @@ def test_memory_lacks_durability_alone() -> None:
     """Of all capabilities the memory vault lacks the one that it cannot have."""
     suites = [suite for suite in InMemory.__subclasses__() if issubclass(suite, Contract)]
 
-    assert len(suites) == 17
+    assert len(suites) == 21
     assert {ALL - suite.capabilities for suite in suites} == {frozenset({Capability.DURABILITY})}

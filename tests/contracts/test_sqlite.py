@@ -7,6 +7,7 @@ import pytest
 
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.contracts.base import assert_canonical
+from clawmem.contracts.derived_index import LexicalCommitContract, VectorCommitContract
 from clawmem.contracts.documents import DocumentIdentityContract, DocumentLifecycleContract
 from clawmem.contracts.documents_lookup import LookupContract
 from clawmem.contracts.documents_text import BodyContract, FragmentContract
@@ -21,6 +22,7 @@ from clawmem.contracts.lease import (
 from clawmem.contracts.lexical_index import LexicalMatchingContract
 from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
 from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
+from clawmem.contracts.outbox import OutboxContract, OutboxIndexContract
 from clawmem.contracts.vault import VaultDurabilityContract, VaultTransactionContract, VaultUpkeepContract
 from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
 from clawmem.ports.lease import LeaseStore
@@ -109,7 +111,22 @@ class TestEmbeddingStorage(InSqlite, EmbeddingStorageContract): ...
 class TestEmbeddingState(InSqlite, EmbeddingStateContract): ...
 
 
+class TestLexicalCommit(InSqlite, LexicalCommitContract): ...
+
+
+class TestVectorCommit(InSqlite, VectorCommitContract): ...
+
+
+class TestOutbox(InSqlite, OutboxContract): ...
+
+
+class TestOutboxIndexes(InSqlite, OutboxIndexContract): ...
+
+
 class TestVaultTransaction(InSqlite, VaultTransactionContract): ...
+
+
+class TestVectorCommitByScan(WithoutExtension, VectorCommitContract): ...
 
 
 class TestVaultTransactionByScan(WithoutExtension, VaultTransactionContract): ...

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,12 @@ from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.system.clock import SystemClock
+from clawmem.adapters.system.holder import holder_id
+from clawmem.app.backends import backend_named
+from clawmem.app.services.indexes.engines import Engines
+from clawmem.app.services.indexes.indexer import LEASE_MS, Indexer
+from clawmem.app.services.indexes.vault import ServedVault
 from clawmem.app.services.indexing.embed import EmbedPending, EmbedReport
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.indexing.update import Folder, PassReport, UpdateCollection
@@ -25,10 +32,12 @@ from clawmem.app.services.retrieval.search import search
 from clawmem.app.services.retrieval.vsearch import vsearch
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.files import FileSource
-from clawmem.ports.records import Document, Grain, InactiveReason
+from clawmem.ports.records import Document, Grain, InactiveReason, IndexRecord, IndexState, Role
+from clawmem.ports.vault import Vault
 
 HOUR_NS = 3_600_000_000_000
 NOBODY = 65534
+LATER_MS = 2 * LEASE_MS  # by then, what a killed process held is free again
 
 
 class World:
@@ -48,6 +57,11 @@ class World:
         if hasattr(self, "vault"):
             self.vault.close()
         self.vault = SqliteVault(str(self.vault_file), read_only=read_only, vector_extension=extension)
+        return self.vault
+
+    @property
+    def records(self) -> SqliteVault:
+        """The records, by whomever they are served."""
         return self.vault
 
     # -- files --------------------------------------------------------------------------------------
@@ -120,27 +134,88 @@ class World:
 
     def state(self) -> list[object]:
         """All that is kept, by what it says: neither numbers nor times of indexing."""
-        return dump(self.vault)
+        return [*self.recorded(), *self.indexed()]
+
+    def recorded(self) -> list[object]:
+        """The records, in a form that only depends on the notes: two vaults over the same compare."""
+        documents = self.vault.documents
+        return [
+            sorted(_told(self.vault, one) for one in (*documents.latest(), *documents.latest(active=False))),
+            self.records._db.rows("select text_hash, hex(vector) from vectors order by 1"),
+        ]
+
+    def indexed(self) -> list[object]:
+        """How much of the records the indexes hold, and what is said about the vectors."""
+        embeddings = self.vault.embeddings
+        return [
+            {grain.value: self.vault.lexical.count(grain) for grain in Grain},
+            self.vault.vectors.count(),
+            embeddings.counts(),
+            embeddings.fingerprint(),
+        ]
 
 
-def dump(vault: SqliteVault) -> list[object]:
-    """What a vault holds in a form that only depends on the notes: two vaults over the same compare."""
-    documents = [*vault.documents.latest(), *vault.documents.latest(active=False)]
-    rows = vault._db.rows("select text_hash, hex(vector) from vectors order by 1")
-    return [
-        sorted(_told(vault, document) for document in documents),
-        rows,
-        {grain.value: vault.lexical.count(grain) for grain in Grain},
-        vault.vectors.count(),
-        vault.embeddings.counts(),
-        vault.embeddings.fingerprint(),
-    ]
-
-
-def _told(vault: SqliteVault, document: Document) -> tuple[str, ...]:
+def _told(vault: Vault, document: Document) -> tuple[str, ...]:
     facts = {name: getattr(document, name) for name in document.__slots__ if name not in ("id", "indexed_at")}
     fragments = [repr(part) for part in vault.documents.fragments(document.id)]
     return (document.display_path, repr(facts), str(vault.documents.body(document.id)), *fragments)
+
+
+class ServedWorld(World):
+    """A world whose vault can have its indexes outside, as every command opens it."""
+
+    vault: ServedVault  # type: ignore[assignment]  # which has all that a vault has, but is no adapter
+
+    def open(
+        self, *, extension: bool = True, read_only: bool = False, options: Mapping[str, str] | None = None
+    ) -> ServedVault:
+        """Open the vault anew; what was open is closed."""
+        if hasattr(self, "vault"):
+            self.vault.close()
+        self._records = SqliteVault(str(self.vault_file), read_only=read_only, vector_extension=extension)
+        engines = Engines(backend_named, f"{self.vault_file}.indexes", read_only=read_only, options=options)
+        self.lease_clock = ManualClock(SystemClock().now_ms() + LATER_MS)
+        self.indexer = Indexer(self._records, self.lease_clock, holder_id())
+        self.vault = ServedVault(self._records, engines, self.indexer)
+        return self.vault
+
+    @property
+    def records(self) -> SqliteVault:
+        return self._records
+
+    def serving(self, role: Role) -> IndexRecord:
+        """The index outside that serves a role."""
+        found = [r for r in self.vault.outbox.indexes() if r.role is role and r.state is IndexState.SERVING]
+        assert found, role
+        return found[0]
+
+    def index_folder(self, role: Role) -> Path:
+        """Where that index lies."""
+        return Path(f"{self.vault_file}.indexes", f"{role}-{self.serving(role).generation}")
+
+    def copy(self, name: str) -> ServedWorld:
+        """Another vault of the same content, with indexes of its own, over the same notes."""
+        self.vault.close()
+        target = self.vault_file.with_name(f"{name}.sqlite")
+        shutil.copy(self.vault_file, target)
+        if Path(f"{self.vault_file}.indexes").exists():
+            shutil.copytree(f"{self.vault_file}.indexes", f"{target}.indexes")
+        self.open()
+        return ServedWorld(self.root.parent, target)
+
+
+@pytest.fixture(scope="session")
+def served_world() -> type[ServedWorld]:
+    """The class of such worlds, for those who need several or keep them for longer than a test."""
+    return ServedWorld
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[ServedWorld]:
+    """An empty folder and an empty vault, as every command opens it."""
+    made = ServedWorld(tmp_path)
+    yield made
+    made.vault.close()
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ def test_the_root_help_lists_verbs_and_exit_codes(invoke: Invoke) -> None:
         (("search", "x", "--min-score", "2"), 2, "0 to 1"),
         (("search", "x", "--unit", "word"), 2, "document, line"),
         (("search", "x", "-c", "nope"), 3, "Did you mean: notes"),
-        (("search", "x", "--backend", "nope"), 4, "Known are: sqlite"),
+        (("search", "x", "--backend", "nope"), 4, "Known are: lancedb, sqlite, tantivy"),
         (("get", "clawmem://notes/../secret"), 2, ".."),
         (("collection", "add", "missing"), 2, "not a folder"),
         (("collection", "add", ".", "--name", "a b"), 2, "letters"),

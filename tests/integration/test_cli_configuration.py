@@ -9,7 +9,7 @@ import pytest
 from clawmem.app.config_file import add_collection, remove_collection
 from clawmem.app.container import late
 from clawmem.app.settings import Settings, environment, load_settings
-from clawmem.ports.errors import BackendUnavailable, ConfigError, NotFound
+from clawmem.ports.errors import ConfigError, ExtraMissing, NotFound
 
 COMMENTED = """\
 # top
@@ -44,7 +44,7 @@ def test_without_a_file_everything_has_a_default(config: Path) -> None:
 
     assert settings.vault == Path("/cache/clawmem/index.sqlite")
     assert settings.config_file == config
-    assert (settings.backend, settings.ranking, settings.profile) == ("sqlite", "calibrated", "balanced")
+    assert (settings.backend, settings.ranking, settings.profile) == (None, "calibrated", "balanced")
     assert settings.collections == {}
 
 
@@ -233,7 +233,7 @@ def test_a_linked_config_stays_a_link(config: Path, tmp_path: Path) -> None:
 
 def test_a_missing_extra_names_what_to_install() -> None:
     """A backend whose package is not there is a sentence with the command; our own bugs are not hidden."""
-    with pytest.raises(BackendUnavailable, match=r"pip install 'clawmem\[lancedb\]'"):
+    with pytest.raises(ExtraMissing, match=r"pip install 'clawmem\[lancedb\]'"):
         late("no_such_package.adapters.lancedb:Vault", extra="lancedb")()
     with pytest.raises(ModuleNotFoundError):
         late("clawmem.adapters.nothing.vault:Vault", extra="lancedb")()

@@ -18,7 +18,7 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.indexing.update import Folder, UpdateCollection
-from clawmem.app.services.retrieval.legs import AskAll, Hits, Leg, lexical_leg, vector_leg
+from clawmem.app.services.retrieval.legs import AskAll, Leg, LegAnswer, lexical_leg, vector_leg
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.query import query
 from clawmem.app.services.retrieval.request import (
@@ -160,9 +160,9 @@ def hangs() -> Iterator[Leg]:
     """A leg that says nothing until the test is over."""
     over = threading.Event()
 
-    def leg(request: RetrievalRequest) -> Hits:
+    def leg(request: RetrievalRequest) -> LegAnswer:
         over.wait(60)
-        return {}
+        return LegAnswer({})
 
     yield leg
     over.set()
@@ -319,8 +319,8 @@ class TestLegs:
         """Asked for lines, ``query`` falls back to the passages that are near when the words find none."""
         notes.take_in({"kettle.md": KETTLE})
 
-        def finds_nothing(request: RetrievalRequest) -> Hits:
-            return {"line": []}
+        def finds_nothing(request: RetrievalRequest) -> LegAnswer:
+            return LegAnswer({"line": []})
 
         legs = {"lexical": finds_nothing, "vector": vector_leg(notes.vault, notes.embedder)}
         stages = {"search": AskAll(legs), "fuse": fuse(notes.vault)}
@@ -333,7 +333,7 @@ class TestLegs:
     def test_an_error_without_words_is_named_by_its_kind(self, notes: Notes) -> None:
         """A leg is never degraded for an empty reason."""
 
-        def breaks(request: RetrievalRequest) -> Hits:
+        def breaks(request: RetrievalRequest) -> LegAnswer:
             raise ZeroDivisionError
 
         _, trace = self.asked(notes, {"lexical": lexical_leg(notes.vault), "vector": breaks})
@@ -365,7 +365,7 @@ class TestLegs:
     def test_none_is_left(self, notes: Notes, hangs: Leg) -> None:
         """When every leg is broken or late a broken one's error is raised, else that nothing answered."""
 
-        def breaks(request: RetrievalRequest) -> Hits:
+        def breaks(request: RetrievalRequest) -> LegAnswer:
             raise EmbeddingError("broken")
 
         with pytest.raises(EmbeddingError, match="broken"):

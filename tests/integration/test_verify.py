@@ -23,6 +23,7 @@ from clawmem.ports.records import (
     LexicalEntry,
     Scan,
     SourceStamp,
+    VectorEntry,
 )
 
 Asked = Callable[[str], bool]
@@ -298,7 +299,7 @@ class TestVectorIndex:
     def test_an_orphan(self, world: World) -> None:
         """A vector of a document that never existed is named by its number."""
         vector = HashingEmbedder().embed_query("stray")
-        world.vault.vectors.put([(FragmentKey(999, 0), vector)])
+        world.vault.vectors.put([VectorEntry(FragmentKey(999, 0), vector)])
 
         found = world.verify()
 

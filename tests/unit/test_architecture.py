@@ -51,6 +51,7 @@ HEAVY = {
     "httpx",
     "httpx2",
     "lancedb",
+    "matplotlib",
     "numpy",
     "pyarrow",
     "sqlite_vec",

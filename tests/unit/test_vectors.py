@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,8 @@ import bindings_documents
 import bindings_retrieval
 import bindings_text
 import pytest
+
+from clawmem.app.services.conformance.comparison import differences
 
 VECTORS = Path(__file__).parents[2] / "contracts" / "vectors"
 TABLES = (bindings_documents.BINDINGS, bindings_retrieval.BINDINGS, bindings_text.BINDINGS)
@@ -25,25 +26,6 @@ def cases() -> list[Any]:
         for policy, file in FILES.items()
         for case in file["cases"]
     ]
-
-
-def agree(actual: Any, expected: Any, tolerance: float) -> bool:
-    """As the README of the vectors says: keys, lengths and order are exact, numbers with a fraction are near."""
-    if isinstance(expected, dict):
-        return (
-            isinstance(actual, dict)
-            and actual.keys() == expected.keys()
-            and all(agree(actual[key], expected[key], tolerance) for key in expected)
-        )
-    if isinstance(expected, list):
-        return (
-            isinstance(actual, list)
-            and len(actual) == len(expected)
-            and all(agree(one, other, tolerance) for one, other in zip(actual, expected, strict=True))
-        )
-    if isinstance(expected, float) and isinstance(actual, (int, float)):
-        return math.isclose(actual, expected, rel_tol=0.0, abs_tol=tolerance)
-    return isinstance(actual, bool) == isinstance(expected, bool) and bool(actual == expected)
 
 
 def test_every_file_has_one_binding_and_every_binding_a_file() -> None:
@@ -71,7 +53,7 @@ def test_the_policy_agrees_with_its_vectors(policy: str, case: dict[str, Any], t
     """What another language is held to holds here."""
     actual = BINDINGS[policy](case["input"])
 
-    assert agree(actual, case["expected"], tolerance), f"got {actual}, expected {case['expected']}"
+    assert not differences(actual, case["expected"], tolerance)
 
 
 @pytest.mark.parametrize(
@@ -82,9 +64,13 @@ def test_the_policy_agrees_with_its_vectors(policy: str, case: dict[str, Any], t
         (0.626, 0.5, False),
         (1, 1.0, True),
         (1.1, 1, False),
+        (10**400, 1.0, False),
         (True, 1, False),
         (1, True, False),
+        (True, 1.0, False),
+        (True, True, True),
         ("a", "a", True),
+        ("0.5", 0.5, False),
         (None, None, True),
         (None, 0.5, False),
         ([0.5, 1.0], [0.6, 1.0], True),
@@ -92,10 +78,43 @@ def test_the_policy_agrees_with_its_vectors(policy: str, case: dict[str, Any], t
         ([0.5], [0.5, 1.0], False),
         (None, [0.5], False),
         ({"a": [0.5]}, {"a": [0.6]}, True),
+        ({"b": 1, "a": 2}, {"a": 2, "b": 1}, True),
         ({"a": 0.5, "b": 1}, {"a": 0.5}, False),
         (["a"], {"a": 1}, False),
     ],
 )
 def test_agreement_is_part_by_part(actual: Any, expected: Any, agreed: bool) -> None:
     """Numbers with a fraction may differ by exactly the tolerance; everything else may not differ at all."""
-    assert agree(actual, expected, 0.125) is agreed
+    assert (not differences(actual, expected, 0.125)) is agreed
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "path", "reason"),
+    [
+        (2, 1, "$", "expected 1, got 2"),
+        ([1, [2, 4]], [1, [2, 3]], "$[1][1]", "expected 3, got 4"),
+        ([1], [1, 2], "$", "expected a list of 2, got one of 1"),
+        ({"a": {"b": None}}, {"a": {"b": 0.5}}, "$.a.b", "expected 0.5, got null"),
+        ({}, {"a": [1]}, "$.a", "missing, expected [1]"),
+        ({"not a name": 1}, {}, '$["not a name"]', "not expected, got 1"),
+        ("day", "dax", "$", 'expected "dax", got "day" (they part at character 2)'),
+        ("da", "day", "$", 'expected "day", got "da" (they part at character 2)'),
+        (
+            "a" * 50 + "b",
+            "a" * 51,
+            "$",
+            f'expected …"{"a" * 21}", got …"{"a" * 20}b" (they part at character 50)',
+        ),
+        (list(range(100)), 1, "$", f"expected 1, got {str(list(range(100)))[:60]}…"),
+    ],
+)
+def test_a_difference_has_a_place_and_a_reason(actual: Any, expected: Any, path: str, reason: str) -> None:
+    """Whoever ports a policy is told where to look, in a line."""
+    assert differences(actual, expected) == [(path, reason)]
+
+
+def test_every_difference_is_found() -> None:
+    """One that was found hides none of the others."""
+    found = differences({"a": [1, 2, 3], "b": 1}, {"a": [0, 2], "c": 1})
+
+    assert [difference.path for difference in found] == ["$.a", "$.a[0]", "$.c", "$.b"]

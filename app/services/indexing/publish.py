@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from clawmem.domain.documents.entries import lexical_entries
 from clawmem.ports.records import Document, Fragment, InactiveReason
@@ -13,8 +14,7 @@ def publish(vault: Vault, document: Document, body: str, fragments: Sequence[Fra
     """Save a document and everything that is found through; inside `Vault.writing`. Returns its id."""
     document_id = vault.documents.save(document, body, fragments)
     vault.lexical.remove(document_id)
-    entries = lexical_entries(document_id, document.collection, document.title, fragments, document.tags)
-    vault.lexical.put(list(entries))
+    vault.lexical.put(list(lexical_entries(replace(document, id=document_id), fragments)))
     vault.vectors.remove(document_id)
     # Texts that were there before, in this document or another, have their vectors already.
     vault.vectors.put(vault.embeddings.of_document(document_id))

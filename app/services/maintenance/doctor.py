@@ -210,12 +210,12 @@ class Doctor:
         for document in spread(sorted(synced, key=_PLACE), SAMPLE):
             vectors = self._vault.embeddings.of_document(document.id)
             if vectors:
-                key, vector = vectors[len(vectors) // 2]
+                middle = vectors[len(vectors) // 2]
                 texts = {
                     p.seq: embedding_text(p.context, p.text)
                     for p in self._vault.documents.fragments(document.id)
                 }
-                yield document, texts[key.seq], vector
+                yield document, texts[middle.key.seq], middle.vector
 
     # -- for information ----------------------------------------------------------------------------
 

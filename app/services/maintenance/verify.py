@@ -150,7 +150,7 @@ class Verify:
             parts = self._vault.documents.fragments(document.id)
             for grain, index in lexical.items():
                 yield from index.compare(document, {p.seq for p in parts if GRAIN_OF.get(p.kind) is grain})
-            keys = [key for key, _ in self._vault.embeddings.of_document(document.id)]
+            keys = [entry.key for entry in self._vault.embeddings.of_document(document.id)]
             yield from vectors.compare(document, {key.seq for key in keys})
         for grain, index in lexical.items():
             yield from index.conclude(withdrawn, self._without_entry(grain))
@@ -176,9 +176,9 @@ class Verify:
         held = self._vault.vectors.count()
         listed: Keys = defaultdict(set)
         for document in spread(documents, SAMPLE):
-            for _, vector in self._vault.embeddings.of_document(document.id)[:1]:
+            for entry in self._vault.embeddings.of_document(document.id)[:1]:
                 if sum(map(len, listed.values())) < held:
-                    _note(listed, self._vault.vectors.search(vector, held))
+                    _note(listed, self._vault.vectors.search(entry.vector, held))
         return _Index("vector index", held, listed)
 
     def _without_entry(self, grain: Grain) -> Lost:
@@ -204,7 +204,7 @@ class Verify:
 
     def _without_vector(self, document: Document, seqs: Sequence[int]) -> list[int]:
         """A document's vectors come and go together, so all are there when the first is."""
-        vectors = {key.seq: vector for key, vector in self._vault.embeddings.of_document(document.id)}
+        vectors = {e.key.seq: e.vector for e in self._vault.embeddings.of_document(document.id)}
         lost: list[int] = []
         for seq in seqs:
             hits = self._vault.vectors.search(vectors[seq], DEPTH, _beside(document))

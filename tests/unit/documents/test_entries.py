@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from clawmem.contracts.samples import WHEN, document
 from clawmem.domain.documents.entries import GRAIN_OF, lexical_entries
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.tokens import words
-from clawmem.ports.records import Fragment, FragmentKey, FragmentKind, Grain, LexicalEntry
+from clawmem.ports.records import Document, Fragment, FragmentKey, FragmentKind, Grain, LexicalEntry
 
 BODY = (
     "# Plan\n\nWe move the sessions to one database before the end of the month, in one evening.\n\n"
@@ -16,7 +19,12 @@ BODY = (
 
 def entries(body: str = BODY, title: str = "Plan", tags: tuple[str, ...] = ()) -> list[LexicalEntry]:
     parts = fragment(body, title=title, front_matter=[("participants", "Ann, Bob")])
-    return list(lexical_entries(7, "notes", title, parts, tags))
+    return list(lexical_entries(named(title, tags), parts))
+
+
+def named(title: str, tags: tuple[str, ...] = ()) -> Document:
+    made = document("plan.md", BODY, title=title, tags=tags)
+    return replace(made, id=7)
 
 
 def part(kind: FragmentKind, text: str = "Text.", heading: str = "") -> Fragment:
@@ -24,7 +32,7 @@ def part(kind: FragmentKind, text: str = "Text.", heading: str = "") -> Fragment
 
 
 def entry(made: Fragment, title: str = "Title", tags: tuple[str, ...] = ()) -> LexicalEntry:
-    (only,) = lexical_entries(7, "notes", title, [made], tags)
+    (only,) = lexical_entries(named(title, tags), [made])
     return only
 
 
@@ -38,15 +46,15 @@ def test_one_entry_for_every_fragment_that_has_a_grain() -> None:
     assert {grain for _, grain in wanted} == set(Grain)
 
 
-def test_every_entry_names_its_collection() -> None:
-    """A search that is limited to collections needs nothing else."""
-    assert {e.collection for e in entries()} == {"notes"}
+def test_every_entry_says_what_a_scope_asks_for() -> None:
+    """A search that is limited to collections, or to a time, needs nothing else."""
+    assert {(e.collection, e.path, e.authored_at) for e in entries()} == {("notes", "plan.md", WHEN)}
 
 
 @pytest.mark.parametrize("kind", sorted(set(FragmentKind) - GRAIN_OF.keys()))
 def test_a_kind_without_a_grain_has_no_entry(kind: FragmentKind) -> None:
     """Its text is in a line and a passage already."""
-    assert list(lexical_entries(7, "notes", "Title", [part(kind)])) == []
+    assert list(lexical_entries(named("Title"), [part(kind)])) == []
 
 
 def test_the_whole_is_found_by_front_matter_and_tags() -> None:
@@ -85,7 +93,7 @@ def test_both_texts_are_as_an_index_sees_them() -> None:
 
 def test_no_fragments_no_entries() -> None:
     """The iterator is empty rather than wrong."""
-    assert list(lexical_entries(7, "notes", "Title", [])) == []
+    assert list(lexical_entries(named("Title"), [])) == []
 
 
 def test_every_word_of_the_body_is_found_at_every_grain_but_sections() -> None:

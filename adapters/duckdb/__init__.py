@@ -1,0 +1,1 @@
+"""Figures over a whole vault: DuckDB, fed through Arrow. Needs the extra ``duckdb``."""

@@ -1,0 +1,107 @@
+"""One query a question, over the views below; ``$now`` is bound where it is named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from clawmem.ports.analytics import Question
+
+# What several questions ask: names, months and ages of what is served, and who was recalled when.
+VIEWS = """
+create view served as
+    select *, collection || '/' || path as document from documents where inactive is null;
+create view recalled as
+    select document_id, recall_id, min(rank) as best_rank, any_value(asked_at) as asked_at,
+           any_value(query_hash) as query_hash
+      from hits join recalls on recalls.id = recall_id
+     where document_id in (select id from served)
+     group by document_id, recall_id;
+create view asked as
+    select *, id in (select recall_id from hits) as was_answered, len(degraded) > 0 as was_degraded
+      from recalls;
+create macro iso(moment) as strftime(moment, '%Y-%m-%dT%H:%M:%S.%gZ');
+create macro age_days(moment, now) as
+    cast(floor((epoch_ms(now::timestamptz) - epoch_ms(moment)) / 86400000.0) as bigint);
+"""
+
+_SPEED = """
+    count(*), count(*) filter (not was_answered), count(*) filter (was_degraded),
+    quantile_disc(took_ms, 0.5), quantile_disc(took_ms, 0.95), max(took_ms)
+"""
+
+QUERIES: Mapping[Question, str] = {
+    Question.MOST_RECALLED: """
+        select document, collection, content_type, count(*) as recalls,
+               count(distinct query_hash) as questions, min(best_rank), iso(max(asked_at))
+          from served join recalled on document_id = id
+         group by document, collection, content_type
+         order by recalls desc, questions desc, document
+        """,
+    Question.NEVER_RECALLED: """
+        select document, collection, content_type, iso(authored_at), age_days(authored_at, $now)
+          from served where id not in (select document_id from recalled)
+         order by authored_at, document
+        """,
+    Question.GROWTH: """
+        with moments as (
+            select 'authored' as basis, authored_at as moment, collection, bytes from served
+            union all
+            select 'indexed', indexed_at, collection, bytes from served
+        ), months as (
+            select basis, strftime(moment, '%Y-%m') as month, collection,
+                   count(*) as documents, sum(bytes) as size
+              from moments group by all
+        )
+        select *, sum(documents) over so_far, sum(size) over so_far
+          from months window so_far as (partition by basis, collection order by month)
+         order by basis, month, collection
+        """,
+    Question.AGES: """
+        with aged as (select collection, age_days(authored_at, $now) as days from served)
+        select collection,
+               count(*) filter (days < 0),
+               count(*) filter (days >= 0 and days < 7),
+               count(*) filter (days >= 7 and days < 30),
+               count(*) filter (days >= 30 and days < 90),
+               count(*) filter (days >= 90 and days < 365),
+               count(*) filter (days >= 365),
+               quantile_disc(days, 0.5)
+          from aged group by collection order by collection
+        """,
+    Question.STALENESS: """
+        with aged as (select *, age_days(authored_at, $now) as days from served)
+        select content_type, count(*), quantile_disc(days, 0.5) as median, max(days),
+               count(*) filter (id not in (select document_id from recalled)),
+               count(*) filter (review_by <= $now::timestamptz)
+          from aged group by content_type order by median desc, content_type
+        """,
+    Question.COVERAGE: """
+        with counted as (select document_id, count(*) as recalls from recalled group by document_id)
+        select collection, content_type, count(*), sum(bytes), count(*) filter (pinned),
+               count(*) filter (embed_state <> 'synced'), count(recalls), coalesce(sum(recalls), 0)
+          from served left join counted on document_id = id
+         group by collection, content_type order by collection, content_type
+        """,
+    Question.INACTIVE: """
+        select collection, inactive, count(*), sum(bytes)
+          from documents where inactive is not null group by collection, inactive order by collection, inactive
+        """,
+    Question.USE: """
+        select strftime(asked_at, '%Y-%m') as month, collection, content_type,
+               count(distinct recall_id), count(distinct document_id)
+          from recalled join served on document_id = id
+         group by month, collection, content_type order by month, collection, content_type
+        """,
+    Question.SPEED: f"select verb, {_SPEED} from asked group by verb order by verb",
+    Question.DAYS: f"""
+        select strftime(asked_at, '%Y-%m-%d') as day, verb, {_SPEED}
+          from asked group by day, verb order by day, verb
+        """,
+    Question.DEGRADED: """
+        with missing as (select verb, unnest(degraded) as leg, asked_at from recalls),
+             asked_of as (select verb, count(*) as answers from recalls group by verb)
+        select verb, leg, count(*) as recalls, count(*) / any_value(answers), iso(max(asked_at))
+          from missing join asked_of using (verb)
+         group by verb, leg order by recalls desc, verb, leg
+        """,
+}

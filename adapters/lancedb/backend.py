@@ -1,0 +1,33 @@
+"""The ``lancedb`` backend: words and vectors in LanceDB tables; records stay in the vault."""
+
+from __future__ import annotations
+
+from clawmem.ports.backend import Backend, IndexPlace
+from clawmem.ports.lexical_index import LexicalIndex
+from clawmem.ports.vector_index import VectorIndex
+
+
+def open_lexical(place: IndexPlace) -> LexicalIndex:
+    """The lexical index at *place*; see `clawmem.ports.backend.Backend`."""
+    from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
+
+    return LanceLexicalIndex(place)
+
+
+def open_vectors(place: IndexPlace) -> VectorIndex:
+    """The vector index at *place*; see `clawmem.ports.backend.Backend`."""
+    from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
+
+    return LanceVectorIndex(place)
+
+
+def discard(place: IndexPlace) -> None:
+    """Delete a generation of either index for good, whatever its state."""
+    from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
+    from clawmem.adapters.lancedb.store import store_of
+    from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
+
+    store_of(place).discard((LanceLexicalIndex.table_name, LanceVectorIndex.table_name))
+
+
+BACKEND = Backend("lancedb", lexical=open_lexical, vectors=open_vectors, discard=discard)

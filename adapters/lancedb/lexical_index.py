@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, ClassVar
+
+from clawmem.adapters.lancedb.changes import Row
+from clawmem.adapters.lancedb.derived_index import SMALL, LanceIndex
+from clawmem.adapters.lancedb.keys import pack
+from clawmem.adapters.lancedb.ranking import best
+from clawmem.adapters.lancedb.scope import condition
+from clawmem.adapters.lancedb.table import common_fields
+from clawmem.adapters.lancedb.translation import translated
+from clawmem.adapters.lancedb.words import BOUNDARY, asked, written
+from clawmem.ports.backend import IndexPlace
+from clawmem.ports.records import (
+    EVERYTHING,
+    FragmentKey,
+    Grain,
+    Hit,
+    LexicalEntry,
+    LexicalQuery,
+    Marker,
+    Scope,
+    Term,
+)
+
+_SCALAR_FROM = 10_000  # rows from which an index on what a scope asks is worth its keep
+
+
+class LanceLexicalIndex(LanceIndex):
+    """
+    ``LexicalIndex`` in one table with a column of text for each grain.
+
+    A row fills the column of its grain and leaves the others null; the engine keeps BM25's statistics by column
+    and does not count nulls, so every grain has its own. A prefix term is taken for the whole word: the
+    engine has no query for beginnings. A phrase counts as much as its words together.
+    """
+
+    method = "lancedb"
+    table_name: ClassVar[str] = "words"
+
+    def __init__(self, place: IndexPlace) -> None:
+        self._outdated = set(Grain)  # whose statistics may be behind; at first it is not known
+        super().__init__(place)
+
+    def put(self, entries: Sequence[LexicalEntry]) -> None:
+        with self._changing() as changes:
+            for entry in entries:
+                changes.put(entry.key.document_id, pack(entry.key, entry.grain), _row(entry))
+
+    def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
+        question = asked(query, grain.value)
+        if question is None or limit < 1:
+            return []
+        ask = partial(_hits, self._latest(), question, condition(scope))
+        with translated(self._store.uri):
+            return best(ask, limit)
+
+    def count(self, grain: Grain) -> int:
+        table = self._latest()
+        with translated(self._store.uri):
+            return int(table.count_rows(f"grain = '{grain.value}'"))
+
+    def holding(self, term: Term, grain: Grain) -> int:
+        question = asked(LexicalQuery((term,)), grain.value)
+        if question is None:
+            return 0
+        table = self._latest()
+        with translated(self._store.uri):
+            return len(_hits(table, question, None, table.count_rows() + 1))
+
+    def _blank_schema(self) -> Any:
+        import pyarrow as pa
+
+        texts = [pa.field(grain.value, pa.string()) for grain in Grain]
+        return pa.schema([*common_fields(), pa.field("grain", pa.string()), *texts])
+
+    def _rows(self, rows: Sequence[Row]) -> Any:
+        import pyarrow as pa
+
+        return pa.Table.from_pylist(rows, schema=self._blank_schema())
+
+    def _prepare(self, table: Any) -> None:
+        indexed = {column for index in table.list_indices() for column in index.columns}
+        for grain in Grain:
+            if grain.value not in indexed:
+                table.create_index(grain.value, config=_words_of_a_grain())
+
+    def _apply(self, table: Any, removed: set[int], rows: Sequence[Row], marker: Marker | None) -> None:
+        self._outdated |= set(Grain) if removed else {Grain(row["grain"]) for row in rows}
+        super()._apply(table, removed, rows, marker)
+
+    def _renew_indexes(self, table: Any, *, all_of_them: bool = False) -> None:
+        from lancedb.index import Bitmap, BTree
+
+        # Making it anew takes half of what merging the changes into it takes, and forgets what was removed.
+        for grain in Grain if all_of_them else sorted(self._outdated):
+            table.create_index(grain.value, config=_words_of_a_grain(), replace=True)
+        self._outdated.clear()
+        if table.count_rows() >= _SCALAR_FROM:
+            table.create_index("collection", config=Bitmap(), replace=True)
+            table.create_index("authored_at", config=BTree(), replace=True)
+
+    def _lags(self, table: Any) -> bool:
+        # The engine keeps counting removed rows until it indexes anew, at some 30 µs a row. A small table it does
+        # after every commit, so that a small vault always ranks by exact statistics.
+        return table.count_rows() <= SMALL or super()._lags(table)
+
+    def _unindexed(self, table: Any) -> int:
+        indexes = [table.index_stats(f"{grain.value}_idx") for grain in self._outdated]
+        return max((int(index.num_unindexed_rows) for index in indexes), default=0)
+
+    def _faults_of_search(self, table: Any) -> list[str]:
+        for grain in Grain:
+            question = asked(LexicalQuery((Term("a"), Term("the"))), grain.value)
+            _hits(table, question, None, 1)
+        return []
+
+
+def _row(entry: LexicalEntry) -> Row:
+    return {
+        "key": pack(entry.key, entry.grain),
+        "document_id": entry.key.document_id,
+        "seq": entry.key.seq,
+        "collection": entry.collection,
+        "authored_at": entry.authored_at,
+        "grain": entry.grain.value,
+        entry.grain.value: written(entry.title, entry.text),
+    }
+
+
+def _words_of_a_grain() -> Any:
+    from lancedb.index import FTS
+
+    return FTS(
+        with_position=True,
+        base_tokenizer="simple",
+        language="English",
+        max_token_length=None,
+        lower_case=True,
+        stem=True,
+        ascii_folding=True,
+        # The only word left out; its place stays, so that no phrase reaches across.
+        remove_stop_words=True,
+        custom_stop_words=[BOUNDARY],
+    )
+
+
+def _hits(table: Any, question: Any, where: str | None, limit: int) -> list[Hit]:
+    query = table.search(question, query_type="fts").select(["document_id", "seq", "_score"]).limit(limit)
+    if where:
+        query = query.where(where, prefilter=True)
+    found = query.to_arrow()
+    columns = (found[name].to_pylist() for name in ("document_id", "seq", "_score"))
+    hits = [Hit(FragmentKey(number, seq), score) for number, seq, score in zip(*columns, strict=True)]
+    return sorted(hits, key=lambda hit: -hit.score)

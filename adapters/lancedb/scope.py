@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+from clawmem.ports.records import Scope
+
+
+def condition(scope: Scope) -> str | None:
+    """The condition of a scope for the engine's filter, which it applies before the cut; ``None`` for everything."""
+    parts = []
+    if scope.collections:
+        parts.append(f"collection in ({', '.join(map(_quoted, sorted(scope.collections)))})")
+    if scope.authored_from is not None:
+        parts.append(f"authored_at >= {_quoted(scope.authored_from)}")
+    if scope.authored_until is not None:
+        parts.append(f"authored_at < {_quoted(scope.authored_until)}")
+    return " and ".join(parts) or None
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from clawmem.ports.errors import IndexBusy, IndexDamaged, IndexUnavailable, VaultError, VaultFull
+
+# The engine raises a RuntimeError, a ValueError or an OSError for everything; only the words tell them apart.
+_CONFLICT = re.compile(r"conflict|concurrent(ly)? (writer|modif)", re.IGNORECASE)
+_FULL = re.compile(r"no space left|storage full|quota exceeded", re.IGNORECASE)
+_OUT_OF_REACH = re.compile(
+    r"RetryError|HttpError|error sending request|timed out|permission ?denied|unauthenticated|forbidden"
+    r"|status code: 5\d\d|\bstatus: (5\d\d|403|401)|connection (refused|reset)|too many open files",
+    re.IGNORECASE,
+)
+_ABSENT = re.compile(r"^Table '.*' was not found")
+_SOURCE_LINE = re.compile(r",? ?/\S+\.rs:\d+(:\d+)?")
+_LONGEST = 200  # characters of the engine's own words
+
+
+@contextmanager
+def translated(place: str) -> Iterator[None]:
+    """Raise the engine's errors as those of the ports, named after the place where the tables lie."""
+    try:
+        yield
+    except VaultError:
+        raise
+    except (RuntimeError, ValueError, OSError) as error:
+        raise _translation(place, str(error)) from error
+
+
+def is_absence(error: BaseException) -> bool:
+    """Whether it says that there is no such table, as opposed to a broken one."""
+    return bool(_ABSENT.search(str(error.__cause__ or error)))
+
+
+def _translation(place: str, words: str) -> VaultError:
+    if _CONFLICT.search(words):
+        return IndexBusy(place)
+    if _FULL.search(words):
+        return VaultFull(place)
+    if _OUT_OF_REACH.search(words):
+        return IndexUnavailable(place, _short(words))
+    return IndexDamaged(place, _short(words))
+
+
+def _short(words: str) -> str:
+    plain = " ".join(_SOURCE_LINE.sub("", words).split())
+    return plain if len(plain) <= _LONGEST else plain[:_LONGEST] + "…"

@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, ClassVar
+
+from clawmem.adapters.lancedb.changes import Row
+from clawmem.adapters.lancedb.derived_index import LanceIndex
+from clawmem.adapters.lancedb.keys import pack
+from clawmem.adapters.lancedb.ranking import best
+from clawmem.adapters.lancedb.scope import condition
+from clawmem.adapters.lancedb.table import NO_VECTOR, common_fields
+from clawmem.adapters.lancedb.translation import translated
+from clawmem.adapters.lancedb.vectors import fixed_size, refuse_bad, vector_type
+from clawmem.ports.backend import IndexPlace
+from clawmem.ports.errors import VaultError
+from clawmem.ports.records import EVERYTHING, FragmentKey, Hit, Marker, Scope, Vector, VectorEntry
+
+# Measured on 89 000 paragraphs of real text, 256 dimensions, CPU milliseconds a question: all vectors from
+# the table 122, all partitions of the index 11, half of them 6 with recall@10 .97. Building it took 0.8 s.
+EXACT_BELOW = 10_000  # vectors; fewer are compared one by one
+PARTITION_SIZE = 4096  # the engine splits and joins partitions around this size by itself
+FEWEST_PROBES = 20  # up to so many partitions all are searched, and the answer is exact
+_PROBED_SHARE = 0.3  # of more partitions; .27 of 298 gave recall@10 .97
+_SCALAR_FROM = 10_000  # rows from which an index on what a scope asks is worth its keep
+_EVERY_PARTITION = 1_000_000
+
+
+class LanceVectorIndex(LanceIndex):
+    """
+    ``VectorIndex`` in one table: a comparison with all vectors while they are few, an inverted file of whole vectors beyond.
+
+    Scores are exact in both. A search with a scope looks into every partition. Without one it is exact as
+    long as there are few partitions, and then looks into the nearest three of ten.
+    """
+
+    table_name: ClassVar[str] = "vectors"
+
+    def __init__(
+        self,
+        place: IndexPlace,
+        *,
+        exact_below: int = EXACT_BELOW,
+        partition_size: int = PARTITION_SIZE,
+        fewest_probes: int = FEWEST_PROBES,
+    ) -> None:
+        self._exact_below = exact_below
+        self._partition_size = partition_size
+        self._fewest_probes = fewest_probes
+        super().__init__(place)
+
+    @property
+    def method(self) -> str:
+        with suppress(VaultError):
+            return "lancedb exact scan" if self._is_small(self._latest()) else "lancedb ivf"
+        return "lancedb"
+
+    def put(self, entries: Iterable[VectorEntry]) -> None:
+        entries = list(entries)
+        with self._changing() as changes:
+            if entries:
+                waiting = next(changes.rows(), None)
+                length = len(waiting["vector"]) if waiting else self._length(self._latest())
+                refuse_bad([entry.vector for entry in entries], length)
+            for entry in entries:
+                changes.put(entry.key.document_id, pack(entry.key), _row(entry))
+
+    def search(self, vector: Vector, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
+        table = self._latest()
+        length = self._length(table)
+        if limit < 1 or not length or not any(vector):
+            return []
+        refuse_bad([vector], length)
+        ask = partial(self._nearest, table, vector, condition(scope))
+        with translated(self._store.uri):
+            return best(ask, limit)
+
+    def count(self) -> int:
+        return self._held(self._latest())
+
+    def _nearest(self, table: Any, vector: Vector, where: str | None, limit: int) -> list[Hit]:
+        import numpy as np
+
+        question = np.frombuffer(vector, "<f4")  # (dim,)
+        query = table.search(question, vector_column_name="vector").distance_type("cosine")
+        query = query.select(["document_id", "seq", "_distance"]).limit(limit)
+        if where:
+            query = query.where(where, prefilter=True)
+        if self._is_small(table):
+            query = query.bypass_vector_index()
+        else:
+            probes = _EVERY_PARTITION if where else self._probes(table)
+            query = query.minimum_nprobes(probes).maximum_nprobes(0)  # 0: more when they hold too few
+        return _hits(query.to_arrow())
+
+    def _probes(self, table: Any) -> int:
+        partitions = self._held(table) / self._partition_size
+        return max(self._fewest_probes, math.ceil(_PROBED_SHARE * partitions))
+
+    def _is_small(self, table: Any) -> bool:
+        return self._held(table) < self._exact_below
+
+    def _length(self, table: Any) -> int:
+        """The bytes of the vectors that are there; 0 while there are none."""
+        with translated(self._store.uri):
+            schema = table.schema
+        is_settled = "vector" in schema.names and self._held(table) > 0
+        return 4 * int(schema.field("vector").type.list_size) if is_settled else 0
+
+    def _apply(self, table: Any, removed: set[int], rows: Sequence[Row], marker: Marker | None) -> None:
+        if rows and not self._length(table):
+            import pyarrow as pa
+
+            # The column is as wide as its first vectors, so an empty table begins anew with them.
+            parts = self._parts(rows, marker or self._marker_of(table), table.schema)
+            self._overwrite(data=pa.concat_tables(parts), on_bad_vectors=NO_VECTOR)
+        else:
+            super()._apply(table, removed, rows, marker)
+
+    def _blank_schema(self) -> Any:
+        import pyarrow as pa
+
+        return pa.schema(common_fields())
+
+    def _rows(self, rows: Sequence[Row]) -> Any:
+        import pyarrow as pa
+
+        schema = self._blank_schema()
+        columns = [
+            pa.array([row.get(name) for row in rows], schema.field(name).type) for name in schema.names
+        ]
+        vectors = [row["vector"] for row in rows]
+        return pa.table(
+            [*columns, fixed_size(vectors)],
+            schema=schema.append(pa.field("vector", vector_type(len(vectors[0])))),
+        )
+
+    def _prepare(self, table: Any) -> None:
+        """Nothing: an index is made of vectors."""
+
+    def _renew_indexes(self, table: Any, *, all_of_them: bool = False) -> None:
+        from lancedb.index import Bitmap, BTree, IvfFlat
+
+        if self._is_small(table):
+            return
+        if table.index_stats("vector_idx") is None:
+            config = IvfFlat(distance_type="cosine", target_partition_size=self._partition_size)
+            table.create_index("vector", config=config)
+        elif self._unindexed(table):
+            table.optimize()
+        if self._held(table) >= _SCALAR_FROM:
+            table.create_index("collection", config=Bitmap(), replace=True)
+            table.create_index("authored_at", config=BTree(), replace=True)
+
+    def _unindexed(self, table: Any) -> int:
+        if self._is_small(table):
+            return 0
+        statistics = table.index_stats("vector_idx")
+        return int(statistics.num_unindexed_rows) if statistics else self._held(table)
+
+    def _faults_of_search(self, table: Any) -> list[str]:
+        if length := self._length(table):
+            import numpy as np
+
+            question = np.ones(length // 4, "<f4").tobytes()
+            self._nearest(table, question, None, 1)
+        return []
+
+
+def _row(entry: VectorEntry) -> Row:
+    return {
+        "key": pack(entry.key),
+        "document_id": entry.key.document_id,
+        "seq": entry.key.seq,
+        "collection": entry.collection,
+        "authored_at": entry.authored_at,
+        "vector": entry.vector,
+    }
+
+
+def _hits(found: Any) -> list[Hit]:
+    columns = (found[name].to_pylist() for name in ("document_id", "seq", "_distance"))
+    return [
+        Hit(FragmentKey(number, seq), max(-1.0, min(1.0, 1.0 - distance)))
+        for number, seq, distance in zip(*columns, strict=True)
+    ]

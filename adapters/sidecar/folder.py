@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import sys
+import time
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from clawmem.adapters.sidecar.manifest import FileRecord, Manifest
+from clawmem.adapters.sidecar.write_lock import locked
+from clawmem.ports.errors import IndexDamaged, IndexUnavailable, VaultFull
+
+Chunk = bytes | memoryview
+
+SEGMENT = ".segment"
+DELETIONS = ".deletions"
+
+_MANIFEST = "manifest.json"
+_LOCK = "lock"
+_CHUNK_BYTES = 1 << 20
+_REPLACING_S = 2.0
+
+
+class Folder:
+    """
+    The files of one index.
+
+    Every file but the manifest is written once, under a new name, and never changed. Replacing the manifest is the
+    commit: what it names is on the disk before, and a file that it does not name is nothing.
+    """
+
+    def __init__(self, path: str, patience_s: float) -> None:
+        self.path = path
+        self._patience_s = patience_s
+
+    def make(self) -> None:
+        """Make it with an empty manifest; what is there already, whole or not, is left alone."""
+        with self._translated():
+            self._file("").mkdir(parents=True, exist_ok=True)
+        if self._is_new():
+            with self.writing():
+                if self._is_new():
+                    self.publish(Manifest())
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """
+        Be the one writer, among all processes.
+
+        Raises:
+            IndexBusy: another one did not end in time.
+        """
+        with ExitStack() as stack:
+            with self._translated():  # and not what is raised inside of the block
+                stack.enter_context(locked(self._file(_LOCK), self._patience_s))
+            yield
+
+    def manifest(self) -> bytes:
+        """
+        The manifest of the last commit.
+
+        Raises:
+            IndexDamaged: there is none.
+        """
+        with self._translated():
+            try:
+                return self._file(_MANIFEST).read_bytes()
+            except (FileNotFoundError, NotADirectoryError) as error:
+                raise IndexDamaged(self.path, "its manifest is missing") from error
+
+    def publish(self, manifest: Manifest) -> None:
+        """Put *manifest* in the place of the last one, all at once."""
+        temporary = self._file(f"{secrets.token_hex(8)}.new")
+        with self._translated():
+            with temporary.open("xb") as file:
+                file.write(manifest.to_bytes())
+                _sync(file)
+            _replace(temporary, self._file(_MANIFEST))
+            self._sync_names()
+
+    def write(self, suffix: str, chunks: Iterable[Chunk]) -> FileRecord:
+        """A new file of *chunks*, on the disk when this returns."""
+        name, size, checksum = f"{secrets.token_hex(8)}{suffix}", 0, 0
+        with self._translated():
+            with self._file(name).open("xb") as file:
+                for chunk in chunks:
+                    size += file.write(chunk)
+                    checksum = zlib.crc32(chunk, checksum)
+                _sync(file)
+            self._sync_names()
+        return FileRecord(name, size, checksum)
+
+    def open(self, record: FileRecord) -> BinaryIO:
+        """
+        A file to be read.
+
+        Raises:
+            FileNotFoundError: a commit has done away with it, or somebody else.
+            IndexDamaged: it is not as long as it was.
+        """
+        with self._translated(missing_is_news=False):
+            file = self._file(record.name).open("rb")
+        if os.fstat(file.fileno()).st_size != record.size:
+            file.close()
+            raise IndexDamaged(self.path, f"{record.name} is not as long as it was written")
+        return file
+
+    def is_as_written(self, record: FileRecord) -> bool:
+        """Whether a file has the bytes that were written; reads all of it."""
+        checksum = 0
+        try:
+            with self.open(record) as file:
+                while chunk := file.read(_CHUNK_BYTES):
+                    checksum = zlib.crc32(chunk, checksum)
+        except (FileNotFoundError, IndexDamaged):
+            return False
+        return checksum == record.checksum
+
+    def sweep(self, manifest: Manifest) -> None:
+        """Delete what does not belong to *manifest*; to be called by the writer alone."""
+        kept = {_MANIFEST, _LOCK, *(record.name for record in manifest.files())}
+        for path in self._file("").iterdir():
+            if path.name not in kept:
+                with suppress(OSError):  # Windows keeps a file that is mapped; a later sweep takes it
+                    path.unlink()
+
+    def _is_new(self) -> bool:
+        # Whatever else a process leaves that was killed while it made the folder.
+        return not self._file(_MANIFEST).exists() and not any(self._file("").glob("*" + SEGMENT))
+
+    def _file(self, name: str) -> Path:
+        return Path(self.path, name)
+
+    def _sync_names(self) -> None:
+        if sys.platform == "win32":
+            return  # a folder cannot be opened there
+        descriptor = os.open(self.path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    @contextmanager
+    def _translated(self, *, missing_is_news: bool = True) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            if error.errno == errno.ENOENT and not missing_is_news:
+                raise
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise VaultFull(self.path) from error
+            raise IndexUnavailable(self.path, error.strerror or str(error)) from error
+
+
+def _sync(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _replace(source: Path, target: Path) -> None:
+    """Rename over; on Windows, where that fails while somebody reads the target, until nobody does."""
+    deadline = time.monotonic() + _REPLACING_S
+    while True:
+        try:
+            source.replace(target)
+            return
+        except PermissionError:
+            if sys.platform != "win32" or time.monotonic() > deadline:
+                raise
+            time.sleep(0.005)

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from clawmem.ports.records import Marker
+
+_FORMAT = "clawmem-sidecar"
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecord:
+    """A file that never changes: a name that is never given twice, its size and CRC-32."""
+
+    name: str
+    size: int
+    checksum: int
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentRecord:
+    """A file of rows, and the file that says which of them are deleted; None when none is."""
+
+    file: FileRecord
+    rows: int
+    deleted: int = 0
+    deletions: FileRecord | None = None
+
+    @property
+    def live(self) -> int:
+        """How many rows count."""
+        return self.rows - self.deleted
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """
+    All that an index consists of after one commit.
+
+    ``dimensions`` is 0 until there is a vector.
+    """
+
+    dimensions: int = 0
+    marker: Marker | None = None
+    segments: tuple[SegmentRecord, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """How many vectors it holds."""
+        return sum(segment.live for segment in self.segments)
+
+    def files(self) -> Iterator[FileRecord]:
+        """Every file that belongs to it."""
+        for segment in self.segments:
+            yield segment.file
+            if segment.deletions:
+                yield segment.deletions
+
+    def to_bytes(self) -> bytes:
+        """As it is stored."""
+        head = {"format": _FORMAT, "version": _VERSION}
+        return json.dumps(head | asdict(self)).encode()
+
+
+def read_manifest(stored: bytes) -> Manifest:
+    """
+    The inverse of `Manifest.to_bytes`.
+
+    Raises:
+        ValueError: it is no manifest, or one of another version.
+    """
+    try:
+        fields = json.loads(stored)
+        if (fields["format"], fields["version"]) != (_FORMAT, _VERSION):
+            raise ValueError(f"its format is {fields['format']} {fields['version']}")
+        marker = fields["marker"]
+        return Manifest(
+            dimensions=int(fields["dimensions"]),
+            marker=Marker(**marker) if marker else None,
+            segments=tuple(map(_segment, fields["segments"])),
+        )
+    except (KeyError, TypeError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError("its manifest cannot be read") from error
+
+
+def _segment(fields: dict[str, Any]) -> SegmentRecord:
+    deletions = fields["deletions"]
+    return SegmentRecord(
+        file=FileRecord(**fields["file"]),
+        rows=int(fields["rows"]),
+        deleted=int(fields["deleted"]),
+        deletions=FileRecord(**deletions) if deletions else None,
+    )

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clawmem.adapters.sidecar.array_file import ArrayFile
+from clawmem.adapters.sidecar.manifest import SegmentRecord
+from clawmem.adapters.sidecar.packed_keys import span
+from clawmem.adapters.sidecar.ranked import Ranked
+from clawmem.ports.records import Scope
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Mask = NDArray[np.bool_]
+    Rows = NDArray[np.int64]
+
+
+class Segment:
+    """
+    Some of the vectors, in the order of their keys.
+
+    ``live`` says which rows count, and may be written over by whoever prepares the next commit.
+    """
+
+    def __init__(self, record: SegmentRecord, arrays: ArrayFile, deletions: ArrayFile | None) -> None:
+        self.record = record
+        self._arrays = arrays
+        self._deletions = deletions
+
+    @cached_property
+    def live(self) -> Mask:
+        """Which rows count: (n,)."""
+        if self._deletions is None:
+            return np.ones(self.record.rows, dtype=bool)
+        live: Mask = np.unpackbits(self._deletions["deleted"], count=self.record.rows) == 0
+        return live
+
+    @cached_property
+    def keys(self) -> NDArray[np.int64]:
+        """(n,) ascending."""
+        return self._arrays["keys"]
+
+    @cached_property
+    def vectors(self) -> NDArray[np.float32]:
+        """(n, dim) float32, unit length."""
+        return self._arrays["vectors"]
+
+    @cached_property
+    def collections(self) -> Ranked:
+        """The collection of each row."""
+        return Ranked(self._arrays["collections"], self._arrays["collection_ranks"])
+
+    @cached_property
+    def times(self) -> Ranked:
+        """When each row was authored."""
+        return Ranked(self._arrays["times"], self._arrays["time_ranks"])
+
+    @property
+    def has_codes(self) -> bool:
+        """Whether it is large enough for codes to pay."""
+        return "codes" in self._arrays
+
+    @cached_property
+    def codes(self) -> NDArray[np.uint64]:
+        """(words, n)."""
+        return self._arrays["codes"]
+
+    @cached_property
+    def centre(self) -> NDArray[np.float32]:
+        """What the codes are relative to: (dim,)."""
+        return self._arrays["centre"]
+
+    def rows_of(self, document_id: int) -> slice:
+        """Where a document lies."""
+        first, end = np.searchsorted(self.keys, span(document_id))
+        return slice(int(first), int(end))
+
+    def rows_with(self, keys: NDArray[np.int64]) -> Rows:
+        """The rows of those of *keys* that are here."""
+        rows = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        found: Rows = rows[self.keys[rows] == keys]
+        return found
+
+    def in_scope(self, scope: Scope) -> Mask | None:
+        """Which rows a search may see: (n,), or None for all of them."""
+        masks: list[Any] = [self.live] if self.record.deleted else []
+        if scope.collections:
+            masks.append(self.collections.one_of(scope.collections))
+        if scope.authored_from is not None or scope.authored_until is not None:
+            masks.append(self.times.between(scope.authored_from, scope.authored_until))
+        return np.logical_and.reduce(masks) if masks else None

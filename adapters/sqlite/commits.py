@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import astuple
+
+from clawmem.adapters.sqlite.database import Database
+from clawmem.ports.records import Marker
+
+
+class Commits:
+    """What the indexes inside the vault have in common: a commit is part of its transaction."""
+
+    _role: str
+
+    def __init__(self, db: Database) -> None:
+        self._database = db
+        self._is_committing = False
+
+    def marker(self) -> Marker | None:
+        """See `clawmem.ports.derived_index.DerivedIndex.marker`."""
+        text = self._database.value("select value from meta where name = ?", (self._marker_name,))
+        return Marker(*json.loads(text)) if text else None
+
+    @contextmanager
+    def committing(self, marker: Marker | None = None) -> Iterator[None]:
+        """See `clawmem.ports.derived_index.DerivedIndex.committing`."""
+        if self._is_committing:
+            raise RuntimeError("committing() is not reentrant")
+        self._is_committing = True
+        try:
+            with self._database.atomic():
+                yield
+                self._stamp(marker)
+        finally:
+            self._is_committing = False
+
+    def close(self) -> None:
+        """Nothing to give back: the vault closes its file."""
+
+    def _stamp(self, marker: Marker | None) -> None:
+        if marker:
+            stamp = json.dumps(astuple(marker))
+            self._database.write("insert or replace into meta values (?, ?)", (self._marker_name, stamp))
+
+    def _forget_marker(self) -> None:
+        self._database.write("delete from meta where name = ?", (self._marker_name,))
+
+    @property
+    def _marker_name(self) -> str:
+        return f"marker_{self._role}"

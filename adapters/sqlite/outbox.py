@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clawmem.adapters.sqlite.database import Database, Row
+from clawmem.ports.outbox import Changes
+from clawmem.ports.records import IndexRecord, IndexState, Marker, Role
+
+_INDEXES = """
+select role, engine, generation, state, since_seq, since_epoch, built_to from indexes order by role, generation
+"""
+_REGISTER = """
+insert into indexes (role, engine, state, since_seq, since_epoch) values (?, ?, 'building', ?, ?) returning generation
+"""
+_TRIM = "delete from outbox where seq < (select min(since_seq) from indexes where state <> 'retired')"
+_AFTER = "select seq, epoch, document_id, is_text from outbox where seq > ? order by seq limit ?"
+
+
+class SqliteOutbox:
+    """``Outbox`` in two tables; triggers on the records write the changes down."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def head(self) -> Marker:
+        row = self._db.row("select seq, epoch from outbox order by seq desc limit 1")
+        return self._marker(*(row or (0, "")))
+
+    def knows(self, marker: Marker) -> bool:
+        epoch = self._db.value("select epoch from outbox where seq = ?", (marker.seq,))
+        return marker == self._marker(marker.seq, epoch or "") and (epoch is not None or self._is_untouched())
+
+    def after(self, marker: Marker, role: Role, limit: int | None = None) -> Changes:
+        rows = self._db.rows(_AFTER, (marker.seq, -1 if limit is None else max(limit, 0)))
+        if not rows:
+            return Changes((), marker)
+        seq, epoch, *_ = rows[-1]
+        return Changes(_documents(rows, role), self._marker(seq, epoch))
+
+    def indexes(self) -> Sequence[IndexRecord]:
+        return [self._record(row) for row in self._db.rows(_INDEXES)]
+
+    def register(self, role: Role, engine: str) -> IndexRecord:
+        with self._db.atomic():
+            # A change of its own, so that the beginning of every index has an epoch.
+            seq, epoch = self._db.write(
+                "insert into outbox (document_id, is_text) values (0, 0) returning seq, epoch"
+            )[0]
+            generation = self._db.write(_REGISTER, (role.value, engine, seq, epoch))[0][0]
+        return IndexRecord(role, engine, generation, IndexState.BUILDING, self._marker(seq, epoch))
+
+    def built(self, record: IndexRecord, to: int) -> None:
+        self._db.write("update indexes set built_to = ? where generation = ?", (to, record.generation))
+
+    def seen(self, record: IndexRecord, marker: Marker) -> None:
+        with self._db.atomic():
+            self._db.write(
+                "update indexes set since_seq = ?, since_epoch = ? where generation = ?",
+                (marker.seq, marker.epoch, record.generation),
+            )
+            self._db.write(_TRIM)
+
+    def serve(self, record: IndexRecord | None, role: Role) -> None:
+        serving = record.generation if record else 0
+        with self._db.atomic():
+            self._db.write(
+                "update indexes set state = 'retired' where role = ? and state = 'serving'", (role.value,)
+            )
+            self._db.write("update indexes set state = 'serving' where generation = ?", (serving,))
+
+    def strike(self, record: IndexRecord) -> None:
+        with self._db.atomic():
+            self._db.write("delete from indexes where generation = ?", (record.generation,))
+            self._db.write("delete from outbox where not exists (select 1 from indexes)")
+
+    def _is_untouched(self) -> bool:
+        return not self._db.value("select 1 from sqlite_sequence where name = 'outbox'")
+
+    def _marker(self, seq: int, epoch: str) -> Marker:
+        return Marker(str(self._db.value("select value from meta where name = 'vault_id'")), seq, epoch)
+
+    def _record(self, row: Row) -> IndexRecord:
+        role, engine, generation, state, seq, epoch, built_to = row
+        since = self._marker(seq, epoch)
+        return IndexRecord(Role(role), engine, generation, IndexState(state), since, built_to)
+
+
+def _documents(rows: Sequence[Row], role: Role) -> tuple[int, ...]:
+    wanted = [number for _, _, number, is_text in rows if number and (is_text or role is Role.VECTORS)]
+    return tuple(dict.fromkeys(wanted))

@@ -1,0 +1,23 @@
+-- What was asked at a door. Of the question only its fingerprint is kept.
+create table recalls (
+    id         integer primary key,
+    asked_at   text not null,
+    verb       text not null,                       -- search, vsearch, query, or a hook's name
+    query_hash text not null,                       -- SHA-1 of the trimmed lower-case question, 12 hex digits
+    took_ms    real not null,
+    asked_for  integer not null,                    -- the limit
+    degraded   text not null default '[]',          -- the legs that were missing
+    session_id text,
+    turn_index integer not null default 0
+);
+create index recalls_asked on recalls (asked_at);
+
+-- What was given in answer. No reference to documents: it would be checked at every question, for nobody.
+create table recall_hits (
+    recall_id      integer not null references recalls (id) on delete cascade,
+    rank           integer not null,
+    document_id    integer not null,
+    score          real not null,
+    was_referenced integer not null default 0,
+    primary key (recall_id, rank)
+) without rowid;

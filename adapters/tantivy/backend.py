@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import shutil
+
+from clawmem.ports.backend import Backend, IndexPlace
+from clawmem.ports.errors import BackendUnavailable, IndexUnavailable
+from clawmem.ports.lexical_index import LexicalIndex
+
+
+def open_lexical(place: IndexPlace) -> LexicalIndex:
+    """
+    The lexical index in the folder of *place*.
+
+    Raises:
+        BackendUnavailable: the package `tantivy` is not installed.
+    """
+    try:
+        from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
+    except ModuleNotFoundError as missing:
+        if missing.name != "tantivy":
+            raise
+        raise BackendUnavailable("tantivy", extra="tantivy") from missing
+    return TantivyLexicalIndex(place.folder, read_only=place.read_only)
+
+
+def discard(place: IndexPlace) -> None:
+    """Delete the folder of *place* with everything in it; needs no tantivy."""
+    try:
+        shutil.rmtree(place.folder)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise IndexUnavailable(place.folder, f"it cannot be deleted ({error.strerror})") from error
+
+
+BACKEND = Backend("tantivy", lexical=open_lexical, discard=discard)

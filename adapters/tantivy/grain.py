@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tantivy import Index, IndexWriter, Occur, Query, Searcher
+
+from clawmem.adapters.tantivy.changes import Change
+from clawmem.adapters.tantivy.entries import (
+    DOCUMENT,
+    KEY,
+    kept_entry,
+    open_index,
+    pack,
+    schema,
+    to_document,
+)
+from clawmem.adapters.tantivy.hits import count
+from clawmem.ports.errors import IndexBusy
+from clawmem.ports.records import LexicalEntry
+
+# tantivy's least for one thread. A commit of some hundred documents is a few megabytes; one that is more is
+# written in several parts, which the merging joins. More threads would make more parts of every commit.
+HEAP_BYTES = 15_000_000
+
+# tantivy counts entries that were taken out in rarity and average length until a merge drops them. A grain
+# that never held more than this is written anew instead, within the same commit, and so ranks as if it had
+# been written once: 60 ms of work where the entries are passages. A larger one merges when eight parts of
+# like size have come together; until then what was taken out weighs as if it were still there.
+EXACT_UP_TO = 250
+
+
+class GrainIndex:
+    """One grain: a tantivy index of its own, for tantivy keeps its statistics over a whole index."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._meta = folder / "meta.json"
+        self._index = open_index(str(folder))
+        self._seen: tuple[int, ...] = ()
+
+    def searcher(self) -> Searcher:
+        """A view of the last commit, whoever made it; one commit for as long as it is kept."""
+        found = self._meta.stat()  # fifty times cheaper than reloading in vain
+        now = (found.st_ino, found.st_mtime_ns, found.st_size)
+        if now != self._seen:
+            self._index.reload()
+            self._seen = now
+        return self._index.searcher()
+
+    def commits(self) -> int:
+        """A number that grows with every commit."""
+        return int(json.loads(self._meta.read_bytes())["opstamp"])
+
+    @contextmanager
+    def writing(self, patience_s: float) -> Iterator[GrainWriter]:
+        """
+        The right to write, which one process has at a time; what is not committed at the end is gone.
+
+        Raises:
+            IndexBusy: somebody else kept it for more than *patience_s* seconds.
+        """
+        # An index that was opened earlier does not know the files which other processes made since.
+        index = open_index(str(self._folder))
+        writer = self._locked(index, patience_s)
+        try:
+            index.reload()
+            yield GrainWriter(index.searcher(), writer)
+        except BaseException:
+            writer.rollback()
+            raise
+        finally:
+            writer.wait_merging_threads()  # a merge that is not waited for is lost; unlocks, too
+
+    def _locked(self, index: Index, patience_s: float) -> IndexWriter:
+        until = time.monotonic() + patience_s
+        while True:
+            try:
+                return index.writer(HEAP_BYTES, num_threads=1)
+            except ValueError as error:
+                if "LockBusy" not in str(error):
+                    raise
+                if time.monotonic() > until:
+                    raise IndexBusy(str(self._folder)) from error
+            time.sleep(random.uniform(0.002, 0.02))
+
+
+class GrainWriter:
+    """One commit of one grain: stage what changes, then commit."""
+
+    def __init__(self, searcher: Searcher, writer: IndexWriter) -> None:
+        self._searcher = searcher
+        self._writer = writer
+        self._held = searcher.num_docs
+        self._is_changed = False
+
+    def stage(self, change: Change) -> None:
+        """Hand everything to tantivy; nothing of it is visible before the commit."""
+        survivors = self._take_out(change)
+        held = self._held if survivors is None else len(survivors)
+        entries = [*(survivors or ()), *change.entries]
+        keep = held + len(change.entries) <= EXACT_UP_TO
+        for entry in sorted(entries, key=lambda entry: entry.key):
+            self._writer.add_document(to_document(entry, keep=keep))
+        self._is_changed |= bool(entries)
+
+    def commit(self) -> None:
+        """Make it durable and visible; nothing at all if nothing was changed."""
+        if self._is_changed:
+            self._writer.commit()
+
+    def tidy(self) -> None:
+        """Commit nothing, which begins the merges that are due and deletes the files a killed process left."""
+        self._writer.commit()
+
+    def _take_out(self, change: Change) -> Sequence[LexicalEntry] | None:
+        """Delete what is removed or replaced; what must be put in again if that meant to delete everything."""
+        leaving = _leaving(change)
+        if leaving is None or not self._held or not count(self._searcher, leaving):
+            return None
+        self._is_changed = True
+        survivors = () if change.cleared else self._survivors(change)
+        if survivors is None:
+            self._writer.delete_documents_by_query(leaving)
+        else:
+            self._writer.delete_all_documents()
+        return survivors
+
+    def _survivors(self, change: Change) -> list[LexicalEntry] | None:
+        """Everything that stays, if it is few and was kept."""
+        if self._held > EXACT_UP_TO:
+            return None
+        hits = self._searcher.search(Query.all_query(), self._held, count=False).hits
+        held = [kept_entry(self._searcher.doc(address)) for _, address in hits]
+        replaced = {entry.key for entry in change.entries}
+        survivors = []
+        for entry in held:
+            if entry is None:
+                return None
+            if entry.key.document_id not in change.removed and entry.key not in replaced:
+                survivors.append(entry)
+        return survivors
+
+
+def _leaving(change: Change) -> Query | None:
+    """Everything that a change deletes, or ``None`` if it deletes nothing."""
+    if change.cleared:
+        return Query.all_query()
+    replaced = [pack(e.key) for e in change.entries if e.key.document_id not in change.removed]
+    named = {DOCUMENT: list(change.removed), KEY: replaced}
+    layout = schema()
+    sets = [Query.term_set_query(layout, field, numbers) for field, numbers in named.items() if numbers]
+    return Query.boolean_query([(Occur.Should, one) for one in sets]) if sets else None

@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from pathlib import Path
+
+from clawmem.adapters.tantivy.changes import Pending
+from clawmem.adapters.tantivy.grain import GrainWriter
+from clawmem.adapters.tantivy.hits import best
+from clawmem.adapters.tantivy.marker import MarkerFile
+from clawmem.adapters.tantivy.places import open_grain, refuse_others
+from clawmem.adapters.tantivy.questions import Asking, within
+from clawmem.adapters.tantivy.soundness import file_faults, ranking_faults
+from clawmem.adapters.tantivy.trouble import translated
+from clawmem.ports.errors import IndexBusy, IndexDamaged, VaultReadOnly
+from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Marker, Scope, Term
+
+PATIENCE_S = 10.0
+
+
+class TantivyLexicalIndex:
+    """
+    ``LexicalIndex`` in tantivy, an index for each grain in a folder of its own.
+
+    What a block changes is collected and handed over at its end, so the write lock is held for the commit
+    alone. Answers are those of the last commit whenever a view of it is asked for, so one handle can serve
+    several threads.
+    """
+
+    method = "tantivy"
+
+    def __init__(self, folder: str, *, read_only: bool = False, patience_s: float = PATIENCE_S) -> None:
+        """
+        Open the index in *folder*; what is missing is made, unless *read_only*.
+
+        Args:
+            patience_s: How long a commit waits for another one's end, in seconds.
+
+        Raises:
+            IndexDamaged: it is missing and *read_only*, broken, of another layout, or something else.
+            IndexUnavailable: the system refuses to open it. Reading, too, needs the right to lock its files.
+        """
+        self._folder = folder
+        self._read_only = read_only
+        self._patience_s = patience_s
+        self._pending: Pending | None = None
+        root = Path(folder)
+        self._marker = MarkerFile(root)
+        with translated(folder):
+            refuse_others(root, may_make=not read_only)
+            self._grains = {grain: open_grain(root / grain, may_make=not read_only) for grain in Grain}
+
+    # -- writing ------------------------------------------------------------------------------------
+
+    @contextmanager
+    def committing(self, marker: Marker | None = None) -> Iterator[None]:
+        with self._block(marker):
+            yield
+
+    def put(self, entries: Sequence[LexicalEntry]) -> None:
+        with self._change() as pending:
+            pending.put(entries)
+
+    def remove(self, document_id: int) -> None:
+        with self._change() as pending:
+            pending.remove(document_id)
+
+    def clear(self) -> None:
+        with self._change() as pending:
+            pending.clear()
+
+    def optimize(self) -> None:
+        """Merge what is due, and delete the files that a killed process left behind."""
+        self._refuse_reader()
+        with translated(self._folder), self._writers(Grain) as writers:
+            for writer in writers.values():
+                writer.tidy()
+
+    # -- reading ------------------------------------------------------------------------------------
+
+    def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
+        if limit < 1:
+            return []
+        with translated(self._folder):
+            searcher = self._grains[grain].searcher()
+            asked = Asking(searcher).query(query)
+            return [] if asked is None else best(searcher, within(asked, scope), limit)
+
+    def count(self, grain: Grain) -> int:
+        with translated(self._folder):
+            return self._grains[grain].searcher().num_docs
+
+    def holding(self, term: Term, grain: Grain) -> int:
+        with translated(self._folder):
+            return Asking(self._grains[grain].searcher()).holding(term)
+
+    def marker(self) -> Marker | None:
+        with translated(self._folder):
+            written = self._marker.read()
+            if written is None or self._behind(written[1]):
+                return None
+            return written[0]
+
+    # -- life ---------------------------------------------------------------------------------------
+
+    def faults(self) -> list[str]:
+        root = Path(self._folder)
+        try:
+            with translated(self._folder):
+                spoilt = [fault for grain in Grain for fault in file_faults(root / grain)]
+                return [*ranking_faults(), *spoilt, *self._marker_faults()]
+        except IndexDamaged as error:
+            return [error.reason]
+
+    def close(self) -> None:
+        """Let go of the files; the write lock is never held between commits."""
+        self._grains.clear()
+
+    # -- inside -------------------------------------------------------------------------------------
+
+    def _change(self) -> AbstractContextManager[Pending]:
+        return self._block(None) if self._pending is None else nullcontext(self._pending)
+
+    @contextmanager
+    def _block(self, marker: Marker | None) -> Iterator[Pending]:
+        self._refuse_reader()
+        if self._pending is not None:
+            raise RuntimeError("A commit is open already; committing() is not reentrant.")
+        self._pending = pending = Pending()
+        try:
+            yield pending
+        finally:
+            self._pending = None
+        with translated(self._folder):
+            self._commit(pending, marker)
+
+    def _commit(self, pending: Pending, marker: Marker | None) -> None:
+        changes = {grain: change for grain in Grain if (change := pending.of(grain))}
+        if not changes and marker is None:
+            return
+        # With a marker all grains are taken, so that nobody else commits between the first of them and it.
+        with self._writers(Grain if marker else changes) as writers:
+            for grain, change in changes.items():
+                writers[grain].stage(change)
+            if pending.cleared or (marker is not None and self._goes_back(marker)):
+                self._marker.withdraw()  # it would say too much between the commits of two grains
+            for grain in changes:
+                writers[grain].commit()
+            if marker is not None:
+                self._marker.write(marker, {grain: part.commits() for grain, part in self._grains.items()})
+
+    @contextmanager
+    def _writers(self, grains: Iterable[Grain]) -> Iterator[dict[Grain, GrainWriter]]:
+        # Everybody takes them in the order of Grain, so that two never wait for each other.
+        with ExitStack() as held:
+            try:
+                writers = {
+                    grain: held.enter_context(self._grains[grain].writing(self._patience_s))
+                    for grain in grains
+                }
+            except IndexBusy:
+                raise IndexBusy(self._folder) from None
+            yield writers
+
+    def _refuse_reader(self) -> None:
+        if self._read_only:
+            raise VaultReadOnly(self._folder)
+
+    def _goes_back(self, marker: Marker) -> bool:
+        written = self._marker.read()
+        return written is not None and (written[0].vault != marker.vault or written[0].seq > marker.seq)
+
+    def _behind(self, commits: dict[Grain, int]) -> list[Grain]:
+        """Grains that are not as far as the marker says: they were put back from a copy, or made anew."""
+        return [grain for grain, part in self._grains.items() if part.commits() < commits.get(grain, 0)]
+
+    def _marker_faults(self) -> list[str]:
+        written = self._marker.read()
+        behind = self._behind(written[1]) if written else []
+        return [f"the grain {grain.value!r} is older than the index's marker" for grain in behind]

@@ -1,0 +1,156 @@
+"""
+From terms to tantivy's queries, object by object: nothing that a person types reaches a parser.
+
+tantivy gives a phrase the rarities of its words added up, and each word of a prefix its own. Here a term
+is one thing with one rarity, that of the entries which hold it; a boost corrects the difference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tantivy import FieldType, Occur, Query, Searcher
+
+from clawmem.adapters.tantivy.entries import AUTHORED, COLLECTION, WORDS, analyzer, schema, time_number
+from clawmem.adapters.tantivy.hits import count
+from clawmem.ports.records import LexicalQuery, Scope, Term
+
+# A prefix of more words than this says so little that every entry with one counts as if it held one word
+# once at average length. Up to here the words are looked for one by one, the frequent ones first.
+WORDS_OF_A_PREFIX = 100
+
+# Two different words of one prefix in an entry count nearly like one word twice, which BM25 damps.
+_FURTHER_WORDS = 0.2
+
+# Counting what holds a word costs in proportion to it. Above this what was deleted and not merged yet
+# (which tantivy's own figure includes) makes no difference worth that.
+_COUNTED_UP_TO = 10_000
+
+
+class _Wording(NamedTuple):
+    """One way to say a term: words side by side."""
+
+    words: tuple[str, ...]
+
+    @property
+    def query(self) -> Query:
+        if len(self.words) == 1:
+            return Query.term_query(_SCHEMA, WORDS, self.words[0], index_option="freq")
+        return Query.phrase_query(_SCHEMA, WORDS, list(self.words))
+
+
+class Asking:
+    """Turns what is asked into queries for one view of one grain."""
+
+    def __init__(self, searcher: Searcher) -> None:
+        self._searcher = searcher
+        self._analyze = analyzer().analyze
+
+    def query(self, asked: LexicalQuery) -> Query | None:
+        """All of the terms, or any; ``None`` without a term that has a word."""
+        terms = [self._scored(words, term.prefix) for term in asked.terms if (words := self._words(term))]
+        occur = Occur.Must if asked.every else Occur.Should
+        return Query.boolean_query([(occur, term) for term in terms]) if terms else None
+
+    def holding(self, term: Term) -> int:
+        """How many entries hold *term*."""
+        words = self._words(term)
+        if not words:
+            return 0
+        if len(words) == 1 and not term.prefix:
+            return self._holding_word(words[0])
+        wordings = self._wordings(words) if term.prefix else [_Wording(words)]
+        return self._count(_any_ending(words) if wordings is None else _any(wordings))
+
+    def _words(self, term: Term) -> tuple[str, ...]:
+        return tuple(self._analyze(term.text))
+
+    def _scored(self, words: tuple[str, ...], prefix: bool) -> Query:
+        wordings = self._wordings(words) if prefix else [_Wording(words)]
+        if wordings is None:
+            anywhere = _any_ending(words)
+            return Query.const_score_query(anywhere, self._rarity(self._count(anywhere)))
+        if len(wordings) == 1 and len(words) == 1:
+            return wordings[0].query
+        return self._as_one(wordings)
+
+    def _wordings(self, words: tuple[str, ...]) -> list[_Wording] | None:
+        """The words with each ending that occurs; ``None`` if there are too many."""
+        *first, beginning = words
+        found = self._searcher.terms_with_prefix(WORDS, beginning, limit=WORDS_OF_A_PREFIX + 1)
+        if len(found) > WORDS_OF_A_PREFIX:
+            return None
+        return [_Wording((*first, ending)) for ending, _ in found]
+
+    def _as_one(self, wordings: Sequence[_Wording]) -> Query:
+        held = self._count(_any(wordings)) if wordings else 0
+        if not held:
+            return Query.empty_query()
+        rarity = self._rarity(held)
+        boosted = [Query.boost_query(one.query, rarity / self._weight(one)) for one in wordings]
+        return Query.disjunction_max_query(boosted, _FURTHER_WORDS)
+
+    def _weight(self, wording: _Wording) -> float:
+        """What tantivy takes for the rarity of a wording."""
+        return sum(self._rarity(self._searcher.doc_freq(WORDS, word)) for word in wording.words)
+
+    def _rarity(self, holding: int) -> float:
+        entries = self._searcher.num_docs
+        holding = min(holding, entries)
+        return math.log1p((entries - holding + 0.5) / (holding + 0.5))
+
+    def _holding_word(self, word: str) -> int:
+        about = self._searcher.doc_freq(WORDS, word)
+        if about <= _COUNTED_UP_TO:
+            return self._count(_Wording((word,)).query)
+        return min(about, self._searcher.num_docs)
+
+    def _count(self, query: Query) -> int:
+        return count(self._searcher, query)
+
+
+def within(query: Query, scope: Scope) -> Query:
+    """*query* for the entries in *scope* alone, with the same scores."""
+    filters = _filters(scope)
+    if not filters:
+        return query
+    silent = [(Occur.Must, Query.const_score_query(one, 0.0)) for one in filters]
+    return Query.boolean_query([(Occur.Must, query), *silent])
+
+
+def _filters(scope: Scope) -> list[Query]:
+    filters = []
+    if scope.collections:
+        filters.append(Query.term_set_query(_SCHEMA, COLLECTION, sorted(scope.collections)))
+    if scope.authored_from is not None or scope.authored_until is not None:
+        filters.append(_authored(scope.authored_from, scope.authored_until))
+    return filters
+
+
+def _authored(since: str | None, until: str | None) -> Query:
+    return Query.range_query(
+        _SCHEMA,
+        AUTHORED,
+        FieldType.Integer,
+        None if since is None else time_number(since),
+        None if until is None else time_number(until),
+        include_upper=until is None,  # as tantivy wants it said
+    )
+
+
+def _any(wordings: Sequence[_Wording]) -> Query:
+    return Query.boolean_query([(Occur.Should, one.query) for one in wordings])
+
+
+def _any_ending(words: tuple[str, ...]) -> Query:
+    # Words are letters and digits, so there is nothing in them to be escaped.
+    *first, beginning = words
+    pattern = f"{beginning}.*"
+    if first:
+        return Query.regex_phrase_query(_SCHEMA, WORDS, [*first, pattern])
+    return Query.regex_query(_SCHEMA, WORDS, pattern)
+
+
+_SCHEMA = schema()

@@ -1,0 +1,52 @@
+"""Backends by name: those that ship, and those that an installed package brings along."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import cast
+
+from clawmem.ports.backend import GROUP, Backend
+from clawmem.ports.errors import ConfigError
+
+# Looked at first: reading the metadata of every installed package costs more than a search.
+BUILT_IN = {
+    "lancedb": "clawmem.adapters.lancedb.backend:BACKEND",
+    "tantivy": "clawmem.adapters.tantivy.backend:BACKEND",
+}
+INTERNAL = {"sidecar": "clawmem.adapters.sidecar.backend:SIDECAR"}  # chosen by the vault, not by a person
+DEFAULT = Backend("sqlite")
+
+
+def backend_named(name: str) -> Backend:
+    """
+    The backend of that name.
+
+    Raises:
+        ConfigError: there is none, or what its package names is no backend.
+    """
+    if name == DEFAULT.name:
+        return DEFAULT
+    if target := {**BUILT_IN, **INTERNAL}.get(name):
+        module, _, attribute = target.partition(":")
+        return cast(Backend, getattr(import_module(module), attribute))
+    return _of_a_package(name)
+
+
+def known_backends() -> list[str]:
+    """The names that a person can choose from, sorted."""
+    from importlib.metadata import entry_points
+
+    return sorted({DEFAULT.name, *BUILT_IN, *(point.name for point in entry_points(group=GROUP))})
+
+
+def _of_a_package(name: str) -> Backend:
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group=GROUP, name=name):
+        found = point.load()
+        if not isinstance(found, Backend):
+            raise ConfigError(
+                f"The backend {name!r} of {point.value} is no clawmem.ports.backend.Backend. Upgrade its package."
+            )
+        return found
+    raise ConfigError(f"There is no backend {name!r}. Known are: {', '.join(known_backends())}.")

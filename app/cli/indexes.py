@@ -1,0 +1,54 @@
+"""The indexes of the vault: rebuild, migrate."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from clawmem.app.cli.session import one_of, opened, wants_json
+
+cli = typer.Typer(rich_markup_mode=None)
+
+
+@cli.command()
+def rebuild(
+    ctx: typer.Context,
+    index: Annotated[str, typer.Option(help="Which one: lexical, vectors or all.")] = "all",
+) -> None:
+    """Make an index anew from the records, beside the old one, and put it in its place."""
+    from clawmem.app.cli.progress import progress
+    from clawmem.app.cli.rendering import show, show_json
+    from clawmem.ports.records import Role
+
+    chosen = one_of("--index", index, ("all", *Role))
+    roles = [role for role in Role if chosen in ("all", role)]
+    with opened(ctx) as services:
+        for role in roles:
+            with progress(f"Building the {role} index") as step:
+                services.vault.rebuild(role, step)
+        info = services.vault.info()
+    if wants_json(ctx):
+        show_json({"rebuilt": roles, "lexical": info.lexical_method, "vectors": info.vector_method})
+    else:
+        show(f"Made anew: {', '.join(roles)} ({info.lexical_method}; {info.vector_method}).")
+
+
+@cli.command()
+def migrate(
+    ctx: typer.Context,
+    to: Annotated[str, typer.Option("--to", help="The backend that shall keep the indexes.")],
+) -> None:
+    """Move the vault's indexes to another backend; searchable throughout, goes on where it was stopped."""
+    from clawmem.app.cli.progress import progress
+    from clawmem.app.cli.rendering import show, show_json
+
+    with opened(ctx, any_backend=True) as services:
+        before = services.vault.backend
+        with progress(f"Moving to {to}") as step:
+            services.vault.move(to, step)
+        info = services.vault.info()
+    if wants_json(ctx):
+        show_json({"from": before, "to": to, "lexical": info.lexical_method, "vectors": info.vector_method})
+    else:
+        show(f"From {before} to {to}: words by {info.lexical_method}, vectors by {info.vector_method}.")

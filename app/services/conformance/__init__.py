@@ -1,0 +1,1 @@
+"""Whether another implementation of the policies answers as this one."""

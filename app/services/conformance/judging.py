@@ -1,0 +1,143 @@
+"""Whether a program answers every case of the policies it knows as the vectors say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from clawmem.app.services.conformance.cases import Case, VectorFile
+from clawmem.app.services.conformance.comparison import Difference, differences
+from clawmem.app.services.conformance.program import Answer, NoAnswer, PortProgram
+
+PATIENCE = 3  # cases lost in a row: the rest of their policy is not asked
+REFUSAL = {"error": True}
+
+Progress = Callable[[int, int], None]
+
+
+class Outcome(StrEnum):
+    """What became of a case."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    UNSUPPORTED = "unsupported"
+    UNASKED = "unasked"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One case: what came of it, where the answer differs, and what else is to be said."""
+
+    policy: str
+    case: Case
+    outcome: Outcome
+    got: Any = None
+    differences: Sequence[Difference] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PortReport:
+    """Every verdict, in the order of the vectors."""
+
+    verdicts: Sequence[Verdict]
+
+    @property
+    def conforms(self) -> bool:
+        """Whether every case of the supported policies passed."""
+        return not self.count(Outcome.FAILED) and not self.count(Outcome.UNASKED)
+
+    @property
+    def failures(self) -> list[Verdict]:
+        """The cases that were asked and went wrong."""
+        return [one for one in self.verdicts if one.outcome is Outcome.FAILED]
+
+    def by_policy(self) -> dict[str, PortReport]:
+        """The same, a policy at a time."""
+        parted: dict[str, list[Verdict]] = {}
+        for one in self.verdicts:
+            parted.setdefault(one.policy, []).append(one)
+        return {policy: PortReport(verdicts) for policy, verdicts in parted.items()}
+
+    def count(self, outcome: str) -> int:
+        """How many cases came out so."""
+        return sum(one.outcome == outcome for one in self.verdicts)
+
+
+class JudgePort:
+    """Asks one program every case."""
+
+    def __init__(self, program: PortProgram) -> None:
+        self._program = program
+        self._lost = 0  # cases in a row
+        self._has_answered = False
+
+    def __call__(
+        self,
+        files: Sequence[VectorFile],
+        *,
+        required: bool = False,
+        progress: Progress = lambda done, total: None,
+    ) -> PortReport:
+        """
+        Judge the program by *files*, and end it.
+
+        A policy is supported or not as a whole: once one of its cases has passed, "unsupported" is a failure
+        for the others.
+
+        Args:
+            required: Whether "unsupported" is a failure anyway.
+
+        Raises:
+            InvalidInput: the program cannot be started.
+        """
+        total, verdicts = sum(len(file.cases) for file in files), list[Verdict]()
+        try:
+            for verdict in self._verdicts(files):
+                verdicts.append(verdict)
+                progress(len(verdicts), total)
+        finally:
+            self._program.close()
+        supported = {one.policy for one in verdicts if required or one.outcome is Outcome.PASSED}
+        return PortReport([self._reconsidered(verdict, supported) for verdict in verdicts])
+
+    def _verdicts(self, files: Sequence[VectorFile]) -> Iterator[Verdict]:
+        for file in files:
+            if self._has_answered:
+                self._lost = 0
+            for case in file.cases:
+                yield self._verdict(file, case)
+
+    def _verdict(self, file: VectorFile, case: Case) -> Verdict:
+        if self._lost >= PATIENCE:
+            return Verdict(file.policy, case, Outcome.UNASKED)
+        try:
+            answer = self._program.ask(_case_id(file.policy, case), file.policy, case.given)
+        except NoAnswer as lost:
+            self._lost += 1
+            return Verdict(file.policy, case, Outcome.FAILED, reason=f"The program {lost}")
+        self._lost, self._has_answered = 0, True
+        return _judged(file, case, answer)
+
+    def _reconsidered(self, verdict: Verdict, supported: set[str]) -> Verdict:
+        """The verdict in the light of what the program did with other cases."""
+        if _case_id(verdict.policy, verdict.case) in self._program.repeated:
+            return replace(verdict, outcome=Outcome.FAILED, reason="The program answered more than once.")
+        if verdict.outcome is Outcome.UNSUPPORTED and verdict.policy in supported:
+            return replace(verdict, outcome=Outcome.FAILED, reason="The program does not support this case.")
+        return verdict
+
+
+def _case_id(policy: str, case: Case) -> str:
+    return f"{policy}: {case.name}"
+
+
+def _judged(file: VectorFile, case: Case, answer: Answer) -> Verdict:
+    if not answer.is_supported:
+        return Verdict(file.policy, case, Outcome.UNSUPPORTED)
+    got = answer.output if answer.refusal is None else REFUSAL
+    found = differences(got, case.expected, file.tolerance)
+    reason = f"The program refused the input: {answer.refusal}" if found and answer.refusal else ""
+    return Verdict(file.policy, case, Outcome.FAILED if found else Outcome.PASSED, got, found, reason)

@@ -1,0 +1,125 @@
+"""A program in any language that answers cases: one JSON object a line, on stdin and on stdout."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from clawmem.app.services.conformance.comparison import shortened
+from clawmem.app.services.conformance.line_process import LineProcess
+
+FAREWELL_S = 1.0  # for ending, once there is nothing left to answer
+FORMS = frozenset({"output", "unsupported", "error"})
+
+
+class NoAnswer(Exception):
+    """The program was lost over a case; the message says how."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a program makes of a case; ``refusal`` says why the input was refused, if it was."""
+
+    output: Any = None
+    refusal: str | None = None
+    is_supported: bool = True
+
+
+class PortProgram:
+    """
+    The program, started when it is first asked and again after it was lost.
+
+    One case is under way at a time, so that a program which dies, hangs or writes something else is lost
+    over a known one. The ids that it has answered more than once are in ``repeated``.
+    """
+
+    def __init__(self, command: str, timeout_s: float) -> None:
+        self._command = command
+        self._timeout_s = timeout_s
+        self._process: LineProcess | None = None
+        self._answered: set[str] = set()
+        self.repeated: set[str] = set()
+
+    def ask(self, case_id: str, policy: str, given: Any) -> Answer:
+        """
+        The program's answer to one case.
+
+        Raises:
+            NoAnswer: it gave none, or wrote something that is none.
+            InvalidInput: it cannot be started.
+        """
+        process = self._process = self._process or LineProcess(self._command)
+        with process.deadline(self._timeout_s) as is_over:
+            try:
+                # ASCII alone: some languages end a line at U+2028 as well.
+                process.send(json.dumps({"id": case_id, "policy": policy, "input": given}))
+                answer = _answer(self._said_about(case_id, process))
+            except NoAnswer as lost:
+                late = (
+                    f"gave no answer within {self._timeout_s:g} s; is every line ended and flushed at once?"
+                )
+                self._lose(process, late if is_over.is_set() else str(lost))
+        self._answered.add(case_id)
+        return answer
+
+    def close(self) -> None:
+        """Tell the program that there is no more, hear what it still says, and end it."""
+        if self._process:
+            with self._process.deadline(FAREWELL_S), suppress(NoAnswer):
+                self._process.send_end()
+                while True:
+                    self._is_repeated(_said(self._process))
+            self._process.end()
+            self._process = None
+
+    def _said_about(self, case_id: str, process: LineProcess) -> dict[str, Any]:
+        while True:
+            said = _said(process)
+            if said.get("id") == case_id:
+                return said
+            if not self._is_repeated(said):
+                raise NoAnswer(f"answered the id {shortened(said.get('id'))}, which was not asked")
+
+    def _is_repeated(self, said: dict[str, Any]) -> bool:
+        case_id = said.get("id")
+        if not isinstance(case_id, str) or case_id not in self._answered:
+            return False
+        self.repeated.add(case_id)
+        return True
+
+    def _lose(self, process: LineProcess, reason: str) -> NoReturn:
+        message = "\n".join([reason, *process.last_words()])
+        process.end()
+        self._process = None
+        raise NoAnswer(message) from None
+
+
+def _said(process: LineProcess) -> dict[str, Any]:
+    """The next line, which must be a JSON object."""
+    line = process.receive()
+    if not line:
+        raise NoAnswer(f"{process.ending()} without an answer")
+    try:
+        said = json.loads(line.decode("utf-8"), parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict):
+        raise NoAnswer(f"wrote {shortened(line.decode('utf-8', 'replace'))}, which is no JSON object")
+    return said
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _answer(said: dict[str, Any]) -> Answer:
+    forms = FORMS & said.keys()
+    if forms == {"output"}:
+        return Answer(said["output"])
+    if forms == {"unsupported"} and said["unsupported"] is True:
+        return Answer(is_supported=False)
+    if forms == {"error"}:
+        return Answer(refusal=str(said["error"]))
+    raise NoAnswer(f"wrote {shortened(said)}: an answer has an output, an error, or unsupported: true")

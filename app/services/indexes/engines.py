@@ -1,0 +1,73 @@
+"""From what the registry says of an index to the index itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import cast
+
+from clawmem.ports.backend import Backend, IndexPlace
+from clawmem.ports.derived_index import DerivedIndex
+from clawmem.ports.errors import ConfigError
+from clawmem.ports.records import IndexRecord, Role
+
+OWN = "sqlite"  # the engine's name of what the vault does inside its own file
+
+
+class Engines:
+    """
+    Opens and discards the indexes of one vault.
+
+    Args:
+        named: A backend by its name; raises `ConfigError` for one that does not exist.
+        folder: Where the indexes of this vault may live.
+        options: What the config file says to the engines.
+    """
+
+    def __init__(
+        self,
+        named: Callable[[str], Backend],
+        folder: str,
+        *,
+        read_only: bool = False,
+        options: Mapping[str, str] | None = None,
+    ) -> None:
+        self._named = named
+        self._folder = folder
+        self._read_only = read_only
+        self._options = dict(options or {})
+
+    def engine_for(self, role: Role, backend: str) -> str | None:
+        """The engine by which *backend* keeps an index; ``None`` when that is left to the vault."""
+        found = self._named(backend)
+        return found.name if _opener(found, role) else None
+
+    def open(self, record: IndexRecord) -> DerivedIndex:
+        """
+        The index of a record.
+
+        Raises:
+            IndexDamaged, IndexUnavailable, BackendUnavailable: see `clawmem.ports.errors`.
+        """
+        opener = _opener(self._named(record.engine), record.role)
+        if opener is None:
+            raise ConfigError(f"The backend {record.engine!r} keeps no {record.role} index any more.")
+        return opener(self._place(record))
+
+    def discard(self, record: IndexRecord) -> None:
+        """Delete an index for good."""
+        if record.engine != OWN:
+            self._named(record.engine).discard(self._place(record))
+
+    def _place(self, record: IndexRecord) -> IndexPlace:
+        name = f"{record.role}-{record.generation}"
+        return IndexPlace(
+            folder=f"{self._folder}/{name}",
+            name=f"{record.since.vault}-{name}",
+            read_only=self._read_only,
+            options=self._options,
+        )
+
+
+def _opener(backend: Backend, role: Role) -> Callable[[IndexPlace], DerivedIndex] | None:
+    opener = backend.lexical if role is Role.LEXICAL else backend.vectors
+    return cast("Callable[[IndexPlace], DerivedIndex] | None", opener)

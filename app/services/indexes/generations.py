@@ -1,0 +1,168 @@
+"""A new index beside the old one: built while the old one answers, then put in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+from clawmem.app.services.indexes.engines import OWN, Engines
+from clawmem.app.services.indexes.indexer import Indexer
+from clawmem.app.services.indexes.serving import NOT_THERE, closing
+from clawmem.ports.derived_index import DerivedIndex
+from clawmem.ports.errors import IndexBusy, IndexDamaged
+from clawmem.ports.records import Document, IndexRecord, IndexState, Lease, Marker, Role
+from clawmem.ports.vault import RecordVault
+
+DOCUMENTS_AT_ONCE = 200
+
+Progress = Callable[[int, int], None]
+
+
+class Generations:
+    """Builds, flips and discards the indexes of one vault. A build that was killed goes on where it was."""
+
+    def __init__(self, records: RecordVault, engines: Engines, indexer: Indexer) -> None:
+        self._records = records
+        self._engines = engines
+        self._indexer = indexer
+
+    def replace(
+        self,
+        role: Role,
+        engine: str | None,
+        progress: Progress = lambda done, total: None,
+        *,
+        anew: bool = False,
+    ) -> None:
+        """
+        Let *engine* keep a role's index, ``None`` for the vault itself, and put it in the place of who did.
+
+        Searchable throughout: the old index serves until the new one has seen everything.
+
+        Args:
+            anew: Whether what an earlier build left is thrown away.
+
+        Raises:
+            IndexBusy: another process is writing this role's indexes.
+            IndexUnavailable: the place of the new index cannot be reached; the old one goes on serving.
+        """
+        with self._indexer.leased(role) as lease:
+            if lease is None:
+                raise IndexBusy(f"{role} of this vault")
+            record = self._begun(role, engine or OWN, anew)
+            if engine is None:
+                self._fill_own(record, lease, progress)
+            else:
+                self._build(record, lease, progress)
+        self.tidy()
+
+    def rebuild_own(self, role: Role, progress: Progress = lambda done, total: None) -> None:
+        """Make the vault's own index anew, in one transaction: until it ends everybody reads the old one."""
+        with self._records.writing():
+            self._empty_own(role)
+            for documents in self._batches(0, progress):
+                self._put_own(role, [document.id for document in documents])
+
+    def tidy(self) -> None:
+        """Delete what no longer serves. One that cannot be reached is tried again another time."""
+        for record in self._records.outbox.indexes():
+            if record.state is IndexState.RETIRED:
+                with suppress(*NOT_THERE):
+                    self._give_up(record)
+
+    def unfinished(self) -> list[IndexRecord]:
+        """Builds that were begun and not ended, or are under way."""
+        return [r for r in self._records.outbox.indexes() if r.state is IndexState.BUILDING]
+
+    # -- building -----------------------------------------------------------------------------------
+
+    def _begun(self, role: Role, engine: str, anew: bool) -> IndexRecord:
+        """The build to go on with; those of other engines are given up."""
+        begun = [record for record in self.unfinished() if record.role is role]
+        usable = [r for r in begun if r.engine == engine and not anew and self._records.outbox.knows(r.since)]
+        for record in begun:
+            if record not in usable[-1:]:
+                self._give_up(record)
+        return usable[-1] if usable else self._registered(role, engine)
+
+    def _registered(self, role: Role, engine: str) -> IndexRecord:
+        with self._records.writing():
+            record = self._records.outbox.register(role, engine)
+        # Records that were put back from a backup give the numbers of a lost future again.
+        self._engines.discard(record)
+        return record
+
+    def _give_up(self, record: IndexRecord) -> None:
+        self._engines.discard(record)
+        with self._records.writing():
+            self._records.outbox.strike(record)
+
+    def _build(self, record: IndexRecord, lease: Lease, progress: Progress) -> None:
+        try:
+            self._fill(record, lease, progress)
+        except IndexDamaged:
+            # What a kill left of it is of no use; the second time it is not the kill's fault.
+            self._give_up(record)
+            self._fill(self._registered(record.role, record.engine), lease, progress)
+
+    def _fill(self, record: IndexRecord, lease: Lease, progress: Progress) -> None:
+        with closing(self._engines.open(record)) as index:
+            self._refuse_another(record, index)
+            for documents in self._batches(record.built_to, progress):
+                self._indexer.fill(record, index, documents, lease)
+            if index.marker() is None:  # a vault without documents
+                self._indexer.stamp(record, index)
+            self._indexer.catch_up(record, index, lease)
+            self._take_over(record, index.marker() or record.since, lease)
+            # Only now: it may take longer than the lease lasts, and changes no answer.
+            with suppress(IndexBusy):
+                index.optimize()
+
+    def _take_over(self, record: IndexRecord, marker: Marker, lease: Lease) -> None:
+        with self._records.writing():
+            self._indexer.fence(lease)
+            self._records.outbox.serve(record, record.role)
+            self._empty_own(record.role)
+            if record.role is Role.LEXICAL:
+                newer = self._records.outbox.after(marker, record.role).document_ids
+                self._records.lexical.put(self._indexer.entries(newer))
+
+    def _refuse_another(self, record: IndexRecord, index: DerivedIndex) -> None:
+        """Raise `IndexDamaged` unless *index* holds what the registry remembers of a build that goes on."""
+        marker = index.marker()
+        if record.built_to and (marker is None or not self._records.outbox.knows(marker)):
+            raise IndexDamaged(index.method, "it is not what was built so far")
+
+    def _empty_own(self, role: Role) -> None:
+        (self._records.lexical if role is Role.LEXICAL else self._records.vectors).clear()
+
+    def _fill_own(self, record: IndexRecord, lease: Lease, progress: Progress) -> None:
+        """Into the vault's own index, in transactions; from the registration on every change goes there, too."""
+        for documents in self._batches(record.built_to, progress):
+            ids = [document.id for document in documents]
+            with self._records.writing():
+                lease = self._indexer.renewed(lease)
+                self._put_own(record.role, ids)
+                self._records.outbox.built(record, ids[-1])
+        with self._records.writing():
+            self._indexer.fence(lease)
+            self._records.outbox.serve(None, record.role)
+            self._records.outbox.strike(record)
+
+    def _put_own(self, role: Role, ids: list[int]) -> None:
+        if role is Role.LEXICAL:
+            for number in ids:
+                self._records.lexical.remove(number)
+            self._records.lexical.put(self._indexer.entries(ids))
+        else:
+            for number in ids:
+                self._records.vectors.remove(number)
+            self._records.vectors.put(self._indexer.vectors(ids))
+
+    def _batches(self, after: int, progress: Progress) -> Iterator[list[Document]]:
+        total = sum(self._records.documents.collections().values())
+        done, last = 0, after
+        while documents := self._records.documents.following(last, DOCUMENTS_AT_ONCE):
+            yield documents
+            done, last = done + len(documents), documents[-1].id
+            progress(done, max(total, done))

@@ -1,0 +1,141 @@
+"""The one indexer: carries changes from the records into an index outside, under a fenced lease."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import cast
+
+from clawmem.app.services.indexes.engines import OWN
+from clawmem.domain.documents.entries import lexical_entries
+from clawmem.ports.clock import Clock
+from clawmem.ports.derived_index import DerivedIndex
+from clawmem.ports.errors import IndexDamaged
+from clawmem.ports.lexical_index import LexicalIndex
+from clawmem.ports.records import (
+    Document,
+    IndexRecord,
+    IndexState,
+    Lease,
+    LexicalEntry,
+    Marker,
+    Role,
+    VectorEntry,
+)
+from clawmem.ports.vault import RecordVault
+from clawmem.ports.vector_index import VectorIndex
+
+BATCH = 512  # changes a commit: what a kill costs, and for how long a lease must hold
+LEASE_MS = 60_000
+
+
+class Indexer:
+    """
+    Applies what changed, batch by batch, each with its marker in the same commit.
+
+    Replaying is idempotent: a document is taken out and put in again as the records have it now. So a kill
+    at any moment costs the batch that was under way.
+    """
+
+    def __init__(self, records: RecordVault, clock: Clock, holder: str) -> None:
+        self._records = records
+        self._clock = clock
+        self._holder = holder
+
+    @contextmanager
+    def leased(self, role: Role) -> Iterator[Lease | None]:
+        """The right to write a role's indexes; ``None`` while another process has it."""
+        leases, now_ms = self._records.leases, self._clock.now_ms()
+        lease = leases.acquire(f"index {role}", self._holder, now_ms=now_ms, ttl_ms=LEASE_MS)
+        try:
+            yield lease
+        finally:
+            if lease:
+                leases.release(lease)
+
+    def renewed(self, lease: Lease) -> Lease:
+        """The right for as long again. Raises `LeaseLost` when it has run out or somebody else has it."""
+        return self._records.leases.renew(lease, now_ms=self._clock.now_ms(), ttl_ms=LEASE_MS)
+
+    def fence(self, lease: Lease) -> None:
+        """Raise `LeaseLost` unless *lease* is still the right to write; to be called right before every effect."""
+        self._records.leases.check(lease, now_ms=self._clock.now_ms())
+
+    def catch_up(self, record: IndexRecord, index: DerivedIndex, lease: Lease) -> None:
+        """
+        Apply everything that *index* has not seen.
+
+        Raises:
+            IndexDamaged: its marker is none of this vault's history; it has to be made anew.
+            IndexBusy, IndexUnavailable, LeaseLost: it stands at its last marker.
+        """
+        marker = index.marker()
+        if marker is None or not self._records.outbox.knows(marker):
+            raise IndexDamaged(index.method, "it does not belong to the vault as it is now")
+        while True:
+            ids, upto = self._records.outbox.after(marker, record.role, BATCH)
+            if upto == marker:
+                return
+            lease = self.renewed(lease)
+            with index.committing(upto):
+                self._replace(record.role, index, ids)
+                # The fence, as late as can be: who slept through the lease must not commit any more.
+                self.fence(lease)
+            self._seen(record, ids, upto)
+            marker = upto
+
+    def fill(
+        self, record: IndexRecord, index: DerivedIndex, documents: Sequence[Document], lease: Lease
+    ) -> None:
+        """Put documents into an index that is being built, as of the moment it was registered."""
+        lease = self.renewed(lease)
+        with index.committing(record.since):
+            self._replace(record.role, index, [document.id for document in documents])
+            self.fence(lease)
+        self._records.outbox.built(record, documents[-1].id)
+
+    def stamp(self, record: IndexRecord, index: DerivedIndex) -> None:
+        """Let an index without entries begin where it was registered."""
+        with index.committing(record.since):
+            pass
+
+    def entries(self, document_ids: Sequence[int]) -> list[LexicalEntry]:
+        """What the lexical index shall hold of documents: nothing of those that are not served."""
+        documents = self._records.documents.many(document_ids)
+        return [
+            entry
+            for number in document_ids
+            if number in documents and documents[number].inactive is None
+            for entry in lexical_entries(documents[number], self._records.documents.fragments(number))
+        ]
+
+    def vectors(self, document_ids: Sequence[int]) -> list[VectorEntry]:
+        """What the vector index shall hold of documents."""
+        return [entry for number in document_ids for entry in self._records.embeddings.of_document(number)]
+
+    def _replace(self, role: Role, index: DerivedIndex, ids: Sequence[int]) -> None:
+        if role is Role.LEXICAL:
+            lexical = cast("LexicalIndex", index)
+            for number in ids:
+                lexical.remove(number)
+            lexical.put(self.entries(ids))
+        else:
+            vectors = cast("VectorIndex", index)
+            for number in ids:
+                vectors.remove(number)
+            vectors.put(self.vectors(ids))
+
+    def _seen(self, record: IndexRecord, ids: Sequence[int], upto: Marker) -> None:
+        outbox = self._records.outbox
+        with self._records.writing():
+            if self._own_is_its_tail(record):
+                newer = frozenset(outbox.after(upto, record.role).document_ids)
+                for number in ids:
+                    if number not in newer:
+                        self._records.lexical.remove(number)
+            outbox.seen(record, upto)
+
+    def _own_is_its_tail(self, record: IndexRecord) -> bool:
+        """Whether the vault's own index holds just what this one has not seen, so that it can let go of the rest."""
+        others = [r for r in self._records.outbox.indexes() if r.role is record.role and r.engine == OWN]
+        return record.role is Role.LEXICAL and record.state is IndexState.SERVING and not others

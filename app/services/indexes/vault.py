@@ -1,0 +1,203 @@
+"""The vault as everything above it sees it: records, and whichever indexes serve them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from clawmem.app.services.indexes.engines import Engines
+from clawmem.app.services.indexes.generations import Generations, Progress
+from clawmem.app.services.indexes.indexer import Indexer
+from clawmem.app.services.indexes.serving import NOT_THERE, Outside, ServedLexical, ServedVectors
+from clawmem.domain.maintenance.index_choice import wants_sidecar
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.embeddings import EmbeddingStore
+from clawmem.ports.errors import IndexBusy, IndexDamaged, LeaseLost
+from clawmem.ports.lease import LeaseStore
+from clawmem.ports.lexical_index import LexicalIndex
+from clawmem.ports.outbox import Outbox
+from clawmem.ports.records import Role
+from clawmem.ports.telemetry import Telemetry
+from clawmem.ports.vault import RecordVault, VaultInfo
+from clawmem.ports.vector_index import VectorIndex
+
+SIDECAR = "sidecar"
+OWN_BACKEND = "sqlite"
+LAG = 2_000  # changes that may wait for the end of a command; until then they are searched in the vault
+
+
+class ServedVault:
+    """
+    ``Vault`` whose indexes may lie outside of the records.
+
+    A write is in the records and can be found at once; it is carried outside after its transaction. What
+    goes wrong there never fails the write: ``lagging`` says it, and the next `keep_up` tries again.
+    """
+
+    def __init__(self, records: RecordVault, engines: Engines, indexer: Indexer) -> None:
+        self._records = records
+        self._engines = engines
+        self._indexer = indexer
+        self.generations = Generations(records, engines, indexer)
+        self._words: Outside[LexicalIndex] = Outside(records.outbox, engines, Role.LEXICAL)
+        self._meaning: Outside[VectorIndex] = Outside(records.outbox, engines, Role.VECTORS)
+        self._lexical = ServedLexical(records, self._words)
+        self._vectors = ServedVectors(records, self._meaning)
+        self.lagging: dict[Role, str] = {}
+
+    # -- what a vault has ---------------------------------------------------------------------------
+
+    @property
+    def documents(self) -> DocumentStore:
+        return self._records.documents
+
+    @property
+    def lexical(self) -> LexicalIndex:
+        return self._lexical
+
+    @property
+    def vectors(self) -> VectorIndex:
+        return self._vectors
+
+    @property
+    def embeddings(self) -> EmbeddingStore:
+        return self._records.embeddings
+
+    @property
+    def leases(self) -> LeaseStore:
+        return self._records.leases
+
+    @property
+    def outbox(self) -> Outbox:
+        return self._records.outbox
+
+    @property
+    def telemetry(self) -> Telemetry:
+        return self._records.telemetry
+
+    @property
+    def backend(self) -> str:
+        """Which backend keeps the indexes: the one engine that the vault did not choose by itself."""
+        chosen = (outside.record() for outside in (self._words, self._meaning))
+        return next((r.engine for r in chosen if r and r.engine != SIDECAR), OWN_BACKEND)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """See `clawmem.ports.vault.Vault.writing`."""
+        with self._records.writing():
+            yield
+        for outside in (self._words, self._meaning):
+            record = outside.record()
+            if record and self.outbox.head().seq - record.since.seq > LAG:
+                self._carry(outside)
+
+    def info(self) -> VaultInfo:
+        """See `clawmem.ports.vault.Vault.info`."""
+        return replace(
+            self._records.info(),
+            backend=self.backend,
+            lexical_method=self._lexical.method,
+            vector_method=self._vectors.method,
+        )
+
+    def check(self) -> list[str]:
+        """See `clawmem.ports.vault.Vault.check`."""
+        return [*self._records.check(), *self._lexical.faults(), *self._vectors.faults()]
+
+    def close(self) -> None:
+        """See `clawmem.ports.vault.Vault.close`."""
+        for part in (self._lexical, self._vectors, self._records):
+            part.close()
+
+    # -- upkeep -------------------------------------------------------------------------------------
+
+    def keep_up(self, progress: Progress = lambda done, total: None) -> None:
+        """
+        Bring every index up to the records: what lags catches up, what is broken or gone is made anew.
+
+        Also lets the vectors change between the vault's own table and the sidecar when their number asks
+        for it, and deletes what no longer serves.
+        """
+        self.lagging.clear()
+        for outside in (self._words, self._meaning):
+            self._heal(outside, progress)
+        self._choose_vectors(progress)
+        self._attempt(Role.VECTORS, self.generations.tidy)
+
+    def move(self, backend: str, progress: Progress = lambda done, total: None) -> None:
+        """
+        Let *backend* keep the indexes from now on; resumable, searchable throughout.
+
+        Raises:
+            ConfigError: no such backend.
+            IndexBusy, IndexUnavailable, BackendUnavailable: what served before goes on serving.
+        """
+        for outside in (self._words, self._meaning):
+            engine = self._engines.engine_for(outside.role, backend)
+            record = outside.record()
+            kept_by = None if record is None or record.engine == SIDECAR else record.engine
+            if kept_by == engine:
+                continue
+            outside.release()
+            self.generations.replace(outside.role, engine, progress)
+        self._choose_vectors(progress)
+
+    def rebuild(self, role: Role, progress: Progress = lambda done, total: None) -> None:
+        """Make the index that serves a role anew from the records, beside the old one, and flip."""
+        outside = self._words if role is Role.LEXICAL else self._meaning
+        record = outside.record()
+        if record:
+            self.generations.replace(role, record.engine, progress, anew=True)
+        else:
+            self.generations.rebuild_own(role, progress)
+
+    def _heal(self, outside: Outside[LexicalIndex] | Outside[VectorIndex], progress: Progress) -> None:
+        try:
+            self._carry(outside, strict=True)
+        except IndexDamaged:
+            record = outside.record()
+            outside.release()
+            if record:
+                self._attempt(
+                    outside.role,
+                    lambda: self.generations.replace(outside.role, record.engine, progress),
+                )
+
+    def _carry(self, outside: Outside[LexicalIndex] | Outside[VectorIndex], *, strict: bool = False) -> None:
+        """Carry changes outside; a broken index is left to `keep_up`."""
+
+        def run() -> None:
+            record, index = outside.record(), outside.index()
+            if record is None or index is None:
+                return
+            with self._indexer.leased(outside.role) as lease:
+                if lease:
+                    self._indexer.catch_up(record, index, lease)
+
+        try:
+            self._attempt(outside.role, run)
+        except IndexDamaged as error:
+            if strict:
+                raise
+            self.lagging[outside.role] = str(error)
+
+    def _attempt(self, role: Role, action: Callable[[], None]) -> None:
+        try:
+            action()
+        except IndexDamaged:
+            raise
+        except (*NOT_THERE, IndexBusy, LeaseLost) as error:
+            self.lagging[role] = str(error)
+
+    def _choose_vectors(self, progress: Progress) -> None:
+        record = self._meaning.record()
+        if record and record.engine != SIDECAR:
+            return
+        wanted = wants_sidecar(self._vectors.count(), record is not None)
+        if wanted != (record is not None):
+            self._meaning.release()
+            self._attempt(
+                Role.VECTORS,
+                lambda: self.generations.replace(Role.VECTORS, SIDECAR if wanted else None, progress),
+            )

@@ -1,0 +1,134 @@
+"""What an owner asks of a memory: what is recalled, what never, what grows, how fresh, how fast."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+from clawmem.domain.documents.times import iso_utc, parse_iso
+from clawmem.ports.analytics import Analytics, Question, Table
+from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.records import Document
+from clawmem.ports.telemetry import Telemetry
+
+Progress = Callable[[int, int], None]
+
+MAX_TOP = 1000
+DOCUMENTS_AT_ONCE = 1000
+DAY_MS = 86_400_000
+
+_DAYS = re.compile("([0-9]{1,6}) ?d")
+_RANKED = frozenset({Question.MOST_RECALLED, Question.NEVER_RECALLED})  # as long as the vault, or nearly
+
+
+@dataclass(frozen=True, slots=True)
+class VaultReport:
+    """
+    The answers, of documents as they are *now* and of recalls *since* a time (``None``: since the first).
+
+    ``documents`` are those served, ``recalls`` the questions that were recorded. ``files`` were written on the way.
+    """
+
+    now: str
+    since: str | None
+    documents: int
+    recalls: int
+    tables: dict[Question, Table]
+    files: list[str]
+
+
+class Report:
+    """Reads documents and telemetry once into an `Analytics`, and asks it everything; changes nothing."""
+
+    def __init__(
+        self,
+        documents: DocumentStore,
+        telemetry: Telemetry,
+        clock: Clock,
+        open_analytics: Callable[[], Analytics],
+    ) -> None:
+        self._documents = documents
+        self._telemetry = telemetry
+        self._clock = clock
+        self._open_analytics = open_analytics
+
+    def __call__(
+        self,
+        *,
+        since: str | None = None,
+        top: int = 10,
+        export: str | None = None,
+        progress: Progress = lambda done, total: None,
+    ) -> VaultReport:
+        """
+        Answer every question.
+
+        Args:
+            since: Only recalls from then on, as `read_since` gives it.
+            top: How many documents are named as most and never recalled.
+            export: A folder that exists: what was loaded is written there, too.
+
+        Raises:
+            InvalidInput: the folder cannot be written.
+            ExtraMissing: the packages of the analytics are not installed.
+            VaultError: the vault cannot be read.
+        """
+        now = iso_utc(self._clock.now_ms())
+        with closing(self._open_analytics()) as analytics:
+            analytics.load(self._facts(progress), self._telemetry.recalls(since))
+            files = analytics.export(export) if export else []
+            tables = {
+                question: analytics.ask(question, now=now, limit=top if question in _RANKED else None)
+                for question in Question
+            }
+        documents = _sum(tables[Question.COVERAGE], "documents")
+        return VaultReport(now, since, documents, _sum(tables[Question.SPEED], "recalls"), tables, files)
+
+    def _facts(self, progress: Progress) -> Iterator[Document]:
+        """Every document; a review that is no date is none."""
+        total = sum(self._documents.collections().values())
+        for done, document in enumerate(self._every_document(), start=1):
+            progress(min(done, total), total)
+            review_ms = parse_iso(document.review_by or "")
+            yield replace(document, review_by=None if review_ms is None else iso_utc(review_ms))
+
+    def _every_document(self) -> Iterator[Document]:
+        last = 0
+        while documents := self._documents.following(last, DOCUMENTS_AT_ONCE):
+            yield from documents
+            last = documents[-1].id
+        yield from self._documents.latest(active=False)
+
+
+def read_since(text: str, now_ms: int) -> str:
+    """
+    The beginning of a period as records carry their times, from ``2026-05-01``, a full ISO time or ``30d``.
+
+    Raises:
+        InvalidInput: it is none of these, or lies in the future.
+    """
+    days = _DAYS.fullmatch(text.strip())
+    since_ms = now_ms - int(days[1]) * DAY_MS if days else parse_iso(text)
+    if since_ms is None:
+        raise InvalidInput(
+            "INVALID_INPUT",
+            f"--since {text!r} is no time. Give a day such as 2026-05-01, or days such as 30d.",
+        )
+    if since_ms > now_ms:
+        raise InvalidInput("OUT_OF_BOUNDS", f"--since {text!r} lies in the future. Give an earlier day.")
+    return iso_utc(max(since_ms, 0))
+
+
+def check_top(top: int) -> int:
+    """*top*. Raises `InvalidInput` unless it is 1 to `MAX_TOP`."""
+    if not 1 <= top <= MAX_TOP:
+        raise InvalidInput("OUT_OF_BOUNDS", f"--top {top} cannot be met; choose 1 to {MAX_TOP}.")
+    return top
+
+
+def _sum(table: Table, column: str) -> int:
+    return sum(record[column] for record in table.records())

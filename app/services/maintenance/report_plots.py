@@ -1,0 +1,209 @@
+"""The report as pictures, one file a question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clawmem.app.services.maintenance.report import VaultReport
+from clawmem.ports.analytics import Question
+from clawmem.ports.errors import ExtraMissing, InvalidInput
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Records = list[dict[str, Any]]
+
+NAMED = 15  # rows one below the other that can be read
+
+_AGES = {
+    "future": "in the future",
+    "under_7": "under 7 days",
+    "under_30": "7 to 29 days",
+    "under_90": "30 to 89 days",
+    "under_365": "90 to 364 days",
+    "older": "a year or more",
+}
+
+
+def draw(report: VaultReport, folder: str, kind: str) -> list[str]:
+    """
+    Write ``growth``, ``age``, ``coverage``, ``recalled``, ``questions`` and ``speed``; what has no data is left out.
+
+    Args:
+        folder: Exists. A file of the same name is replaced.
+        kind: ``png`` or ``svg``.
+
+    Returns:
+        The paths written.
+
+    Raises:
+        ExtraMissing: matplotlib is not installed.
+        InvalidInput: a file cannot be written there.
+    """
+    try:
+        from clawmem.app.services.maintenance.report_drawing import styled
+    except ModuleNotFoundError as missing:
+        raise ExtraMissing("matplotlib", extra="duckdb") from missing
+
+    with styled():
+        figures = {name: plot(report) for name, plot in _PLOTS.items()}
+        return [_save(figure, Path(folder) / f"{name}.{kind}") for name, figure in figures.items() if figure]
+
+
+def _save(figure: Figure, path: Path) -> str:
+    try:
+        figure.savefig(path, dpi=120)
+    except OSError as error:
+        raise InvalidInput("INVALID_PATH", f"{path} cannot be written: {error.strerror}.") from error
+    return str(path)
+
+
+# -- documents ------------------------------------------------------------------------------------------
+
+
+def _growth(report: VaultReport) -> Figure | None:
+    from clawmem.app.services.maintenance.report_drawing import legend, new_figure, pile_up
+
+    records = [r for r in report.tables[Question.GROWTH].records() if r["basis"] == "authored"]
+    if not records:
+        return None
+    figure = new_figure(6.4)
+    counts, sizes = figure.subplots(2, 1, sharex=True)
+    until = date.fromisoformat(report.now[:10])
+    pile_up(counts, *_totals(records, "documents_total", 1), until)
+    unit, length = _unit(max(r["bytes_total"] for r in records))
+    pile_up(sizes, *_totals(records, "bytes_total", length), until)
+    counts.set(title="Documents, by the month they were written in", ylabel="documents")
+    sizes.set(title="Their size", ylabel=unit)
+    legend(counts, reverse=True)
+    return figure
+
+
+def _age(report: VaultReport) -> Figure | None:
+    from clawmem.app.services.maintenance.report_drawing import bars, legend, new_figure
+
+    records = report.tables[Question.AGES].records()
+    if not records:
+        return None
+    shown = [column for column in _AGES if column != "future" or any(r["future"] for r in records)]
+    figure = new_figure()
+    axes = figure.subplots()
+    bars(
+        axes,
+        [_AGES[column] for column in shown],
+        {r["collection"]: [r[column] for column in shown] for r in records},
+    )
+    axes.set(title=f"How old the documents are on {report.now[:10]}", ylabel="documents")
+    legend(axes, reverse=True)
+    return figure
+
+
+def _coverage(report: VaultReport) -> Figure | None:
+    from clawmem.app.services.maintenance.report_drawing import ladder, legend
+
+    records = report.tables[Question.COVERAGE].records()
+    if not records or not report.recalls:
+        return None
+    records = sorted(records, key=lambda r: -int(r["documents"]))[:NAMED]
+    names = [f"{r['collection']} · {r['content_type']}" for r in records]
+    recalled = [r["recalled"] for r in records]
+    never = [r["documents"] - r["recalled"] for r in records]
+    figure, axes = ladder(names, {"recalled": recalled, "never recalled": never})
+    axes.set(title=f"Documents that were recalled, {_period(report)}", xlabel="documents")
+    legend(axes)
+    return figure
+
+
+# -- recalls --------------------------------------------------------------------------------------------
+
+
+def _recalled(report: VaultReport) -> Figure | None:
+    from clawmem.app.services.maintenance.report_drawing import ladder
+
+    records = report.tables[Question.MOST_RECALLED].records()[:NAMED]
+    if not records:
+        return None
+    names = [str(r["document"]) for r in records]
+    figure, axes = ladder(names, {"recalls": [r["recalls"] for r in records]})
+    axes.set(title=f"Recalled most, {_period(report)}", xlabel="answers it was in")
+    return figure
+
+
+def _questions(report: VaultReport) -> Figure | None:
+    from clawmem.app.services.maintenance.report_drawing import bars, day_axis, legend, new_figure
+
+    records = report.tables[Question.DAYS].records()
+    if not records:
+        return None
+    days = sorted({str(r["day"]) for r in records})
+    counts = {(r["day"], r["verb"]): r["recalls"] for r in records}
+    series = {verb: [counts.get((day, verb), 0) for day in days] for verb in _verbs(records)}
+    figure = new_figure()
+    axes = figure.subplots()
+    bars(axes, [date.fromisoformat(day) for day in days], series)
+    day_axis(axes)
+    axes.set(title=f"Questions a day, {_period(report)}", ylabel="questions")
+    legend(axes, reverse=True)
+    return figure
+
+
+def _speed(report: VaultReport) -> Figure | None:
+    from clawmem.app.services.maintenance.report_drawing import COLOURS, day_axis, legend, new_figure
+
+    records = report.tables[Question.DAYS].records()
+    if not records:
+        return None
+    figure = new_figure()
+    axes = figure.subplots()
+    for number, verb in enumerate(_verbs(records)):
+        own = [r for r in records if r["verb"] == verb]
+        days: list[Any] = [date.fromisoformat(r["day"]) for r in own]
+        colour = COLOURS[number % len(COLOURS)]
+        axes.plot(
+            days, [r["p50_ms"] for r in own], "o-", ms=4, color=colour, label=f"{verb}: half are faster"
+        )
+        axes.plot(
+            days, [r["p95_ms"] for r in own], "o:", ms=3, color=colour, label=f"{verb}: 95 % are faster"
+        )
+    axes.set(title=f"Time to an answer, {_period(report)}", ylabel="milliseconds", ylim=(0, None))
+    day_axis(axes)
+    legend(axes)
+    return figure
+
+
+_PLOTS: Mapping[str, Callable[[VaultReport], Figure | None]] = {
+    "growth": _growth,
+    "age": _age,
+    "coverage": _coverage,
+    "recalled": _recalled,
+    "questions": _questions,
+    "speed": _speed,
+}
+
+
+def _period(report: VaultReport) -> str:
+    return f"{report.since[:10]} to {report.now[:10]}" if report.since else f"until {report.now[:10]}"
+
+
+def _unit(size: int) -> tuple[str, float]:
+    return ("megabytes", 1e6) if size >= 1e6 else ("kilobytes", 1e3)
+
+
+def _verbs(records: Records) -> list[str]:
+    return sorted({str(r["verb"]) for r in records})
+
+
+def _totals(records: Records, column: str, unit: float) -> tuple[list[date], dict[str, list[float]]]:
+    """The months in which anything was added, and the total of each collection at the end of each of them."""
+    months = sorted({str(r["month"]) for r in records})
+    added = {(r["month"], r["collection"]): r[column] / unit for r in records}
+    series: dict[str, list[float]] = {}
+    for name in sorted({str(r["collection"]) for r in records}):
+        series[name] = []
+        for month in months:
+            before = series[name][-1] if series[name] else 0.0
+            series[name].append(added.get((month, name), before))
+    return [date.fromisoformat(f"{month}-01") for month in months], series

@@ -1,0 +1,376 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clawmem.contracts.base import Contract
+from clawmem.contracts.samples import document
+from clawmem.ports.analytics import COLUMNS, Analytics, Cell, Question
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.records import Document, EmbedState, InactiveReason, SourceStamp
+from clawmem.ports.telemetry import Recall, RecallHit
+
+NOW = "2024-07-01T12:00:00.000Z"
+APRIL = "2024-04-20T12:00:00.000Z"
+MAY = "2024-05-02T12:00:00.000Z"
+JUNE = "2024-06-30T12:00:00.000Z"
+
+
+def fact(number: int, path: str, authored_at: str = APRIL, **rest: Any) -> Document:
+    """A stored document that was indexed in May; its file has 100 bytes."""
+    given: dict[str, Any] = {"indexed_at": MAY, "stamp": SourceStamp(100, 1), "id": number}
+    return document(path, authored_at=authored_at, **(given | rest))
+
+
+def asked(number: int, at: str, *document_ids: int, verb: str = "search", **rest: Any) -> Recall:
+    """A stored recall that gave these documents, the first at rank 1."""
+    hits = tuple(RecallHit(found, rank, 0.5) for rank, found in enumerate(document_ids, start=1))
+    given: dict[str, Any] = {"query_hash": f"{number:012x}", "took_ms": 10.0, "limit": 10}
+    return Recall(at, verb, hits=hits, id=number, **(given | rest))
+
+
+DOCUMENTS = (
+    fact(1, "a.md", pinned=True, embed_state=EmbedState.SYNCED),
+    fact(2, "b.md", JUNE, content_type="decision", review_by=NOW),
+    fact(3, "c.md", "2023-01-01T00:00:00.000Z", collection="work", stamp=None, body_length=7),
+    fact(4, "gone.md", collection="work", inactive=InactiveReason.ARCHIVED),
+)
+
+
+class _AnalyticsContract(Contract):
+    @pytest.fixture
+    def analytics(self) -> Analytics:
+        """Supplied by the subclass."""
+        raise NotImplementedError("override the `analytics` fixture and return an EMPTY Analytics")
+
+
+def answer(analytics: Analytics, question: Question, limit: int | None = None) -> Sequence[tuple[Cell, ...]]:
+    """The rows of an answer, asked at `NOW`."""
+    return analytics.ask(question, now=NOW, limit=limit).rows
+
+
+class AnalyticsDocumentContract(_AnalyticsContract):
+    """Questions about documents. Supply ``analytics``: an EMPTY ``Analytics``."""
+
+    @pytest.mark.parametrize("question", Question)
+    def test_nothing_loaded(self, analytics: Analytics, question: Question) -> None:
+        """
+        Every question has its columns, and no rows while nothing is loaded.
+
+        If this fails: a sum or a maximum over nothing makes a row of nulls; group by something.
+        """
+        found = analytics.ask(question, now=NOW)
+
+        assert found.columns == COLUMNS[question]
+        assert found.rows == ()
+
+    def test_growth(self, analytics: Analytics) -> None:
+        """
+        Documents and bytes per month in which they were authored and indexed, with what there was at its end.
+
+        If this fails: inactive documents are counted, totals run across collections, or a document without
+        a file has no bytes.
+        """
+        analytics.load(DOCUMENTS, [])
+
+        assert answer(analytics, Question.GROWTH) == (
+            ("authored", "2023-01", "work", 1, 7, 1, 7),
+            ("authored", "2024-04", "notes", 1, 100, 1, 100),
+            ("authored", "2024-06", "notes", 1, 100, 2, 200),
+            ("indexed", "2024-05", "notes", 2, 200, 2, 200),
+            ("indexed", "2024-05", "work", 1, 7, 1, 7),
+        )
+
+    @pytest.mark.parametrize(
+        ("authored_at", "column"),
+        [
+            ("2024-07-01T12:00:00.001Z", "future"),
+            (NOW, "under_7"),
+            ("2024-06-24T12:00:00.001Z", "under_7"),
+            ("2024-06-24T12:00:00.000Z", "under_30"),
+            ("2024-06-01T12:00:00.001Z", "under_30"),
+            ("2024-06-01T12:00:00.000Z", "under_90"),
+            ("2024-04-02T12:00:00.001Z", "under_90"),
+            ("2024-04-02T12:00:00.000Z", "under_365"),
+            ("2023-07-02T12:00:00.001Z", "under_365"),
+            ("2023-07-02T12:00:00.000Z", "older"),
+        ],
+    )
+    def test_ages(self, analytics: Analytics, authored_at: str, column: str) -> None:
+        """
+        A document is in the column of its age in whole days: it leaves one exactly when the next begins.
+
+        If this fails: days are rounded, counted by the calendar, or compared with `<=`.
+        """
+        analytics.load([fact(1, "a.md", authored_at)], [])
+
+        [row] = answer(analytics, Question.AGES)
+
+        counted = dict(zip(COLUMNS[Question.AGES], row, strict=True))
+        assert [name for name in COLUMNS[Question.AGES][1:-1] if counted[name]] == [column]
+
+    def test_median_is_one_of_the_values(self, analytics: Analytics) -> None:
+        """
+        Of two ages the median is the smaller, of three the middle one; each collection has its own.
+
+        If this fails: the median is interpolated, or taken over all collections.
+        """
+        days = ("2024-06-21T12:00:00.000Z", "2024-06-11T12:00:00.000Z", "2024-06-01T12:00:00.000Z")
+        three = [fact(number, f"{number}.md", day) for number, day in enumerate(days)]
+        two = [fact(9 + n, f"{n}.md", day, collection="work") for n, day in enumerate(days[1:])]
+        analytics.load([*three, *two], [])
+
+        found = answer(analytics, Question.AGES)
+
+        assert [(row[0], row[-1]) for row in found] == [("notes", 20), ("work", 20)]
+
+    def test_staleness(self, analytics: Analytics) -> None:
+        """
+        Per type: how many, how old, how many never recalled, and whose review has come, this instant included.
+
+        If this fails: the oldest age is the largest date, or a missing review counts as one that has come.
+        """
+        analytics.load(DOCUMENTS, [asked(1, MAY, 2)])
+
+        assert answer(analytics, Question.STALENESS) == (
+            ("note", 2, 72, 547, 2, 0),
+            ("decision", 1, 1, 1, 0, 1),
+        )
+
+    def test_coverage(self, analytics: Analytics) -> None:
+        """
+        Per collection and type: documents, bytes, pins, missing vectors, and how much of it was recalled.
+
+        If this fails: a join multiplies documents by their recalls, or leaves out those without any.
+        """
+        analytics.load([*DOCUMENTS, fact(5, "d.md")], [asked(1, MAY, 1, 3, 1), asked(2, MAY, 1)])
+
+        assert answer(analytics, Question.COVERAGE) == (
+            ("notes", "decision", 1, 100, 0, 1, 0, 0),
+            ("notes", "note", 2, 200, 1, 1, 1, 2),
+            ("work", "note", 1, 7, 0, 1, 1, 1),
+        )
+
+    def test_inactive(self, analytics: Analytics) -> None:
+        """
+        What is not served is counted by collection and reason.
+
+        If this fails: reasons are lost on the way, or served documents are among them.
+        """
+        removed = fact(5, "old.md", inactive=InactiveReason.REMOVED)
+        analytics.load([*DOCUMENTS, removed], [])
+
+        assert answer(analytics, Question.INACTIVE) == (
+            ("notes", "removed", 1, 100),
+            ("work", "archived", 1, 100),
+        )
+
+    def test_loads_add_up(self, analytics: Analytics) -> None:
+        """
+        Documents and recalls of a second call join those of the first.
+
+        If this fails: a table is replaced instead of appended to.
+        """
+        analytics.load(DOCUMENTS[:1], [asked(1, MAY, 1)])
+        analytics.load(DOCUMENTS[1:], [asked(2, MAY, 2)])
+
+        assert [row[0] for row in answer(analytics, Question.MOST_RECALLED)] == ["notes/a.md", "notes/b.md"]
+
+
+class AnalyticsRecallContract(_AnalyticsContract):
+    """Questions about use. Supply ``analytics``: an EMPTY ``Analytics``."""
+
+    def test_most_recalled(self, analytics: Analytics) -> None:
+        """
+        Most recalls first, then most different questions, then by name; several places of one answer are one.
+
+        If this fails: hits are counted instead of recalls, or the best rank is the last.
+        """
+        recalls = [
+            asked(1, APRIL, 2, 1, 1),
+            asked(2, JUNE, 1, query_hash="same"),
+            asked(3, MAY, 1, 3, query_hash="same"),
+            asked(4, MAY, 3),
+        ]
+        analytics.load(DOCUMENTS, recalls)
+
+        assert answer(analytics, Question.MOST_RECALLED) == (
+            ("notes/a.md", "notes", "note", 3, 2, 1, JUNE),
+            ("work/c.md", "work", "note", 2, 2, 1, MAY),
+            ("notes/b.md", "notes", "decision", 1, 1, 1, APRIL),
+        )
+
+    def test_more_questions_before_fewer(self, analytics: Analytics) -> None:
+        """
+        Of two documents with as many recalls the one that answers more different questions is first, then by name.
+
+        If this fails: ties are left to the engine.
+        """
+        same = [asked(n, MAY, 1, query_hash="same") for n in (1, 2)]
+        analytics.load(DOCUMENTS, [*same, asked(3, MAY, 3), asked(4, MAY, 3), asked(5, MAY, 2, 1)])
+        first = [row[0] for row in answer(analytics, Question.MOST_RECALLED)]
+        analytics.load([], [asked(6, MAY, 3, 2), asked(7, MAY, 2)])
+
+        assert first == ["notes/a.md", "work/c.md", "notes/b.md"]
+        assert [row[0] for row in answer(analytics, Question.MOST_RECALLED)] == [
+            "notes/b.md",
+            "work/c.md",
+            "notes/a.md",
+        ]
+
+    def test_never_recalled(self, analytics: Analytics) -> None:
+        """
+        Served documents that no recall gave, longest ago authored first, then by name.
+
+        If this fails: inactive ones are named, or an unknown id in a `not in` takes all of them away.
+        """
+        early = fact(6, "0.md")
+        analytics.load([*DOCUMENTS, early], [asked(1, MAY, 2, 999)])
+
+        assert answer(analytics, Question.NEVER_RECALLED) == (
+            ("work/c.md", "work", "note", "2023-01-01T00:00:00.000Z", 547),
+            ("notes/0.md", "notes", "note", APRIL, 72),
+            ("notes/a.md", "notes", "note", APRIL, 72),
+        )
+
+    def test_limit(self, analytics: Analytics) -> None:
+        """
+        A limit keeps the first rows of the order.
+
+        If this fails: rows are cut before they are sorted.
+        """
+        analytics.load(DOCUMENTS, [])
+
+        assert [row[0] for row in answer(analytics, Question.NEVER_RECALLED, 1)] == ["work/c.md"]
+        assert len(answer(analytics, Question.NEVER_RECALLED, 9)) == 3
+
+    def test_hits_of_strangers(self, analytics: Analytics) -> None:
+        """
+        A hit of an inactive or unknown document makes the question an answered one, and counts for no document.
+
+        If this fails: such a recall is left out as a whole, or shown without a name.
+        """
+        analytics.load(DOCUMENTS, [asked(1, MAY, 4), asked(2, MAY, 999)])
+
+        assert answer(analytics, Question.MOST_RECALLED) == ()
+        assert answer(analytics, Question.USE) == ()
+        [speed] = answer(analytics, Question.SPEED)
+        assert speed[1:3] == (2, 0)
+
+    def test_use(self, analytics: Analytics) -> None:
+        """
+        Per month, collection and type: recalls that gave such a document, and how many documents they gave.
+
+        If this fails: hits are counted, or the month is that of the document.
+        """
+        twin = fact(5, "a2.md")
+        analytics.load([*DOCUMENTS, twin], [asked(1, APRIL, 1, 5, 3), asked(2, MAY, 1), asked(3, MAY, 1)])
+
+        assert answer(analytics, Question.USE) == (
+            ("2024-04", "notes", "note", 1, 2),
+            ("2024-04", "work", "note", 1, 1),
+            ("2024-05", "notes", "note", 2, 1),
+        )
+
+    def test_speed(self, analytics: Analytics) -> None:
+        """
+        Per verb: recalls, those without an answer, those with a leg missing, and percentiles that are true values.
+
+        If this fails: percentiles are interpolated, or the 95th of twenty is their largest.
+        """
+        twenty = [asked(n, MAY, 1, took_ms=float(n)) for n in range(1, 21)]
+        odd = asked(21, JUNE, verb="query", degraded=("vector", "lexical"), took_ms=0.25)
+        analytics.load(DOCUMENTS, [*twenty, odd])
+
+        assert answer(analytics, Question.SPEED) == (
+            ("query", 1, 1, 1, 0.25, 0.25, 0.25),
+            ("search", 20, 0, 0, 10.0, 19.0, 20.0),
+        )
+
+    def test_days(self, analytics: Analytics) -> None:
+        """
+        The same per day, which ends at midnight UTC.
+
+        If this fails: days are those of the machine's time zone.
+        """
+        late, early = "2024-05-02T23:59:59.999Z", "2024-05-03T00:00:00.000Z"
+        analytics.load([], [asked(1, late), asked(2, early, took_ms=5.0), asked(3, early, verb="query")])
+
+        assert answer(analytics, Question.DAYS) == (
+            ("2024-05-02", "search", 1, 1, 0, 10.0, 10.0, 10.0),
+            ("2024-05-03", "query", 1, 1, 0, 10.0, 10.0, 10.0),
+            ("2024-05-03", "search", 1, 1, 0, 5.0, 5.0, 5.0),
+        )
+
+    def test_degraded(self, analytics: Analytics) -> None:
+        """
+        Per verb and leg: how often it was missing, which share of the verb's recalls that is, and when last.
+
+        If this fails: the share is of all recalls, or is cut to a whole number.
+        """
+        recalls = [
+            asked(1, APRIL, verb="query", degraded=("vector",)),
+            asked(2, JUNE, verb="query", degraded=("lexical", "vector")),
+            asked(3, JUNE, verb="query"),
+            asked(4, MAY, verb="query"),
+            asked(5, MAY),
+        ]
+        analytics.load([], recalls)
+
+        assert answer(analytics, Question.DEGRADED) == (
+            ("query", "vector", 2, 0.5, JUNE),
+            ("query", "lexical", 1, 0.25, JUNE),
+        )
+
+
+class AnalyticsExportContract(_AnalyticsContract):
+    """Files for other programs. Supply ``analytics``: an EMPTY ``Analytics``."""
+
+    def test_one_file_a_table(self, analytics: Analytics, tmp_path: Path) -> None:
+        """
+        Documents, recalls and hits are files of their names, in this order, and there are no others.
+
+        If this fails: an empty table has no file, or a draft stays behind.
+        """
+        analytics.load(DOCUMENTS, [asked(1, MAY, 1)])
+
+        written = [Path(path) for path in analytics.export(str(tmp_path))]
+
+        assert [path.stem for path in written] == ["documents", "recalls", "hits"]
+        assert sorted(tmp_path.iterdir()) == sorted(written)
+
+    def test_files_are_replaced(self, analytics: Analytics, tmp_path: Path) -> None:
+        """
+        A second export overwrites the first, with what was loaded since.
+
+        If this fails: files are opened for appending, or must not exist.
+        """
+        before = [Path(path).read_bytes() for path in analytics.export(str(tmp_path))]
+        analytics.load(DOCUMENTS, [asked(1, MAY, 1)])
+
+        after = [Path(path).read_bytes() for path in analytics.export(str(tmp_path))]
+
+        assert all(old != new for old, new in zip(before, after, strict=True))
+
+    def test_a_folder_that_cannot_be_written(self, analytics: Analytics, tmp_path: Path) -> None:
+        """
+        Where no file can be written the input is at fault, and the error names the place.
+
+        If this fails: the engine's own error comes through.
+        """
+        with pytest.raises(InvalidInput, match="missing") as refused:
+            analytics.export(str(tmp_path / "missing"))
+
+        assert refused.value.code == "INVALID_PATH"
+
+    def test_close_twice(self, analytics: Analytics) -> None:
+        """
+        Closing what is closed does nothing.
+
+        If this fails: the handle is given back twice.
+        """
+        analytics.close()
+        analytics.close()

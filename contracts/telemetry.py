@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from clawmem.contracts.base import Contract
+from clawmem.ports.telemetry import Recall, RecallHit, Telemetry
+
+MONDAY = "2024-03-04T08:00:00.000Z"
+TUESDAY = "2024-03-05T08:00:00.000Z"
+WEDNESDAY = "2024-03-06T08:00:00.000Z"
+
+
+def recall(asked_at: str = MONDAY, *document_ids: int, verb: str = "search", took_ms: float = 12.5) -> Recall:
+    """A recall that gave these documents, the first at rank 1."""
+    hits = tuple(RecallHit(number, rank, 1 / rank) for rank, number in enumerate(document_ids, start=1))
+    return Recall(asked_at, verb, "0123456789ab", took_ms, 10, hits=hits)
+
+
+def times(telemetry: Telemetry, since: str | None = None, until: str | None = None) -> list[str]:
+    """When everything in a window was asked, in the order it is given back."""
+    return [found.asked_at for found in telemetry.recalls(since, until)]
+
+
+class _TelemetryContract(Contract):
+    @pytest.fixture
+    def telemetry(self) -> Telemetry:
+        """Supplied by the subclass."""
+        raise NotImplementedError("override the `telemetry` fixture and return an EMPTY Telemetry")
+
+
+class TelemetryRecordContract(_TelemetryContract):
+    """What is kept of a question. Supply ``telemetry``: an EMPTY ``Telemetry``."""
+
+    def test_everything_is_kept(self, telemetry: Telemetry) -> None:
+        """
+        A recall comes back as it was given, every field of it and of its hits, with its id.
+
+        If this fails: a column is missing, or two of them are exchanged; a float went through text.
+        """
+        hits = (RecallHit(7, 1, 0.1 + 0.2), RecallHit(3, 2, 1 / 3, was_referenced=True))
+        given = Recall(
+            MONDAY,
+            "context-surfacing",
+            "0123456789ab",
+            17.03,
+            25,
+            ("vector", "lexical"),
+            hits,
+            "session-1",
+            4,
+        )
+
+        recall_id = telemetry.record(given)
+
+        assert recall_id > 0
+        assert [*telemetry.recalls()] == [replace(given, id=recall_id)]
+
+    def test_least_of_all(self, telemetry: Telemetry) -> None:
+        """
+        A question without an answer, a session or a missing leg is kept as such.
+
+        If this fails: a recall without hits is lost in a join, or nothing is read back as an empty text.
+        """
+        telemetry.record(recall())
+
+        [found] = telemetry.recalls()
+
+        assert (found.hits, found.degraded, found.session_id, found.turn_index) == ((), (), None, 0)
+
+    def test_ids_grow(self, telemetry: Telemetry) -> None:
+        """
+        Each recall has a larger id than those before, the same question asked twice included.
+
+        If this fails: equal recalls are taken for one, or ids are drawn at random.
+        """
+        ids = [telemetry.record(recall(MONDAY, 1)) for _ in range(3)]
+
+        assert ids == sorted(set(ids))
+        assert len([*telemetry.recalls()]) == 3
+
+    def test_hits_by_rank(self, telemetry: Telemetry) -> None:
+        """
+        Hits come back by rank, however they were given; a document may stand at several ranks.
+
+        If this fails: they are kept by document, or in the order of insertion.
+        """
+        hits = (RecallHit(5, 3, 0.1), RecallHit(9, 1, 0.3), RecallHit(5, 2, 0.2))
+
+        telemetry.record(replace(recall(), hits=hits))
+
+        [found] = telemetry.recalls()
+        assert [(hit.rank, hit.document_id) for hit in found.hits] == [(1, 9), (2, 5), (3, 5)]
+
+    def test_documents_are_not_checked(self, telemetry: Telemetry) -> None:
+        """
+        A hit of a document that the vault does not know is kept.
+
+        If this fails: a reference is enforced; a document that goes would take the diary along.
+        """
+        telemetry.record(recall(MONDAY, 987_654))
+
+        [found] = telemetry.recalls()
+        assert found.hits[0].document_id == 987_654
+
+
+class TelemetryReadContract(_TelemetryContract):
+    """Windows, order and forgetting. Supply ``telemetry``: an EMPTY ``Telemetry``."""
+
+    def test_nothing_yet(self, telemetry: Telemetry) -> None:
+        """
+        Before the first question there is nothing to read and nothing to forget.
+
+        If this fails: look at how an empty table is read.
+        """
+        assert [*telemetry.recalls()] == []
+        assert telemetry.trim(WEDNESDAY) == 0
+
+    def test_oldest_first(self, telemetry: Telemetry) -> None:
+        """
+        Recalls come back by time, whatever order they were written in; within one instant by id.
+
+        If this fails: they are in the order of insertion, which a clock that was set back makes another one.
+        """
+        for day, document_id in ((WEDNESDAY, 1), (MONDAY, 2), (TUESDAY, 3), (MONDAY, 4)):
+            telemetry.record(recall(day, document_id))
+
+        found = [(one.asked_at, one.hits[0].document_id) for one in telemetry.recalls()]
+
+        assert found == [(MONDAY, 2), (MONDAY, 4), (TUESDAY, 3), (WEDNESDAY, 1)]
+
+    def test_window(self, telemetry: Telemetry) -> None:
+        """
+        A window has its beginning inside and its end outside; either side may be open.
+
+        If this fails: compare with `>=` and `<`, and leave out the side that is None.
+        """
+        for day in (MONDAY, TUESDAY, WEDNESDAY):
+            telemetry.record(recall(day, 1, 2))
+
+        assert times(telemetry, TUESDAY, WEDNESDAY) == [TUESDAY]
+        assert times(telemetry, since=TUESDAY) == [TUESDAY, WEDNESDAY]
+        assert times(telemetry, until=TUESDAY) == [MONDAY]
+        assert times(telemetry, WEDNESDAY, MONDAY) == []
+
+    def test_trim(self, telemetry: Telemetry) -> None:
+        """
+        Trimming forgets what was asked earlier than the given time, tells how many, and keeps the rest whole.
+
+        If this fails: the boundary itself goes too, hits are counted, or those of the others go along.
+        """
+        for day in (MONDAY, TUESDAY, WEDNESDAY):
+            telemetry.record(recall(day, 1, 2))
+
+        assert telemetry.trim(TUESDAY) == 1
+        assert [len(found.hits) for found in telemetry.recalls()] == [2, 2]
+        assert times(telemetry) == [TUESDAY, WEDNESDAY]
+
+    def test_hits_go_with_their_recall(self, telemetry: Telemetry) -> None:
+        """
+        After everything was forgotten a new recall has its own hits alone, whatever its id.
+
+        If this fails: hits stay behind, and an id that is given again finds them.
+        """
+        telemetry.record(recall(MONDAY, 1, 2, 3))
+
+        assert telemetry.trim(WEDNESDAY) == 1
+        telemetry.record(recall(WEDNESDAY, 9))
+
+        assert [[hit.document_id for hit in found.hits] for found in telemetry.recalls()] == [[9]]

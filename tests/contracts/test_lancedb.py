@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
+from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
+from clawmem.adapters.memory.vault import MemoryVault
+from clawmem.contracts.assembled import AssembledVault
+from clawmem.contracts.base import Contract
+from clawmem.contracts.derived_index import LexicalCommitContract, VectorCommitContract
+from clawmem.contracts.lexical_index import LexicalMatchingContract
+from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
+from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
+from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
+from clawmem.ports.backend import IndexPlace
+from clawmem.ports.capability import ALL, Capability
+from clawmem.ports.vault import Vault
+
+
+class InFolder:
+    """What the suites are supplied with: records in memory, the index in a folder of its own for every test."""
+
+    capabilities = ALL - {Capability.PREFIX}  # the engine has no query for words that begin with something
+
+    @pytest.fixture
+    def opened(self, tmp_path: Path) -> Iterator[Callable[[], Vault]]:
+        made: list[Vault] = []
+
+        def opened() -> Vault:
+            made.append(self.assembled(tmp_path))
+            return made[-1]
+
+        yield opened
+        for vault in made:
+            vault.close()
+
+    @pytest.fixture
+    def vault(self, opened: Callable[[], Vault]) -> Vault:
+        return opened()
+
+    @pytest.fixture
+    def reopen(self, opened: Callable[[], Vault]) -> Callable[[], Vault]:
+        return opened
+
+    def assembled(self, folder: Path) -> Vault:
+        """A vault whose index lies in *folder*."""
+        raise NotImplementedError
+
+
+class LexicalInFolder(InFolder):
+    def assembled(self, folder: Path) -> Vault:
+        return AssembledVault(MemoryVault(), lexical=LanceLexicalIndex(IndexPlace(str(folder), "lexical-1")))
+
+
+class VectorsInFolder(InFolder):
+    def assembled(self, folder: Path) -> Vault:
+        return AssembledVault(MemoryVault(), vectors=LanceVectorIndex(IndexPlace(str(folder), "vectors-1")))
+
+
+class VectorsByPartitions(InFolder):
+    """The same by the inverted file, from the first vector on: exact, while all partitions are looked into."""
+
+    def assembled(self, folder: Path) -> Vault:
+        index = LanceVectorIndex(IndexPlace(str(folder), "vectors-1"), exact_below=1)
+        return AssembledVault(MemoryVault(), vectors=index)
+
+
+class TestLexicalMatching(LexicalInFolder, LexicalMatchingContract): ...
+
+
+class TestLexicalRanking(LexicalInFolder, LexicalRankingContract): ...
+
+
+class TestLexicalScope(LexicalInFolder, LexicalScopeContract): ...
+
+
+class TestLexicalUpkeep(LexicalInFolder, LexicalUpkeepContract): ...
+
+
+class TestLexicalCommit(LexicalInFolder, LexicalCommitContract): ...
+
+
+class TestVectorSearch(VectorsInFolder, VectorSearchContract): ...
+
+
+class TestVectorUpkeep(VectorsInFolder, VectorUpkeepContract): ...
+
+
+class TestVectorCommit(VectorsInFolder, VectorCommitContract): ...
+
+
+class TestVectorSearchByPartitions(VectorsByPartitions, VectorSearchContract): ...
+
+
+class TestVectorUpkeepByPartitions(VectorsByPartitions, VectorUpkeepContract): ...
+
+
+class TestVectorCommitByPartitions(VectorsByPartitions, VectorCommitContract): ...
+
+
+def test_prefix_alone_is_lacking() -> None:
+    """In every suite the backend promises all but prefixes."""
+    kinds = [LexicalInFolder, VectorsInFolder, VectorsByPartitions]
+    suites = [suite for kind in kinds for suite in kind.__subclasses__() if issubclass(suite, Contract)]
+
+    assert len(suites) == 11
+    assert {ALL - suite.capabilities for suite in suites} == {frozenset({Capability.PREFIX})}

@@ -1,0 +1,123 @@
+"""The same suites over an object store: a server that speaks S3, on this machine's loopback."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.request import Request, urlopen
+from uuid import uuid4
+
+import pytest
+
+from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
+from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
+from clawmem.adapters.memory.vault import MemoryVault
+from clawmem.contracts.assembled import AssembledVault
+from clawmem.contracts.derived_index import LexicalCommitContract, VectorCommitContract
+from clawmem.contracts.lexical_index import LexicalMatchingContract
+from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
+from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
+from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
+from clawmem.ports.backend import IndexPlace
+from clawmem.ports.capability import ALL, Capability
+from clawmem.ports.vault import Vault
+
+moto = pytest.importorskip("moto.server", reason="needs an S3 server: pip install 'moto[server]'")
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[str]:
+    """The address of a server that lives as long as this file's tests."""
+    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def place(endpoint: str, tmp_path: Path) -> Iterator[IndexPlace]:
+    """A place in a new bucket; the server lists a bucket slowly that holds what other tests left."""
+    bucket = uuid4().hex
+    with urlopen(Request(f"{endpoint}/{bucket}", method="PUT")):
+        options = {
+            "uri": f"s3://{bucket}/team/indexes",
+            "endpoint": endpoint,
+            "region": "us-east-1",
+            "access_key_id": "anyone",
+            "secret_access_key": "anything",
+            "timeout": "30",  # seconds; a busy machine is no unreachable store
+        }
+    yield IndexPlace(str(tmp_path / "never-made"), "generation-1", options=options)
+    assert not (tmp_path / "never-made").exists()
+
+
+# Hundreds of commits, of which each takes a second once the server has thousands of files to list. What these
+# two suites are about, words and conditions, is decided before anything reaches a store.
+commits_by_the_hundred = pytest.mark.slow
+
+
+class InBucket:
+    """What the suites are supplied with: records in memory, the index in a bucket of its own for every test."""
+
+    capabilities = ALL - {Capability.PREFIX}  # the engine has no query for words that begin with something
+
+    @pytest.fixture
+    def opened(self, place: IndexPlace) -> Iterator[Callable[[], Vault]]:
+        made: list[Vault] = []
+
+        def opened() -> Vault:
+            made.append(self.assembled(place))
+            return made[-1]
+
+        yield opened
+        for vault in made:
+            vault.close()
+
+    @pytest.fixture
+    def vault(self, opened: Callable[[], Vault]) -> Vault:
+        return opened()
+
+    @pytest.fixture
+    def reopen(self, opened: Callable[[], Vault]) -> Callable[[], Vault]:
+        return opened
+
+    def assembled(self, place: IndexPlace) -> Vault:
+        """A vault whose index lies at *place*."""
+        raise NotImplementedError
+
+
+class LexicalInBucket(InBucket):
+    def assembled(self, place: IndexPlace) -> Vault:
+        return AssembledVault(MemoryVault(), lexical=LanceLexicalIndex(place))
+
+
+class VectorsInBucket(InBucket):
+    def assembled(self, place: IndexPlace) -> Vault:
+        return AssembledVault(MemoryVault(), vectors=LanceVectorIndex(place))
+
+
+@commits_by_the_hundred
+class TestLexicalMatching(LexicalInBucket, LexicalMatchingContract): ...
+
+
+class TestLexicalRanking(LexicalInBucket, LexicalRankingContract): ...
+
+
+@commits_by_the_hundred
+class TestLexicalScope(LexicalInBucket, LexicalScopeContract): ...
+
+
+class TestLexicalUpkeep(LexicalInBucket, LexicalUpkeepContract): ...
+
+
+class TestLexicalCommit(LexicalInBucket, LexicalCommitContract): ...
+
+
+class TestVectorSearch(VectorsInBucket, VectorSearchContract): ...
+
+
+class TestVectorUpkeep(VectorsInBucket, VectorUpkeepContract): ...
+
+
+class TestVectorCommit(VectorsInBucket, VectorCommitContract): ...

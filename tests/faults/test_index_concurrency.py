@@ -1,0 +1,420 @@
+"""Indexes outside of the records, while several processes write, ask, build and take over from each other."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from clawmem.adapters.models.static import StaticEmbedder
+from clawmem.adapters.sqlite.lexical_index import SqliteLexicalIndex
+from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
+from clawmem.app.services.indexes.indexer import LEASE_MS, Indexer
+from clawmem.contracts.samples import any_of
+from clawmem.ports.errors import IndexBusy, LeaseLost
+from clawmem.ports.records import Grain, InactiveReason, Lease, Role, Scope
+
+if TYPE_CHECKING:
+    from tests.faults.conftest import ServedWorld
+
+HOUR_MS = 3_600_000
+WRITERS = 4
+VERBS = ("search", "vsearch", "query")
+TOPICS = "harvest orchard vineyard meadow granary cellar pasture hayloft stable barnyard".split()
+
+
+@pytest.fixture
+def another(served: ServedWorld, served_world: type[ServedWorld]) -> Iterator[Callable[[], ServedWorld]]:
+    """Opens the same vault as another process would."""
+    made: list[ServedWorld] = []
+
+    def open_it() -> ServedWorld:
+        made.append(served_world(served.root.parent))
+        return made[-1]
+
+    yield open_it
+    for one in made:
+        one.vault.close()
+
+
+class TestAtOnce:
+    """What was written is found before any indexer has come by."""
+
+    @pytest.fixture(params=["tantivy", "lancedb"])
+    def undrained(self, served: ServedWorld, request: pytest.FixtureRequest) -> ServedWorld:
+        """A vault whose indexes outside are never brought up to date: somebody else has the right to, and sleeps."""
+        write_notes(served)
+        served.update()
+        served.embed()
+        served.vault.move(request.param)
+        for role in Role:
+            hold(served, role)
+        return served
+
+    @pytest.mark.parametrize("verb", VERBS)
+    def test_new_edited_and_withdrawn(self, undrained: ServedWorld, verb: str) -> None:
+        """A new note is found, an edited one by its new words, a withdrawn one not; in and out of a scope."""
+        world = undrained
+        world.write("new.md", "# Axolotl\n\nThe axolotl lives in a lake.\n")
+        world.write("harvest0.md", "# Quokka\n\nThe quokka smiles at everybody.\n", hours_ago=1)
+        world.update()
+        world.embed()
+        world.withdraw("orchard0.md", InactiveReason.FORGOTTEN)
+        world.vault.keep_up()
+
+        assert world.vault.outbox.after(world.serving(Role.LEXICAL).since, Role.LEXICAL).document_ids
+        assert world.found("axolotl lake", verb)[0] == "new.md"
+        assert world.found("quokka smiles", verb)[0] == "harvest0.md"
+        assert "orchard0.md" not in world.found("orchard number 0", verb)
+        assert world.ask("axolotl lake", verb).trace.degraded == {}
+        if verb == "search":
+            assert "harvest0.md" not in world.found("crop zero")
+            assert world.found("axolotl quokka") != []
+
+    def test_within_a_scope(self, undrained: ServedWorld, tmp_path: Path) -> None:
+        """Another collection's new notes stay out of a scope, and a scope finds its own."""
+        world = undrained
+        elsewhere = tmp_path / "letters"
+        elsewhere.mkdir()
+        (elsewhere / "a.md").write_text("# Axolotl\n\nThe axolotl wrote a letter.\n")
+        world.write("new.md", "# Axolotl\n\nThe axolotl lives in a lake.\n")
+        for folder in (world.folder(), world.folder("letters", elsewhere)):
+            world.update(folder)
+        world.embed()
+        names = {document.id: document.collection for document in world.vault.documents.latest()}
+        axolotl = world.embedder.embed_query("axolotl")
+
+        for collection in ("notes", "letters"):
+            scope = Scope(frozenset({collection}))
+            words = world.vault.lexical.search(any_of("axolotl"), Grain.DOCUMENT, 5, scope)
+            meaning = world.vault.vectors.search(axolotl, 50, scope)
+            assert [names[hit.key.document_id] for hit in words] == [collection]
+            assert {names[hit.key.document_id] for hit in meaning} == {collection}
+            assert "axolotl" in str(world.vault.documents.body(meaning[0].key.document_id))
+        until_then = Scope(authored_until="2000-01-01T00:00:00Z")
+        assert world.vault.lexical.search(any_of("axolotl"), Grain.DOCUMENT, 5, until_then) == []
+        assert world.vault.vectors.search(axolotl, 5, until_then) == []
+
+    def test_ranked_among_the_others(self, undrained: ServedWorld) -> None:
+        """A new note as long as the others stands at once where it will when it is indexed: below the same ones."""
+        world = undrained
+        for number, topic in enumerate(TOPICS[:3]):
+            said = f"In this {topic} and that {topic} they had a crop as in the {TOPICS[-number]}. " * 2
+            world.write(f"late{number}.md", f"# late {topic}\n\n{said}\n\nIt was crop three.\n")
+        world.update()
+        world.embed()
+        questions = ["harvest", "orchard crop", "vineyard good", "barnyard orchard", "vineyard crop"]
+        before = [newcomers(world, question) for question in questions]
+
+        for role in Role:
+            set_free(world, role)
+        world.vault.keep_up()
+
+        assert world.vault.lagging == {}
+        assert world.verify() == []
+        assert before == [newcomers(world, question) for question in questions]
+        assert all(before)
+
+
+class TestWriters:
+    @pytest.mark.parametrize("backend", ["tantivy", "lancedb"])
+    @pytest.mark.parametrize("seconds", [2, pytest.param(30, marks=pytest.mark.slow)])
+    def test_four_at_once(
+        self, served: ServedWorld, environ: dict[str, str], tmp_path: Path, backend: str, seconds: int
+    ) -> None:
+        """Each takes in what it wrote and finds it at once; nobody is turned away, nothing is there twice."""
+        write_notes(served)
+        served.embedder = StaticEmbedder()
+        served.update()
+        served.embed()
+        served.vault.move(backend)
+        served.vault.close()
+        configure(tmp_path)
+
+        writers = [writer(environ, number, seconds) for number in range(WRITERS)]
+        for process in writers:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+        for process in writers:
+            assert process.stdin is not None
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        reports = [finished(process) for process in writers]
+
+        assert [report["bad"] for report in reports] == [[]] * WRITERS
+        assert all(report["rounds"] > 0 for report in reports)
+        served.open()
+        served.vault.keep_up()
+        assert served.vault.lagging == {}
+        assert served.verify() == []
+        assert served.vault.check() == []
+        written = sum(report["rounds"] for report in reports)
+        assert served.vault.lexical.count(Grain.DOCUMENT) == 3 * len(TOPICS) + written
+
+
+class TestMeanwhile:
+    """A question is answered whole, whatever an indexer does in the middle of it."""
+
+    def test_carried_outside(
+        self, served: ServedWorld, another: Callable[[], ServedWorld], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """What leaves the vault's own index for the one outside is found in one of the two."""
+        served.write("a.md", "# A\n\nzebra\n")
+        served.update()
+        served.vault.move("tantivy")
+        served.write("b.md", "# B\n\nokapi\n")
+        served.update()
+
+        during(monkeypatch, TantivyLexicalIndex, another().vault.keep_up)
+
+        assert documents(served, "okapi") == [2]
+        assert served.serving(Role.LEXICAL).since == served.vault.outbox.head()
+
+    def test_taken_over(
+        self, served: ServedWorld, another: Callable[[], ServedWorld], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Neither the vault's own index, when it is emptied, nor one outside, when it is deleted, is missed."""
+        served.write("a.md", "# A\n\nzebra\n")
+        served.update()
+        other = another().vault
+
+        during(monkeypatch, SqliteLexicalIndex, lambda: other.move("tantivy"))
+        assert documents(served, "zebra") == [1]
+        during(monkeypatch, TantivyLexicalIndex, lambda: other.rebuild(Role.LEXICAL))
+        assert documents(served, "zebra") == [1]
+        during(monkeypatch, TantivyLexicalIndex, lambda: other.move("sqlite"))
+        assert documents(served, "zebra") == [1]
+
+
+class TestClock:
+    """A clock that jumps back an hour never makes two indexers commit."""
+
+    @pytest.fixture
+    def lagging(self, served: ServedWorld) -> ServedWorld:
+        """A vault of which one note is outside, and another one is not yet."""
+        served.write("a.md", "# A\n\nzebra\n")
+        served.update()
+        served.embed()
+        served.vault.move("tantivy")
+        served.write("b.md", "# B\n\nokapi\n")
+        served.update()
+        return served
+
+    def test_of_who_is_indexing(self, lagging: ServedWorld, another: Callable[[], ServedWorld]) -> None:
+        """Its lease runs out for everybody else: another takes over, and the first one's commit is undone."""
+        other = another()
+        record = lagging.serving(Role.LEXICAL)
+        index = lagging.vault._engines.open(record)
+        before = index.marker()
+
+        with lagging.indexer.leased(Role.LEXICAL) as lease, pytest.raises(LeaseLost):
+            assert lease
+            lagging.lease_clock.advance(-HOUR_MS)
+            lease = lagging.vault.leases.renew(lease, now_ms=lagging.lease_clock.now_ms(), ttl_ms=LEASE_MS)
+            with index.committing(lagging.vault.outbox.head()):
+                index.remove(1)
+                other.lease_clock.advance(LEASE_MS)
+                hold(other, Role.LEXICAL)
+                lagging.vault.leases.check(lease, now_ms=lagging.lease_clock.now_ms())
+
+        assert index.marker() == before
+        index.close()
+        set_free(other, Role.LEXICAL)
+        other.vault.keep_up()
+        assert_current(other)
+
+    def test_in_the_middle_of_a_batch(
+        self, lagging: ServedWorld, another: Callable[[], ServedWorld], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The indexer that was overtaken says that it lags, and what it had prepared does not appear."""
+        other = another()
+        other.lease_clock.set(lagging.lease_clock.now_ms())
+
+        def overtaken() -> None:
+            lagging.lease_clock.advance(-HOUR_MS)
+            other.lease_clock.advance(LEASE_MS)
+            hold(other, Role.LEXICAL)
+
+        during(monkeypatch, TantivyLexicalIndex, overtaken, "put")
+        lagging.vault.keep_up()
+
+        assert "lease" in lagging.vault.lagging[Role.LEXICAL]
+        index = lagging.vault._engines.open(lagging.serving(Role.LEXICAL))
+        assert (index.count(Grain.DOCUMENT), index.marker()) == (1, lagging.serving(Role.LEXICAL).since)
+        index.close()
+        assert lagging.found("okapi") == ["b.md"]
+        set_free(other, Role.LEXICAL)
+        lagging.lease_clock.advance(HOUR_MS)
+        lagging.vault.keep_up()
+        assert_current(lagging)
+
+    def test_of_who_wants_to_index(self, lagging: ServedWorld, another: Callable[[], ServedWorld]) -> None:
+        """It waits, for as long as it thinks the other one's lease lasts, or until its clock is right again."""
+        other = another()
+        other.lease_clock.set(lagging.lease_clock.now_ms() - HOUR_MS)
+
+        with lagging.indexer.leased(Role.LEXICAL):
+            other.vault.keep_up()
+            assert other.vault.outbox.head() != other.vault.lexical.marker()
+            with pytest.raises(IndexBusy):
+                other.vault.rebuild(Role.LEXICAL)
+            other.lease_clock.advance(HOUR_MS + LEASE_MS)
+            other.vault.keep_up()
+
+        assert_current(other)
+
+    def test_a_build_that_slept(
+        self, lagging: ServedWorld, another: Callable[[], ServedWorld], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Overtaken by one that ended the build and went elsewhere, it takes nobody's place."""
+        other = another()
+        other.lease_clock.set(lagging.lease_clock.now_ms() + LEASE_MS)
+
+        def overtaken(self: Indexer, *args: Any) -> None:
+            caught_up(self, *args)
+            monkeypatch.setattr(Indexer, "catch_up", caught_up)
+            other.vault.rebuild(Role.LEXICAL)
+            other.vault.move("sqlite")
+
+        caught_up = Indexer.catch_up
+        monkeypatch.setattr(Indexer, "catch_up", overtaken)
+        with pytest.raises(LeaseLost):
+            lagging.vault.rebuild(Role.LEXICAL)
+
+        lagging.vault.keep_up()
+        assert lagging.vault.backend == "sqlite"
+        assert lagging.verify() == []
+        assert lagging.found("zebra") == ["a.md"]
+
+
+def configure(place: Path) -> None:
+    """Write down the collection for the processes that are to come."""
+    config = place / "home/.config/clawmem/config.yaml"
+    config.parent.mkdir(parents=True)
+    config.write_text(f"collections:\n  notes:\n    path: {place / 'notes'}\n", "utf-8")
+
+
+def writer(environ: dict[str, str], number: int, seconds: int) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(number), str(seconds)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environ,
+    )
+
+
+def finished(process: subprocess.Popen[str]) -> dict[str, Any]:
+    """What a process reported at its end."""
+    said, errors = process.communicate(timeout=180)
+    assert process.returncode == 0, errors
+    assert not errors
+    report: dict[str, Any] = json.loads(said)
+    return report
+
+
+def hold(world: ServedWorld, role: Role) -> Lease:
+    """Somebody else takes the right to index, for an hour, and does nothing with it."""
+    now_ms = world.lease_clock.now_ms()
+    lease = world.vault.leases.acquire(f"index {role}", "somebody else", now_ms=now_ms, ttl_ms=HOUR_MS)
+    assert lease
+    return lease
+
+
+def set_free(world: ServedWorld, role: Role) -> None:
+    """Somebody else gives it back."""
+    world.vault.leases.release(hold(world, role))
+
+
+def write_notes(world: ServedWorld) -> None:
+    """Three notes on each topic, of different lengths."""
+    for topic in TOPICS:
+        for number in range(3):
+            said = f"The {topic} of year {number} had a good crop. " * (number + 1)
+            words = ("zero", "one", "two")[number]
+            world.write(
+                f"{topic}{number}.md", f"# {topic} number {number}\n\n{said}\n\nIt was crop {words}.\n"
+            )
+
+
+def documents(world: ServedWorld, word: str) -> list[int]:
+    hits = world.vault.lexical.search(any_of(word), Grain.DOCUMENT, 9)
+    return [hit.key.document_id for hit in hits]
+
+
+def newcomers(world: ServedWorld, question: str) -> dict[str, set[str]]:
+    """The late ones among the five best answers, with what stands above each."""
+    best = world.found(question)[:5]
+    return {path: set(best[:rank]) for rank, path in enumerate(best) if path.startswith("late")}
+
+
+def assert_current(world: ServedWorld) -> None:
+    """Everything was carried outside, and is found."""
+    assert world.vault.lexical.marker() == world.vault.outbox.head()
+    world.embed()
+    world.vault.keep_up()
+    assert world.vault.lagging == {}
+    assert world.verify() == []
+    assert world.found("okapi") == ["b.md"]
+
+
+def during(
+    monkeypatch: pytest.MonkeyPatch,
+    kind: type,
+    happening: Callable[[], None],
+    method: str = "search",
+) -> None:
+    """Let something happen once, as soon as *method* is called."""
+    real = getattr(kind, method)
+
+    def called(self: Any, *args: Any) -> Any:
+        monkeypatch.setattr(kind, method, real)
+        happening()
+        return real(self, *args)
+
+    monkeypatch.setattr(kind, method, called)
+
+
+WRITER = """
+import contextlib, importlib.util, io, json, pathlib, sys, time
+import clawmem.adapters.files.disk, clawmem.adapters.files.front_matter, clawmem.adapters.sqlite.vault
+import clawmem.app.opened, clawmem.app.services.indexing.update, ruamel.yaml, tantivy
+from clawmem.app.cli.command_line import cli
+
+number, seconds = sys.argv[1:]
+notes, bad, rounds = pathlib.Path.home().parent / "notes", [], 0
+
+
+def run(*args):
+    out, errors = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+        try:
+            cli([*args, "--json"])
+        except SystemExit as left:
+            code = left.code
+    if code or errors.getvalue():
+        bad.append([args, code, errors.getvalue()])
+    return json.loads(out.getvalue() or "{}")
+
+
+run("search", "harvest")
+print("ready", flush=True)
+sys.stdin.readline()
+until = time.monotonic() + float(seconds)
+while not rounds or time.monotonic() < until:
+    word = f"word{number}x{rounds}"
+    (notes / f"{word}.md").write_text(f"# Note\\n\\n{word} is new.\\n")
+    (notes / f"harvest{int(number) % 3}.md").write_text(f"# Harvest\\n\\nNow by {word}.\\n")
+    run("update", "--embed")
+    answer = run("search", word)
+    if f"{word}.md" not in json.dumps(answer):
+        bad.append(answer)
+    rounds += 1
+print(json.dumps({"rounds": rounds, "bad": bad}))
+"""

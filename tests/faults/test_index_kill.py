@@ -1,0 +1,313 @@
+"""A process that is killed while it keeps indexes outside of the records: the vault heals at the next occasion."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from clawmem.adapters.models.static import StaticEmbedder
+from clawmem.ports.records import Role
+
+if TYPE_CHECKING:
+    from tests.faults.conftest import ServedWorld
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
+
+NOTES = 30
+WORDS = (
+    "zebra yak gnu ibex lynx otter heron crane falcon badger river valley harbour forest glacier desert "
+    "budget invoice meeting deadline release server database migration queue cache token session payment"
+).split()
+BACKENDS = ("sqlite", "tantivy", "lancedb")
+ELSEWHERE = {"sqlite": "tantivy", "tantivy": "sqlite", "lancedb": "sqlite"}  # where a migration comes from
+COMMANDS = {
+    "update": ["update", "--embed"],
+    "embed": ["embed", "--force"],
+    "migrate": ["migrate", "--to"],
+    "optimize": [],  # part of other commands only
+    "rebuild": ["rebuild"],
+}
+
+
+class Worker:
+    """A process that has imported everything and runs commands on vaults, until it is killed."""
+
+    def __init__(self, environ: dict[str, str], backend: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", WORKER, backend],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environ,
+        )
+
+    def begin(self, vault: Path, command: list[str]) -> None:
+        """Let it run a command; an empty one optimizes both indexes."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps([str(vault), command]) + "\n")
+        self._process.stdin.flush()
+        assert self._line() == "begun\n", self._process.communicate(timeout=60)[1]
+
+    def end(self) -> float:
+        """Wait for the end of the command; the seconds that it took."""
+        while (line := self._line()) and not line.startswith("ended "):
+            pass
+        assert line, self._process.communicate(timeout=60)[1]
+        return float(line.split()[1])
+
+    def kill(self) -> str:
+        """Kill it on the spot, if it is alive; what it had said by then."""
+        if self._process.returncode is not None:
+            return ""
+        self._process.send_signal(signal.SIGKILL)
+        said, errors = self._process.communicate(timeout=60)
+        assert not errors
+        return said
+
+    def _line(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline()
+
+
+class Undisturbed(NamedTuple):
+    """What a command took that was left alone, and what it made."""
+
+    seconds: float
+    bodies: dict[str, tuple[object, ...]]
+    vectors: set[tuple[str, str]]
+    state: list[object]
+    answers: list[object]
+
+
+class Prepared(NamedTuple):
+    """By backend: a vault before the notes changed, and one after."""
+
+    before: dict[str, ServedWorld]
+    after: dict[str, ServedWorld]
+
+    def beginning(self, verb: str, backend: str) -> ServedWorld:
+        """What a command finds."""
+        if verb == "update":
+            return self.before[backend]
+        return self.after[ELSEWHERE[backend] if verb == "migrate" else backend]
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory, served_world: type[ServedWorld]) -> Iterator[Prepared]:
+    """The vaults that everything begins with, made without any disturbance."""
+    world = served_world(tmp_path_factory.mktemp("kill"))
+    world.embedder = StaticEmbedder()
+    write_notes(world, random.Random(1))
+    world.update()
+    world.embed()
+    before = {backend: moved(world, backend, f"{backend}-before") for backend in BACKENDS}
+    change_notes(world, random.Random(2))
+    world.update()
+    world.embed()
+    after = {backend: moved(world, backend, f"{backend}-after") for backend in BACKENDS}
+    yield Prepared(before, after)
+    for one in (world, *before.values(), *after.values()):
+        one.vault.close()
+
+
+@pytest.fixture
+def worker(prepared: Prepared, environ: dict[str, str]) -> Iterator[Callable[[str], Worker]]:
+    """Starts a process that can use a backend, over the prepared notes."""
+    config = Path(environ["HOME"]) / ".config/clawmem/config.yaml"
+    config.parent.mkdir(parents=True)
+    config.write_text(f"collections:\n  notes:\n    path: {prepared.after['sqlite'].root}\n", "utf-8")
+    started: list[Worker] = []
+
+    def start(backend: str) -> Worker:
+        started.append(Worker(environ, backend))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("verb", COMMANDS)
+@pytest.mark.parametrize("kills", [1, pytest.param(4, marks=pytest.mark.slow)])
+def test_killed(
+    prepared: Prepared, worker: Callable[[str], Worker], backend: str, verb: str, kills: int
+) -> None:
+    """Nothing acknowledged is missing, all agree after catching up, and the command repeated ends as undisturbed."""
+    beginning = prepared.beginning(verb, backend)
+    command = [*COMMANDS[verb], backend] if verb == "migrate" else COMMANDS[verb]
+    chance = random.Random(f"{backend} {verb} {kills}")
+    process = worker(backend)
+    reference = undisturbed(process, beginning, command)
+
+    for number in range(kills):
+        world = beginning.copy(f"{verb}-{backend}-{number}-of-{kills}")
+        world.embedder = StaticEmbedder()
+        acknowledged = bodies(world), vectors(world)
+        world.vault.close()
+        process.begin(world.vault_file, command)
+        time.sleep(reference.seconds * (number + chance.random()) / kills)
+        is_reported = process.kill() != ""
+        if number + 1 < kills:
+            process = worker(backend)  # imports while we look at what is left
+
+        world.open()
+        assert bodies(world) in ([reference.bodies] if is_reported else [acknowledged[0], reference.bodies])
+        assert verb == "embed" or vectors(world) >= acknowledged[1] & reference.vectors
+        assert_agrees(world)
+        repeat(world, verb, backend)
+        assert_agrees(world)
+        assert world.vault.backend == backend
+        assert world.verify() == []
+        assert world.state() == reference.state
+        assert answers(world) == reference.answers
+        discard(world)
+
+
+def write_notes(world: ServedWorld, chance: random.Random) -> None:
+    """Notes of every length, some of them alike."""
+    for number in range(NOTES):
+        world.write(f"{chance.choice(WORDS)}/n{number:02}.md", note(number, chance), hours_ago=2 + number)
+
+
+def change_notes(world: ServedWorld, chance: random.Random) -> None:
+    """A third of the notes edited, some deleted, and some new ones."""
+    files = sorted(world.root.rglob("*.md"))
+    chance.shuffle(files)
+    for file in files[:10]:
+        world.write(str(file.relative_to(world.root)), note(int(file.stem[1:]), chance), hours_ago=1)
+    for file in files[10:14]:
+        file.unlink()
+    for number in range(NOTES, NOTES + 6):
+        world.write(f"late/n{number}.md", note(number, chance), hours_ago=1)
+
+
+def note(number: int, chance: random.Random) -> str:
+    sections = [
+        f"## {' '.join(chance.choices(WORDS, k=2))}\n\n{' '.join(chance.choices(WORDS, k=50))}.\n"
+        for _ in range(chance.randint(1, 3))
+    ]
+    return f"# Note {number}\n\n" + "\n".join(sections)
+
+
+def moved(world: ServedWorld, backend: str, name: str) -> ServedWorld:
+    """A copy of a vault at another backend."""
+    made = world.copy(name)
+    made.embedder = StaticEmbedder()
+    made.vault.move(backend)
+    made.vault.keep_up()
+    return made
+
+
+def undisturbed(process: Worker, beginning: ServedWorld, command: list[str]) -> Undisturbed:
+    """Let a command run to its end."""
+    world = beginning.copy(f"{'-'.join(command)}-undisturbed")
+    world.embedder = StaticEmbedder()
+    world.vault.close()
+    process.begin(world.vault_file, command)
+    seconds = process.end()
+    world.open()
+    made = Undisturbed(seconds, bodies(world), vectors(world), world.state(), answers(world))
+    discard(world)
+    return made
+
+
+def repeat(world: ServedWorld, verb: str, backend: str) -> None:
+    """The command once more, in this process."""
+    if verb == "embed":
+        world.embed(force=True)
+    elif verb == "migrate":
+        world.vault.move(backend)
+    elif verb == "rebuild":
+        for role in Role:
+            world.vault.rebuild(role)
+    else:
+        world.update()
+        world.embed()
+
+
+def assert_agrees(world: ServedWorld) -> None:
+    """After catching up the vault says nothing against itself."""
+    world.vault.keep_up()
+    assert world.vault.lagging == {}
+    assert world.torn() == []
+    assert world.vault.check() == []
+
+
+def bodies(world: ServedWorld) -> dict[str, tuple[object, ...]]:
+    """What is served: bodies and fragments by path."""
+    documents = world.vault.documents
+    return {one.path: (documents.body(one.id), documents.fragments(one.id)) for one in documents.latest()}
+
+
+def vectors(world: ServedWorld) -> set[tuple[str, str]]:
+    """Every stored vector, by the text that it is of."""
+    return set(world.records._db.rows("select text_hash, hex(vector) from vectors"))
+
+
+def answers(world: ServedWorld) -> list[object]:
+    """The ten best answers of twenty questions, with their places and scores."""
+    world.vault.lexical.optimize()  # forgets what was removed, which engines may still count until then
+    chance = random.Random(6)
+    questions = [" ".join(chance.choices(WORDS, k=chance.randint(1, 5))) for _ in range(20)]
+    return [
+        [(r.document.path, round(r.score, 4), r.start_line) for r in world.ask(question, "query").results]
+        for question in questions
+    ]
+
+
+def discard(world: ServedWorld) -> None:
+    """Delete a vault and its indexes, for the next one of that name."""
+    world.vault.close()
+    for file in world.vault_file.parent.glob(f"{world.vault_file.name}*"):
+        if file.is_dir():
+            shutil.rmtree(file)
+        else:
+            file.unlink()
+
+
+WORKER = """
+import json, os, sys, time
+import clawmem.adapters.files.disk, clawmem.adapters.files.front_matter, clawmem.adapters.models.static
+import clawmem.adapters.sqlite.vault, clawmem.adapters.system.clock, clawmem.app.cli.collections
+import clawmem.app.cli.indexes, clawmem.app.cli.rendering, clawmem.app.services.indexes.vault
+import clawmem.app.services.indexing.embed, clawmem.app.services.indexing.update
+import numpy, ruamel.yaml, tantivy, tokenizers
+from clawmem.app.cli.command_line import cli
+from clawmem.app.opened import open_services
+from clawmem.app.settings import load_settings
+
+if sys.argv[1] == "lancedb":
+    import lancedb, lancedb.index, pyarrow.compute
+
+
+def optimize():
+    with open_services(load_settings()) as services:
+        services.vault.lexical.optimize()
+        services.vault.vectors.optimize()
+
+
+for line in sys.stdin:
+    os.environ["INDEX_PATH"], command = json.loads(line)
+    print("begun", flush=True)
+    began = time.monotonic()
+    if command:
+        try:
+            cli([*command, "--json"])
+        except SystemExit as left:
+            assert not left.code
+    else:
+        optimize()
+    print("ended", time.monotonic() - began, flush=True)
+"""

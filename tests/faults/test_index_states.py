@@ -1,0 +1,399 @@
+"""An index outside of the records, in whatever state it is found: noticed, never believed, and made good again."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from clawmem.app.services.indexes.indexer import LEASE_MS
+from clawmem.domain.maintenance import index_choice
+from clawmem.ports.errors import IndexUnavailable
+from clawmem.ports.records import InactiveReason, IndexState, Role
+
+if TYPE_CHECKING:
+    from tests.faults.conftest import ServedWorld
+
+ANIMALS = "zebra yak gnu ibex lynx otter heron crane falcon badger marmot weasel".split()
+WITHDRAWN, EDITED, KEPT = ANIMALS[:3]
+VERBS = {Role.LEXICAL: "search", Role.VECTORS: "vsearch"}
+
+
+class Kept(NamedTuple):
+    """A vault with a note on each animal, and the index outside that is about to suffer."""
+
+    world: ServedWorld
+    backend: str
+    role: Role
+
+    @property
+    def folder(self) -> Path:
+        """Where the index lies."""
+        return self.world.index_folder(self.role)
+
+    @property
+    def generation(self) -> int:
+        """Which one serves."""
+        return self.world.serving(self.role).generation
+
+    def bring_outside(self, world: ServedWorld) -> None:
+        """Let the backend keep the indexes of a vault."""
+        if self.backend == "sidecar":
+            world.vault.keep_up()
+        else:
+            world.vault.move(self.backend)
+
+    def degraded(self) -> list[str]:
+        """What a question says about this index."""
+        return list(self.world.ask("animal grass", VERBS[self.role]).trace.degraded.values())
+
+    def found(self, animal: str) -> list[str]:
+        """Where an animal is found by this index."""
+        return self.world.found(animal, VERBS[self.role])
+
+
+KEEPERS = [
+    ("tantivy", Role.LEXICAL),
+    ("lancedb", Role.LEXICAL),
+    ("lancedb", Role.VECTORS),
+    ("sidecar", Role.VECTORS),
+]
+
+
+@pytest.fixture(params=KEEPERS, ids=[f"{role}-in-{backend}" for backend, role in KEEPERS])
+def kept(served: ServedWorld, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Kept:
+    """Each engine in each of its roles, with everything carried to it."""
+    backend, role = request.param
+    if backend == "sidecar":
+        monkeypatch.setattr(index_choice, "SIDECAR_FROM", 1)
+        monkeypatch.setattr(index_choice, "SIDECAR_UNTIL", 1)
+    made = Kept(served, backend, role)
+    for animal in ANIMALS:
+        served.write(f"{animal}.md", about(animal))
+    served.update()
+    served.embed()
+    made.bring_outside(served)
+    assert served.verify() == []
+    return made
+
+
+class TestOnTheDisk:
+    def test_the_folder_is_gone(self, kept: Kept) -> None:
+        """A deleted index is missed and made anew."""
+        with laid_aside(kept) as folder:
+            shutil.rmtree(folder)
+
+        assert_heals(kept)
+
+    def test_every_file_is_cut_off(self, kept: Kept) -> None:
+        """A truncated index is no index."""
+        with laid_aside(kept) as folder:
+            for file in biggest_files(folder):
+                file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+
+        assert_heals(kept)
+
+    def test_it_is_deleted_while_it_is_open(self, kept: Kept) -> None:
+        """A process that has the index open notices as well, at its next question or the one after its next commit."""
+        assert kept.degraded() == []
+
+        shutil.rmtree(kept.folder)
+        kept.world.write("okapi.md", about("okapi"))
+        kept.world.update()
+        kept.world.embed()
+
+        assert kept.found("okapi")[0] == "okapi.md"
+        assert_clean(kept.world)
+        assert kept.found(KEPT)[0] == f"{KEPT}.md"
+
+    def test_another_vaults_index(self, kept: Kept, tmp_path: Path, served_world: type[ServedWorld]) -> None:
+        """An index that belongs to other records is not asked, though it would have an answer."""
+        elsewhere = tmp_path / "elsewhere"
+        elsewhere.mkdir()
+        other = served_world(elsewhere)
+        for number in range(30):
+            other.write(f"{number}.md", about("unicorn"))
+        other.update()
+        other.embed()
+        kept.bring_outside(other)
+        foreign = other.index_folder(kept.role)
+        other.vault.close()
+        with laid_aside(kept) as folder:
+            shutil.rmtree(folder)
+            shutil.copytree(foreign, folder)
+
+        assert_heals(kept)
+
+    def test_while_somebody_else_makes_it_anew(self, kept: Kept) -> None:
+        """Whoever cannot help says that it lags, and leaves it to the other one."""
+        world = kept.world
+        now_ms = world.lease_clock.now_ms()
+        lease = world.vault.leases.acquire(f"index {kept.role}", "another", now_ms=now_ms, ttl_ms=LEASE_MS)
+        assert lease
+        with laid_aside(kept) as folder:
+            shutil.rmtree(folder)
+
+        world.lease_clock.set(now_ms)
+        world.vault.keep_up()
+
+        assert list(world.vault.lagging) == [kept.role]
+        assert kept.world.serving(kept.role).engine == kept.backend
+        world.vault.leases.release(lease)
+        assert_heals(kept)
+
+
+class TestAnOlderIndex:
+    def test_whose_changes_are_forgotten(self, kept: Kept, tmp_path: Path) -> None:
+        """An index put back from a backup, which cannot catch up any more, is made anew."""
+        with laid_aside(kept) as folder:
+            shutil.copytree(folder, tmp_path / "backup")
+        change_notes(kept.world)
+        kept.world.vault.keep_up()
+        generation = kept.generation
+        with laid_aside(kept) as folder:
+            shutil.rmtree(folder)
+            shutil.copytree(tmp_path / "backup", folder)
+
+        assert_heals(kept)
+        assert kept.generation > generation
+        assert_changed(kept)
+
+    def test_whose_changes_are_known(self, kept: Kept, tmp_path: Path) -> None:
+        """One that can catch up does so; until then nothing that came after its backup is wrong or silently missing."""
+        kept.world.vault.outbox.register(kept.role, kept.backend)  # has yet to see all changes: they are kept
+        kept.world.vault.keep_up()
+        with laid_aside(kept) as folder:
+            shutil.copytree(folder, tmp_path / "backup")
+        change_notes(kept.world)
+        kept.world.vault.keep_up()
+        generation = kept.generation
+        with laid_aside(kept) as folder:
+            shutil.rmtree(folder)
+            shutil.copytree(tmp_path / "backup", folder)
+
+        if kept.role is Role.LEXICAL:
+            assert kept.degraded() != []
+        else:
+            assert_changed(kept)
+        assert_clean(kept.world)
+        assert kept.generation == generation
+        assert_changed(kept)
+
+
+class TestAnOlderVault:
+    def test_an_index_that_is_ahead(self, kept: Kept, tmp_path: Path) -> None:
+        """Records put back from a backup: what the index knows of their lost future is not found."""
+        with rolled_back(kept, tmp_path):
+            change_notes(kept.world)
+            kept.world.vault.keep_up()
+
+        assert_heals(kept)
+        assert "okapi.md" not in kept.found("okapi")
+        assert f"{WITHDRAWN}.md" in kept.found(WITHDRAWN)
+
+    def test_another_future_of_the_same_length(self, kept: Kept, tmp_path: Path) -> None:
+        """Written to until the numbers of changes are the same again, the two futures are still told apart."""
+        with rolled_back(kept, tmp_path):
+            kept.world.write("okapi.md", about("okapi"))
+            kept.world.update()
+            kept.world.embed()
+            kept.world.vault.keep_up()
+            ahead = kept.world.vault.outbox.head()
+        for number in range(100):
+            if kept.world.vault.outbox.head().seq >= ahead.seq:
+                break
+            kept.world.write("tapir.md", about("tapir", number))
+            kept.world.update()
+        kept.world.embed()
+        head = kept.world.vault.outbox.head()
+        assert head.seq >= ahead.seq
+        assert head != ahead
+
+        assert kept.found("tapir")[0] == "tapir.md"
+        assert_heals(kept)
+        assert "okapi.md" not in kept.found("okapi")
+        assert kept.found("tapir")[0] == "tapir.md"
+
+    def test_an_index_of_the_lost_future(self, kept: Kept, tmp_path: Path) -> None:
+        """The index that a lost future built in the same place is not built upon."""
+        with rolled_back(kept, tmp_path):
+            change_notes(kept.world)
+            kept.world.vault.rebuild(kept.role)
+
+        assert_heals(kept)
+        assert "okapi.md" not in kept.found("okapi")
+        assert f"{WITHDRAWN}.md" in kept.found(WITHDRAWN)
+
+
+class TestACrashedBuild:
+    @pytest.fixture
+    def building(self, kept: Kept, monkeypatch: pytest.MonkeyPatch) -> Path:
+        """What is left of a build beside the index that serves; its folder."""
+        monkeypatch.setattr("clawmem.app.services.indexes.generations.DOCUMENTS_AT_ONCE", 4)
+        with pytest.raises(KeyboardInterrupt):
+            kept.world.vault.rebuild(kept.role, interrupted)
+        (record,) = kept.world.vault.generations.unfinished()
+        assert record.built_to
+        kept.world.vault.close()
+        return Path(f"{kept.world.vault_file}.indexes", f"{kept.role}-{record.generation}")
+
+    @pytest.fixture
+    def goes_on(self, kept: Kept, building: Path) -> Callable[[], None]:
+        """Ends the build; whoever asks meanwhile is answered, from what the build takes the place of."""
+
+        def end() -> None:
+            kept.world.open()
+            assert kept.degraded() == []
+            kept.world.vault.generations.replace(kept.role, kept.backend)
+            assert kept.world.vault.generations.unfinished() == []
+            assert not [r for r in kept.world.vault.outbox.indexes() if r.state is IndexState.RETIRED]
+            assert_clean(kept.world)
+            assert kept.found(KEPT)[0] == f"{KEPT}.md"
+
+        return end
+
+    def test_it_goes_on(self, building: Path, goes_on: Callable[[], None]) -> None:
+        """What was built is built upon."""
+        assert building.exists()
+
+        goes_on()
+
+    def test_it_is_deleted(self, building: Path, goes_on: Callable[[], None]) -> None:
+        """Of what was built and is gone nothing is left out."""
+        shutil.rmtree(building)
+
+        goes_on()
+
+    def test_it_is_cut_off(self, building: Path, goes_on: Callable[[], None]) -> None:
+        """What was built and is broken is built again."""
+        for file in biggest_files(building):
+            file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+
+        goes_on()
+
+    def test_it_is_ahead_of_the_records(self, kept: Kept, building: Path, tmp_path: Path) -> None:
+        """A build that the records remember as half done, and that was ended in a future they lost, begins anew."""
+        kept.world.open()
+        with rolled_back(kept, tmp_path):
+            change_notes(kept.world)
+            kept.world.vault.generations.replace(kept.role, kept.backend)
+        assert building.exists()
+
+        kept.world.vault.generations.replace(kept.role, kept.backend)
+
+        assert_clean(kept.world)
+        assert "okapi.md" not in kept.found("okapi")
+
+
+class laid_aside:  # noqa: N801  reads like the functions of contextlib
+    """The index folder, while nobody has it open; the vault is opened again at the end."""
+
+    def __init__(self, kept: Kept) -> None:
+        self._world = kept.world
+        self._folder = kept.folder
+
+    def __enter__(self) -> Path:
+        self._world.vault.close()
+        return self._folder
+
+    def __exit__(self, *raised: object) -> None:
+        self._world.open()
+
+
+class rolled_back:  # noqa: N801
+    """What happens inside is forgotten by the notes and the records, and remembered by the indexes."""
+
+    def __init__(self, kept: Kept, place: Path) -> None:
+        self._world = kept.world
+        self._backup = place / "backup"
+
+    def __enter__(self) -> None:
+        self._backup.mkdir()
+        self._world.vault.close()
+        shutil.copy(self._world.vault_file, self._backup)
+        shutil.copytree(self._world.root, self._backup / "notes")
+        self._world.open()
+
+    def __exit__(self, *raised: object) -> None:
+        self._world.vault.close()
+        shutil.copy(self._backup / self._world.vault_file.name, self._world.vault_file)
+        shutil.rmtree(self._world.root)
+        shutil.copytree(self._backup / "notes", self._world.root)
+        self._world.open()
+
+
+def about(animal: str, number: int = 0) -> str:
+    """A note."""
+    return f"# The {animal}\n\nThe {animal} is an animal that eats grass and was seen {number} times.\n"
+
+
+def change_notes(world: ServedWorld) -> None:
+    """Two notes more, one changed and one withdrawn; the records know."""
+    for animal in ("okapi", "numbat"):
+        world.write(f"{animal}.md", about(animal))
+    world.write(f"{EDITED}.md", about("quagga"), hours_ago=1)
+    world.update()
+    world.embed()
+    world.withdraw(f"{WITHDRAWN}.md", InactiveReason.FORGOTTEN)
+
+
+def interrupted(done: int, total: int) -> None:
+    if done >= total // 2:
+        raise KeyboardInterrupt
+
+
+def biggest_files(folder: Path) -> list[Path]:
+    """The files that hold the entries: lists and markers are smaller."""
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    return sorted(files, key=lambda file: file.stat().st_size)[len(files) // 2 :]
+
+
+def assert_heals(kept: Kept) -> None:
+    """Until it is made good, questions say that something is missing and invent nothing; new notes are found."""
+    kept.world.write("dodo.md", about("dodo"))
+    kept.world.update()
+    kept.world.embed()
+    served = set(kept.world.paths())
+
+    assert kept.degraded() != []
+    assert kept.found("dodo")[0] == "dodo.md"
+    assert kept.found("unicorn quagga okapi animal") != []
+    assert {f"notes/{path}" for path in kept.found("unicorn quagga okapi animal")} <= served
+    if kept.role is Role.VECTORS:
+        assert kept.found(KEPT)[0] == f"{KEPT}.md"
+    with pytest.raises(IndexUnavailable):
+        raise_degraded(kept)
+
+    assert_clean(kept.world)
+    assert kept.degraded() == []
+    assert kept.found("dodo")[0] == "dodo.md"
+    assert kept.found(KEPT)[0] == f"{KEPT}.md"
+
+
+def raise_degraded(kept: Kept) -> None:
+    """The same question to the index itself, which raises what a service reports."""
+    if kept.role is Role.VECTORS:
+        kept.world.vault.vectors.search(kept.world.embedder.embed_query("grass"), 3)
+    else:
+        from clawmem.contracts.samples import any_of
+        from clawmem.ports.records import Grain
+
+        kept.world.vault.lexical.search(any_of("grass"), Grain.DOCUMENT, 3)
+
+
+def assert_clean(world: ServedWorld) -> None:
+    """Bringing the indexes up to the records leaves nothing to complain about."""
+    world.vault.keep_up()
+    assert world.vault.lagging == {}
+    assert world.verify() == []
+    assert world.vault.check() == []
+
+
+def assert_changed(kept: Kept) -> None:
+    """What `change_notes` did is found, and what it took away is not."""
+    assert kept.found("okapi")[0] == "okapi.md"
+    assert kept.found("quagga")[0] == f"{EDITED}.md"
+    assert f"{WITHDRAWN}.md" not in kept.found(WITHDRAWN)

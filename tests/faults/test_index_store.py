@@ -1,0 +1,183 @@
+"""Indexes in an object store that fails, hangs or is gone: answers come from what is left, and say so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Event, Thread
+from time import monotonic
+from typing import Any
+from urllib.request import Request, urlopen
+from uuid import uuid4
+
+import pytest
+from typer.testing import Result
+
+from clawmem.app.services.retrieval.legs import DEADLINE_S
+
+Invoke = Callable[..., Result]
+SLACK_S = 4.0  # for opening the vault, and a busy machine
+ANIMALS = "zebra yak gnu ibex lynx otter".split()
+VERBS = ("search", "vsearch", "query")
+
+moto = pytest.importorskip("moto.server", reason="needs an S3 server: pip install 'moto[server]'")
+
+
+class ObjectStore:
+    """A server that speaks S3 on loopback, while it is in the mood."""
+
+    def __init__(self) -> None:
+        self._store = moto.DomainDispatcherApplication(moto.create_backend_app)
+        self._port = 0
+        self._hold = Event()
+        self.mood = "refusing"
+        self.be("open")
+
+    def be(self, mood: str) -> None:
+        """Be ``open``, ``failing`` with an error of the server, ``hanging`` without a word, or ``refusing`` to listen."""
+        was, self.mood = self.mood, mood
+        if mood == "hanging":
+            self._hold.clear()
+        else:
+            self._hold.set()
+        if mood == "refusing" and was != mood:
+            self._server.shutdown()
+            self._server.server_close()
+            self._thread.join()
+        elif was == "refusing" and was != mood:
+            self._listen()
+
+    @property
+    def endpoint(self) -> str:
+        """Its address, which stays the same."""
+        return f"http://127.0.0.1:{self._port}"
+
+    def _listen(self) -> None:
+        from werkzeug.serving import make_server
+
+        self._server = make_server("127.0.0.1", self._port, self._answer, threaded=True)
+        self._server.daemon_threads = True
+        self._port = self._server.server_port
+        self._thread = Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    def _answer(self, environ: dict[str, Any], start: Callable[..., object]) -> Any:
+        if self.mood == "hanging":
+            self._hold.wait(60)
+        if self.mood == "open":
+            return self._store(environ, start)
+        start("500 Internal Server Error", [("Content-Length", "0")])
+        return [b""]
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[ObjectStore]:
+    """One for all tests of this file, each of which has a bucket of its own."""
+    made = ObjectStore()
+    yield made
+    made.be("refusing")
+
+
+class Remote:
+    """The command line over a vault whose indexes lie in the store."""
+
+    def __init__(self, store: ObjectStore, invoke: Invoke, place: Path) -> None:
+        self._store = store
+        self._invoke = invoke
+        self._place = place
+        self._bucket = uuid4().hex
+        urlopen(Request(f"{store.endpoint}/{self._bucket}", method="PUT")).close()
+        self.store_is("open")
+
+    def store_is(self, mood: str) -> None:
+        """Change the mood of the store. When it is bad there is no need to wait for it for long."""
+        self._store.be(mood)
+        options = {
+            "uri": f"s3://{self._bucket}/indexes",
+            "endpoint": self._store.endpoint,
+            "region": "us-east-1",
+            "access_key_id": "anyone",
+            "secret_access_key": "anything",
+            "timeout": "30" if mood == "open" else "1.5",
+        }
+        collections = {"notes": {"path": str(self._place / "notes")}}
+        settings = {"backend": "lancedb", "backend_options": options, "collections": collections}
+        config = self._place / "home/.config/clawmem/config.yaml"
+        config.write_text(json.dumps(settings), "utf-8")
+
+    def write(self, animal: str) -> None:
+        """A note."""
+        file = self._place / f"notes/{animal}.md"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"# The {animal}\n\nThe {animal} eats grass.\n", "utf-8")
+
+    def delete(self, animal: str) -> None:
+        """A note less."""
+        (self._place / f"notes/{animal}.md").unlink()
+
+    def run(self, *args: str) -> Result:
+        """A command that succeeds."""
+        result = self._invoke(*args)
+        assert result.exit_code == 0, result.output
+        return result
+
+    def find(self, verb: str, animal: str) -> tuple[list[str], str]:
+        """The animals that a question finds, in time, and what is said about the answer."""
+        began = monotonic()
+        answer = self.run(verb, animal, "--json")
+        assert monotonic() - began < DEADLINE_S + SLACK_S
+        return [Path(found["path"]).stem for found in json.loads(answer.stdout)], answer.stderr
+
+
+@pytest.fixture
+def remote(store: ObjectStore, invoke: Invoke, tmp_path: Path) -> Remote:
+    """Such a vault with a note on each animal, all of it carried to the store."""
+    store.be("open")
+    made = Remote(store, invoke, tmp_path)
+    for animal in ANIMALS:
+        made.write(animal)
+    assert made.run("update", "--embed").stderr == ""
+    assert json.loads(made.run("status", "--json").stdout)["info"]["backend"] == "lancedb"
+    return made
+
+
+@pytest.mark.parametrize("mood", ["failing", "hanging", "refusing"])
+def test_a_store_that_comes_back(remote: Remote, mood: str) -> None:
+    """Meanwhile questions are answered in time, notes are taken in and found; afterwards everything is carried there."""
+    remote.store_is(mood)
+
+    assert "index lags" in take_in(remote).stderr
+    for verb in VERBS:
+        found, said = remote.find(verb, "okapi")
+        assert found[0] == "okapi"
+        assert "yak" not in found
+        assert "degraded" in said
+    assert remote.find("query", "zebra")[0][0] == "zebra"  # older than the trouble: its vector is a record
+
+    remote.store_is("open")
+    assert remote.run("update").stderr == ""
+    assert remote.run("verify").stderr == ""
+    for verb in VERBS:
+        for animal in ("okapi", "zebra"):
+            found, said = remote.find(verb, animal)
+            assert (found[0], said) == (animal, "")
+
+
+def test_leaving_a_store_that_is_gone(remote: Remote) -> None:
+    """One command moves the indexes away from a store that never comes back."""
+    remote.store_is("refusing")
+
+    remote.run("migrate", "--to", "sqlite")
+
+    for verb in VERBS:
+        answer = remote.run("--backend", "sqlite", verb, "zebra", "--json")
+        assert "zebra" in answer.stdout
+        assert answer.stderr == ""
+
+
+def take_in(remote: Remote) -> Result:
+    """One note more, and one less."""
+    remote.write("okapi")
+    remote.delete("yak")
+    return remote.run("update", "--embed")

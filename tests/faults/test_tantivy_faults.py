@@ -1,0 +1,389 @@
+"""A tantivy index that is killed, damaged, fought over or forbidden: it says so, and loses nothing it acknowledged."""
+
+from __future__ import annotations
+
+import inspect
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tantivy import Index, IndexWriter, SchemaBuilder
+
+from clawmem.adapters.tantivy.entries import open_index
+from clawmem.adapters.tantivy.grain import HEAP_BYTES
+from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
+from clawmem.contracts.samples import any_of, entry
+from clawmem.ports.errors import IndexBusy, IndexDamaged, IndexUnavailable
+from clawmem.ports.records import Grain, Marker
+
+HERE = Marker("vault-1", 7, "e7")
+KILLS = 10
+DOCUMENTS = 40
+Damage = Callable[[Path], None]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where an index with a marker and one entry at each grain lies, closed."""
+    index = TantivyLexicalIndex(str(tmp_path / "lexical"))
+    with index.committing(HERE):
+        index.put([entry(1, "budget plain", grain=grain) for grain in Grain])
+    index.close()
+    return tmp_path / "lexical"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
+class TestKill:
+    def test_a_writer_that_is_killed(self, tmp_path: Path, environ: dict[str, str]) -> None:
+        """At whatever moment: it opens, holds all up to its marker, is not locked, and heals by going on from there."""
+        chance = random.Random(9)
+        place = str(tmp_path / "lexical")
+        for _ in range(KILLS):
+            acknowledged = killed(place, environ, chance.randint(1, 3), chance.random())
+
+            index = TantivyLexicalIndex(place, patience_s=2)
+            marker = index.marker()
+            seq = marker.seq if marker else 0
+            assert acknowledged <= seq <= acknowledged + 1
+            for grain in Grain:
+                assert contents(index, grain, seq + 1) in (expected(seq), expected(seq + 1))
+            assert index.faults() == []
+            for batch in (seq + 1, seq + 2):
+                apply(index, batch)
+            assert [contents(index, grain, seq + 2) for grain in Grain] == [expected(seq + 2)] * len(Grain)
+            index.close()
+
+    def test_what_it_left_is_tidied(self, tmp_path: Path, environ: dict[str, str]) -> None:
+        """Files of unfinished commits do not pile up: optimizing leaves those that are in use."""
+        place = tmp_path / "lexical"
+        for share in (0.2, 0.5, 0.8):
+            killed(str(place), environ, 1, share)
+        index = TantivyLexicalIndex(str(place))
+
+        index.optimize()
+
+        for grain in Grain:
+            parts = {file.name.split(".")[0] for file in (place / grain).iterdir() if file.name[0] != "."}
+            assert len(parts - {"meta"}) == open_index(str(place / grain)).searcher().num_segments
+
+
+class TestDamage:
+    @pytest.mark.parametrize("ending", ["term", "idx", "pos", "fast", "fieldnorm", "store"])
+    @pytest.mark.parametrize("kept", [0.0, 0.5])
+    def test_a_truncated_file(self, folder: Path, ending: str, kept: float) -> None:
+        """A file that was cut off is found when the index is opened."""
+        cut(next((folder / "passage").glob(f"*.{ending}")), kept)
+
+        assert_damaged(folder)
+
+    @pytest.mark.parametrize(
+        "damage",
+        [
+            lambda folder: cut(folder / "line/meta.json", 0.5),
+            lambda folder: (folder / "line/meta.json").unlink(),
+            lambda folder: (folder / "line/meta.json").write_text("[1]"),
+            lambda folder: (folder / "line/.managed.json").write_text("what is this"),
+            lambda folder: next((folder / "section").glob("*.store")).unlink(),
+            lambda folder: (folder / "novel.txt").write_text("It was a dark and stormy night."),
+            lambda folder: another_layout(folder / "line"),
+            lambda folder: in_its_place(folder, "a file"),
+        ],
+        ids=["cut list", "no list", "another list", "no JSON", "missing", "foreign", "layout", "a file"],
+    )
+    def test_what_is_no_index(self, folder: Path, damage: Damage) -> None:
+        """Whatever is not what was written there is refused, by writers and by readers."""
+        damage(folder)
+
+        assert_damaged(folder)
+
+    @pytest.mark.parametrize("ending", ["term", "idx", "pos", "fieldnorm", "store"])
+    def test_a_single_bit(self, folder: Path, ending: str) -> None:
+        """One bit that fell over does not stop the index from opening, but is named among its faults."""
+        file = next((folder / "passage").glob(f"*.{ending}"))
+        content = bytearray(file.read_bytes())
+        content[len(content) // 8] ^= 1
+        file.write_bytes(content)
+
+        index = TantivyLexicalIndex(str(folder))
+
+        assert index.faults() == [f"passage/{file.name} is not as it was written"]
+
+    @pytest.mark.parametrize("text", ["", "{", "[]", '{"marker": {}}', '{"marker": {"a": 1}, "commits": {}}'])
+    def test_a_marker_that_is_none(self, folder: Path, text: str) -> None:
+        """A marker file that cannot be read is damage, not an index without a marker."""
+        (folder / "marker.json").write_text(text)
+        index = TantivyLexicalIndex(str(folder))
+
+        with pytest.raises(IndexDamaged, match="marker"):
+            index.marker()
+        assert index.faults() == ["its marker makes no sense"]
+
+    def test_a_grain_that_was_put_back(self, folder: Path, tmp_path: Path) -> None:
+        """A grain that is older than the marker takes the marker's word away, and is named."""
+        shutil.copytree(folder / "line", tmp_path / "older")
+        index = TantivyLexicalIndex(str(folder))
+        with index.committing(Marker("vault-1", 8, "e8")):
+            index.put([entry(2, "budget", grain=grain) for grain in Grain])
+        index.close()
+        shutil.rmtree(folder / "line")
+        (tmp_path / "older").rename(folder / "line")
+
+        index = TantivyLexicalIndex(str(folder))
+
+        assert index.marker() is None
+        assert index.faults() == ["the grain 'line' is older than the index's marker"]
+
+    def test_a_grain_that_was_lost(self, folder: Path) -> None:
+        """A grain whose folder is gone takes the marker's word away, too."""
+        shutil.rmtree(folder / "document")
+
+        assert TantivyLexicalIndex(str(folder)).marker() is None
+
+    def test_an_index_put_back_as_a_whole(self, folder: Path, tmp_path: Path) -> None:
+        """An older copy of everything has its own, older marker, from which it can catch up."""
+        shutil.copytree(folder, tmp_path / "older")
+        index = TantivyLexicalIndex(str(folder))
+        with index.committing(Marker("vault-1", 8, "e8")):
+            index.put([entry(2, "budget")])
+
+        assert TantivyLexicalIndex(str(tmp_path / "older")).marker() == HERE
+
+    def test_deleted_under_a_reader(self, folder: Path) -> None:
+        """A handle whose index is discarded says that it is gone."""
+        index = TantivyLexicalIndex(str(folder))
+        shutil.rmtree(folder)
+
+        with pytest.raises(IndexDamaged):
+            index.count(Grain.LINE)
+        assert len(index.faults()) == 1
+
+
+class TestLock:
+    def test_waits_for_another_writer(self, folder: Path, elsewhere: Callable[[], IndexWriter]) -> None:
+        """A commit waits while somebody else holds the lock, and goes on when it is free."""
+        index = TantivyLexicalIndex(str(folder), patience_s=10)
+        writer = elsewhere()
+        release = threading.Timer(0.3, writer.wait_merging_threads)
+        release.start()
+        began = time.monotonic()
+
+        index.put([entry(2, "budget")])
+
+        assert time.monotonic() - began > 0.2
+        assert found(index, "budget", Grain.PASSAGE) == {1, 2}
+        release.join()
+
+    def test_gives_up_in_time(self, folder: Path, elsewhere: Callable[[], IndexWriter]) -> None:
+        """When the lock is not given back the commit fails with a typed error, changes nothing, and can be repeated."""
+        index = TantivyLexicalIndex(str(folder), patience_s=0.2)
+        writer = elsewhere()
+        began = time.monotonic()
+
+        with pytest.raises(IndexBusy), index.committing(Marker("vault-1", 8, "e8")):
+            index.remove(1)
+
+        assert 0.2 < time.monotonic() - began < 5
+        assert (found(index, "budget", Grain.LINE), index.marker()) == ({1}, HERE)
+        writer.wait_merging_threads()
+        index.remove(1)
+        assert found(index, "budget", Grain.LINE) == set()
+
+    def test_searches_go_on_meanwhile(self, folder: Path) -> None:
+        """Threads that search one handle while another one commits see whole commits, one after another."""
+        reader = TantivyLexicalIndex(str(folder), read_only=True)
+        index = TantivyLexicalIndex(str(folder))
+        done = threading.Event()
+        seen: list[list[int]] = [[] for _ in range(3)]
+
+        def look(mine: list[int]) -> None:
+            while not done.is_set():
+                mine.append(len(found(reader, "budget", Grain.PASSAGE)))
+
+        threads = [threading.Thread(target=look, args=[mine]) for mine in seen]
+        for thread in threads:
+            thread.start()
+        for commit in range(6):
+            index.put([entry(10 + commit * 3 + number, "budget") for number in range(3)])
+        done.set()
+        for thread in threads:
+            thread.join()
+
+        for mine in seen:
+            assert mine == sorted(mine)
+            assert set(mine) <= {1 + commit * 3 for commit in range(7)}
+
+    def test_two_processes_that_commit(self, tmp_path: Path, environ: dict[str, str]) -> None:
+        """Both finish, nobody is refused, and everything of both is there once."""
+        place = str(tmp_path / "lexical")
+        TantivyLexicalIndex(place).close()
+
+        processes = [started(place, environ, first, last) for first, last in ((1, 6), (1001, 1006))]
+        ends = [process.communicate(timeout=60) for process in processes]
+
+        assert [process.returncode for process in processes] == [0, 0], ends
+        index = TantivyLexicalIndex(place)
+        for grain in Grain:
+            held = {batch: found(index, f"batch{batch}", grain) for batch in (5, 1005)}
+            assert held == {batch: set(documents_of(batch)) for batch in (5, 1005)}
+        assert index.faults() == []
+
+    @pytest.fixture
+    def elsewhere(self, folder: Path) -> Iterator[Callable[[], IndexWriter]]:
+        """Takes the write lock as another process would."""
+        taken: list[IndexWriter] = []
+
+        def take() -> IndexWriter:
+            taken.append(open_index(str(folder / "passage")).writer(HEAP_BYTES, num_threads=1))
+            return taken[-1]
+
+        yield take
+        taken.clear()
+
+
+class TestForbidden:
+    def test_a_folder_that_cannot_be_written(self, unprivileged: Path) -> None:
+        """A new index where nothing may be made is unavailable, which is not damage."""
+        unprivileged.chmod(0o500)
+
+        with pytest.raises(IndexUnavailable, match="ermission"):
+            TantivyLexicalIndex(str(unprivileged / "lexical"))
+
+    def test_files_that_cannot_be_locked(self, unprivileged: Path) -> None:
+        """An index that may be read but not locked is unavailable, with the system's reason."""
+        folder = unprivileged / "lexical"
+        TantivyLexicalIndex(str(folder)).close()
+        for path in (folder / "line").iterdir():
+            path.chmod(0o400)
+        (folder / "line").chmod(0o500)
+
+        with pytest.raises(IndexUnavailable, match="ermission"):
+            TantivyLexicalIndex(str(folder), read_only=True)
+
+
+def killed(place: str, environ: dict[str, str], batches: int, share: float) -> int:
+    """Kill a process when it has committed *batches* and done a *share* of the next; the last it acknowledged."""
+    process = started(place, environ, 0, 1_000_000)
+    with process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        began = time.monotonic()
+        said = [process.stdout.readline() for _ in range(batches)]
+        time.sleep(share * (time.monotonic() - began) / batches)
+        process.send_signal(signal.SIGKILL)
+        said += process.stdout.readlines()
+        assert not process.stderr.read()
+    return int(said[-1])
+
+
+def started(place: str, environ: dict[str, str], first: int, last: int) -> subprocess.Popen[str]:
+    """A process that commits batches from *first* on, or from where the index stands; it has begun when it is given."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, place, str(first), str(last)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environ,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def documents_of(batch: int) -> list[int]:
+    """What a batch changes: five documents of forty, or of another forty from batch 1001 on."""
+    return [(batch * 7 + number * 3) % DOCUMENTS + DOCUMENTS * (batch // 1000) + 1 for number in range(5)]
+
+
+def apply(index: TantivyLexicalIndex, batch: int) -> None:
+    """One commit: documents are taken out and put in again with the words of this batch, at every grain."""
+    with index.committing(Marker("vault-1", batch, f"e{batch}")):
+        for document in documents_of(batch):
+            index.remove(document)
+            index.put(
+                [entry(document, f"batch{batch}", seq=seq, grain=grain) for grain in Grain for seq in (0, 1)]
+            )
+
+
+def expected(seq: int) -> dict[int, int]:
+    """Which batch each document was last changed by."""
+    return {document: batch for batch in range(1, seq + 1) for document in documents_of(batch)}
+
+
+def contents(index: TantivyLexicalIndex, grain: Grain, seq: int) -> dict[int, int]:
+    """The same as the index answers it; after forty batches every document has been changed again."""
+    held = {
+        document: batch
+        for batch in range(max(1, seq - DOCUMENTS), seq + 1)
+        for document in found(index, f"batch{batch}", grain)
+    }
+    assert index.count(grain) == 2 * len(held)
+    return held
+
+
+def found(index: TantivyLexicalIndex, word: str, grain: Grain) -> set[int]:
+    return {hit.key.document_id for hit in index.search(any_of(word), grain, 1000)}
+
+
+def assert_damaged(folder: Path) -> None:
+    """Assert that neither a writer nor a reader takes the index, and that nothing about it changes."""
+    before = folder_content(folder)
+    for read_only in (False, True):
+        with pytest.raises(IndexDamaged):
+            TantivyLexicalIndex(str(folder), read_only=read_only)
+    assert folder_content(folder) == before
+
+
+def folder_content(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in [folder, *folder.rglob("*")] if path.is_file()}
+
+
+def cut(file: Path, kept: float) -> None:
+    """Cut the end of a file off."""
+    content = file.read_bytes()
+    file.write_bytes(content[: int(len(content) * kept)])
+
+
+def another_layout(folder: Path) -> None:
+    """An index of other fields where ours was."""
+    shutil.rmtree(folder)
+    folder.mkdir()
+    Index(SchemaBuilder().add_text_field("other").build(), str(folder))
+
+
+def in_its_place(folder: Path, text: str) -> None:
+    """A file where the folder was."""
+    shutil.rmtree(folder)
+    folder.write_text(text)
+
+
+WRITER = """
+place, first, last = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+index = TantivyLexicalIndex(place)
+marker = index.marker()
+print("ready", flush=True)
+for batch in range(first or (marker.seq + 1 if marker else 1), last):
+    apply(index, batch)
+    print(batch, flush=True)
+"""
+
+# The process that is killed commits by the very same rules as the test expects.
+PROGRAM = "\n".join(
+    [
+        "from __future__ import annotations",
+        "import sys",
+        "from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex",
+        "from clawmem.contracts.samples import entry",
+        "from clawmem.ports.records import Grain, Marker",
+        f"DOCUMENTS = {DOCUMENTS}",
+        inspect.getsource(documents_of),
+        inspect.getsource(apply),
+        WRITER,
+    ]
+)

@@ -1,0 +1,256 @@
+"""Choosing who keeps the indexes: by name, from whichever package, and what is said when that cannot be."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+from clawmem.app.backends import backend_named, known_backends
+from clawmem.ports.backend import Backend
+from clawmem.ports.errors import ConfigError
+
+from .conftest import Run
+
+Invoke = Callable[..., Result]
+
+# What a package brings along: an engine of its own would do, here it is one that is at hand.
+ACME = """
+import json
+from pathlib import Path
+from clawmem.adapters.tantivy.backend import discard, open_lexical
+from clawmem.ports.backend import Backend
+
+def open_and_tell(place):
+    index = open_lexical(place)
+    Path(place.folder + ".json").write_text(json.dumps(dict(place.options)), "utf-8")
+    return index
+
+BACKEND = Backend("acme", lexical=open_and_tell, discard=discard)
+NOTHING = "a string"
+"""
+ENTRY_POINTS = "[clawmem.backends]\nacme = acme_backend:BACKEND\nhollow = acme_backend:NOTHING\n"
+METADATA = "Metadata-Version: 2.1\nName: acme-backend\nVersion: 1.0\n"
+
+
+@pytest.fixture
+def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of installed packages with one that brings backends."""
+    packages = tmp_path / "packages"
+    described = packages / "acme_backend-1.0.dist-info"
+    described.mkdir(parents=True)
+    (packages / "acme_backend.py").write_text(ACME, "utf-8")
+    (described / "METADATA").write_text(METADATA, "utf-8")
+    (described / "entry_points.txt").write_text(ENTRY_POINTS, "utf-8")
+    monkeypatch.syspath_prepend(str(packages))
+    return packages
+
+
+@pytest.fixture
+def vault(home: Path) -> Path:
+    return home / ".cache/clawmem/index.sqlite"
+
+
+def configure(home: Path, text: str) -> None:
+    """Add lines to the config file."""
+    config = home / ".config/clawmem/config.yaml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    with config.open("a", encoding="utf-8") as file:
+        file.write(text)
+
+
+def info(invoke: Invoke, *options: str) -> dict[str, Any]:
+    """What ``status`` says of the vault."""
+    done = invoke("--json", *options, "status")
+    assert done.exit_code == 0, done.output
+    said: dict[str, Any] = json.loads(done.stdout)["info"]
+    return said
+
+
+def refused(done: Result) -> str:
+    """The sentence that a command ended with; fails unless the configuration was refused."""
+    assert (done.exit_code, done.stdout) == (4, "")
+    assert done.stderr.count("\n") == 1
+    return done.stderr
+
+
+class TestNames:
+    @pytest.mark.parametrize("name", ["sqlite", "tantivy", "lancedb", "sidecar"])
+    def test_what_ships(self, name: str) -> None:
+        """Each is found by its name, which it also bears."""
+        assert backend_named(name).name == name
+
+    def test_those_to_choose_from(self) -> None:
+        """The sidecar is not among them: the vault chooses it by itself."""
+        assert {"sqlite", "tantivy", "lancedb"} <= set(known_backends())
+        assert "sidecar" not in known_backends()
+
+    def test_of_an_installed_package(self, acme: Path) -> None:
+        """An entry point's name is as good as one that ships."""
+        backend = backend_named("acme")
+
+        assert isinstance(backend, Backend)
+        assert backend.name == "acme"
+        assert {"acme", "sqlite"} <= set(known_backends())
+
+    def test_of_a_package_that_brings_something_else(self, acme: Path) -> None:
+        """What is no backend is refused, and its place named."""
+        with pytest.raises(ConfigError, match="'hollow' of acme_backend:NOTHING is no"):
+            backend_named("hollow")
+
+    def test_unknown(self) -> None:
+        """The refusal lists what there is."""
+        with pytest.raises(ConfigError, match=r"no backend 'oracle'. Known are: lancedb, sqlite, tantivy"):
+            backend_named("oracle")
+
+
+class TestANewVault:
+    @pytest.mark.parametrize(
+        ("backend", "words", "vectors"),
+        [
+            ("sqlite", "FTS5", "vec0"),
+            ("tantivy", "tantivy", "vec0"),
+            ("lancedb", "lancedb", "lancedb exact scan"),
+        ],
+    )
+    def test_bootstrap(self, invoke: Invoke, notes: Path, backend: str, words: str, vectors: str) -> None:
+        """It is kept by the backend that was asked for, which later commands need not name."""
+        done = invoke("--backend", backend, "bootstrap", notes)
+
+        said = info(invoke)
+        assert done.exit_code == 0, done.output
+        assert (said["backend"], said["lexical_method"], said["vector_method"]) == (backend, words, vectors)
+        assert "haruka.md" in invoke("search", "ticket machines").stdout
+        assert "haruka.md" in invoke("vsearch", "who designs ticket machines").stdout
+        assert invoke("verify").exit_code == 0
+
+    def test_by_the_config_file(self, invoke: Invoke, notes: Path, home: Path) -> None:
+        """``backend:`` is as good as the option."""
+        configure(home, "backend: tantivy\n")
+
+        assert invoke("bootstrap", notes).exit_code == 0
+        assert info(invoke)["backend"] == "tantivy"
+
+    def test_of_an_installed_package(
+        self, invoke: Invoke, notes: Path, home: Path, vault: Path, acme: Path
+    ) -> None:
+        """It is opened with the options of the config file, as text, and serves."""
+        configure(home, "backend_options:\n  endpoint: http://localhost:1\n  region: nowhere\n")
+
+        done = invoke("--backend", "acme", "bootstrap", notes)
+
+        told = Path(f"{vault}.indexes") / "lexical-1.json"
+        assert done.exit_code == 0, done.output
+        assert json.loads(told.read_text("utf-8")) == {
+            "endpoint": "http://localhost:1",
+            "region": "nowhere",
+        }
+        assert info(invoke)["backend"] == "acme"
+        assert "haruka.md" in invoke("search", "ticket machines").stdout
+        assert invoke("verify").exit_code == 0
+
+    @pytest.mark.parametrize("name", ["oracle", "hollow"])
+    def test_one_that_cannot_be(self, invoke: Invoke, notes: Path, acme: Path, name: str) -> None:
+        """It is refused in one sentence, and what is there afterwards is no vault that anybody moved."""
+        said = refused(invoke("--backend", name, "bootstrap", notes))
+
+        assert repr(name) in said
+        assert info(invoke)["backend"] == "sqlite"
+
+
+class TestAVaultInUse:
+    def test_another_one(self, remembered: Invoke) -> None:
+        """Asking for another backend than the one that keeps the indexes is refused, with the way there."""
+        said = refused(remembered("--backend", "tantivy", "search", "machines"))
+
+        assert "kept by 'sqlite', not by 'tantivy'" in said
+        assert "clawmem migrate --to tantivy" in said
+        assert info(remembered)["backend"] == "sqlite"
+
+    def test_back_to_the_default(self, invoke: Invoke, notes: Path) -> None:
+        """The default is a backend like any other: it, too, must be migrated to."""
+        invoke("--backend", "tantivy", "bootstrap", notes)
+
+        assert "clawmem migrate --to sqlite" in refused(invoke("--backend", "sqlite", "update"))
+
+    @pytest.mark.parametrize(
+        "verb", [("search", "machines"), ("update",), ("embed",), ("status",), ("verify",)]
+    )
+    def test_the_same_one(self, invoke: Invoke, notes: Path, verb: tuple[str, ...]) -> None:
+        """Naming the backend that keeps the indexes changes nothing."""
+        invoke("--backend", "tantivy", "bootstrap", notes)
+
+        assert invoke("--backend", "tantivy", *verb).exit_code == 0
+
+    def test_config_file_and_option(self, invoke: Invoke, notes: Path, home: Path) -> None:
+        """The option wins over the config file."""
+        configure(home, "backend: tantivy\n")
+        invoke("bootstrap", notes)
+
+        assert "not by 'sqlite'" in refused(invoke("--backend", "sqlite", "search", "machines"))
+        assert invoke("search", "machines").exit_code == 0
+
+    def test_a_package_that_went_away(
+        self, invoke: Invoke, notes: Path, acme: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The vault still opens, and answers with what it has itself."""
+        invoke("--backend", "acme", "bootstrap", notes)
+        monkeypatch.syspath_prepend("")  # forgets what was found before
+        (acme / "acme_backend-1.0.dist-info/entry_points.txt").unlink()
+
+        done = invoke("query", "who designs ticket machines")
+
+        assert done.exit_code == 0, done.output
+        assert "haruka.md" in done.stdout
+        assert "degraded: lexical" in done.stderr
+
+
+class TestAMissingPackage:
+    """In processes of their own, in which the engine's package cannot be imported."""
+
+    @pytest.fixture
+    def without(self, tmp_path: Path, run: Run, environ: dict[str, str]) -> Callable[..., Any]:
+        """Run ``clawmem`` without a package."""
+
+        def start(package: str, *args: object) -> Any:
+            folder = tmp_path / f"without-{package}"
+            folder.mkdir(exist_ok=True)
+            missing = f"raise ModuleNotFoundError(\"No module named '{package}'\", name={package!r})\n"
+            (folder / f"{package}.py").write_text(missing, "utf-8")
+            return run(*args, PYTHONPATH=os.pathsep.join([str(folder), environ["PYTHONPATH"]]))
+
+        return start
+
+    @pytest.mark.parametrize("package", ["tantivy", "lancedb"])
+    def test_migrating_to_it(self, remembered: Invoke, without: Callable[..., Any], package: str) -> None:
+        """It is refused with what to install, and the vault goes on as it was."""
+        done = without(package, "migrate", "--to", package)
+
+        assert (done.returncode, done.stdout) == (4, "")
+        assert f"pip install 'clawmem[{package}]'" in done.stderr
+        assert done.stderr.count("\n") == 1
+        assert info(remembered)["backend"] == "sqlite"
+        assert "haruka.md" in remembered("search", "ticket machines").stdout
+
+    def test_of_a_vault_in_use(self, invoke: Invoke, notes: Path, without: Callable[..., Any]) -> None:
+        """Asking says what is missing; writing goes on, and is carried when the package is there again."""
+        invoke("--backend", "tantivy", "bootstrap", notes)
+        (notes / "comet.md").write_text("# Comet\n\nA comet was seen.\n", "utf-8")
+
+        updated = without("tantivy", "update")
+        asked = without("tantivy", "search", "comet")
+        status = without("tantivy", "status")
+
+        assert updated.returncode == 0
+        assert "The lexical index lags" in updated.stderr
+        assert "pip install 'clawmem[tantivy]'" in updated.stderr
+        assert "comet.md" in asked.stdout
+        assert "degraded: lexical" in asked.stderr
+        assert "pip install 'clawmem[tantivy]'" in status.stdout
+        assert invoke("update").exit_code == 0
+        assert invoke("verify").exit_code == 0

@@ -1,0 +1,328 @@
+"""``clawmem conformance vectors``: programs that are right, wrong, lost and rude, each a real process."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+from clawmem.app.services.conformance.cases import Case, VectorFile, load_vectors
+from clawmem.app.services.conformance.judging import JudgePort, PortReport
+from clawmem.app.services.conformance.program import PortProgram
+from clawmem.ports.errors import InvalidInput
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "other-port" / "port.mjs"
+POLICIES = {file.policy for file in load_vectors()}
+
+needs_node = pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
+
+# Answers with this implementation, through the same tables as the unit tests.
+OURS = f"""
+import json, sys
+sys.path.insert(0, {str(ROOT / "tests" / "unit")!r})
+import bindings_documents, bindings_retrieval, bindings_text
+bindings = bindings_documents.BINDINGS | bindings_retrieval.BINDINGS | bindings_text.BINDINGS
+for line in sys.stdin:
+    asked = json.loads(line)
+    output = bindings[asked["policy"]](asked["input"])
+    print(json.dumps({{"id": asked["id"], "output": output}}), flush=True)
+"""
+
+# A port of the one policy "double", whose last line is what a test makes it do with an input.
+PORT = """
+import json, os, sys, time
+def say(line):
+    print(line, flush=True)
+def answer(**form):
+    say(json.dumps({"id": id, **form}))
+for line in sys.stdin:
+    asked = json.loads(line)
+    id, given = asked["id"], asked["input"]
+    if given != 3:
+        answer(output=2 * given)
+    else:
+        __SLIP__
+"""
+DOUBLE = VectorFile("double", 0.0, tuple(Case(f"of {n}", n, 2 * n) for n in (1, 2, 3, 4, 5)))
+
+Write = Callable[[str], str]
+Invoke = Callable[..., Result]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Write a Python program; the command that runs it."""
+
+    def written(code: str) -> str:
+        path = tmp_path / "a port.py"
+        path.write_text(code, "utf-8")
+        return shlex.join([sys.executable, str(path)])
+
+    return written
+
+
+@pytest.fixture
+def slipping(write: Write) -> Callable[..., PortReport]:
+    """Judge the port of "double" that does this when it is asked for the double of 3."""
+
+    def judged(slip: str, *, timeout_s: float = 20.0) -> PortReport:
+        program = PortProgram(write(PORT.replace("__SLIP__", slip)), timeout_s)
+        return JudgePort(program)([DOUBLE])
+
+    return judged
+
+
+@pytest.fixture
+def conformance(invoke: Invoke) -> Invoke:
+    """``clawmem conformance vectors``."""
+    return lambda *args: invoke("conformance", "vectors", *args)
+
+
+def outcomes(report: PortReport) -> list[str]:
+    return [str(verdict.outcome) for verdict in report.verdicts]
+
+
+def test_our_own_implementation_conforms(conformance: Invoke, write: Write) -> None:
+    """Every case of every file passes, through the protocol."""
+    done = conformance("--json", "--cmd", write(OURS))
+
+    report = json.loads(done.stdout)
+    assert done.exit_code == 0
+    assert report["conforms"] and not report["failures"]
+    assert set(report["policies"]) == POLICIES
+    assert all(counts["passed"] == sum(counts.values()) for counts in report["policies"].values())
+
+
+@needs_node
+def test_the_example_passes_what_it_implements(conformance: Invoke) -> None:
+    """The port in JavaScript passes two files, and says of the others that it has none."""
+    done = conformance("--json", "--cmd", f"node {shlex.quote(str(EXAMPLE))}")
+
+    policies = json.loads(done.stdout)["policies"]
+    assert done.exit_code == 0
+    assert {name for name, counts in policies.items() if counts["passed"]} == {"mmr", "rrf"}
+    assert {name for name, counts in policies.items() if counts["unsupported"]} == POLICIES - {"mmr", "rrf"}
+
+
+@needs_node
+def test_a_defect_in_the_example_is_found(conformance: Invoke, tmp_path: Path) -> None:
+    """Another damping is another answer: each case that it changes is shown, with the place."""
+    defect = tmp_path / "port.mjs"
+    defect.write_text(EXAMPLE.read_text("utf-8").replace("DAMPING = 60", "DAMPING = 50"), "utf-8")
+
+    done = conformance("--cmd", f"node {shlex.quote(str(defect))}", "--only", "rrf")
+
+    assert done.exit_code == 7
+    assert "FAIL  rrf: one leg, one key\n" in done.stdout
+    assert '      input: {"rankings": {"lexical": ["a"]}}\n' in done.stdout
+    assert "      $[0][1]: expected 0.066393, got 0.0696" in done.stdout
+    assert "rrf: small k" not in done.stdout
+    assert "of 20 cases went wrong" in done.stdout
+
+
+def test_right_answers_pass(slipping: Callable[..., PortReport]) -> None:
+    """The port without a slip conforms."""
+    report = slipping("answer(output=6)")
+
+    assert report.conforms
+    assert outcomes(report) == ["passed"] * 5
+
+
+@pytest.mark.parametrize(
+    ("slip", "said"),
+    [
+        ("answer(error='3 is odd')", "refused the input: 3 is odd"),
+        ("answer()", "an answer has an output, an error, or unsupported: true"),
+        ("answer(output=6, error='well')", "an answer has an output, an error, or unsupported: true"),
+        ("answer(unsupported=False)", "an answer has an output, an error, or unsupported: true"),
+        ("answer(unsupported=True)", "does not support this case"),
+        ("say('loading ...')", 'wrote "loading ...\\n", which is no JSON object'),
+        ("say('[6]')", "is no JSON object"),
+        ("say('')", "is no JSON object"),
+        ("say('[' * 100_000)", "is no JSON object"),
+        ("sys.stdout.buffer.write(b'\\xff\\n'); sys.stdout.flush()", "is no JSON object"),
+        ("answer(output=float('nan'))", "is no JSON object"),
+        ('say(\'{"id": [1], "output": 6}\')', "the id [1], which was not asked"),
+        ("sys.exit(3)", "ended with exit code 3 without an answer"),
+        ("os.close(1); time.sleep(60)", "closed its output without an answer"),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("answer(output=6); answer(output=6)", "answered more than once"),
+    ],
+)
+def test_a_slip_costs_its_own_case_alone(slipping: Callable[..., PortReport], slip: str, said: str) -> None:
+    """Whatever a program does instead of answering is said of the case it did it for, and the rest is judged."""
+    report = slipping(slip)
+
+    (failure,) = report.failures
+    assert outcomes(report) == ["passed", "passed", "failed", "passed", "passed"]
+    assert failure.case.name == "of 3"
+    assert said in failure.reason
+    assert not report.conforms
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+def test_a_crash_is_told_by_its_signal(slipping: Callable[..., PortReport]) -> None:
+    """A port in a language without exceptions dies otherwise."""
+    report = slipping("os.kill(os.getpid(), 11)")
+
+    assert report.failures[0].reason == "The program was ended by signal 11 without an answer"
+
+
+@pytest.mark.parametrize("slip", ["time.sleep(60)", "answered = True", "os.system('sleep 60')"])
+def test_silence_costs_the_time_out(slipping: Callable[..., PortReport], slip: str) -> None:
+    """A program that hangs, or that waits for what it has started, is killed and started anew."""
+    began = monotonic()
+
+    report = slipping(slip, timeout_s=2.0)
+
+    assert outcomes(report) == ["passed", "passed", "failed", "passed", "passed"]
+    assert "no answer within 2 s; is every line ended and flushed" in report.failures[0].reason
+    assert monotonic() - began < 40
+
+
+def test_a_wrong_answer_has_a_place(slipping: Callable[..., PortReport]) -> None:
+    """The answer is kept beside the expected one, with where they differ."""
+    (failure,) = slipping("answer(output=7)").failures
+
+    assert failure.got == 7
+    assert failure.differences == [("$", "expected 6, got 7")]
+
+
+def test_the_last_case_answered_twice(write: Write) -> None:
+    """What a program says after its last answer is heard as well."""
+    twice = write(PORT.replace("__SLIP__", "answer(output=6); time.sleep(.2); answer(output=6)"))
+    file = VectorFile("double", 0.0, DOUBLE.cases[:3])
+
+    report = JudgePort(PortProgram(twice, 20.0))([file])
+
+    assert outcomes(report) == ["passed", "passed", "failed"]
+
+
+def test_a_refusal_is_right_where_one_is_expected(write: Write) -> None:
+    """``error`` and an output of ``{"error": true}`` both say that the input was refused."""
+    code = PORT.replace("__SLIP__", "answer(error='3 is odd')").replace("2 * given", "{'error': True}")
+    cases = tuple(Case(f"of {n}", n, {"error": True}) for n in (3, 4))
+
+    assert JudgePort(PortProgram(write(code), 20.0))([VectorFile("double", 0.0, cases)]).conforms
+
+
+def test_three_losses_end_a_policy(write: Write) -> None:
+    """A policy that kills the program is not asked for ever; the next one is, from its beginning."""
+    code = PORT.replace("given != 3", "asked['policy'] == 'double'").replace("__SLIP__", "sys.exit(1)")
+    deadly = VectorFile("deadly", 0.0, DOUBLE.cases)
+
+    report = JudgePort(PortProgram(write(code), 20.0))([DOUBLE, deadly, DOUBLE])
+
+    assert outcomes(report)[5:10] == ["failed"] * 3 + ["unasked"] * 2
+    assert outcomes(report)[:5] == outcomes(report)[10:] == ["passed"] * 5
+
+
+def test_a_program_that_never_answers_is_given_up(conformance: Invoke, write: Write) -> None:
+    """Three losses are enough to know, over all policies; nobody waits for five hundred."""
+    done = conformance("--cmd", write("import sys; sys.exit('no such module')"))
+
+    assert done.exit_code == 7
+    assert done.stdout.count("FAIL") == done.stdout.count("      no such module\n") == 3
+    assert "3 of 5" in done.stdout and "were not asked, after too many losses." in done.stdout
+
+
+def test_two_losses_are_borne(write: Write) -> None:
+    """An answer in between begins the count anew."""
+    code = PORT.replace("given != 3", "given in (3, 5)").replace("__SLIP__", "sys.exit(1)")
+
+    report = JudgePort(PortProgram(write(code), 20.0))([DOUBLE])
+
+    assert outcomes(report) == ["failed", "failed", "passed", "failed", "passed"]
+
+
+def test_unsupported_is_no_failure_unless_it_was_asked_for(conformance: Invoke, write: Write) -> None:
+    """A port may be a beginning, but what ``--only`` names has to be there."""
+    program = write(PORT.replace("given != 3", "False").replace("__SLIP__", "answer(unsupported=True)"))
+
+    everything, some = (
+        conformance("--cmd", program),
+        conformance("--cmd", program, "--only", "rrf", "--only", "mmr"),
+    )
+
+    assert everything.exit_code == 0
+    assert "0 cases passed, 5" in everything.stdout
+    assert some.exit_code == 7
+    assert "33 of 33 cases went wrong" in some.stdout
+    assert "body_hash" not in some.stdout
+
+
+def test_failures_as_json_are_whole(conformance: Invoke, write: Write) -> None:
+    """A machine gets the input, both answers and the places, uncut."""
+    program = write(PORT.replace("given != 3", "False").replace("__SLIP__", "answer(output=None)"))
+
+    report = json.loads(conformance("--json", "--cmd", program, "--only", "min_max").stdout)
+
+    first = report["failures"][0]
+    assert report["conforms"] is False
+    assert report["policies"] == {"min_max": {"passed": 0, "failed": 12, "unsupported": 0, "unasked": 0}}
+    assert first["input"] == {"scores": {"a": 3.0, "b": 2.0, "c": 1.0}}
+    assert first["got"] is None
+    assert first["differences"][0]["path"] == "$"
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ((), "--cmd"),
+        (("--cmd", ""), "names no program"),
+        (("--cmd", "no-such-program-here"), "cannot be started"),
+        (("--cmd", "node 'port"), "cannot be understood"),
+        (("--cmd", "node", "--only", "rff"), "--only 'rff' is not known"),
+        (("--cmd", "node", "--timeout", "0"), "--timeout"),
+    ],
+)
+def test_bad_usage(conformance: Invoke, args: tuple[Any, ...], said: str) -> None:
+    """What cannot be begun ends with 2 and a sentence."""
+    done = conformance(*args)
+
+    assert done.exit_code == 2
+    assert said in done.stderr
+
+
+def test_a_program_that_cannot_be_started_leaves_nothing_open() -> None:
+    """The error is the caller's to handle."""
+    with pytest.raises(InvalidInput, match="cannot be started"):
+        PortProgram("no-such-program-here", 1.0).ask("1", "double", 3)
+
+
+def test_nothing_of_a_killed_program_stays(write: Write, tmp_path: Path) -> None:
+    """What a hanging program has started is killed with it."""
+    pulse = tmp_path / "pulse"
+    child = f"import time\nwhile True: open({str(pulse)!r}, 'a').write('.'); time.sleep(.05)"
+    slip = f"import subprocess; subprocess.run([sys.executable, '-c', {child!r}])"
+
+    JudgePort(PortProgram(write(PORT.replace("__SLIP__", slip)), 2.0))([DOUBLE])
+
+    beaten = pulse.stat().st_size
+    sleep(0.5)
+    assert pulse.stat().st_size == beaten > 0
+
+
+def test_pytest_is_not_needed(write: Write, environ: dict[str, str], home: Path) -> None:
+    """The command works where clawmem was installed without the extra for contracts."""
+    code = (
+        "import sys; sys.modules['pytest'] = None\n"
+        "from clawmem.app.cli import command_line\n"
+        "command_line.cli()"
+    )
+    command = [sys.executable, "-c", code, "conformance", "vectors", "--cmd", write(OURS), "--only", "rrf"]
+
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=home, env=environ)
+
+    assert done.returncode == 0, done.stderr
+    assert "20 cases passed, 0 not supported." in done.stdout

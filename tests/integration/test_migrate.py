@@ -1,0 +1,313 @@
+"""Moving and rebuilding the indexes of a vault in use: the answers stay, and what was begun is ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+from clawmem.app.opened import Services, open_services
+from clawmem.app.services.retrieval.request import read_request
+from clawmem.app.settings import load_settings
+from clawmem.ports.records import IndexRecord, IndexState, Role
+
+Invoke = Callable[..., Result]
+Answers = dict[tuple[str, str], frozenset[str]]
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "notes"
+DOCUMENTS = 30
+AT_ONCE = 5  # documents a step, so that there is a middle to be interrupted in
+TOP = 5
+QUESTIONS = (
+    "where do we keep login sessions",
+    "how long is a slot held during checkout",
+    "what do workshops pay",
+    "ERR_QUEUE_FULL",
+    "members were charged twice by Paylark",
+    "clocks went forward in March",
+    "which grey did Haruka not want to ship",
+    "text message reminders and no-shows",
+    "check in without a connection",
+    "calendar feeds for volunteers",
+)
+METHODS = {
+    "sqlite": ("FTS5", "vec0"),
+    "tantivy": ("tantivy", "vec0"),
+    "lancedb": ("lancedb", "lancedb exact scan"),
+}
+
+
+class Station:
+    """A vault over the example notes, and what it says at one stop of its journey."""
+
+    def __init__(self, invoke: Invoke, vault: Path) -> None:
+        self.invoke = invoke
+        self.indexes = Path(f"{vault}.indexes")
+
+    def run(self, *args: object) -> Result:
+        """A command that must succeed."""
+        done = self.invoke(*args)
+        assert done.exit_code == 0, done.output
+        return done
+
+    def json(self, *args: object) -> Any:
+        return json.loads(self.run("--json", *args).stdout)
+
+    @contextmanager
+    def opened(self) -> Iterator[Services]:
+        with open_services(load_settings()) as services:
+            yield services
+
+    def answers(self) -> Answers:
+        """The best of every question by every verb; nothing may be missing when it is looked for."""
+        found: Answers = {}
+        with self.opened() as services:
+            for verb in ("search", "vsearch", "query"):
+                pipeline = services.pipeline(verb)
+                for text in QUESTIONS:
+                    answer = pipeline(read_request(text, now_ms=services.clock.now_ms(), limit=TOP))
+                    assert answer.trace.degraded == {}
+                    found[verb, text] = frozenset(result.document.path for result in answer.results)
+        return found
+
+    def methods(self) -> tuple[str, str]:
+        info = self.json("status")["info"]
+        return info["lexical_method"], info["vector_method"]
+
+    def registered(self) -> list[IndexRecord]:
+        with self.opened() as services:
+            return list(services.vault.outbox.indexes())
+
+    def folders(self) -> list[str]:
+        return sorted(path.name for path in self.indexes.glob("*"))
+
+
+@pytest.fixture
+def station(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch) -> Station:
+    monkeypatch.setattr("clawmem.app.services.indexes.generations.DOCUMENTS_AT_ONCE", AT_ONCE)
+    made = Station(invoke, home / ".cache/clawmem/index.sqlite")
+    made.run("bootstrap", EXAMPLES)
+    return made
+
+
+class Steps:
+    """What a progress bar was told; raises once *until* documents are done."""
+
+    def __init__(self, until: int | None = None) -> None:
+        self.told: list[tuple[int, int]] = []
+        self._until = until
+
+    def __call__(self, done: int, total: int) -> None:
+        self.told.append((done, total))
+        if self._until is not None and done >= self._until:
+            raise KeyboardInterrupt
+
+
+@pytest.fixture
+def bars(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Steps]]:
+    """Every progress bar of a command, as if somebody were looking; the first one may be made to break off."""
+    shown: list[tuple[str, Steps]] = []
+
+    @contextmanager
+    def progress(label: str) -> Iterator[Steps]:
+        shown.append((label, Steps(INTERRUPTED_AT if label.startswith("!") else None)))
+        yield shown[-1][1]
+
+    monkeypatch.setattr("clawmem.app.cli.progress.progress", progress)
+    return shown
+
+
+INTERRUPTED_AT = 2 * AT_ONCE
+
+
+class TestMigrate:
+    def test_there_and_back(self, station: Station) -> None:
+        """From one backend to the next and home again: the same documents answer everywhere, and all agrees."""
+        before = station.answers()
+
+        for backend in ("tantivy", "lancedb", "sqlite"):
+            said = station.run("migrate", "--to", backend).stdout
+            words, vectors = METHODS[backend]
+
+            assert f"to {backend}: words by {words}, vectors by {vectors}." in said
+            assert station.methods() == (words, vectors)
+            assert station.run("verify").stdout == "Files, records and indexes agree.\n"
+            assert station.answers() == before
+        assert (station.folders(), station.registered()) == ([], [])
+
+    def test_what_was_left_is_gone(self, station: Station) -> None:
+        """Only the folder of the index that serves is there, and only that one is registered."""
+        station.run("migrate", "--to", "tantivy")
+        station.run("migrate", "--to", "sqlite")
+        station.run("migrate", "--to", "tantivy")
+
+        assert [record.state for record in station.registered()] == [IndexState.SERVING]
+        assert station.folders() == [f"lexical-{station.registered()[0].generation}"]
+
+    def test_to_where_it_is(self, station: Station) -> None:
+        """Nothing is moved."""
+        station.run("migrate", "--to", "tantivy")
+        there = station.registered()
+
+        assert "From tantivy to tantivy" in station.run("migrate", "--to", "tantivy").stdout
+        assert station.registered() == there
+
+    @pytest.mark.parametrize("name", ["oracle", ""])
+    def test_to_nowhere(self, station: Station, name: str) -> None:
+        """A backend that does not exist is refused in a sentence with those that do; the vault goes on."""
+        done = station.invoke("migrate", "--to", name)
+
+        assert (done.exit_code, done.stdout) == (4, "")
+        assert f"no backend {name!r}. Known are: lancedb, sqlite, tantivy" in done.stderr
+        assert station.methods() == METHODS["sqlite"]
+        assert (station.folders(), station.registered()) == ([], [])
+
+    def test_as_json(self, station: Station) -> None:
+        """Where from, where to, and what answers now."""
+        assert station.json("migrate", "--to", "tantivy") == {
+            "from": "sqlite",
+            "to": "tantivy",
+            "lexical": "tantivy",
+            "vectors": "vec0",
+        }
+
+    def test_progress(self, station: Station, bars: list[tuple[str, Steps]]) -> None:
+        """Every step is told, up to all of the documents."""
+        station.run("migrate", "--to", "tantivy")
+
+        ((label, steps),) = bars
+        assert label == "Moving to tantivy"
+        assert steps.told == [(done, DOCUMENTS) for done in range(AT_ONCE, DOCUMENTS + 1, AT_ONCE)]
+
+    def test_what_is_written_meanwhile(self, station: Station, home: Path, notes: Path) -> None:
+        """A document that is taken in while another engine is being filled is in it at the end."""
+        with station.opened() as services, pytest.raises(KeyboardInterrupt):
+            services.vault.move("tantivy", Steps(INTERRUPTED_AT))
+        station.run("collection", "add", notes, "--name", "more")
+        station.run("update", "--embed")
+        station.run("migrate", "--to", "tantivy")
+
+        assert "haruka.md" in station.run("search", "counts seconds ticket machines", "-c", "more").stdout
+        assert station.run("verify").stdout == "Files, records and indexes agree.\n"
+
+
+class TestInterrupted:
+    @pytest.mark.parametrize(
+        ("start", "target", "role"),
+        [
+            ("sqlite", "tantivy", Role.LEXICAL),
+            ("sqlite", "lancedb", Role.LEXICAL),
+            ("tantivy", "sqlite", Role.LEXICAL),
+        ],
+    )
+    def test_it_goes_on_where_it_was(self, station: Station, start: str, target: str, role: Role) -> None:
+        """What was built stays, the old index answers meanwhile, and the second time only the rest is read."""
+        station.run("migrate", "--to", start)
+        before = station.answers()
+
+        with station.opened() as services, pytest.raises(KeyboardInterrupt):
+            services.vault.move(target, Steps(INTERRUPTED_AT))
+        begun = [record for record in station.registered() if record.state is IndexState.BUILDING]
+        meanwhile = station.methods(), station.answers()
+        rest = Steps()
+        with station.opened() as services:
+            services.vault.generations.replace(role, None if target == "sqlite" else target, rest)
+
+        ((built_to, generation),) = [(record.built_to, record.generation) for record in begun]
+        assert built_to > 0
+        assert meanwhile == (METHODS[start], before)
+        assert len(rest.told) == (DOCUMENTS - built_before(station, built_to)) / AT_ONCE
+        serving = [record.generation for record in station.registered() if record.role is role]
+        assert serving == ([] if target == "sqlite" else [generation])
+        station.run("migrate", "--to", target)
+        assert station.methods() == METHODS[target]
+        assert station.answers() == before
+        assert station.run("verify").stdout == "Files, records and indexes agree.\n"
+
+    def test_by_the_keyboard(self, station: Station, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The command says that what was finished is kept, and the same command ends it."""
+
+        @contextmanager
+        def impatient(label: str) -> Iterator[Steps]:
+            yield Steps(INTERRUPTED_AT)
+
+        with monkeypatch.context() as patched:
+            patched.setattr("clawmem.app.cli.progress.progress", impatient)
+            broken_off = station.invoke("migrate", "--to", "tantivy")
+        left = station.registered()
+        station.run("migrate", "--to", "tantivy")
+
+        assert broken_off.exit_code == 130
+        assert "what was finished before is kept" in broken_off.stderr
+        assert [record.state for record in left] == [IndexState.BUILDING]
+        assert [record.generation for record in station.registered()] == [left[0].generation]
+        assert station.run("verify").stdout == "Files, records and indexes agree.\n"
+
+    def test_and_then_elsewhere(self, station: Station) -> None:
+        """What was begun for another backend is given up, with its folder."""
+        with station.opened() as services, pytest.raises(KeyboardInterrupt):
+            services.vault.move("tantivy", Steps(INTERRUPTED_AT))
+        half = station.folders()
+        station.run("migrate", "--to", "lancedb")
+
+        assert half == ["lexical-1"]
+        assert {record.engine for record in station.registered()} == {"lancedb"}
+        assert "lexical-1" not in station.folders()
+        assert station.run("verify").stdout == "Files, records and indexes agree.\n"
+
+
+def built_before(station: Station, built_to: int) -> int:
+    """How many documents there are up to an id."""
+    with station.opened() as services:
+        return sum(document.id <= built_to for document in services.vault.documents.latest())
+
+
+class TestRebuild:
+    @pytest.mark.parametrize("index", ["lexical", "vectors", "all"])
+    @pytest.mark.parametrize("backend", ["sqlite", "tantivy", "lancedb"])
+    def test_each(self, station: Station, backend: str, index: str, bars: list[tuple[str, Steps]]) -> None:
+        """It is made anew, every document of it, and the answers stay."""
+        station.run("migrate", "--to", backend)
+        before, generations = station.answers(), {r.role: r.generation for r in station.registered()}
+        bars.clear()
+
+        said = station.json("rebuild", "--index", index)
+
+        roles = [role for role in Role if index in ("all", role)]
+        words, vectors = METHODS[backend]
+        assert said == {"rebuilt": roles, "lexical": words, "vectors": vectors}
+        assert [label for label, _ in bars] == [f"Building the {role} index" for role in roles]
+        assert all(steps.told[-1] == (DOCUMENTS, DOCUMENTS) for _, steps in bars)
+        for record in station.registered():
+            assert (record.generation > generations[record.role]) == (record.role in roles)
+        assert station.folders() == sorted(f"{r.role}-{r.generation}" for r in station.registered())
+        assert station.answers() == before
+        assert station.run("verify").stdout == "Files, records and indexes agree.\n"
+
+    def test_what_was_damaged(self, station: Station) -> None:
+        """An index whose files were cut short is whole again."""
+        station.run("migrate", "--to", "tantivy")
+        before = station.answers()
+        for file in station.indexes.rglob("*.store"):
+            file.write_bytes(file.read_bytes()[:10])
+
+        station.run("rebuild", "--index", "lexical")
+
+        assert station.answers() == before
+        assert station.run("verify").stdout == "Files, records and indexes agree.\n"
+
+    def test_in_words(self, station: Station) -> None:
+        """One line says what was made anew and what answers."""
+        assert station.run("rebuild").stdout == "Made anew: lexical, vectors (FTS5; vec0).\n"
+
+    def test_unknown(self, station: Station) -> None:
+        """An index that does not exist is refused with those that do."""
+        done = station.invoke("rebuild", "--index", "everything")
+
+        assert done.exit_code == 2
+        assert "all, lexical, vectors" in done.stderr

@@ -1,0 +1,354 @@
+"""
+Whichever backend keeps the indexes, the answers are the same: by words, by vectors, and in the judged figures.
+
+Runs over the example notes. With ``BENCH_DATA``, a folder of judged collections (``NAME/dev``), and ``-m bench``
+also over those; ``BENCH_RESULTS`` is a file to which every figure is added as a line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import pytest
+
+from clawmem.adapters.files.disk import DiskFiles
+from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.memory.clock import START_MS, ManualClock
+from clawmem.adapters.models.static import StaticEmbedder
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.backends import backend_named
+from clawmem.app.services.bench.collection import JudgedCollection, JudgedQuery, load_collection
+from clawmem.app.services.bench.retrieval import POOLED, BenchRetrieval
+from clawmem.app.services.indexes.engines import Engines
+from clawmem.app.services.indexes.indexer import Indexer
+from clawmem.app.services.indexes.vault import ServedVault
+from clawmem.app.services.indexing.embed import EmbedPending
+from clawmem.app.services.indexing.update import Folder, UpdateCollection
+from clawmem.app.services.retrieval.query import query
+from clawmem.app.services.retrieval.search import search
+from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.ports.backend import IndexPlace
+from clawmem.ports.records import Grain, Hit, LexicalQuery, Term, Vector, VectorEntry
+from clawmem.ports.vector_index import VectorIndex
+
+NOTES = Path(__file__).parents[2] / "examples" / "notes"
+BACKENDS = ("sqlite", "tantivy", "lancedb")
+OTHERS = BACKENDS[1:]
+WHOLE_WORDS = {"lancedb"}  # its tests declare that it lacks `Capability.PREFIX`
+
+TOP = 10
+DEEP = 500  # so that everything which ties with the tenth best is seen
+KEYWORD, EXACT, APPROXIMATE = 0.95, 0.99, 0.95
+KEYWORD_TIE = 0.005  # engines round lengths: scores that are this near to each other are equal
+VECTOR_TIE = 1e-6
+FIGURES = ("recall@5", "recall@10", "ndcg@10", "mrr@10")
+FIGURE_MARGIN = 0.01
+
+# Which notes answer; asked as people ask, and three times as they look for a name.
+QUESTIONS = {
+    "where do we keep login sessions": "decisions/2026-06-09-postgres-sessions",
+    "why did we put sessions into Redis at first": "decisions/2026-02-11-redis-sessions",
+    "how long is a stand held while somebody fills in the form": "decisions/2026-07-21-shorter-slot-hold",
+    "what was the first length of the slot hold": "decisions/2026-03-03-slot-hold-length",
+    "what does a workshop with 300 bookings a month pay": "decisions/2026-04-28-pricing-tiers",
+    "why did we turn down Kubernetes": "decisions/2026-01-20-stack-choice",
+    "ERR_QUEUE_FULL": "handoffs/2026-04-19-queue-incident",
+    "how many booking confirmations were lost in the queue incident": "handoffs/2026-04-19-queue-incident",
+    "why were copied sessions never found after the backfill": "handoffs/2026-06-12-session-migration",
+    "who was charged twice and why": "handoffs/2026-08-27-billing-retry",
+    "what was fixed in v2.3.1": "progress/release-notes-v2.3.1",
+    "who is on call on Saturday morning": "handoffs/on-call-rota",
+    "what happened when the clocks went forward": "journal/2026-03-30",
+    "who sat outside with a croissant": "journal/2026-03-30",
+    "when was everyone thrown out because Redis restarted": "journal/2026-05-23",
+    "which decisions were overturned later this year": "journal/2026-09-11",
+    "why did the magic link say it was used already": "meetings/2026-03-12-auth-sync",
+    "what did Haruka not want to ship with the launch": "meetings/2026-06-24-v2-launch-call",
+    "ふりがなの欄": "meetings/2026-07-08-nagoya-memo-ja",
+    "how do we translate no-show into Chinese": "meetings/2026-08-05-i18n-terms",
+    "消息队列为什么改用 Postgres": "decisions/2026-05-06-message-queue-zh",
+    "who designed ticket machines before joining": "people/haruka-mori",
+    "who looks after the database and does not answer on Sundays": "people/team",
+    "how many no-shows were there in July": "progress/2026-07-31-july-summary",
+    "do text message reminders reduce no-shows": "research/no-show-study",
+    "which check-in wins when two tablets disagree": "research/offline-checkin",
+    "how do we cancel an event in a calendar feed": "research/calendar-feeds-ical",
+    "src/billing/retry.py": "research/payment-retry-options",
+    "restore drill": "progress/running-log",
+}
+
+
+def judged_folders() -> list[Any]:
+    """The example notes, and whatever judged collections there are."""
+    folders = sorted(Path(os.environ["BENCH_DATA"]).glob("*/dev")) if "BENCH_DATA" in os.environ else []
+    marked = [pytest.param(folder, id=folder.parent.name, marks=pytest.mark.bench) for folder in folders]
+    return [pytest.param(NOTES, id="notes"), *marked]
+
+
+def collection_in(folder: Path, *, turns: bool = False) -> JudgedCollection:
+    """The judged collection in *folder*."""
+    if folder != NOTES:
+        return load_collection(folder, turns=turns)
+    asked = tuple(JudgedQuery(text, text, "notes", "") for text in QUESTIONS)
+    return JudgedCollection(NOTES, asked, {text: {path: 1.0} for text, path in QUESTIONS.items()}, {})
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A judged collection in vaults that differ in their backend alone: documents have the same ids in each."""
+
+    folder: Path
+    place: Path
+    embedder: StaticEmbedder
+    vaults: Mapping[str, ServedVault]
+
+    @property
+    def questions(self) -> list[str]:
+        return list(dict.fromkeys(query.text for query in collection_in(self.folder).queries))
+
+    @property
+    def vectors(self) -> list[VectorEntry]:
+        vault = self.vaults["sqlite"]
+        documents = sorted(document.id for document in vault.documents.latest())
+        return [entry for number in documents for entry in vault.embeddings.of_document(number)]
+
+
+@pytest.fixture(scope="module")
+def embedder() -> StaticEmbedder:
+    return StaticEmbedder()
+
+
+@pytest.fixture(scope="module", params=judged_folders())
+def judged(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, embedder: StaticEmbedder
+) -> Iterator[Judged]:
+    place = tmp_path_factory.mktemp("parity")
+    first = opened(place / "sqlite.sqlite")
+    folder = Folder(POOLED, str(collection_in(request.param).corpus))
+    UpdateCollection(first, DiskFiles(), ManualClock(), parse_yaml)(folder)
+    EmbedPending(first, embedder)()
+    first.close()
+    for backend in OTHERS:
+        shutil.copy(place / "sqlite.sqlite", place / f"{backend}.sqlite")
+    vaults = {backend: opened(place / f"{backend}.sqlite") for backend in BACKENDS}
+    for backend, vault in vaults.items():
+        vault.move(backend)
+    yield Judged(request.param, place, embedder, vaults)
+    for vault in vaults.values():
+        vault.close()
+
+
+def opened(path: Path) -> ServedVault:
+    """The vault at *path*, as the command line opens it."""
+    records = SqliteVault(str(path))
+    indexer = Indexer(records, ManualClock(), "tests")
+    return ServedVault(records, Engines(backend_named, f"{path}.indexes"), indexer)
+
+
+def agreement(found: Sequence[Hit], truth: Sequence[Hit], tie: float) -> float:
+    """The share of *truth*'s best ten that was found; what scores there as high as the tenth is one of them."""
+    least = truth[:TOP][-1].score
+    as_good = {hit.key for hit in truth if hit.score >= least - abs(least) * tie}
+    return sum(hit.key in as_good for hit in found[:TOP]) / min(TOP, len(truth))
+
+
+class TestAgreement:
+    """The measure itself."""
+
+    TRUTH = tuple(Hit((number, 0), 1.0 - number / 100) for number in range(20))  # type: ignore[arg-type]
+
+    def test_the_same_ten(self) -> None:
+        """The best ten in whatever order agree."""
+        assert agreement(self.TRUTH[:10][::-1], self.TRUTH, 0) == 1.0
+
+    def test_one_of_ten(self) -> None:
+        """What is not among the best ten counts as missing, however little it is worse."""
+        assert agreement((*self.TRUTH[:9], self.TRUTH[10]), self.TRUTH, 0) == 0.9
+
+    def test_a_tie(self) -> None:
+        """What is as good as the tenth counts as the tenth."""
+        assert agreement((*self.TRUTH[:9], self.TRUTH[10]), self.TRUTH, 0.011) == 1.0
+
+    def test_fewer_than_ten(self) -> None:
+        """Of three answers two are two thirds."""
+        assert agreement(self.TRUTH[:2], self.TRUTH[:3], 0) == pytest.approx(2 / 3)
+
+
+class TestWords:
+    @pytest.mark.parametrize("backend", OTHERS)
+    def test_at_every_grain(self, judged: Judged, backend: str) -> None:
+        """The best ten of a question's words are those of FTS5, but for what another stemmer or rounding moves."""
+        own, other = (judged.vaults[name].lexical for name in ("sqlite", backend))
+        grains = [grain for grain in Grain if own.count(grain)]
+
+        shares = {grain: list(keyword_agreements(judged, backend, grain)) for grain in grains}
+        for grain, rows in shares.items():
+            keep(judged, backend, f"words, {grain}", overlap=fmean(rows), n=len(rows))
+
+        assert other.method == backend
+        assert {Grain.LINE, Grain.PASSAGE, Grain.DOCUMENT} <= shares.keys()
+        assert {grain: other.count(grain) for grain in grains} == {
+            grain: own.count(grain) for grain in grains
+        }
+        assert {grain: fmean(rows) for grain, rows in shares.items() if fmean(rows) < KEYWORD} == {}
+
+
+def keyword_agreements(judged: Judged, backend: str, grain: Grain) -> Iterator[float]:
+    """How far a backend agrees with FTS5, question by question."""
+    own, other = (judged.vaults[name].lexical for name in ("sqlite", backend))
+    for text in judged.questions:
+        asked = asked_of(backend, text)
+        if truth := own.search(asked, grain, DEEP):
+            yield agreement(other.search(asked, grain, TOP), truth, KEYWORD_TIE)
+
+
+def asked_of(backend: str, text: str) -> LexicalQuery:
+    """Any of the question's words; whole ones where a backend promises no more."""
+    asked = query_forms(text).relaxed
+    if backend not in WHOLE_WORDS:
+        return asked
+    return LexicalQuery(tuple(Term(term.text) for term in asked.terms))
+
+
+Make = Callable[[Judged, Path], AbstractContextManager[VectorIndex]]
+
+
+def by_vec0(judged: Judged, place: Path) -> AbstractContextManager[VectorIndex]:
+    return nullcontext(judged.vaults["sqlite"].vectors)
+
+
+@contextmanager
+def by_numpy(judged: Judged, place: Path) -> Iterator[VectorIndex]:
+    """As where the extension cannot be loaded."""
+    shutil.copy(judged.place / "lancedb.sqlite", place / "vault.sqlite")
+    with closing(SqliteVault(str(place / "vault.sqlite"), vector_extension=False)) as vault:
+        yield filled(vault.vectors, judged)
+
+
+def by_sidecar(judged: Judged, place: Path) -> AbstractContextManager[VectorIndex]:
+    from clawmem.adapters.sidecar.vector_index import SidecarVectorIndex
+
+    return closing(filled(SidecarVectorIndex(str(place / "vectors")), judged))
+
+
+def by_lancedb(judged: Judged, place: Path) -> AbstractContextManager[VectorIndex]:
+    from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
+
+    index = LanceVectorIndex(IndexPlace(str(place), "vectors"), exact_below=1_000_000)
+    return closing(filled(index, judged))
+
+
+def by_codes(judged: Judged, place: Path) -> AbstractContextManager[VectorIndex]:
+    """Bit codes decide which tenth of the vectors is compared, and never fewer than a hundred."""
+    from clawmem.adapters.sidecar.vector_index import SidecarVectorIndex
+
+    oversample = max(100, len(judged.vectors) // 10) // TOP
+    index = SidecarVectorIndex(str(place / "vectors"), exact_rows=0, oversample=oversample)
+    return closing(filled(index, judged))
+
+
+def by_partitions(judged: Judged, place: Path) -> AbstractContextManager[VectorIndex]:
+    """Of partitions of some sixty vectors the nearest three in ten."""
+    from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
+
+    where = IndexPlace(str(place), "vectors")
+    index = LanceVectorIndex(where, exact_below=0, partition_size=64, fewest_probes=1)
+    return closing(filled(index, judged))
+
+
+def filled(index: VectorIndex, judged: Judged) -> VectorIndex:
+    index.put(judged.vectors)
+    index.optimize()
+    return index
+
+
+class TestVectors:
+    @pytest.mark.parametrize(
+        ("make", "method"),
+        [
+            (by_vec0, "vec0"),
+            (by_numpy, "exact scan"),
+            (by_sidecar, "sidecar, exact"),
+            (by_lancedb, "lancedb exact scan"),
+        ],
+    )
+    def test_exact(self, judged: Judged, tmp_path: Path, make: Make, method: str) -> None:
+        """Where every vector is compared the best ten are those of the records."""
+        with make(judged, tmp_path) as index:
+            assert index.method == method
+            assert vector_agreement(judged, index) >= EXACT
+
+    @pytest.mark.parametrize(
+        ("make", "method"), [(by_codes, "sidecar, bit codes"), (by_partitions, "lancedb ivf")]
+    )
+    def test_approximate(
+        self, judged: Judged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Make, method: str
+    ) -> None:
+        """Where most vectors are passed over nearly all of the best ten are found all the same."""
+        # Both are bounds below which every vector of such a small collection would be compared.
+        monkeypatch.setattr("clawmem.adapters.sidecar.rows.CODED_ROWS", 1)
+        monkeypatch.setattr("clawmem.adapters.sidecar.vector_index.CANDIDATES", 1)
+
+        with make(judged, tmp_path) as index:
+            assert index.method == method
+            assert vector_agreement(judged, index) >= APPROXIMATE
+
+
+def vector_agreement(judged: Judged, index: VectorIndex) -> float:
+    """How far an index agrees with comparing every vector of the records, on average."""
+    assert index.count() == len(judged.vectors)
+    asked: list[Vector] = [judged.embedder.embed_query(text) for text in judged.questions]
+    records = judged.vaults["sqlite"].embeddings
+    shares = [
+        agreement(index.search(vector, TOP), records.nearest(vector, DEEP), VECTOR_TIE)
+        for vector in asked
+        if any(vector)
+    ]
+    keep(judged, index.method, "vectors", overlap=fmean(shares), n=len(shares), vectors=index.count())
+    return fmean(shares)
+
+
+class TestFigures:
+    @pytest.mark.parametrize("mode", ["search", "query"])
+    def test_of_the_services(self, judged: Judged, mode: str) -> None:
+        """What is measured through the pipelines is the same for every backend, as far as anybody would notice."""
+        has_turns = (judged.folder / "turns.tsv").exists()
+        for turns in (False, True) if has_turns else (False,):
+            figures = {backend: figures_of(judged, backend, mode, turns=turns) for backend in BACKENDS}
+
+            for name in FIGURES:
+                values = sorted(means[name] for means in figures.values())
+                assert values[-1] - values[0] <= FIGURE_MARGIN, (name, turns, figures)
+                assert values[0] > 0.1, (name, turns, figures)  # or there would be nothing to compare
+
+
+def figures_of(judged: Judged, backend: str, mode: str, *, turns: bool) -> dict[str, float]:
+    """The judged means of one backend."""
+    vault = judged.vaults[backend]
+    pipeline = search(vault) if mode == "search" else query(vault, judged.embedder)
+    update = UpdateCollection(vault, DiskFiles(), ManualClock(), parse_yaml)
+    collection = collection_in(judged.folder, turns=turns)
+    report = BenchRetrieval(update, None, pipeline, START_MS)(collection, turns=turns, pooled=True)
+    assert report.documents == 0  # all of them were there
+    assert vault.backend == backend
+
+    means: Any = report.groups["all"]["mean"]
+    figures = {name: means[name] for name in FIGURES}
+    keep(judged, backend, f"{mode}, {'turns' if turns else 'documents'}", n=len(report.run), **figures)
+    return figures
+
+
+def keep(judged: Judged, engine: str, what: str, **figures: float) -> None:
+    """Add figures to the file that was asked for."""
+    if path := os.environ.get("BENCH_RESULTS"):
+        name = "notes" if judged.folder == NOTES else judged.folder.parent.name
+        with Path(path).open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"collection": name, "engine": engine, "what": what, **figures}) + "\n")

@@ -1,0 +1,378 @@
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from clawmem.adapters.memory.lexical_index import MemoryLexicalIndex
+from clawmem.adapters.tantivy.backend import BACKEND
+from clawmem.adapters.tantivy.grain import EXACT_UP_TO
+from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
+from clawmem.adapters.tantivy.questions import WORDS_OF_A_PREFIX
+from clawmem.contracts.samples import all_of, any_of, entry
+from clawmem.domain.documents.tokens import index_text
+from clawmem.ports.backend import IndexPlace
+from clawmem.ports.errors import IndexDamaged, InvalidInput, VaultReadOnly
+from clawmem.ports.lexical_index import LexicalIndex
+from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Marker, Scope, Term
+
+HERE = Marker("vault-1", 7, "e7")
+STEMS = "bel cor dan fin gor hal kin lum mar nor pel rus sol tav".split()
+ENDINGS = "ab ane ing ote ure ives omic ation ly er".split()
+VOCABULARY = [stem + ending for stem in STEMS for ending in ENDINGS]
+Open = Callable[..., TantivyLexicalIndex]
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Open]:
+    """Opens the index in the folder ``lexical``, or another one."""
+    made: list[TantivyLexicalIndex] = []
+
+    def open_index(name: str = "lexical", *, read_only: bool = False) -> TantivyLexicalIndex:
+        made.append(TantivyLexicalIndex(str(tmp_path / name), read_only=read_only))
+        return made[-1]
+
+    yield open_index
+    for index in made:
+        index.close()
+
+
+@pytest.fixture
+def index(opened: Open) -> TantivyLexicalIndex:
+    return opened()
+
+
+class TestRanking:
+    @pytest.mark.parametrize(
+        "questions",
+        [
+            [any_of(*VOCABULARY[at : at + size]) for at in (0, 9, 31) for size in (1, 2, 3, 5, 8)],
+            [all_of(one, other) for one, other in zip(VOCABULARY[:20], VOCABULARY[3:23], strict=True)],
+            [any_of(f"{one} {other}") for one in VOCABULARY[:6] for other in VOCABULARY[2:6]],
+        ],
+        ids=["words", "every word", "phrases"],
+    )
+    def test_scores_are_the_reference_s(
+        self, index: TantivyLexicalIndex, questions: list[LexicalQuery]
+    ) -> None:
+        """Entries that were put, replaced and removed many times have the scores that the reference works out."""
+        reference = MemoryLexicalIndex()
+        chance = random.Random(5)
+        for _ in range(6):
+            with index.committing(HERE):
+                for number in chance.sample(range(40), 15):
+                    replace([index, reference], number, chance)
+
+        for question in questions:
+            for grain in (Grain.LINE, Grain.DOCUMENT):
+                assert_alike(
+                    index.search(question, grain, 1000), reference.search(question, grain, 1000), question
+                )
+                for term in question.terms:
+                    assert index.holding(term, grain) == reference.holding(term, grain)
+
+    def test_a_prefix_finds_what_the_reference_finds(self, index: TantivyLexicalIndex) -> None:
+        """A beginning, alone or as the end of a phrase, finds the same entries, and most of the best ten alike."""
+        reference = MemoryLexicalIndex()
+        entries = made_up(range(150), random.Random(6))
+        index.put(entries)
+        reference.put(entries)
+
+        agreement = []
+        for stem in STEMS:
+            for text in (stem, f"{VOCABULARY[0]} {stem}", f"{VOCABULARY[3]} {stem}"):
+                question = any_of(Term(text, prefix=True))
+                expected = reference.search(question, Grain.LINE, 1000)
+                found = index.search(question, Grain.LINE, 1000)
+                assert {hit.key for hit in found} == {hit.key for hit in expected}
+                assert index.holding(Term(text, prefix=True), Grain.LINE) == len(expected)
+                best = {hit.key for hit in expected[:10]}
+                agreement += [len(best & {hit.key for hit in found[:10]}) / len(best)] if best else []
+
+        assert sum(agreement) / len(agreement) > 0.9
+
+    def test_a_prefix_of_very_many_words(self, index: TantivyLexicalIndex) -> None:
+        """Every entry is found however many words have the beginning, alone and in a phrase, and none for nothing."""
+        words = [f"zeb{number}" for number in range(WORDS_OF_A_PREFIX + 20)]
+        index.put([entry(number, f"grey {word} stands") for number, word in enumerate(words, start=1)])
+        index.put([entry(900, "a goat stands, zeb grey")])
+
+        alone = index.search(any_of(Term("zeb", prefix=True)), Grain.PASSAGE, 1000)
+        phrase = index.search(any_of(Term("grey zeb", prefix=True)), Grain.PASSAGE, 1000)
+
+        assert len(alone) == len(words) + 1
+        assert [hit.key.document_id for hit in phrase] == list(range(1, len(words) + 1))
+        assert index.holding(Term("grey zeb", prefix=True), Grain.PASSAGE) == len(words)
+        assert all(hit.score > 0 for hit in [*alone, *phrase])
+
+    def test_ties_of_several_words_in_several_parts(self, index: TantivyLexicalIndex) -> None:
+        """
+        Equal entries that came in different commits have one score and come by key.
+
+        Their words are rare in one commit and frequent in another, which decides in what order tantivy adds.
+        """
+        words = VOCABULARY[:12]
+        for part in range(4):
+            turned = words[part * 3 :] + words[: part * 3]
+            others = [entry(500 + part * 50 + n, " ".join(turned[: 1 + n % 12])) for n in range(50)]
+            index.put([*others, *(entry(n * 4 + part, " ".join(words)) for n in range(1, 21))])
+
+        for size in (3, 5, 7, 9):
+            found = index.search(all_of(*words[:size]), Grain.PASSAGE, 1000)
+            tied = [hit for hit in found if hit.key.document_id < 500]
+            assert len({hit.score for hit in tied}) == 1
+            assert [hit.key for hit in tied] == sorted(hit.key for hit in tied)
+
+    def test_after_deletions_in_a_large_grain(self, index: TantivyLexicalIndex, opened: Open) -> None:
+        """Beyond the size that is kept exact, counts stay exact and scores come within a few per cent."""
+        chance = random.Random(8)
+        final = {e.key: e for e in made_up(range(EXACT_UP_TO + 50), chance, grains=[Grain.PASSAGE])}
+        index.put(list(final.values()))
+        for _ in range(12):
+            changed = made_up(chance.sample(range(EXACT_UP_TO), 5), chance, grains=[Grain.PASSAGE])
+            final |= {e.key: e for e in changed}
+            index.put(changed)
+        once = opened("once")
+        once.put(list(final.values()))
+
+        for word in VOCABULARY[:20]:
+            expected = once.search(any_of(word), Grain.PASSAGE, 1000)
+            found = {hit.key: hit.score for hit in index.search(any_of(word), Grain.PASSAGE, 1000)}
+            assert found == pytest.approx({hit.key: hit.score for hit in expected}, rel=0.1)
+            assert index.holding(Term(word), Grain.PASSAGE) == len(expected)
+
+
+class TestText:
+    @pytest.mark.parametrize("asked", ["東京", "京都", "都庁", "庁前"])
+    def test_words_inside_of_unspaced_runs(self, index: TantivyLexicalIndex, asked: str) -> None:
+        """A word of two characters is found inside of a longer run that was paired for the index."""
+        index.put(
+            [entry(1, index_text("明日は東京都庁前で会う。")), entry(2, index_text("明日は大阪で会う。"))]
+        )
+
+        assert ids(index, asked) == [1]
+
+    def test_longer_unspaced_words_are_phrases(self, index: TantivyLexicalIndex) -> None:
+        """A word of three characters finds where they stand together, not where its pairs are scattered."""
+        index.put([entry(1, index_text("東京都")), entry(2, index_text("東京と京都"))])
+
+        assert ids(index, "東京 京都") == [1]
+
+    @pytest.mark.parametrize(("length", "expected"), [(60_000, [2, 1]), (70_000, [2])])
+    def test_endless_words(self, index: TantivyLexicalIndex, length: int, expected: list[int]) -> None:
+        """A word too long for tantivy is left out, and disturbs neither the rest of its text nor a question."""
+        index.put([entry(1, f"budget {'x' * length} spring"), entry(2, "harbour")])
+
+        assert ids(index, "spring") == [1]
+        assert ids(index, "x" * length, "harbour") == expected
+
+    def test_half_a_character(self, index: TantivyLexicalIndex) -> None:
+        """Text that is no Unicode is refused, in an entry and in a question, and nothing of its commit remains."""
+        index.put([entry(1, "budget")])
+
+        with pytest.raises(InvalidInput), index.committing(HERE):
+            index.put([entry(2, "budget", grain=Grain.LINE), entry(3, "half \ud800")])
+        with pytest.raises(InvalidInput):
+            ids(index, "half \ud800")
+
+        assert ([index.count(grain) for grain in Grain].count(0), index.marker()) == (3, None)
+        index.put([entry(4, "budget")])
+        assert ids(index, "budget") == [1, 4]
+
+    def test_times_of_every_length(self, index: TantivyLexicalIndex) -> None:
+        """A window compares times as text: an empty one is before all, a day begins with its first moment."""
+        times = ["", "1969-12-31T23:59:59.999Z", "2024-03-01T00:00:00.000Z", "2024-03-01T09:30:00.001Z"]
+        index.put([dated(number, time) for number, time in enumerate(times, start=1)])
+
+        assert ids(index, "budget", scope=Scope(authored_until="2024-03-01T09:30:00.001Z")) == [1, 2, 3]
+        assert ids(index, "budget", scope=Scope(authored_from="2024-03-01T09:30:00.001Z")) == [4]
+        assert ids(index, "budget", scope=Scope(authored_from="2024-03-01")) == [3, 4]
+        assert ids(index, "budget", scope=Scope(authored_from="", authored_until="2024")) == [1, 2]
+
+
+class TestPlace:
+    def test_a_reader_writes_nothing(self, index: TantivyLexicalIndex, opened: Open, tmp_path: Path) -> None:
+        """Opening for reading, and everything that reads, leaves every file as it was."""
+        with index.committing(HERE):
+            index.put([entry(1, "budget", grain=grain) for grain in Grain])
+        before = files(tmp_path)
+
+        reader = opened(read_only=True)
+        assert (ids(reader, "budget"), reader.marker(), reader.faults()) == ([1], HERE, [])
+        reader.close()
+
+        assert files(tmp_path) == before
+
+    def test_a_reader_cannot_write(self, index: TantivyLexicalIndex, opened: Open) -> None:
+        """A handle for reading refuses every change, and sees the changes of others."""
+        reader = opened(read_only=True)
+        for change in (
+            lambda: reader.put([entry(1, "budget")]),
+            lambda: reader.remove(1),
+            reader.clear,
+            reader.optimize,
+            reader.committing(HERE).__enter__,
+        ):
+            with pytest.raises(VaultReadOnly):
+                change()
+
+        index.put([entry(2, "budget")])
+
+        assert ids(reader, "budget") == [2]
+
+    def test_nothing_to_read(self, opened: Open, tmp_path: Path) -> None:
+        """A reader does not make what is missing."""
+        with pytest.raises(IndexDamaged, match="missing"):
+            opened(read_only=True)
+
+        assert files(tmp_path) == {}
+
+    def test_an_index_that_was_half_made(
+        self, index: TantivyLexicalIndex, opened: Open, tmp_path: Path
+    ) -> None:
+        """What a process left that died while it made a new index is completed."""
+        index.close()
+        for file in (tmp_path / "lexical/section").iterdir():
+            if not file.name.startswith("."):
+                file.unlink()
+        (tmp_path / "lexical/document").rename(tmp_path / "elsewhere")
+
+        again = opened()
+        again.put([entry(1, "budget", grain=grain) for grain in Grain])
+
+        assert [again.count(grain) for grain in Grain] == [1, 1, 1, 1]
+
+    def test_merging_keeps_it_small(self, index: TantivyLexicalIndex, tmp_path: Path) -> None:
+        """After very many small commits, some of which replace, the files are still few."""
+        for number in range(40):
+            index.put([entry(number % 25, "budget plain " * 5)])
+
+        parts = {file.stem.split(".")[0] for file in (tmp_path / "lexical/passage").iterdir()}
+        assert index.count(Grain.PASSAGE) == 25
+        assert len(parts) < 16
+
+    def test_a_reader_in_another_process(
+        self, index: TantivyLexicalIndex, tmp_path: Path, environ: dict[str, str]
+    ) -> None:
+        """A process that opened the index before sees each commit as soon as it looks again."""
+        command = [sys.executable, "-c", READER, str(tmp_path / "lexical")]
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environ
+        ) as reader:
+            assert reader.stdin is not None
+            assert reader.stdout is not None
+            seen = []
+            for number in range(3):
+                with index.committing(Marker("vault-1", number, "e")):
+                    index.put([entry(number, "budget")])
+                print("look", file=reader.stdin, flush=True)
+                seen.append(reader.stdout.readline().strip())
+            reader.stdin.close()
+
+        assert reader.returncode == 0
+        assert seen == ["0 [0]", "1 [0, 1]", "2 [0, 1, 2]"]
+
+
+class TestBackend:
+    def test_opens_and_discards(self, tmp_path: Path) -> None:
+        """The backend opens the index of a place, and deletes a place whatever lies there, even nothing."""
+        place = IndexPlace(str(tmp_path / "generation"), "generation-1")
+        assert BACKEND.lexical is not None
+        made = BACKEND.lexical(place)
+        made.put([entry(1, "budget")])
+        made.close()
+
+        for _ in range(2):
+            BACKEND.discard(place)
+
+        assert list(tmp_path.iterdir()) == []
+
+    def test_costs_nothing_until_it_is_used(self, environ: dict[str, str]) -> None:
+        """Importing the backend imports no tantivy; where that is missing, opening says which extra to install."""
+        result = subprocess.run(
+            [sys.executable, "-c", WITHOUT_TANTIVY], check=False, capture_output=True, text=True, env=environ
+        )
+
+        assert (result.stderr, result.stdout) == ("", "BACKEND_UNAVAILABLE pip install 'clawmem[tantivy]'\n")
+
+
+def replace(indexes: list[LexicalIndex], number: int, chance: random.Random) -> None:
+    """Take a document out of every index and, mostly, put it in again with other words."""
+    entries = made_up([number], chance) if chance.random() < 0.8 else []
+    for index in indexes:
+        index.remove(number)
+        index.put(entries)
+
+
+def made_up(
+    numbers: list[int] | range, chance: random.Random, grains: list[Grain] | None = None
+) -> list[LexicalEntry]:
+    """Two entries at each grain for each document, without titles, whose words tantivy counts twice in the length."""
+    return [
+        entry(number, text_of(chance.randint(3, 30), chance), seq=seq, grain=grain)
+        for number in numbers
+        for grain in grains or [Grain.LINE, Grain.DOCUMENT]
+        for seq in range(2)
+    ]
+
+
+def text_of(length: int, chance: random.Random) -> str:
+    """Made-up words, some of them frequent and most of them rare."""
+    places = (min(len(VOCABULARY) - 1, int(chance.expovariate(1 / 30))) for _ in range(length))
+    return " ".join(VOCABULARY[place] for place in places)
+
+
+def dated(number: int, time: str) -> LexicalEntry:
+    return LexicalEntry(entry(number, "").key, Grain.PASSAGE, "notes", "", "budget", authored_at=time)
+
+
+def ids(index: TantivyLexicalIndex, *words: str, scope: Scope = EVERYTHING) -> list[int]:
+    """The documents of the passages with any of the words, best first."""
+    return [hit.key.document_id for hit in index.search(any_of(*words), Grain.PASSAGE, 100, scope)]
+
+
+def assert_alike(found: list[Hit], expected: list[Hit], question: LexicalQuery) -> None:
+    """Assert the same entries with the same scores."""
+    scores = {hit.key: hit.score for hit in found}
+    assert scores == pytest.approx({hit.key: hit.score for hit in expected}, rel=1e-4), question
+    assert [hit.score for hit in found] == sorted(scores.values(), reverse=True)
+
+
+def files(folder: Path) -> dict[str, tuple[int, int, bytes]]:
+    """Every file below a folder: identity, time and content."""
+    return {
+        os.fspath(path): (path.stat().st_ino, path.stat().st_mtime_ns, path.read_bytes())
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+READER = """
+import sys
+from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
+from clawmem.ports.records import Grain, LexicalQuery, Term
+
+index = TantivyLexicalIndex(sys.argv[1], read_only=True)
+for _ in sys.stdin:
+    hits = index.search(LexicalQuery((Term("budget"),)), Grain.PASSAGE, 10)
+    print(index.marker().seq, [hit.key.document_id for hit in hits], flush=True)
+"""
+
+WITHOUT_TANTIVY = """
+import sys
+from clawmem.adapters.tantivy.backend import BACKEND
+from clawmem.ports.backend import IndexPlace
+from clawmem.ports.errors import BackendUnavailable
+
+assert "tantivy" not in sys.modules
+sys.modules["tantivy"] = None
+try:
+    BACKEND.lexical(IndexPlace("nowhere", "nowhere"))
+except BackendUnavailable as error:
+    print(error.code, "pip install 'clawmem[tantivy]'" if "pip install 'clawmem[tantivy]'" in str(error) else error)
+"""

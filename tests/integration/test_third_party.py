@@ -1,0 +1,218 @@
+"""Somebody else's package against the wheel, in an environment where there is no checkout."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import venv
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROJECT = ROOT / "tests" / "third_party" / "acme-memory"
+LEAST_SETUPTOOLS = 77  # the first that knows `license-files` and a plain licence expression
+NOT_SOURCE = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info", "*.sqlite*")
+
+# A lease that lives a millisecond too long, and tokens that are given twice.
+BROKEN = {
+    "test_expiry_is_exclusive",
+    "test_late_release_spares_the_new_holder",
+    "test_live_lease_passes",
+    "test_overtaken_lease_fails",
+    "test_refusal_changes_nothing",
+    "test_shortest_lease",
+    "test_token_grows_with_a_takeover",
+    "test_token_survives_a_release",
+}
+
+Process = subprocess.CompletedProcess[str]
+Judged = Callable[[str], tuple[dict[str, bool], str]]
+Clawmem = Callable[..., Process]
+
+
+def _can_build() -> bool:
+    try:
+        return int(version("setuptools").split(".")[0]) >= LEAST_SETUPTOOLS and find_spec("pip") is not None
+    except PackageNotFoundError:
+        return False
+
+
+pytestmark = [
+    pytest.mark.skipif(not _can_build(), reason=f"needs pip, and setuptools>={LEAST_SETUPTOOLS} to build"),
+    pytest.mark.skipif(sys.platform == "win32", reason="the toy locks its files in the way of POSIX"),
+]
+
+
+def wheel_of(tree: Path, folder: Path) -> Path:
+    """Build a copy of *tree* in *folder*, with what is installed here and without a network."""
+    shutil.copytree(tree, folder / "checkout", ignore=NOT_SOURCE)
+    options = ("--no-build-isolation", "--no-deps", "--no-index", "--wheel-dir", folder)
+    done = run(sys.executable, "-m", "pip", "wheel", *options, folder / "checkout", cwd=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+def run(*command: object, cwd: Path) -> Process:
+    """A process that sees nothing of how this run finds its packages."""
+    kept = {name: os.environ[name] for name in ("PATH", "TMPDIR") if name in os.environ}
+    return subprocess.run(
+        list(map(str, command)),
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env={**kept, "HOME": str(cwd), "NO_COLOR": "1"},
+    )
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment in which both wheels are installed, and what they need can be found."""
+    wheels = [wheel_of(tree, tmp_path_factory.mktemp("wheel")) for tree in (ROOT, PROJECT)]
+    place = tmp_path_factory.mktemp("environment")
+    venv.create(place, symlinks=True)
+    interpreter = place / "bin" / "python"
+    options = ("--no-deps", "--no-index", "--no-compile", "--quiet")
+    done = run(sys.executable, "-m", "pip", "--python", interpreter, "install", *options, *wheels, cwd=place)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (packages,) = place.glob("lib/python*/site-packages")
+    # Behind its own packages. The links of an editable clawmem are not followed from there.
+    others = [entry for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")]
+    (packages / "others.pth").write_text("".join(f"{entry}\n" for entry in others), "utf-8")
+    return interpreter
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project's tests, without the source that was installed."""
+    folder = tmp_path_factory.mktemp("project") / "acme-memory"
+    shutil.copytree(PROJECT, folder, ignore=shutil.ignore_patterns("src", "__pycache__"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def judged(python: Path, project: Path) -> Judged:
+    """Run one file of the project's tests: whether each of them passed, and what pytest said."""
+
+    def judge(name: str) -> tuple[dict[str, bool], str]:
+        report = project / f"{name}.xml"
+        options = ("-p", "no:cacheprovider", "-rs", f"--junitxml={report}")
+        done = run(python, "-m", "pytest", *options, project / "tests" / name, cwd=project)
+        assert report.exists(), done.stdout + done.stderr
+        cases = list(ElementTree.parse(report).iter("testcase"))
+        return {str(case.get("name")): case.find("failure") is None for case in cases}, done.stdout
+
+    return judge
+
+
+@pytest.fixture(scope="module")
+def careless(judged: Judged) -> tuple[dict[str, bool], str]:
+    """The tests of the wrong adapter."""
+    return judged("test_careless_leases.py")
+
+
+@pytest.fixture
+def clawmem(python: Path, tmp_path: Path) -> Clawmem:
+    """Run the installed command, in an empty home."""
+    return lambda *args: run(python.parent / "clawmem", *args, cwd=tmp_path)
+
+
+def test_the_environment_has_the_wheel(python: Path, tmp_path: Path) -> None:
+    """Both packages are those that were installed; nothing comes from the checkout."""
+    code = "import clawmem.contracts.lease as ours, acme_memory.leases as theirs; print(ours.__file__, theirs.__file__)"
+
+    places = run(python, "-c", code, cwd=tmp_path).stdout.split()
+
+    assert len(places) == 2
+    assert all(place.startswith(str(python.parents[1] / "lib")) for place in places)
+
+
+def test_a_good_adapter_passes(judged: Judged) -> None:
+    """Three contracts over one fixture: every test of theirs is run, and passes."""
+    passed, said = judged("test_leases.py")
+
+    assert set(passed) > BROKEN
+    assert all(passed.values()), said
+    assert f"{len(passed)} passed in" in said
+
+
+def test_a_wrong_adapter_fails(careless: tuple[dict[str, bool], str]) -> None:
+    """The tests that fail are those of the promises that it breaks."""
+    passed, _ = careless
+
+    assert {name for name, good in passed.items() if not good} == BROKEN
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "At exactly `expires_ms` the lease is anyone's.",
+        "If this fails: compare with `<=`, not `<`.",
+        "the index lease was refused to 'b' at T0 + 100 ms",
+        "A token is never given twice for a name, a release in between notwithstanding.",
+        "If this fails: releasing deletes the row and the counter with it.",
+        "E       AssertionError: assert 1 < 1\n",
+    ],
+)
+def test_a_failure_can_be_read(careless: tuple[dict[str, bool], str], said: str) -> None:
+    """It names the promise, the likely slip, and both sides of what was compared."""
+    assert said in careless[1]
+
+
+def test_what_an_index_lacks_is_skipped_by_name(judged: Judged) -> None:
+    """A declared gap leaves the rest of the contract to be passed, and pytest says what was left out."""
+    passed, said = judged("test_lexical_index.py")
+
+    assert len(passed) > 60
+    assert all(passed.values()), said
+    assert "test_inflections_meet needs stemming, which TestJsonLexicalIndex does not declare" in said
+
+
+def test_a_contract_cannot_be_weakened(judged: Judged, project: Path) -> None:
+    """Overriding what one cannot pass is refused at once, by name."""
+    good = (project / "tests" / "test_leases.py").read_text("utf-8")
+    weak = good + "\n    def test_shortest_lease(self) -> None: ...\n"
+    (project / "tests" / "test_weak.py").write_text(weak, "utf-8")
+
+    _, said = judged("test_weak.py")
+
+    assert "TestJsonLeases.test_shortest_lease overrides a contract test; mark it xfail" in said
+
+
+def test_the_vectors_are_in_the_wheel(clawmem: Clawmem, tmp_path: Path) -> None:
+    """A port is judged by an installed clawmem, without the repository."""
+    code = (
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    print(json.dumps({'id': json.loads(line)['id'], 'unsupported': True}), flush=True)\n"
+    )
+    (tmp_path / "port.py").write_text(code, "utf-8")
+
+    done = clawmem("conformance", "vectors", "--json", "--cmd", shlex.join([sys.executable, "port.py"]))
+
+    assert done.returncode == 0, done.stderr
+    files = {path.stem for path in (ROOT / "contracts" / "vectors").glob("*.json")}
+    assert set(json.loads(done.stdout)["policies"]) == files
+
+
+def test_a_backend_is_found_by_its_name(clawmem: Clawmem, tmp_path: Path) -> None:
+    """``--backend acme`` is enough: words are kept and found by the engine of the other package."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "queue.md").write_text("# Queue\n\nThe retry queue drains at night.\n", "utf-8")
+    for step in (("init",), ("collection", "add", "notes"), ("update",), ("search", "retry queue")):
+        done = clawmem("--backend", "acme", *step)
+        assert done.returncode == 0, done.stderr
+
+    assert done.stdout.startswith("notes/queue.md:")
+    (kept,) = tmp_path.rglob("index.json")
+    assert "The retry queue drains at night." in kept.read_text("utf-8")

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from acme_memory.json_file import JsonFile
+
+from clawmem.ports.errors import LeaseLost
+from clawmem.ports.records import Lease
+
+
+class JsonLeases:
+    """``LeaseStore`` in a JSON file: the newest lease of each name, whether it is over or not."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = JsonFile(path)
+
+    def acquire(self, name: str, holder: str, *, now_ms: int, ttl_ms: int) -> Lease | None:
+        with self._file.changing() as leases:
+            newest = self._newest(leases, name)
+            if newest and self._is_live(newest, now_ms) and newest.holder != holder:
+                return None
+            lease = Lease(name, holder, newest.token + 1 if newest else 1, now_ms + ttl_ms)
+            leases[name] = asdict(lease)
+        return lease
+
+    def renew(self, lease: Lease, *, now_ms: int, ttl_ms: int) -> Lease:
+        with self._file.changing() as leases:
+            self._check(leases, lease, now_ms)
+            renewed = replace(lease, expires_ms=now_ms + ttl_ms)
+            leases[lease.name] = asdict(renewed)
+        return renewed
+
+    def check(self, lease: Lease, *, now_ms: int) -> None:
+        self._check(self._file.read(), lease, now_ms)
+
+    def release(self, lease: Lease) -> None:
+        with self._file.changing() as leases:
+            if self._is_newest(leases, lease):
+                self._end(leases, lease)
+
+    def _check(self, leases: dict[str, Any], lease: Lease, now_ms: int) -> None:
+        newest = self._newest(leases, lease.name)
+        if not newest or not self._is_newest(leases, lease) or not self._is_live(newest, now_ms):
+            raise LeaseLost(lease.name, lease.holder)
+
+    def _is_newest(self, leases: dict[str, Any], lease: Lease) -> bool:
+        newest = self._newest(leases, lease.name)
+        return newest is not None and (newest.holder, newest.token) == (lease.holder, lease.token)
+
+    def _newest(self, leases: dict[str, Any], name: str) -> Lease | None:
+        return Lease(**leases[name]) if name in leases else None
+
+    def _is_live(self, lease: Lease, now_ms: int) -> bool:
+        return now_ms < lease.expires_ms
+
+    def _end(self, leases: dict[str, Any], lease: Lease) -> None:
+        # Kept: its token must never be given again.
+        leases[lease.name] = asdict(replace(lease, expires_ms=0))

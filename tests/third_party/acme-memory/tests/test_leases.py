@@ -1,0 +1,15 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from acme_memory.leases import JsonLeases
+
+from clawmem.contracts.lease import LeaseAcquireContract, LeaseFenceContract, LeaseReleaseContract
+from clawmem.ports.lease import LeaseStore
+
+
+class TestJsonLeases(LeaseAcquireContract, LeaseFenceContract, LeaseReleaseContract):
+    @pytest.fixture
+    def leases(self, tmp_path: Path) -> LeaseStore:
+        return JsonLeases(tmp_path / "leases.json")

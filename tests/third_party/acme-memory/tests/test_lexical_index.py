@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from acme_memory.lexical_index import JsonLexicalIndex
+
+from clawmem.adapters.memory.vault import MemoryVault
+from clawmem.contracts.assembled import AssembledVault
+from clawmem.contracts.derived_index import LexicalCommitContract
+from clawmem.contracts.lexical_index import LexicalMatchingContract
+from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
+from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
+from clawmem.ports.capability import ALL, Capability
+from clawmem.ports.vault import Vault
+
+LACKING = frozenset({Capability.STEMMING, Capability.PHRASE})
+
+
+class TestJsonLexicalIndex(
+    LexicalCommitContract,
+    LexicalMatchingContract,
+    LexicalRankingContract,
+    LexicalScopeContract,
+    LexicalUpkeepContract,
+):
+    capabilities: ClassVar[frozenset[Capability]] = ALL - LACKING
+
+    @pytest.fixture
+    def reopen(self, tmp_path: Path) -> Callable[[], Vault]:
+        records = MemoryVault()
+        return lambda: AssembledVault(records, lexical=JsonLexicalIndex(tmp_path))
+
+    @pytest.fixture
+    def vault(self, reopen: Callable[[], Vault]) -> Vault:
+        return reopen()
