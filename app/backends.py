@@ -32,6 +32,13 @@ def backend_named(name: str) -> Backend:
     return _of_a_package(name)
 
 
+def refuse_unknown(name: str) -> None:
+    """Raise `ConfigError` unless a person can choose that backend."""
+    if name in INTERNAL:
+        raise ConfigError(f"{name!r} is the vault's own choice. Choose: {', '.join(known_backends())}.")
+    backend_named(name)
+
+
 def known_backends() -> list[str]:
     """The names that a person can choose from, sorted."""
     from importlib.metadata import entry_points

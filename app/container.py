@@ -63,7 +63,8 @@ class Container(containers.DeclarativeContainer):
         read_only=config.read_only,
         options=config.options,
     )
-    indexer = providers.Factory(late(f"{_SERVICES}.indexes.indexer:Indexer"), records, clock, holder)
+    is_gone = providers.Object(late("clawmem.adapters.system.holder:is_gone"))
+    indexer = providers.Factory(late(f"{_SERVICES}.indexes.indexer:Indexer"), records, clock, holder, is_gone)
     vault = providers.Singleton(late(f"{_SERVICES}.indexes.vault:ServedVault"), records, engines, indexer)
     embedder = providers.Singleton(late("clawmem.adapters.models.static:StaticEmbedder"))
     parse_yaml = providers.Singleton(_function("clawmem.adapters.files.front_matter:parse_yaml"))

@@ -120,9 +120,6 @@ def open_services(settings: Settings, *, read_only: bool = False, create: bool =
 
 def _choose_backend(vault: ServedVault, asked: str, *, read_only: bool) -> None:
     """A vault that holds nothing yet takes any backend; one in use is moved by `clawmem migrate` alone."""
-    from clawmem.app.backends import backend_named
-
-    backend_named(asked)
     if read_only or vault.documents.following(0, 1):
         raise BackendMismatch(vault.backend, asked)
     vault.move(asked)

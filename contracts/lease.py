@@ -301,6 +301,39 @@ class LeaseFenceContract(_LeaseContract):
 class LeaseReleaseContract(_LeaseContract):
     """Giving a lease back. Supply ``leases``: an EMPTY ``LeaseStore``."""
 
+    def test_current_is_the_live_lease(self, leases: LeaseStore) -> None:
+        """
+        Anybody sees the live lease of a name as its holder has it; none before, at its expiry, or after its release.
+
+        If this fails: expired or released rows are shown, or the boundary is one off.
+        """
+        assert leases.current("index", now_ms=T0) is None
+        lease = leases.acquire("index", "a", now_ms=T0, ttl_ms=100)
+        assert lease is not None
+
+        assert leases.current("index", now_ms=T0 + 99) == lease
+        assert leases.current("index", now_ms=T0 + 100) is None
+        assert leases.current("other", now_ms=T0) is None
+        leases.release(lease)
+        assert leases.current("index", now_ms=T0) is None
+
+    def test_a_lease_can_be_given_back_for_its_holder(self, leases: LeaseStore) -> None:
+        """
+        Releasing what `current` shows frees the name, and the holder is told by the fence.
+
+        If this fails: only the object that acquired it can release a lease.
+        """
+        lease = leases.acquire("index", "a", now_ms=T0, ttl_ms=100)
+        seen = leases.current("index", now_ms=T0)
+        assert lease is not None
+        assert seen is not None
+
+        leases.release(seen)
+
+        assert leases.acquire("index", "b", now_ms=T0, ttl_ms=100) is not None
+        with pytest.raises(LeaseLost):
+            leases.check(lease, now_ms=T0)
+
     def test_release_frees_the_name(self, leases: LeaseStore) -> None:
         """
         A released name is anyone's at once, and the lease no longer passes.

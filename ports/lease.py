@@ -30,6 +30,14 @@ class LeaseStore(Protocol):
         """
         ...
 
+    def current(self, name: str, *, now_ms: int) -> Lease | None:
+        """
+        The live lease of *name*, whoever holds it; ``None`` when it is free.
+
+        Who knows that its holder is dead may give it back for it with `release`.
+        """
+        ...
+
     def renew(self, lease: Lease, *, now_ms: int, ttl_ms: int) -> Lease:
         """
         Extend a lease that is still held to ``now_ms + ttl_ms``, keeping its token.

@@ -75,8 +75,8 @@ class LanceIndex(ABC):
         self._refuse_read_only()
         table = self._latest()
         with translated(self._store.uri), self._pace.measured():
-            table.optimize(cleanup_older_than=KEPT)
             self._renew_indexes(table, all_of_them=True)
+            _compact(table)
 
     def faults(self) -> list[str]:
         try:
@@ -213,9 +213,14 @@ class LanceIndex(ABC):
             if not (is_scattered or self._lags(table)) or not (is_cheap or self._pace.allows()):
                 return
             with self._pace.measured():
-                if is_scattered:
-                    table.optimize(cleanup_older_than=KEPT)
                 self._renew_indexes(table)
+                if is_scattered:
+                    _compact(table)
 
     def _lags(self, table: Any) -> bool:
         return self._unindexed(table) > min(MOST_UNINDEXED, int(table.count_rows()) // _UNINDEXED_SHARE)
+
+
+def _compact(table: Any) -> None:
+    # After the indexes were brought up to date: the other way round it merges into them what is then made anew.
+    table.optimize(cleanup_older_than=KEPT)

@@ -21,6 +21,10 @@ class MemoryLeases:
         self._newest[name] = Lease(name, holder, token, now_ms + ttl_ms)
         return self._newest[name]
 
+    def current(self, name: str, *, now_ms: int) -> Lease | None:
+        newest = self._newest.get(name)
+        return newest if newest and newest.expires_ms > now_ms else None
+
     def renew(self, lease: Lease, *, now_ms: int, ttl_ms: int) -> Lease:
         self.check(lease, now_ms=now_ms)
         self._newest[lease.name] = replace(lease, expires_ms=now_ms + ttl_ms)

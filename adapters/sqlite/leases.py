@@ -16,6 +16,7 @@ update leases set expires_ms = :until
  where name = :name and holder = :holder and token = :token and expires_ms > :now
 returning token
 """
+_CURRENT = "select name, holder, token, expires_ms from leases where name = ? and expires_ms > ?"
 _CHECK = """
 select 1 from leases where name = :name and holder = :holder and token = :token and expires_ms > :now
 """
@@ -33,6 +34,10 @@ class SqliteLeases:
         until = now_ms + ttl_ms
         rows = self._db.write(_ACQUIRE, {"name": name, "holder": holder, "until": until, "now": now_ms})
         return Lease(name, holder, rows[0][0], until) if rows else None
+
+    def current(self, name: str, *, now_ms: int) -> Lease | None:
+        row = self._db.row(_CURRENT, (name, now_ms))
+        return Lease(*row) if row else None
 
     def renew(self, lease: Lease, *, now_ms: int, ttl_ms: int) -> Lease:
         until = now_ms + ttl_ms

@@ -64,7 +64,7 @@ class SqliteLexicalIndex(Commits):
 
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         held = self._held(query, grain)
-        entries = self.count(grain)
+        entries = self._entries(grain, held)
         rarities = {term: math.log1p((entries - n + 0.5) / (n + 0.5)) for term, n in held.items()}
         seen, bindings = documents_in(scope)
         return self._ranked(query, grain, limit, held, rarities, seen, bindings)
@@ -115,6 +115,10 @@ class SqliteLexicalIndex(Commits):
     def _held(self, query: LexicalQuery, grain: Grain) -> dict[Term, int]:
         return {term: self.holding(term, grain) for term in dict.fromkeys(query.terms) if _has_word(term)}
 
+    def _entries(self, grain: Grain, held: Mapping[Term, int]) -> int:
+        # Another process may empty the index between two counts; no term is held by more than all.
+        return max(self.count(grain), *held.values(), 0)
+
     def _ranked(
         self,
         query: LexicalQuery,
@@ -129,7 +133,7 @@ class SqliteLexicalIndex(Commits):
         if limit < 1 or not terms or (query.every and len(terms) < len(held)):
             return []
         asked = terms if query.every else telling(terms, held)
-        entries = self.count(grain)
+        entries = self._entries(grain, held)
         factors = {term: -rarities[term] / _fts5_rarity(entries, held[term]) for term in asked}
         every = query.every and len(asked) > 1
         sql = _statement(grain, len(asked), seen, every=every)

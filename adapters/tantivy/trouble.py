@@ -9,7 +9,7 @@ from clawmem.ports.errors import ClawmemError, IndexDamaged, IndexUnavailable, I
 
 # tantivy says everything by ValueError, what was asked wrongly included; these are about its files.
 _FILES = re.compile(
-    "Failed to open|Failed to acquire|IO error|in a thread|Data corrupted|Schema error|compatible|FastField error"
+    "Failed to open|does not exist|Failed to acquire|IO error|in a thread|Data corrupted|Schema error|compatible|FastField error"
 )
 # What the system refused can pass; what it did not find is gone.
 _REFUSED = re.compile(r'Os \{ code: (?!2,)\d+.*?message: "(?P<reason>[^"]+)"')

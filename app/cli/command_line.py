@@ -96,6 +96,8 @@ class CommandLine(Verbs):
         with _exit_codes():
             chosen = {**extra, "prog_name": "clawmem", "standalone_mode": False}
             code = super().main(*args, **chosen)
+            if code == INTERRUPTED:  # typer says it by a code, and nothing to the person
+                raise KeyboardInterrupt
             sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
 

@@ -40,9 +40,11 @@ def migrate(
     to: Annotated[str, typer.Option("--to", help="The backend that shall keep the indexes.")],
 ) -> None:
     """Move the vault's indexes to another backend; searchable throughout, goes on where it was stopped."""
+    from clawmem.app.backends import refuse_unknown
     from clawmem.app.cli.progress import progress
     from clawmem.app.cli.rendering import show, show_json
 
+    refuse_unknown(to)
     with opened(ctx, any_backend=True) as services:
         before = services.vault.backend
         with progress(f"Moving to {to}") as step:

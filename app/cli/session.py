@@ -40,6 +40,8 @@ def settings_of(ctx: typer.Context) -> Settings:
 
     chosen = _chosen(ctx)
     settings = load_settings(vault=chosen.vault, backend=chosen.backend)
+    if settings.backend:
+        _refuse_unknown(settings.backend)
     if not settings.color:
         os.environ["NO_COLOR"] = "1"  # said in .env: rich and typer look at the process's own alone
     return settings
@@ -93,6 +95,12 @@ def one_of(option: str, value: str, known: Sequence[str]) -> str:
     if value not in known:
         raise InvalidInput("INVALID_INPUT", f"{option} {value!r} is not known. Choose: {', '.join(known)}.")
     return value
+
+
+def _refuse_unknown(backend: str) -> None:
+    from clawmem.app.backends import refuse_unknown
+
+    refuse_unknown(backend)  # before anything is made or written down
 
 
 def _chosen(ctx: typer.Context) -> Chosen:

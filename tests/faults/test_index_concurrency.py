@@ -228,6 +228,21 @@ class TestClock:
         other.vault.keep_up()
         assert_current(other)
 
+    def test_of_a_process_that_was_killed(self, lagging: ServedWorld) -> None:
+        """Its lease is given back for it: the next one carries at once what it left behind."""
+        now_ms = lagging.lease_clock.now_ms()
+        leases = lagging.vault.leases
+        assert leases.acquire("index lexical", "killed", now_ms=now_ms, ttl_ms=LEASE_MS)
+        heir = Indexer(
+            lagging.records, lagging.lease_clock, "heir", is_gone=lambda holder: holder == "killed"
+        )
+
+        with Indexer(lagging.records, lagging.lease_clock, "other").leased(Role.LEXICAL) as refused:
+            assert refused is None
+        with heir.leased(Role.LEXICAL) as lease:
+            assert lease is not None
+            assert leases.current("index lexical", now_ms=now_ms) == lease
+
     def test_in_the_middle_of_a_batch(
         self, lagging: ServedWorld, another: Callable[[], ServedWorld], monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -80,6 +80,13 @@ def kept(served: ServedWorld, request: pytest.FixtureRequest, monkeypatch: pytes
     return made
 
 
+def cut_off(folder: Path) -> None:
+    """Halve the files that hold the entries; lists and markers are smaller."""
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    for file in sorted(files, key=lambda file: file.stat().st_size)[len(files) // 2 :]:
+        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+
+
 class TestOnTheDisk:
     def test_the_folder_is_gone(self, kept: Kept) -> None:
         """A deleted index is missed and made anew."""
@@ -91,8 +98,7 @@ class TestOnTheDisk:
     def test_every_file_is_cut_off(self, kept: Kept) -> None:
         """A truncated index is no index."""
         with laid_aside(kept) as folder:
-            for file in biggest_files(folder):
-                file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+            cut_off(folder)
 
         assert_heals(kept)
 
@@ -127,14 +133,15 @@ class TestOnTheDisk:
 
         assert_heals(kept)
 
-    def test_while_somebody_else_makes_it_anew(self, kept: Kept) -> None:
+    @pytest.mark.parametrize("ruin", [shutil.rmtree, cut_off], ids=["gone", "cut off"])
+    def test_while_somebody_else_makes_it_anew(self, kept: Kept, ruin: Callable[[Path], None]) -> None:
         """Whoever cannot help says that it lags, and leaves it to the other one."""
         world = kept.world
         now_ms = world.lease_clock.now_ms()
         lease = world.vault.leases.acquire(f"index {kept.role}", "another", now_ms=now_ms, ttl_ms=LEASE_MS)
         assert lease
         with laid_aside(kept) as folder:
-            shutil.rmtree(folder)
+            ruin(folder)
 
         world.lease_clock.set(now_ms)
         world.vault.keep_up()
@@ -269,8 +276,7 @@ class TestACrashedBuild:
 
     def test_it_is_cut_off(self, building: Path, goes_on: Callable[[], None]) -> None:
         """What was built and is broken is built again."""
-        for file in biggest_files(building):
-            file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+        cut_off(building)
 
         goes_on()
 
@@ -343,12 +349,6 @@ def change_notes(world: ServedWorld) -> None:
 def interrupted(done: int, total: int) -> None:
     if done >= total // 2:
         raise KeyboardInterrupt
-
-
-def biggest_files(folder: Path) -> list[Path]:
-    """The files that hold the entries: lists and markers are smaller."""
-    files = [file for file in folder.rglob("*") if file.is_file()]
-    return sorted(files, key=lambda file: file.stat().st_size)[len(files) // 2 :]
 
 
 def assert_heals(kept: Kept) -> None:

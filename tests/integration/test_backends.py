@@ -154,13 +154,20 @@ class TestANewVault:
         assert "haruka.md" in invoke("search", "ticket machines").stdout
         assert invoke("verify").exit_code == 0
 
-    @pytest.mark.parametrize("name", ["oracle", "hollow"])
-    def test_one_that_cannot_be(self, invoke: Invoke, notes: Path, acme: Path, name: str) -> None:
-        """It is refused in one sentence, and what is there afterwards is no vault that anybody moved."""
+    @pytest.mark.parametrize("name", ["oracle", "hollow", "sidecar"])
+    def test_one_that_cannot_be(
+        self, invoke: Invoke, notes: Path, acme: Path, vault: Path, home: Path, name: str
+    ) -> None:
+        """It is refused in one sentence, before anything is made or written down."""
         said = refused(invoke("--backend", name, "bootstrap", notes))
 
         assert repr(name) in said
-        assert info(invoke)["backend"] == "sqlite"
+        assert not vault.exists()
+        assert not (home / ".config").exists()
+
+    def test_the_sidecar_is_no_target(self, remembered: Invoke) -> None:
+        """The vault lets it serve by itself; a person cannot move there."""
+        assert "'sidecar' is the vault's own choice" in refused(remembered("migrate", "--to", "sidecar"))
 
 
 class TestAVaultInUse:

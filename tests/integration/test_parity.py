@@ -51,6 +51,7 @@ KEYWORD_TIE = 0.005  # engines round lengths: scores that are this near to each 
 VECTOR_TIE = 1e-6
 FIGURES = ("recall@5", "recall@10", "ndcg@10", "mrr@10")
 FIGURE_MARGIN = 0.01
+MOVED = 2  # questions; where few are judged, as many may change places between first and tenth
 
 # Which notes answer; asked as people ask, and three times as they look for a name.
 QUESTIONS = {
@@ -113,6 +114,11 @@ class Judged:
     @property
     def questions(self) -> list[str]:
         return list(dict.fromkeys(query.text for query in collection_in(self.folder).queries))
+
+    @property
+    def asked(self) -> int:
+        """How many judgements a mean is made of."""
+        return len(collection_in(self.folder).queries)
 
     @property
     def vectors(self) -> list[VectorEntry]:
@@ -324,9 +330,10 @@ class TestFigures:
         for turns in (False, True) if has_turns else (False,):
             figures = {backend: figures_of(judged, backend, mode, turns=turns) for backend in BACKENDS}
 
+            margin = FIGURE_MARGIN if judged.folder == NOTES else max(FIGURE_MARGIN, MOVED / judged.asked)
             for name in FIGURES:
                 values = sorted(means[name] for means in figures.values())
-                assert values[-1] - values[0] <= FIGURE_MARGIN, (name, turns, figures)
+                assert values[-1] - values[0] <= margin, (name, turns, figures)
                 assert values[0] > 0.1, (name, turns, figures)  # or there would be nothing to compare
 
 

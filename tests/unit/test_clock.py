@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 
 import pytest
 
 from clawmem.adapters.system.clock import SystemClock
-from clawmem.adapters.system.holder import holder_id
+from clawmem.adapters.system.holder import holder_id, is_gone
 
 
 def test_now_is_the_time_of_the_system_in_milliseconds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,3 +30,15 @@ def test_a_holder_names_its_process() -> None:
 def test_two_holders_are_never_the_same() -> None:
     """Two ids of one process differ, so a reused process id is no other's lease."""
     assert len({holder_id() for _ in range(100)}) == 100
+
+
+def test_a_process_that_ended_is_gone() -> None:
+    """One that runs is not, nor one of another machine, nor a holder of another form."""
+    host, pid, _ = holder_id().rsplit(":", 2)
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+
+    assert is_gone(f"{host}:{ended.pid}:abc") is (os.name != "nt")
+    assert not is_gone(f"{host}:{pid}:abc")
+    assert not is_gone(f"elsewhere:{ended.pid}:abc")
+    assert not any(map(is_gone, ("", "a", "a:b:c", f"{host}:x:abc")))

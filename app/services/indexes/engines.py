@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import cast
 
 from clawmem.ports.backend import Backend, IndexPlace
@@ -57,6 +58,10 @@ class Engines:
         """Delete an index for good."""
         if record.engine != OWN:
             self._named(record.engine).discard(self._place(record))
+
+    def size_bytes(self) -> int:
+        """What the indexes beside the vault take; those elsewhere are not counted."""
+        return sum(file.stat().st_size for file in Path(self._folder).rglob("*") if file.is_file())
 
     def _place(self, record: IndexRecord) -> IndexPlace:
         name = f"{record.role}-{record.generation}"

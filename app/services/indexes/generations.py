@@ -159,9 +159,19 @@ class Generations:
                 self._records.vectors.remove(number)
             self._records.vectors.put(self._indexer.vectors(ids))
 
+    def _before(self, document_id: int) -> int:
+        """How many documents an earlier build has done already."""
+        count = last = 0
+        while last < document_id and (
+            documents := self._records.documents.following(last, DOCUMENTS_AT_ONCE)
+        ):
+            count += sum(document.id <= document_id for document in documents)
+            last = documents[-1].id
+        return count
+
     def _batches(self, after: int, progress: Progress) -> Iterator[list[Document]]:
         total = sum(self._records.documents.collections().values())
-        done, last = 0, after
+        done, last = self._before(after), after
         while documents := self._records.documents.following(last, DOCUMENTS_AT_ONCE):
             yield documents
             done, last = done + len(documents), documents[-1].id

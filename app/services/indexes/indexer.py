@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import cast
 
@@ -37,21 +37,40 @@ class Indexer:
     at any moment costs the batch that was under way.
     """
 
-    def __init__(self, records: RecordVault, clock: Clock, holder: str) -> None:
+    def __init__(
+        self,
+        records: RecordVault,
+        clock: Clock,
+        holder: str,
+        is_gone: Callable[[str], bool] = lambda holder: False,
+    ) -> None:
         self._records = records
         self._clock = clock
         self._holder = holder
+        self._is_gone = is_gone
 
     @contextmanager
     def leased(self, role: Role) -> Iterator[Lease | None]:
         """The right to write a role's indexes; ``None`` while another process has it."""
-        leases, now_ms = self._records.leases, self._clock.now_ms()
-        lease = leases.acquire(f"index {role}", self._holder, now_ms=now_ms, ttl_ms=LEASE_MS)
+        name = f"index {role}"
+        lease = self._acquired(name) or self._inherited(name)
         try:
             yield lease
         finally:
             if lease:
-                leases.release(lease)
+                self._records.leases.release(lease)
+
+    def _acquired(self, name: str) -> Lease | None:
+        now_ms = self._clock.now_ms()
+        return self._records.leases.acquire(name, self._holder, now_ms=now_ms, ttl_ms=LEASE_MS)
+
+    def _inherited(self, name: str) -> Lease | None:
+        """The lease of a process that was killed: nobody else would give it back before it expires."""
+        current = self._records.leases.current(name, now_ms=self._clock.now_ms())
+        if current is None or not self._is_gone(current.holder):
+            return None
+        self._records.leases.release(current)
+        return self._acquired(name)
 
     def renewed(self, lease: Lease) -> Lease:
         """The right for as long again. Raises `LeaseLost` when it has run out or somebody else has it."""

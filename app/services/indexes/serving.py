@@ -73,7 +73,7 @@ class Outside(Generic[Index]):
             return None
         with self._opening:  # or each leg of the first question would open one
             self._refuse_while_resting()
-            if self._opened is None or self._opened[0] < record.generation:
+            if self._opened is None or self._opened[0] != record.generation:
                 with self.watched():
                     self._opened = record.generation, cast("Index", self._engines.open(record))
             return self._opened[1]

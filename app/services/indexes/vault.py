@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 from clawmem.app.services.indexes.engines import Engines
 from clawmem.app.services.indexes.generations import Generations, Progress
@@ -94,9 +95,11 @@ class ServedVault:
 
     def info(self) -> VaultInfo:
         """See `clawmem.ports.vault.Vault.info`."""
+        info = self._records.info()
         return replace(
-            self._records.info(),
+            info,
             backend=self.backend,
+            size_bytes=info.size_bytes + self._engines.size_bytes(),
             lexical_method=self._lexical.method,
             vector_method=self._vectors.method,
         )
@@ -152,52 +155,48 @@ class ServedVault:
         else:
             self.generations.rebuild_own(role, progress)
 
-    def _heal(self, outside: Outside[LexicalIndex] | Outside[VectorIndex], progress: Progress) -> None:
-        try:
-            self._carry(outside, strict=True)
-        except IndexDamaged:
-            record = outside.record()
-            outside.release()
-            if record:
-                self._attempt(
-                    outside.role,
-                    lambda: self.generations.replace(outside.role, record.engine, progress),
-                )
-
-    def _carry(self, outside: Outside[LexicalIndex] | Outside[VectorIndex], *, strict: bool = False) -> None:
-        """Carry changes outside; a broken index is left to `keep_up`."""
+    def _heal(self, outside: Outside[Any], progress: Progress) -> None:
+        before = outside.record()
 
         def run() -> None:
-            record, index = outside.record(), outside.index()
-            if record is None or index is None:
-                return
-            with self._indexer.leased(outside.role) as lease:
-                if lease:
-                    self._indexer.catch_up(record, index, lease)
+            try:
+                self._catch_up(outside)
+            except IndexDamaged:
+                outside.release()
+                after = outside.record()
+                if before and after and before.generation == after.generation:  # else somebody was faster
+                    self.generations.replace(outside.role, before.engine, progress)
 
-        try:
-            self._attempt(outside.role, run)
-        except IndexDamaged as error:
-            if strict:
-                raise
-            self.lagging[outside.role] = str(error)
+        self._attempt(outside.role, run)
+
+    def _carry(self, outside: Outside[Any]) -> None:
+        """Carry changes outside; a broken index is left to `keep_up`."""
+        self._attempt(outside.role, lambda: self._catch_up(outside))
+
+    def _catch_up(self, outside: Outside[Any]) -> None:
+        record, index = outside.record(), outside.index()
+        if record is None or index is None:
+            return
+        with self._indexer.leased(outside.role) as lease:
+            if lease:
+                self._indexer.catch_up(record, index, lease)
+            else:
+                outside.unseen(index)  # who may not write can still see that it is broken
 
     def _attempt(self, role: Role, action: Callable[[], None]) -> None:
         try:
             action()
-        except IndexDamaged:
-            raise
         except (*NOT_THERE, IndexBusy, LeaseLost) as error:
             self.lagging[role] = str(error)
 
     def _choose_vectors(self, progress: Progress) -> None:
+        self._attempt(Role.VECTORS, lambda: self._choose(progress))
+
+    def _choose(self, progress: Progress) -> None:
         record = self._meaning.record()
         if record and record.engine != SIDECAR:
             return
         wanted = wants_sidecar(self._vectors.count(), record is not None)
         if wanted != (record is not None):
             self._meaning.release()
-            self._attempt(
-                Role.VECTORS,
-                lambda: self.generations.replace(Role.VECTORS, SIDECAR if wanted else None, progress),
-            )
+            self.generations.replace(Role.VECTORS, SIDECAR if wanted else None, progress)

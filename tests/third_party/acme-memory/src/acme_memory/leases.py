@@ -25,6 +25,10 @@ class JsonLeases:
             leases[name] = asdict(lease)
         return lease
 
+    def current(self, name: str, *, now_ms: int) -> Lease | None:
+        newest = self._newest(self._file.read(), name)
+        return newest if newest and self._is_live(newest, now_ms) else None
+
     def renew(self, lease: Lease, *, now_ms: int, ttl_ms: int) -> Lease:
         with self._file.changing() as leases:
             self._check(leases, lease, now_ms)

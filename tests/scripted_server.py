@@ -1,0 +1,164 @@
+"""A model server on loopback that does as it is told, however bad; what it was asked it remembers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Event, Thread
+from typing import Any
+
+from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.memory.reranker import OverlapReranker
+from clawmem.contracts.samples import floats
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request as it came."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A reply, and how it is sent."""
+
+    body: bytes = b""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    claimed: int | None = None  # bytes, instead of how many there are
+    wait_s: float = 0.0  # before the first byte
+    drip_s: float = 0.0  # before every further one
+    hangs_up: bool = False  # instead of a reply
+
+
+Answer = Callable[[Asked], Said]
+
+
+def said(data: Any, status: int = 200, **headers: str) -> Said:
+    """A reply in JSON."""
+    return Said(json.dumps(data).encode(), status, {name.replace("_", "-"): v for name, v in headers.items()})
+
+
+class ScriptedServer:
+    """Answers with `answer`, which may be exchanged at any time."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        self.asked: list[Asked] = []
+        self._released = Event()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server.daemon_threads = True
+        self._thread = Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
+        self._thread.start()
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+
+    def questions(self, path: str = "") -> list[Any]:
+        """The bodies that were sent to a path, or to all but the list of models."""
+        return [one.body for one in self.asked if one.path == path or (not path and one.body is not None)]
+
+    def close(self) -> None:
+        """Let go of those who wait, and refuse connections from now on."""
+        self._released.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        script = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:  # noqa: N802 - the name that the library calls
+                self._reply(None)
+
+            def do_POST(self) -> None:  # noqa: N802
+                self._reply(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+
+            def _reply(self, body: Any) -> None:
+                asked = Asked(self.path, {name.lower(): v for name, v in self.headers.items()}, body)
+                script.asked.append(asked)
+                try:
+                    script.send(self, script.answer(asked))
+                except OSError:  # whoever asked has gone
+                    self.close_connection = True
+
+            def log_message(self, format: str, *args: Any) -> None:
+                pass
+
+        return Handler
+
+    def send(self, handler: BaseHTTPRequestHandler, reply: Said) -> None:
+        """Send *reply* the way it wants to be sent."""
+        self._released.wait(reply.wait_s)
+        handler.close_connection = reply.hangs_up or reply.claimed is not None
+        if reply.hangs_up:
+            return
+        handler.send_response(reply.status)
+        length = len(reply.body) if reply.claimed is None else reply.claimed
+        for name, value in {"Content-Type": "application/json", **reply.headers}.items():
+            handler.send_header(name, value)
+        handler.send_header("Content-Length", str(length))
+        handler.end_headers()
+        step = 1 if reply.drip_s else len(reply.body)
+        for start in range(0, len(reply.body), step or 1):
+            if self._released.wait(reply.drip_s if start else 0):
+                return
+            handler.wfile.write(reply.body[start : start + step])
+
+
+@contextmanager
+def scripted(answer: Answer) -> Iterator[ScriptedServer]:
+    """A server that ends with the block."""
+    server = ScriptedServer(answer)
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def well_behaved(asked: Asked) -> Said:
+    """What a llama-server says, by the models in memory."""
+    if asked.path == "/v1/models":
+        return listing("tiny")
+    if asked.path == "/v1/embeddings":
+        return said(embeddings([*floats_of(text)] for text in asked.body["input"]))
+    if asked.path == "/v1/rerank":
+        return said(ranking(asked.body["query"], asked.body["documents"]))
+    if asked.path == "/v1/chat/completions":
+        return said(message(asked.body["messages"][0]["content"]))
+    return said({"error": {"code": 404, "message": "File Not Found", "type": "not_found_error"}}, 404)
+
+
+def listing(name: str, **meta: Any) -> Said:
+    """The one model that is served."""
+    return said({"object": "list", "data": [{"id": name, "meta": meta}]})
+
+
+def floats_of(text: str) -> tuple[float, ...]:
+    """The vector of a text."""
+    return floats(HashingEmbedder().embed_query(text))
+
+
+def embeddings(vectors: Iterator[Any] | list[Any]) -> dict[str, Any]:
+    """An answer that holds *vectors*."""
+    data = [{"object": "embedding", "index": n, "embedding": vector} for n, vector in enumerate(vectors)]
+    return {"object": "list", "data": data, "usage": {"prompt_tokens": 7, "total_tokens": 7}}
+
+
+def ranking(query: str, documents: list[str]) -> dict[str, Any]:
+    """An answer that holds scores, best first."""
+    scores = OverlapReranker().rerank(query, documents, timeout_s=1)
+    results = [{"index": n, "relevance_score": 8 * score - 4} for n, score in enumerate(scores)]
+    return {"results": sorted(results, key=lambda one: -one["relevance_score"])}
+
+
+def message(text: Any) -> dict[str, Any]:
+    """An answer that is a message."""
+    return {"choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}]}
