@@ -34,7 +34,7 @@ test: $(VENV)/installed-dev
 	run mypy; \
 	run lint-imports --no-logo; \
 	if [ -n "$$failed" ]; then echo "Failed: $${failed#; } (the tests run all the same)" >&2; fi; \
-	run pytest; \
+	run pytest -n auto --dist loadfile; \
 	[ -z "$$failed" ]
 
 # BENCH_DATA is one collection, or a folder of them: NAME/dev/queries.jsonl and what belongs to it.

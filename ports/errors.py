@@ -301,7 +301,8 @@ class ModelUnavailable(ModelError):
         self.retry_after_s = retry_after_s
         when = "later" if retry_after_s is None else f"in {max(1, round(retry_after_s))} seconds"
         super().__init__(
-            model, f"The model {model} cannot answer now: {reason}. Check that it is running, or try again {when}."
+            model,
+            f"The model {model} cannot answer now: {reason}. Check that it is running, or try again {when}.",
         )
 
 

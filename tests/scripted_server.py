@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 from typing import Any
 
+from clawmem.adapters.http.embedder import HttpEmbedder
+from clawmem.adapters.http.providers import LLAMA_SERVER
+from clawmem.adapters.http.transport import Transport
+from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.reranker import OverlapReranker
 from clawmem.contracts.samples import floats
@@ -35,6 +39,7 @@ class Said:
     wait_s: float = 0.0  # before the first byte
     drip_s: float = 0.0  # before every further one
     hangs_up: bool = False  # instead of a reply
+    is_raw: bool = False  # the body is all that is sent, status line and headers included
 
 
 Answer = Callable[[Asked], Said]
@@ -75,10 +80,10 @@ class ScriptedServer:
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
-            def do_GET(self) -> None:  # noqa: N802 - the name that the library calls
+            def do_GET(self) -> None:
                 self._reply(None)
 
-            def do_POST(self) -> None:  # noqa: N802
+            def do_POST(self) -> None:
                 self._reply(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
 
             def _reply(self, body: Any) -> None:
@@ -97,20 +102,24 @@ class ScriptedServer:
     def send(self, handler: BaseHTTPRequestHandler, reply: Said) -> None:
         """Send *reply* the way it wants to be sent."""
         self._released.wait(reply.wait_s)
-        handler.close_connection = reply.hangs_up or reply.claimed is not None
+        handler.close_connection = reply.hangs_up or reply.is_raw or reply.claimed is not None
         if reply.hangs_up:
             return
+        if not reply.is_raw:
+            self._send_head(handler, reply)
+        step = 1 if reply.drip_s else len(reply.body)
+        for start in range(0, len(reply.body), step or 1):
+            if self._released.wait(reply.drip_s if start else 0):
+                return
+            handler.wfile.write(reply.body[start : start + step])
+
+    def _send_head(self, handler: BaseHTTPRequestHandler, reply: Said) -> None:
         handler.send_response(reply.status)
         length = len(reply.body) if reply.claimed is None else reply.claimed
         for name, value in {"Content-Type": "application/json", **reply.headers}.items():
             handler.send_header(name, value)
         handler.send_header("Content-Length", str(length))
         handler.end_headers()
-        step = 1 if reply.drip_s else len(reply.body)
-        for start in range(0, len(reply.body), step or 1):
-            if self._released.wait(reply.drip_s if start else 0):
-                return
-            handler.wfile.write(reply.body[start : start + step])
 
 
 @contextmanager
@@ -161,4 +170,40 @@ def ranking(query: str, documents: list[str]) -> dict[str, Any]:
 
 def message(text: Any) -> dict[str, Any]:
     """An answer that is a message."""
-    return {"choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}]}
+    return {
+        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}]
+    }
+
+
+class Models:
+    """Servers, and adapters over them, whose waits are noted instead of waited; all end with *stack*."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self.clock = ManualClock()
+        self.slept: list[float] = []
+
+    def serve(self, answer: Answer = well_behaved) -> ScriptedServer:
+        """A server."""
+        return self._stack.enter_context(scripted(answer))
+
+    def sleep(self, seconds: float) -> None:
+        """Let the clock go on."""
+        self.slept.append(seconds)
+        self.clock.advance(round(seconds * 1000))
+
+    def transport(self, url: str, **rest: Any) -> Transport:
+        """With a model called ``tiny``, and no chance."""
+        made = Transport(url, model="tiny", clock=self.clock, sleep=self.sleep, chance=lambda: 0.5, **rest)
+        self._stack.callback(made.close)
+        return made
+
+    def embedder(self, url: str, **rest: Any) -> HttpEmbedder:
+        """Of a server of one's own."""
+        return HttpEmbedder(self.transport(url), LLAMA_SERVER, model="tiny", **rest)
+
+    def factory(self, make: Callable[..., Any], url: str, **rest: Any) -> Any:
+        """What one of the three factories makes."""
+        made = make(url, self.clock, **rest)
+        self._stack.callback(made.close)
+        return made

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from clawmem.adapters.sidecar.draft import Draft
 
 EXACT_ROWS = 100_000  # comparing all of them takes about 10 ms of 256 dimensions
-CANDIDATES = 4000  # of each segment
+CANDIDATES = 16_000  # of each segment: 4 ms, and recall .98 where many texts are nearly alike (4000: .92)
 
 
 class SidecarVectorIndex:

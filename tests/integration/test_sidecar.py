@@ -15,6 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 import clawmem
+from clawmem.adapters.sidecar import vector_index
 from clawmem.adapters.sidecar.backend import SIDECAR
 from clawmem.adapters.sidecar.codes import counted_in_parallel, differing_bits, encode
 from clawmem.adapters.sidecar.manifest import FileRecord, SegmentRecord
@@ -102,8 +103,11 @@ class TestNearest:
         assert index.method == "sidecar, exact"
 
     @pytest.mark.parametrize("commits", [1, 2])
-    def test_nearly_all_are_found_by_codes(self, open_index: Open, vectors: Floats, commits: int) -> None:
+    def test_nearly_all_are_found_by_codes(
+        self, open_index: Open, vectors: Floats, commits: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """Beyond that, ninety-eight of a hundred are found, in one segment or several; scores are cosines."""
+        monkeypatch.setattr(vector_index, "CANDIDATES", 4000)  # not nearly all of so few
         rows, questions = vectors[:ROWS], vectors[ROWS:]
         index = open_index(exact_rows=ROWS - 1)
         fill(index, rows, commits)
