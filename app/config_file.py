@@ -96,6 +96,17 @@ def remove_collection(path: Path, name: str) -> None:
     _write_first(path, meant, drafts)
 
 
+def choose(path: Path, key: str, value: str) -> None:
+    """Write down one choice about everything, such as ``embedder: minilm``."""
+    text, meant = _editable(path)
+    drafts = [lambda: _dumped(text, lambda data: data.__setitem__(key, value))]
+    if key not in meant:
+        below = f"{text}\n" if text and not text.endswith("\n") else text
+        drafts.insert(0, lambda: f"{below}{key}: {json.dumps(value)}\n")
+    meant[key] = value
+    _write_first(path, meant, drafts)
+
+
 def _text(path: Path) -> str:
     try:
         return path.read_text("utf-8")

@@ -38,6 +38,7 @@ def _attribute(target: str, extra: str | None) -> Any:
 
 
 _SERVICES = "clawmem.app.services"
+_CATALOGUE = "clawmem.adapters.models.catalogue"
 
 
 def _function(target: str) -> Callable[..., Any]:
@@ -66,7 +67,13 @@ class Container(containers.DeclarativeContainer):
     is_gone = providers.Object(late("clawmem.adapters.system.holder:is_gone"))
     indexer = providers.Factory(late(f"{_SERVICES}.indexes.indexer:Indexer"), records, clock, holder, is_gone)
     vault = providers.Singleton(late(f"{_SERVICES}.indexes.vault:ServedVault"), records, engines, indexer)
-    embedder = providers.Singleton(late("clawmem.adapters.models.static:StaticEmbedder"))
+    embedder = providers.Singleton(late(f"{_CATALOGUE}:embedder_named"), config.embedder, config.models)
+    selection = providers.Factory(late(f"{_CATALOGUE}:selected"), config.embedder, config.models)
+    models = providers.Factory(
+        late(f"{_SERVICES}.maintenance.models:Models"),
+        providers.Factory(late(f"{_CATALOGUE}:known_models"), config.models),
+        selection.provided.name,
+    )
     parse_yaml = providers.Singleton(_function("clawmem.adapters.files.front_matter:parse_yaml"))
 
     update = providers.Factory(
@@ -104,6 +111,8 @@ def build_container(settings: Settings, *, read_only: bool) -> Container:
             "vault": str(settings.vault),
             "indexes": f"{settings.vault}.indexes",
             "options": settings.backend_options,
+            "embedder": settings.embedder,
+            "models": str(settings.models),
             "read_only": read_only or settings.read_only,
             "telemetry": settings.telemetry and not settings.read_only,
             "roots": {name: str(one.path) for name, one in settings.collections.items()},

@@ -55,6 +55,12 @@ class Settings(BaseModel):
     backend_options: dict[str, str] = Field(
         default_factory=dict, description="What the backend is told: for lancedb uri, endpoint and so on."
     )
+    embedder: Literal["auto", "static", "minilm"] = Field(
+        default="static", description="Which model makes the vectors; auto is the best one that is there."
+    )
+    models: Path = Field(
+        default_factory=lambda: models_folder(os.environ), description="Where added models are kept."
+    )
     ranking: Literal["calibrated", "published"] = Field(
         default="calibrated", description="How relevance and metadata become one score."
     )
@@ -79,6 +85,7 @@ class Settings(BaseModel):
 _CONFIG_KEYS = frozenset(Settings.model_fields) - {
     "vault",
     "config_file",
+    "models",
     "read_only",
     "no_local_models",
     "color",
@@ -102,6 +109,7 @@ def load_settings(
     chosen = _from_file(path)
     chosen |= _from_environment(env, chosen)
     chosen |= {"vault": vault.expanduser() if vault else default_vault(env), "config_file": path}
+    chosen |= {"models": models_folder(env)}
     chosen |= {"backend": backend} if backend else {}
     return _validated(chosen, path)
 
@@ -127,6 +135,11 @@ def default_vault(env: Environment) -> Path:
     if chosen := env.get("INDEX_PATH"):
         return Path(chosen).expanduser()
     return Path(env.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "clawmem" / "index.sqlite"
+
+
+def models_folder(env: Environment) -> Path:
+    """Where models are kept that are no part of an installed package."""
+    return Path(env.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "clawmem" / "models"
 
 
 def _assignment(line: str) -> tuple[str, str] | None:

@@ -20,6 +20,8 @@ cli = typer.Typer(rich_markup_mode=None)
 collection = typer.Typer(cls=Verbs, rich_markup_mode=None, help="The folders that are remembered.")
 cli.add_typer(collection, name="collection")
 
+MODEL_FAILED = 6
+
 Folder = Annotated[Path, typer.Argument(help="A folder of Markdown.", metavar="PATH")]
 Name = Annotated[
     str | None, typer.Option(help="Its name; made from the folder's otherwise.", show_default=False)
@@ -105,6 +107,7 @@ def embed_pending(ctx: typer.Context, force: Force = False) -> None:
     else:
         show(embed_line(report))
     show_lag(lag)
+    raise typer.Exit(MODEL_FAILED if report.stopped else 0)
 
 
 def added(settings: Settings, path: Path, name: str | None, pattern: str) -> str:
@@ -148,6 +151,7 @@ def update_line(report: PassReport) -> str:
 def embed_line(report: EmbedReport) -> str:
     """One run in a line."""
     failed = f", {report.failed} attempts failed ({report.error})" if report.failed else ""
+    failed = f", then it ended: {report.error}" if report.stopped else failed
     cleaned = f", {report.cleaned} no longer needed" if report.cleaned else ""
     return f"Vectors: {report.embedded} made{cleaned}{failed}."
 

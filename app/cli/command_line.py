@@ -27,6 +27,7 @@ FAMILIES = {
     "retrieval": ("search", "vsearch", "query"),
     "bench": ("bench",),
     "report": ("report",),
+    "models": ("models",),
     "conformance": ("conformance",),
 }
 FLAGS = frozenset({"--json"})

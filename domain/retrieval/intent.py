@@ -1,6 +1,15 @@
+"""
+What kind of answer a question wants, told from its words.
+
+Whole words decide: "update" is no date, "blockchain" blocks nothing, "whole" asks for nobody.
+"""
+
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
 
 _RECENCY = re.compile(
     r"""\b(?:
@@ -14,6 +23,75 @@ _RECENCY = re.compile(
 )
 
 
+class Intent(StrEnum):
+    """What a question asks for. The order is the order of preference where scores are equal."""
+
+    WHY = "WHY"
+    WHEN = "WHEN"
+    ENTITY = "ENTITY"
+    WHAT = "WHAT"
+
+
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
+    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+)
+_SIGNS = MappingProxyType(
+    {
+        Intent.WHY: re.compile(
+            r"""\b(?:
+                why | caus(?:e[sd]?|ing) | because | reasons? | rationale | led\s+to
+                | result(?:s|ed|ing)?\s+(?:in|from) | depend(?:s|ed|ing|ent|enc(?:y|ies))?
+                | block(?:s|ed|er|ers|ing)? | chose | decisions? | trade-?offs? | instead\s+of
+            )\b""",
+            re.IGNORECASE | re.VERBOSE,
+        ),
+        Intent.WHEN: re.compile(
+            rf"""\b(?:
+                when | timelines? | chronolog\w+ | (?<!up\ to\ )(?<!up-to-)dates? | yesterday
+                | last\s+(?:week|month|year|night) | ago
+                | (?:before|after)\s+[0-9]\w* | (?:in|since|during|until)\s+(?:{_MONTH}|(?:19|20)[0-9]{{2}})
+            )\b""",
+            re.IGNORECASE | re.VERBOSE,
+        ),
+        Intent.ENTITY: re.compile(
+            r"""\b(?:
+                who(?:m|se)? | persons? | teams? | projects? | relationships? | mention(?:s|ed|ing)?
+                | organi[sz]ations? | compan(?:y|ies)
+            )\b
+            | (?<![\w@\#])[@\#]\w""",
+            re.IGNORECASE | re.VERBOSE,
+        ),
+    }
+)
+_OPENERS = MappingProxyType({"why": Intent.WHY, "when": Intent.WHEN, "who": Intent.ENTITY})
+_FIRST_WORD = re.compile(r"\W*(\w+)")
+
+SIGN = 3  # what a category gains by any of its words
+OPENER = 2  # by being what the question begins with
+NAMED_TIME = 2  # WHEN, by a stretch of time that could be read
+LEAST_PERCENT, PERCENT_A_POINT, MOST_PERCENT = 60, 10, 95  # confidence
+DECIDED = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """
+    What a question asks for, with ``confidence`` in [0.6, 0.95] and the scores that it comes from.
+
+    ``is_decided`` is False where no word said anything: then a model may be asked.
+    """
+
+    intent: Intent
+    confidence: float
+    scores: MappingProxyType[Intent, int]
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the words alone are enough, at a confidence of `DECIDED` or more."""
+        return self.confidence >= DECIDED
+
+
 def has_recency_intent(query: str) -> bool:
     """
     Whether the question asks for what happened lately: "latest", "yesterday", "where were we", "pick up" …
@@ -22,3 +100,26 @@ def has_recency_intent(query: str) -> bool:
     among them: it asks for what holds now, which may be old.
     """
     return _RECENCY.search(query) is not None
+
+
+def classify_intent(query: str, *, names_time: bool = False) -> Classification:
+    """
+    Classify *query* by its words: 3 for any sign of a category, 2 more if it opens with why, when or who.
+
+    Args:
+        query: Any text.
+        names_time: Whether a stretch of time was read from it (`temporal_range`): 2 more for WHEN.
+
+    Returns:
+        The category of the highest score, at a confidence of ``min(0.95, 0.6 + 0.1 * score)``; of equal
+        ones WHY before WHEN before ENTITY. WHAT at 0.6 where nothing scores.
+    """
+    scores = {intent: SIGN * bool(sign.search(query)) for intent, sign in _SIGNS.items()}
+    scores[Intent.WHEN] += NAMED_TIME * names_time
+    first = _FIRST_WORD.match(query)
+    opener = _OPENERS.get(first[1].lower()) if first else None
+    if opener is not None:
+        scores[opener] += OPENER
+    best = max(scores, key=scores.__getitem__)  # the first of equal ones
+    confidence = min(MOST_PERCENT, LEAST_PERCENT + PERCENT_A_POINT * scores[best]) / 100
+    return Classification(best if scores[best] else Intent.WHAT, confidence, MappingProxyType(scores))

@@ -16,7 +16,7 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing import embed
 from clawmem.app.services.indexing.embed import EmbedPending, EmbedReport
 from clawmem.app.services.indexing.update import Folder, PassReport, UpdateCollection
-from clawmem.ports.errors import EmbeddingError, ModelMismatch
+from clawmem.ports.errors import EmbeddingError, ModelMismatch, ModelUnavailable
 from clawmem.ports.records import NEVER_EMBEDDED, EmbeddingCounts, EmbedState, Vector, embedding_text
 
 HOUR_NS = 3_600_000_000_000
@@ -43,6 +43,26 @@ class Counting(HashingEmbedder):
         if self._fails:
             raise EmbeddingError("The model is not well.")
         return super().embed_documents(texts)
+
+
+class Poisoned(HashingEmbedder):
+    """Cannot read one text, and then nothing that comes with it."""
+
+    def __init__(self, poison: str) -> None:
+        super().__init__()
+        self._poison = poison
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        if self._poison in texts:
+            raise EmbeddingError("It makes no sense.")
+        return super().embed_documents(texts)
+
+
+class Away(HashingEmbedder):
+    """A server that does not answer."""
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        raise ModelUnavailable("'away'", "nobody listens")
 
 
 class Other(Counting):
@@ -268,17 +288,38 @@ def test_another_model_by_force(shelf: Shelf) -> None:
     assert shelf.vault.vectors.count() == len(shelf.texts())
 
 
+def test_a_text_that_no_model_reads_is_told_from_its_neighbours(shelf: Shelf) -> None:
+    """A batch that fails is halved until the one text is left that is the trouble; the others have their vectors."""
+    shelf.take_in(STORIES)
+    poison = sorted(set(shelf.texts()))[1]
+
+    report = shelf.embed(Poisoned(poison))
+
+    assert (report.embedded, report.failed) == (len(set(shelf.texts())) - 1, 3)
+    assert shelf.vault.embeddings.counts().failed == 1
+
+
+def test_a_model_that_is_away_costs_no_attempt(shelf: Shelf) -> None:
+    """The run ends, says why, and the next one finds everything still waiting."""
+    shelf.take_in(STORIES)
+
+    report = shelf.embed(Away())
+
+    assert (report.embedded, report.failed, report.stopped) == (0, 0, True)
+    assert report.error is not None
+    assert "cannot answer now" in report.error
+    assert shelf.embed(Counting()).embedded == len(set(shelf.texts()))
+
+
 def test_a_model_that_fails_always_is_given_up(shelf: Shelf, small_batches: int) -> None:
-    """Each text is tried three times, in this run or several; then the run ends and says why."""
+    """Each text fails three times by itself, in this run or several; then the run ends and says why."""
     shelf.take_in(STORIES)
     broken = Counting(fails=True)
 
     report = shelf.embed(broken)
 
     texts = set(shelf.texts())
-    assert {text: broken.texts.count(text) for text in texts} == dict.fromkeys(texts, 3)
-    assert report.embedded == 0
-    assert report.failed > 0
+    assert (report.embedded, report.failed, report.stopped) == (0, 3 * len(texts), False)
     assert report.error == "The model is not well."
     assert shelf.vault.embeddings.counts() == EmbeddingCounts(failed=len(texts))
     assert shelf.states() == {EmbedState.FAILED}

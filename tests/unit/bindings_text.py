@@ -8,6 +8,7 @@ from typing import Any
 
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.tokens import index_text, words
+from clawmem.domain.knowledge.llm_answer import read_json
 from clawmem.domain.retrieval.grains import Fused, fuse_documents, fuse_lines
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.records import Fragment, FragmentKey, FragmentKind, Hit, LexicalQuery, Span
@@ -79,6 +80,7 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "words": lambda given: words(**given),
     "index_text": lambda given: index_text(**given),
     "fragments": _fragments,
+    "llm_answer": lambda given: read_json(**given),
     "query_forms": _query_forms,
     "fuse_documents": _fuse_documents,
     "fuse_lines": _fuse_lines,

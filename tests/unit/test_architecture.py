@@ -53,6 +53,8 @@ HEAVY = {
     "lancedb",
     "matplotlib",
     "numpy",
+    "onnx",
+    "onnxruntime",
     "pyarrow",
     "sqlite_vec",
     "tantivy",

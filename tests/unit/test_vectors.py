@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import bindings_documents
+import bindings_planning
 import bindings_retrieval
 import bindings_text
 import pytest
@@ -15,7 +16,12 @@ import pytest
 from clawmem.app.services.conformance.comparison import differences
 
 VECTORS = Path(__file__).parents[2] / "contracts" / "vectors"
-TABLES = (bindings_documents.BINDINGS, bindings_retrieval.BINDINGS, bindings_text.BINDINGS)
+TABLES = (
+    bindings_documents.BINDINGS,
+    bindings_planning.BINDINGS,
+    bindings_retrieval.BINDINGS,
+    bindings_text.BINDINGS,
+)
 BINDINGS = {policy: answer for table in TABLES for policy, answer in table.items()}
 FILES = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(VECTORS.glob("*.json"))}
 

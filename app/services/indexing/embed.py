@@ -6,7 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from clawmem.ports.embedder import Embedder
-from clawmem.ports.errors import EmbeddingError, ModelMismatch
+from clawmem.ports.errors import (
+    BadVector,
+    ClawmemError,
+    EmbeddingError,
+    InputTooLong,
+    ModelError,
+    ModelMismatch,
+)
 from clawmem.ports.records import EmbeddingCounts, PendingText, Vector
 from clawmem.ports.vault import Vault
 
@@ -17,12 +24,17 @@ Progress = Callable[[int, int], None]
 
 @dataclass(slots=True)
 class EmbedReport:
-    """What one run did: texts embedded, texts that failed, vectors nobody used any more."""
+    """
+    What one run did: texts embedded, texts that failed, vectors nobody used any more.
+
+    ``stopped`` says that the model, not a text, was the trouble: what is left waits for another run.
+    """
 
     embedded: int = 0
     failed: int = 0
     cleaned: int = 0
     error: str | None = None
+    stopped: bool = False
 
 
 class EmbedPending:
@@ -46,7 +58,7 @@ class EmbedPending:
         report = EmbedReport()
         self._prepare(report, force)
         total = self._vault.embeddings.counts().pending
-        while batch := self._vault.embeddings.pending(BATCH):
+        while not report.stopped and (batch := self._vault.embeddings.pending(BATCH)):
             self._embed(batch, report)
             progress(report.embedded, max(total, report.embedded))
         return report
@@ -68,14 +80,26 @@ class EmbedPending:
     def _embed(self, batch: Sequence[PendingText], report: EmbedReport) -> None:
         try:
             vectors = self._embedder.embed_documents([item.text for item in batch])
-        except EmbeddingError as error:
-            self._fail([item.text_hash for item in batch], str(error), report)
+        except (EmbeddingError, ModelError) as error:
+            self._excuse(batch, error, report)
             return
         known = {item.text_hash: v for item, v in zip(batch, vectors, strict=True) if any(v)}
         wordless = [item.text_hash for item in batch if item.text_hash not in known]
         self._store(known, report)
         if wordless:
             self._fail(wordless, "the model knows no word of it", report)
+
+    def _excuse(self, batch: Sequence[PendingText], error: ClawmemError, report: EmbedReport) -> None:
+        """A model that does not work ends the run, a text that it cannot read is told from those around it."""
+        if isinstance(error, BadVector | ModelError) and not isinstance(error, InputTooLong):
+            report.error, report.stopped = str(error), True
+        elif len(batch) == 1:
+            self._fail([batch[0].text_hash], str(error), report)
+        else:
+            half = len(batch) // 2
+            for part in (batch[:half], batch[half:]):
+                if not report.stopped:
+                    self._embed(part, report)
 
     def _store(self, vectors: dict[str, Vector], report: EmbedReport) -> None:
         with self._vault.writing():

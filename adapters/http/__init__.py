@@ -1,0 +1,1 @@
+"""Models behind HTTP: a llama.cpp server of one's own, or a provider."""

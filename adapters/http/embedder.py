@@ -1,0 +1,253 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from clawmem.adapters.http.deadline import Left, afresh, deadline
+from clawmem.adapters.http.pace import Pace, estimated_tokens
+from clawmem.adapters.http.patience import BATCH
+from clawmem.adapters.http.prompts import NONE, Prompts, prompts_of
+from clawmem.adapters.http.providers import (
+    Provider,
+    TextRole,
+    charged_tokens,
+    embeddings_in,
+    provider_at,
+    provider_named,
+    server_root,
+)
+from clawmem.adapters.http.served_model import Served, ServedModel
+from clawmem.adapters.http.transport import Json, Transport
+from clawmem.adapters.http.vectors import numbers_of, refuse_constant, unit_vector
+from clawmem.ports.clock import Clock
+from clawmem.ports.errors import BadVector, InputTooLong, ModelAnswerInvalid, ModelMismatch
+from clawmem.ports.records import Vector
+
+MAX_CHARS = 6000  # of a text that a server of one's own is sent
+QUERY_TIMEOUT_S = 3.0  # less than the legs of a search wait for each other
+BATCH_TIMEOUT_S = 60.0
+
+_CUTS = 4  # times that a text is shortened before it is given up
+_CUT_MARGIN = 0.9  # tokens are not spread evenly over a text
+# Different in every word: a server that gives them one vector computes nothing.
+_CANARIES = ("The bees left the hive at noon.", "Income tax is due in April.", "zlib-1.3.1.tar.gz")
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """The vectors of one model: how it is named, how long they come and are kept, what is put before texts."""
+
+    fingerprint: str
+    served: Served
+    sent: int
+    kept: int
+    prompts: Prompts
+
+
+class HttpEmbedder:
+    """
+    ``Embedder`` behind HTTP.
+
+    As deterministic as its server. A text is never sent blank (it has no vector), and shortened until the
+    server takes it. Of a server of one's own the model is asked for before the first use; once it is seen to
+    serve another one, nothing is embedded any more.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        provider: Provider,
+        *,
+        model: str,
+        dimensions: int | None = None,
+        max_chars: int = MAX_CHARS,
+        pace: Pace | None = None,
+        query_timeout_s: float = QUERY_TIMEOUT_S,
+        batch_timeout_s: float = BATCH_TIMEOUT_S,
+    ) -> None:
+        """
+        Args:
+            model: As the provider names it.
+            dimensions: Shorter vectors than the model's own; None for those.
+            max_chars: What a server of one's own is sent of a text; a provider cuts by itself.
+            pace: For documents; a question never waits.
+            query_timeout_s, batch_timeout_s: For a question, and for each batch of documents once it is its turn.
+        """
+        self._transport = transport
+        self._provider = provider
+        self._model = model
+        self._asked_dimensions = dimensions
+        self._max_chars = max_chars
+        self._pace = pace
+        self._query_timeout_s = query_timeout_s
+        self._batch_timeout_s = batch_timeout_s
+        self._served = ServedModel(transport, model, is_named=not provider.is_own_server)
+        self._known: Space | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        return self._space(deadline(self._query_timeout_s)).fingerprint
+
+    @property
+    def dimensions(self) -> int:
+        return self._space(deadline(self._query_timeout_s)).kept
+
+    def embed_query(self, text: str) -> Vector:
+        left = deadline(self._query_timeout_s)
+        space = self._space(left)
+        if not text.strip():
+            return bytes(4 * space.kept)
+        prepared = self._prepared(space.prompts.query, text)
+        return self._vectors([prepared], TextRole.QUERY, space, left)[0]
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        if not texts:
+            return []
+        space = self._space(deadline(self._batch_timeout_s))
+        vectors = [bytes(4 * space.kept)] * len(texts)
+        places = [place for place, text in enumerate(texts) if text.strip()]
+        prepared = [self._prepared(space.prompts.document, texts[place]) for place in places]
+        for place, vector in zip(places, self._in_batches(prepared, space), strict=True):
+            vectors[place] = vector
+        return vectors
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._transport.close()
+
+    def _space(self, left: Left) -> Space:
+        """The space of the model that is served now; the same one for the life of this object."""
+        served = self._served(left())
+        known = self._known = self._known or self._learned(served, left)
+        if served != known.served:
+            raise ModelMismatch(str(known.served), str(served))
+        return known
+
+    def _learned(self, served: Served, left: Left) -> Space:
+        prompts = prompts_of(served.name) if self._provider.is_own_server else NONE
+        sent = self._known_dimensions() or self._measured(prompts, left)
+        kept = self._asked_dimensions or sent
+        if kept > sent:
+            raise BadVector(f"the server sent {sent} numbers instead of {kept}")
+        name = f"{self._provider.name}:{served}:{prompts.name}:{kept}"
+        return Space(name, served, sent, kept, prompts)
+
+    def _known_dimensions(self) -> int:
+        if self._provider.dimensions_name and self._asked_dimensions:
+            return self._asked_dimensions
+        return self._provider.embed_dimensions if self._model == self._provider.embed_model else 0
+
+    def _measured(self, prompts: Prompts, left: Left) -> int:
+        """How long the vectors are, from texts that also show whether the server computes anything."""
+        texts = [prompts.document + text for text in _CANARIES]
+        found = [numbers_of(raw) for raw in self._asked(texts, TextRole.QUERY, left)]
+        refuse_constant(_CANARIES, [unit_vector(numbers, len(numbers)) for numbers in found])
+        return len(found[0])
+
+    def _prepared(self, prompt: str, text: str) -> str:
+        return prompt + (text[: self._max_chars] if self._provider.is_own_server else text)
+
+    def _in_batches(self, texts: Sequence[str], space: Space) -> Iterator[Vector]:
+        left = afresh(self._batch_timeout_s)
+        for batch in _batches(texts, self._provider):
+            vectors = self._vectors(batch, TextRole.DOCUMENT, space, left)
+            refuse_constant(batch, vectors)
+            yield from vectors
+
+    def _vectors(self, texts: list[str], role: TextRole, space: Space, left: Left) -> list[Vector]:
+        return [self._vector(raw, space) for raw in self._accepted(texts, role, left)]
+
+    def _vector(self, raw: object, space: Space) -> Vector:
+        numbers = numbers_of(raw)
+        if len(numbers) != space.sent:
+            raise BadVector(f"the server sent {len(numbers)} numbers instead of {space.sent}")
+        return unit_vector(numbers, space.kept)
+
+    def _accepted(self, texts: list[str], role: TextRole, left: Left, cuts: int = 0) -> list[object]:
+        """The vectors of *texts*; when one is too long they are halved until it is alone, and it is cut."""
+        try:
+            return self._asked(texts, role, left)
+        except InputTooLong as error:
+            if len(texts) > 1:
+                halves = texts[: len(texts) // 2], texts[len(texts) // 2 :]
+                return [raw for half in halves for raw in self._accepted(half, role, left)]
+            if cuts == _CUTS:
+                raise
+            return self._accepted([_shortened(texts[0], error)], role, left, cuts + 1)
+
+    def _asked(self, texts: list[str], role: TextRole, left: Left) -> list[object]:
+        body = self._provider.embed_body(texts, role, self._model, self._asked_dimensions)
+        answer = self._paced(body, estimated_tokens(texts), role, left)
+        try:
+            found = embeddings_in(answer)
+        except ValueError as error:
+            raise ModelAnswerInvalid(self._transport.label, str(error)) from error
+        if len(found) != len(texts):
+            reason = f"{len(found)} vectors for {len(texts)} texts"
+            raise ModelAnswerInvalid(self._transport.label, reason)
+        return found
+
+    def _paced(self, body: Json, tokens: int, role: TextRole, left: Left) -> Json:
+        path, pace = self._provider.embed_path, self._pace
+        if role is TextRole.QUERY:
+            answer = self._transport.post(path, body, timeout_s=left())
+            if pace:
+                pace.charge(charged_tokens(answer, tokens))
+            return answer
+        if pace:
+            pace.wait(tokens)
+        answer = self._transport.post(path, body, timeout_s=left(), patience=BATCH)
+        if pace:
+            pace.settle(tokens, charged_tokens(answer, tokens))
+        return answer
+
+
+def http_embedder(
+    url: str,
+    clock: Clock,
+    *,
+    model: str | None = None,
+    api_key: str | None = None,
+    provider: str | None = None,
+    dimensions: int | None = None,
+    max_chars: int = MAX_CHARS,
+    tokens_per_minute: int | None = None,
+) -> HttpEmbedder:
+    """
+    The embedder at *url*.
+
+    Args:
+        model: None for the provider's usual one.
+        provider: By name; None for the one whose host *url* names, otherwise a server of one's own.
+        tokens_per_minute: The limit for documents; None for none.
+
+    Raises:
+        ConfigError: an address, provider or key that cannot be meant.
+    """
+    chosen = provider_named(provider) if provider else provider_at(url)
+    name = model or chosen.embed_model or "embedding"
+    transport = Transport(server_root(url), model=name, clock=clock, api_key=api_key)
+    pace = Pace(tokens_per_minute, clock) if tokens_per_minute and not chosen.is_own_server else None
+    return HttpEmbedder(
+        transport, chosen, model=name, dimensions=dimensions or None, max_chars=max_chars, pace=pace
+    )
+
+
+def _batches(texts: Sequence[str], provider: Provider) -> Iterator[list[str]]:
+    """Neighbours, as many as one request may hold."""
+    batch: list[str] = []
+    chars = 0
+    for text in texts:
+        if batch and (len(batch) == provider.max_texts or chars + len(text) > provider.max_request_chars):
+            yield batch
+            batch, chars = [], 0
+        batch.append(text)
+        chars += len(text)
+    if batch:
+        yield batch
+
+
+def _shortened(text: str, error: InputTooLong) -> str:
+    """The beginning of *text* that should fit: in proportion where the server said by how much it did not."""
+    share = error.limit / error.tokens if error.limit and error.tokens else 0.5
+    return text[: max(1, int(len(text) * min(share, 1.0) * _CUT_MARGIN))]

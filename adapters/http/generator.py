@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from typing import Any
+
+from clawmem.adapters.http.deadline import Left, deadline
+from clawmem.adapters.http.providers import Provider, provider_at, provider_named, server_root
+from clawmem.adapters.http.served_model import ServedModel
+from clawmem.adapters.http.transport import Json, Transport
+from clawmem.ports.clock import Clock
+from clawmem.ports.errors import ModelAnswerInvalid
+from clawmem.ports.generator import JsonSchema
+
+NAMING_TIMEOUT_S = 5.0
+DEFAULT_MODEL = "qwen3"
+_PATH = "/v1/chat/completions"
+_NO_THOUGHTS = " /no_think"  # what Qwen 3 was taught; its thoughts take longer than anybody waits
+
+
+class HttpGenerator:
+    """``Generator`` behind HTTP: one message in, one message out."""
+
+    def __init__(self, transport: Transport, provider: Provider, *, model: str) -> None:
+        self._transport = transport
+        self._provider = provider
+        self._model = model
+        self._served = ServedModel(transport, model, is_named=not provider.is_own_server)
+
+    @property
+    def fingerprint(self) -> str:
+        return f"{self._provider.name}:{self._served(NAMING_TIMEOUT_S)}@{self._transport.base_url}"
+
+    def generate(
+        self,
+        prompt: str,
+        *,
+        timeout_s: float,
+        max_tokens: int,
+        temperature: float = 0.0,
+        schema: JsonSchema | None = None,
+    ) -> str:
+        left = deadline(timeout_s)
+        body = {
+            "model": self._model,
+            "messages": [{"role": "user", "content": prompt + self._suffix(left)}],
+            "temperature": temperature,
+            self._provider.max_tokens_name: max_tokens,
+            **self._manners(),
+            **(_shape(schema) if schema is not None else {}),
+        }
+        return self._text(self._transport.post(_PATH, body, timeout_s=left()))
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._transport.close()
+
+    def _suffix(self, left: Left) -> str:
+        is_qwen3 = self._provider.is_own_server and "qwen3" in self._served(left()).name.lower()
+        return _NO_THOUGHTS if is_qwen3 else ""
+
+    def _manners(self) -> Json:
+        """For templates that know the switch; others, and servers without templates, ignore it."""
+        return {"chat_template_kwargs": {"enable_thinking": False}} if self._provider.is_own_server else {}
+
+    def _text(self, answer: Json) -> str:
+        try:
+            text: Any = answer["choices"][0]["message"]["content"]
+        except (KeyError, IndexError, TypeError):
+            text = None
+        if not isinstance(text, str):
+            raise ModelAnswerInvalid(self._transport.label, "it holds no message")
+        return text
+
+
+def http_generator(
+    url: str,
+    clock: Clock,
+    *,
+    model: str | None = None,
+    api_key: str | None = None,
+    provider: str | None = None,
+) -> HttpGenerator:
+    """
+    The generator at *url*: llama-server, OpenAI, or whatever has the same interface.
+
+    Raises:
+        ConfigError: an address, provider or key that cannot be meant.
+    """
+    chosen = provider_named(provider) if provider else provider_at(url)
+    name = model or DEFAULT_MODEL
+    transport = Transport(server_root(url), model=name, clock=clock, api_key=api_key)
+    return HttpGenerator(transport, chosen, model=name)
+
+
+def _shape(schema: JsonSchema) -> Json:
+    wanted = {"name": "answer", "schema": dict(schema)}
+    return {"response_format": {"type": "json_schema", "json_schema": wanted}}

@@ -1,0 +1,46 @@
+"""What a model wants to be told about a text: whether it is a question or what is searched."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Prompts(NamedTuple):
+    """What is put before a question and before a document, and the name of this pair."""
+
+    name: str
+    query: str = ""
+    document: str = ""
+
+
+NONE = Prompts("plain")
+# The first whose mark is part of the model's name counts. Texts are the ones of the models' own cards.
+_BY_MODEL = (
+    ("embeddinggemma", Prompts("gemma", "task: search result | query: ", "title: none | text: ")),
+    ("embedding-gemma", Prompts("gemma", "task: search result | query: ", "title: none | text: ")),
+    (
+        "qwen3-embedding",
+        Prompts(
+            "qwen3",
+            "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:",
+        ),
+    ),
+    ("nomic-embed", Prompts("nomic", "search_query: ", "search_document: ")),
+    (
+        "multilingual-e5-large-instruct",
+        Prompts("e5-instruct", "Instruct: Retrieve relevant passages\nQuery: "),
+    ),
+    ("e5-", Prompts("e5", "query: ", "passage: ")),
+    ("arctic-embed-l-v2", Prompts("arctic-2", "query: ")),
+    ("arctic-embed-m-v2", Prompts("arctic-2", "query: ")),
+    ("arctic-embed", Prompts("bge", "Represent this sentence for searching relevant passages: ")),
+    ("mxbai-embed", Prompts("bge", "Represent this sentence for searching relevant passages: ")),
+    ("bge-m3", NONE),
+    ("bge-", Prompts("bge", "Represent this sentence for searching relevant passages: ")),
+)
+
+
+def prompts_of(model: str) -> Prompts:
+    """The prompts of a model by its name; none for one that is not known here."""
+    folded = model.lower().replace("_", "-")
+    return next((prompts for mark, prompts in _BY_MODEL if mark in folded), NONE)

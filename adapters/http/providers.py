@@ -1,0 +1,213 @@
+"""How the providers differ: addresses, the names of parameters, limits, and where the numbers are."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+from urllib.parse import urlsplit
+
+from clawmem.adapters.http.transport import Json
+from clawmem.ports.errors import ConfigError
+
+
+class TextRole(StrEnum):
+    """What an embedded text is."""
+
+    QUERY = "query"
+    DOCUMENT = "document"
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """
+    One way to speak to a model server.
+
+    ``host_mark`` is what its host name contains; the server of one's own, llama-server or anything else with
+    the same interface, has none.
+    """
+
+    name: str
+    host_mark: str = ""
+    embed_path: str = "/v1/embeddings"
+    embed_model: str = ""
+    embed_dimensions: int = 0  # of that model, when none are asked for
+    texts_name: str = "input"
+    dimensions_name: str = ""  # empty: it has no such parameter, shorten its vectors yourself
+    roles: Mapping[TextRole, Json] = field(default_factory=dict)
+    embed_rest: Json = field(default_factory=dict)
+    max_texts: int = 50  # in a request
+    max_request_chars: int = 200_000
+    rerank_path: str = ""  # empty: it does not rerank
+    rerank_model: str = ""
+    rerank_rest: Json = field(default_factory=dict)
+    count_name: str = "top_n"
+    max_documents: int = 100  # in a request
+    max_tokens_name: str = "max_tokens"
+
+    @property
+    def is_own_server(self) -> bool:
+        """Whether it serves the one model it was started with, and knows nothing about roles and truncation."""
+        return not self.host_mark
+
+    def embed_body(self, texts: Sequence[str], role: TextRole, model: str, dimensions: int | None) -> Json:
+        """The question for the vectors of *texts*."""
+        size = {self.dimensions_name: dimensions} if dimensions and self.dimensions_name else {}
+        return {
+            "model": model, self.texts_name: list(texts), **self.embed_rest, **self.roles.get(role, {}), **size
+        }  # fmt: skip
+
+    def rerank_body(self, query: str, documents: Sequence[str], model: str) -> Json:
+        """The question for the scores of *documents*: of all of them."""
+        count = {self.count_name: len(documents)}
+        return {"model": model, "query": query, "documents": list(documents), **count, **self.rerank_rest}
+
+
+LLAMA_SERVER = Provider(
+    "llama-server",
+    embed_rest={"encoding_format": "float"},
+    max_texts=8,
+    rerank_path="/v1/rerank",
+    max_documents=4,
+)
+OPENAI = Provider(
+    "openai",
+    host_mark="openai.com",
+    embed_model="text-embedding-3-small",
+    embed_dimensions=1536,
+    dimensions_name="dimensions",
+    embed_rest={"encoding_format": "base64"},
+    max_tokens_name="max_completion_tokens",
+)
+JINA = Provider(
+    "jina",
+    host_mark="jina.ai",
+    embed_model="jina-embeddings-v5-text-small",
+    embed_dimensions=1024,
+    dimensions_name="dimensions",
+    roles={
+        TextRole.QUERY: {"task": "retrieval.query"},
+        TextRole.DOCUMENT: {"task": "retrieval.passage"},
+    },
+    embed_rest={"truncate": True, "embedding_type": "base64"},
+    rerank_path="/v1/rerank",
+    rerank_model="jina-reranker-v3",
+    rerank_rest={"return_documents": False},
+)
+VOYAGE = Provider(
+    "voyage",
+    host_mark="voyageai.com",
+    embed_model="voyage-4-large",
+    embed_dimensions=1024,
+    dimensions_name="output_dimension",
+    roles={TextRole.QUERY: {"input_type": "query"}, TextRole.DOCUMENT: {"input_type": "document"}},
+    embed_rest={"truncation": True, "encoding_format": "base64"},
+    max_request_chars=100_000,  # 120 000 tokens a request for the large models, and a CJK character may be one
+    rerank_path="/v1/rerank",
+    rerank_model="rerank-2.5",
+    rerank_rest={"truncation": True},
+    count_name="top_k",
+)
+COHERE = Provider(
+    "cohere",
+    host_mark="cohere.",
+    embed_path="/v2/embed",
+    embed_model="embed-v4.0",
+    embed_dimensions=1024,
+    texts_name="texts",
+    dimensions_name="output_dimension",
+    roles={
+        TextRole.QUERY: {"input_type": "search_query"},
+        TextRole.DOCUMENT: {"input_type": "search_document"},
+    },
+    embed_rest={"truncate": "END", "embedding_types": ["float"]},
+    rerank_path="/v2/rerank",
+    rerank_model="rerank-v3.5",
+)
+PROVIDERS = {one.name: one for one in (LLAMA_SERVER, OPENAI, JINA, VOYAGE, COHERE)}
+
+
+def provider_named(name: str) -> Provider:
+    """
+    Raises:
+        ConfigError: there is none of that name.
+    """
+    if name not in PROVIDERS:
+        raise ConfigError(f"There is no provider {name!r}. Choose one of: {', '.join(PROVIDERS)}.")
+    return PROVIDERS[name]
+
+
+def provider_at(url: str) -> Provider:
+    """The provider whose host *url* names; a server of one's own when it is nobody's."""
+    host = (urlsplit(url).hostname or "").lower()
+    return next((one for one in PROVIDERS.values() if one.host_mark and one.host_mark in host), LLAMA_SERVER)
+
+
+def server_root(url: str) -> str:
+    """*url* without the path of a question, which people tend to copy along."""
+    root = url.strip().rstrip("/")
+    for path in ("/embeddings", "/embed", "/chat/completions", "/rerank", "/reranking", "/v1", "/v2"):
+        root = root.removesuffix(path)
+    return root
+
+
+def embeddings_in(answer: Json) -> list[Any]:
+    """
+    The vectors of an answer in the order of their texts, as they came: lists of numbers or base64.
+
+    Raises:
+        ValueError: the answer has another shape; the sentence says what is wrong.
+    """
+    by_type = answer.get("embeddings")
+    if isinstance(by_type, Mapping):
+        by_type = by_type.get("float")
+    if isinstance(by_type, list):
+        return by_type
+    entries = _entries(answer.get("data"))
+    return [entry.get("embedding") for entry in _in_order(entries)]
+
+
+def scores_in(answer: Json, count: int) -> list[float]:
+    """
+    The scores of *count* documents in their order, as they came.
+
+    Raises:
+        ValueError: one is missing, comes twice or is no number; the sentence says what is wrong.
+    """
+    entries = _in_order(_entries(answer.get("results", answer.get("data"))))
+    if len(entries) != count:
+        raise ValueError(f"{len(entries)} scores for {count} documents")
+    scores = [entry.get("relevance_score", entry.get("score")) for entry in entries]
+    if not all(_is_number(score) for score in scores):
+        raise ValueError("a score is no number")
+    return [float(score) for score in scores]
+
+
+def charged_tokens(answer: Json, estimated: int) -> int:
+    """What was charged for an answer; what was *estimated* when it does not say."""
+    usage, meta = answer.get("usage"), answer.get("meta")
+    if isinstance(usage, Mapping):
+        found = usage.get("total_tokens", usage.get("prompt_tokens"))
+    else:
+        billed = meta.get("billed_units") if isinstance(meta, Mapping) else None
+        found = billed.get("input_tokens") if isinstance(billed, Mapping) else None
+    return int(found) if _is_number(found) and found >= 0 else estimated
+
+
+def _entries(found: Any) -> list[Json]:
+    if not isinstance(found, list) or not all(isinstance(entry, Mapping) for entry in found):
+        raise ValueError("it has another shape than expected")
+    return found
+
+
+def _in_order(entries: list[Json]) -> list[Json]:
+    places = [entry.get("index", number) for number, entry in enumerate(entries)]
+    if sorted(places, key=str) != sorted(range(len(entries)), key=str):
+        raise ValueError("its entries are not numbered from 0 without gaps")
+    return [entry for _, entry in sorted(zip(places, entries, strict=True), key=lambda pair: int(pair[0]))]
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) <= sys.float_info.max

@@ -1,0 +1,77 @@
+"""What a reply that is no success means: come back later, never, or with less text."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from clawmem.adapters.http.exchange import Reply
+from clawmem.ports.errors import InputTooLong, ModelError, ModelRefused, ModelUnavailable
+
+EXCERPT = 200  # characters of a server's own words
+
+_LATER = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
+# Said with 429, which otherwise passes by itself.
+_OUT_OF_MONEY = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
+_TOO_LONG = re.compile(
+    r"too large to process|exceeds? the (?:available|maximum) context|maximum context length"
+    r"|exceed_context_size|context_length_exceeded|maximum input length|too many tokens",
+    re.IGNORECASE,
+)
+# llama.cpp, once for embeddings and once for chat; OpenAI.
+_NUMBERS = (
+    re.compile(r"\((?P<tokens>\d+) tokens\).*?batch size: (?P<limit>\d+)", re.DOTALL),
+    re.compile(r"\((?P<tokens>\d+) tokens\).*?context size \((?P<limit>\d+)", re.DOTALL),
+    re.compile(r"length is (?P<limit>\d+) tokens.*?requested (?P<tokens>\d+)", re.DOTALL),
+)
+_MEANINGS = {
+    401: "the API key is missing or wrong",
+    403: "the API key may not do this",
+    404: "there is no such model or address",
+    501: "the server was not started for this",
+}
+
+
+def refusal(model: str, reply: Reply) -> ModelError:
+    """The error that *reply*, which is no success, stands for."""
+    said = words_of(reply.body)
+    if reply.status >= 400 and _TOO_LONG.search(said):
+        tokens, limit = _counted(said)
+        return InputTooLong(model, tokens=tokens, limit=limit)
+    reason = f"HTTP {reply.status}, {_MEANINGS.get(reply.status, '')}: {said}".replace(", :", ":").rstrip(
+        ": "
+    )
+    if reply.status in _LATER and not any(word in said for word in _OUT_OF_MONEY):
+        return ModelUnavailable(model, reason)
+    if 300 <= reply.status < 400:
+        return ModelRefused(model, f"it redirects to {reply.headers.get('location', 'another address')!r}")
+    return ModelRefused(model, reason)
+
+
+def words_of(body: bytes) -> str:
+    """What a server says about an error: the message of its JSON, or the beginning of whatever it sent."""
+    text = body.decode("utf-8", "replace")
+    with suppress(ValueError, RecursionError):
+        text = _message(json.loads(text)) or text
+    return " ".join(text.split())[:EXCERPT].rstrip(".")
+
+
+def _message(data: Any) -> str:
+    if not isinstance(data, Mapping):
+        return ""
+    inner = data.get("error")
+    if isinstance(inner, Mapping):
+        parts = (inner.get("message"), inner.get("code"), inner.get("type"))
+        return " ".join(part for part in parts if isinstance(part, str))
+    found = (inner, data.get("message"), data.get("detail"))
+    return next((part for part in found if isinstance(part, str)), "")
+
+
+def _counted(said: str) -> tuple[int | None, int | None]:
+    for pattern in _NUMBERS:
+        if found := pattern.search(said):
+            return int(found["tokens"]), int(found["limit"])
+    return None, None

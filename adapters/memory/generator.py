@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from clawmem.ports.errors import InputTooLong, ModelUnavailable
+from clawmem.ports.generator import JsonSchema
+
+MODEL = "scripted"
+MAX_PROMPT_CHARS = 100_000
+
+_PLAIN: Mapping[str, Any] = {
+    "string": "", "integer": 0, "number": 0.0, "boolean": False, "null": None, "array": []
+}  # fmt: skip
+
+
+class ScriptedGenerator:
+    """
+    ``Generator`` without a model: the reference to read first, and what tests are played with.
+
+    It answers what its *script* says, or without one the prompt's last line; with a schema, the smallest value
+    that fits. A token is a word.
+    """
+
+    fingerprint = f"{MODEL}-1"
+
+    def __init__(self, script: Callable[[str], str] | None = None) -> None:
+        self._script = script
+
+    def generate(
+        self,
+        prompt: str,
+        *,
+        timeout_s: float,
+        max_tokens: int,
+        temperature: float = 0.0,
+        schema: JsonSchema | None = None,
+    ) -> str:
+        if timeout_s <= 0:
+            raise ModelUnavailable(MODEL, "no time is left")
+        if len(prompt) > MAX_PROMPT_CHARS:
+            raise InputTooLong(MODEL)
+        return _beginning(self._answer(prompt, schema), max_tokens)
+
+    def _answer(self, prompt: str, schema: JsonSchema | None) -> str:
+        if self._script:
+            return self._script(prompt)
+        if schema is not None:
+            return json.dumps(_smallest(schema))
+        return next(iter(prompt.splitlines()[-1:]), "")
+
+
+def _beginning(text: str, words: int) -> str:
+    pieces = text.split(" ")
+    return " ".join(pieces[:words])
+
+
+def _smallest(schema: JsonSchema) -> Any:
+    """A value that fits *schema* and holds as little as possible."""
+    if choices := schema.get("enum"):
+        return choices[0]
+    kind = schema.get("type", "object")
+    kind = kind if isinstance(kind, str) else kind[0]
+    if kind != "object":
+        return _PLAIN[kind]
+    properties = schema.get("properties", {})
+    return {name: _smallest(properties.get(name, {})) for name in schema.get("required", ())}

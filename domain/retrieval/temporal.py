@@ -1,0 +1,64 @@
+"""The stretch of time that a question names, in English."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from clawmem.domain.documents.times import EPOCH, MILLISECOND, iso_utc
+from clawmem.domain.retrieval.temporal_days import FIRST_DAY, Calendar
+from clawmem.domain.retrieval.temporal_words import MAY_NAME_TIME
+
+
+@dataclass(frozen=True, slots=True)
+class TimeRange:
+    """
+    The time that a question names, as a `Scope` wants it, and where it does.
+
+    ``authored_from`` is inclusive, ``authored_until`` exclusive; ``None`` leaves that side open, never both.
+    The question's characters from ``start`` up to ``end`` are what was read as time.
+    """
+
+    authored_from: str | None
+    authored_until: str | None
+    start: int
+    end: int
+
+
+def temporal_range(query: str, *, now_ms: int, utc_offset_minutes: int = 0) -> TimeRange | None:
+    """
+    The first stretch of time that *query* names, in whole days of the one who asks, or ``None``.
+
+    A month, day, quarter or weekday without a year is the last one that has begun. What reaches up to now
+    ends with the day of the question. "N weeks ago" is the week around that day, and months and years
+    likewise; "last week" is the last seven days. Years are read from 1970 to 2100; what begins before them
+    is open on that side. An event ("two days after the release") names no time, nor does "tomorrow", nor
+    what is empty ("since 2090").
+
+    Args:
+        query: Any text; none raises. What begins after 2 000 characters is not read.
+        now_ms: The moment of the question, milliseconds since the Unix epoch.
+        utc_offset_minutes: How far the asker's clock is ahead of UTC; the same for all of the range, so
+            that its ends may be an hour off where clocks were changed in between.
+
+    Raises:
+        OverflowError: *now_ms* lies outside years 1 to 9999.
+    """
+    if MAY_NAME_TIME.search(query) is None:
+        return None
+    # Sixty patterns to compile, which most questions do without.
+    from clawmem.domain.retrieval.temporal_reader import readings
+
+    offset = timedelta(minutes=utc_offset_minutes)
+    now = EPOCH + now_ms * MILLISECOND + offset
+    reading = next(readings(query, Calendar(now, now.date())), None)
+    if reading is None:
+        return None
+    ends = (_midnight(reading.first, offset), _midnight(reading.after, offset))
+    return TimeRange(*ends, reading.start, reading.end)
+
+
+def _midnight(day: date | None, offset: timedelta) -> str | None:
+    if day is None or day < FIRST_DAY:
+        return None
+    return iso_utc((datetime(day.year, day.month, day.day) - offset - EPOCH) // MILLISECOND)

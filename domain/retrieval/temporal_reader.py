@@ -1,0 +1,239 @@
+"""
+Where a text names time: a recursive descent over the phrases of `temporal_grammar`.
+
+A name is read by itself, after a word that expects time ("in", "on", "between"), or after one that bounds it
+("since", "before"). Reading time into a question that names none hides its answers, so that what may as well
+be a person, a title, a number or a verb is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date, datetime
+from typing import NamedTuple
+
+from clawmem.domain.retrieval import temporal_days as days
+from clawmem.domain.retrieval.temporal_days import FIRST_DAY, ONE_DAY, REACH_DAYS, Calendar, Days
+from clawmem.domain.retrieval.temporal_grammar import (
+    CLEAR_MONTHS,
+    MONTHS,
+    MONTHS_NOT_NAMES,
+    STANDING,
+    WEEKDAYS,
+    WEEKENDS,
+    YEARS_AND_QUARTERS,
+    Named,
+)
+from clawmem.domain.retrieval.temporal_words import count_of, phrase
+
+_BEGIN = re.compile(r"(?<![\w/\\.@#$€£=_-])(?=[a-z0-9])")
+_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")  # keeps every offset
+_QUOTES = frozenset("\"'`*_“”‘’«»„")  # around a name of time they make it a title
+
+# "in 2000 words": the number counts what follows. A word with a capital is a name and is not counted.
+_COUNTED = re.compile(
+    r"\s+(?:(?!does\b|its\b|says\b|always\b|versus\b|perhaps\b|besides\b|towards\b)[a-z]+[^\Waious]s"
+    r"|people|px|[kmg]b|km|kg|usd|eur|times)\b"
+)
+
+MAX_START = 2_000  # characters; the time that a question is about does not stand in a page pasted below it
+
+_SPACE = re.compile(r"\s+")
+_AND = re.compile(r"\s+and\s+")
+_TO = re.compile(r"\s+(?:to|till?|until|up\s+to|through)\s+|\s*[-–—]\s*")
+_OR = re.compile(r"\s+(?:and|or|to|through)\s+|\s*[-–—]\s*")
+_ONWARDS = re.compile(r"\s+(?:on(?:wards?)?|forwards?)(?!\w)")
+
+# What may stand before a name; which part of it that means is not worked out.
+_PART = re.compile(
+    r"(?:(?:the\s+)?(?:start|beginning|middle|end|course)\s+of|the\s+month\s+of|early|mid|late)(?:\s+|-)"
+)
+_WEEK_OF = phrase("(?:the )?(?P<span>week|weekend) (?:of|beginning|starting)(?: on)?")
+_COUNTED_FROM = phrase("(?:{count}|the) {unit} (?P<side>before|after)")
+
+Names = tuple[Named, ...]
+_DATED: Names = (*STANDING, *YEARS_AND_QUARTERS, *WEEKENDS)
+_BOUNDING: Names = (*_DATED, *CLEAR_MONTHS, *WEEKDAYS)
+
+
+class Frame(NamedTuple):
+    """Words that expect time, what may name it there, and what joins it to a second name."""
+
+    opener: re.Pattern[str]
+    names: Names
+    joiner: re.Pattern[str] | None = None
+    is_pair: bool = False  # there must be a second name
+    second: Names = ()  # what that may be; as the first, unless said otherwise
+
+
+_NO_WORD = re.compile("")
+_FRAMES = (
+    Frame(phrase("between"), _BOUNDING, _AND, is_pair=True),
+    Frame(phrase("from"), _BOUNDING, _TO, is_pair=True),
+    Frame(phrase("in|during|throughout|within|over"), (*_DATED, *MONTHS), _OR),
+    Frame(phrase("on|at"), (*STANDING, *WEEKDAYS, *WEEKENDS), _OR),
+    Frame(phrase("from(?! [0-9]+ to [0-9])"), (*_DATED, *MONTHS_NOT_NAMES, *WEEKDAYS)),
+    Frame(re.compile(r"(?=(?:early|mid|late)[-\s])"), (*MONTHS, *YEARS_AND_QUARTERS)),
+    Frame(_NO_WORD, (*STANDING, *CLEAR_MONTHS), _OR, is_pair=True, second=STANDING),
+    Frame(_NO_WORD, STANDING),
+)
+_SINCE = phrase("since|starting(?: in| on| from)?")
+_FROM = phrase("from")
+_AFTER = phrase("after|later than")
+_BEFORE = phrase("before|prior to|earlier than")
+_UNTIL = phrase("until|till?|up (?:to|until)|as of|no later than")
+_BY = phrase("by")
+
+
+class Reading(NamedTuple):
+    """The days that a text names from offset ``start`` up to ``end``; ``None`` is an open side, never both."""
+
+    first: date | None
+    after: date | None
+    start: int
+    end: int
+
+
+class _Period(NamedTuple):
+    days: Days
+    end: int
+
+
+def readings(text: str, calendar: Calendar) -> Iterator[Reading]:
+    """What *text* names, from left to right; nothing empty and nothing that overlaps."""
+    reader = _Reader(text, calendar)
+    done = 0
+    for begin in _BEGIN.finditer(reader.text, 0, MAX_START):
+        found = reader.reading_at(begin.start()) if begin.start() >= done else None
+        if found is None:
+            continue
+        done = found.end
+        if not _is_empty(found) and not _is_title(text, found):
+            yield found
+
+
+def _is_empty(reading: Reading) -> bool:
+    """Whether nothing was written in it: it ends where it begins, or before any year that a note has."""
+    if reading.after is not None and reading.after <= FIRST_DAY:
+        return True
+    return reading.first is not None and reading.after is not None and reading.first >= reading.after
+
+
+def _is_title(text: str, reading: Reading) -> bool:
+    return (
+        text[reading.start - 1 : reading.start] in _QUOTES and text[reading.end : reading.end + 1] in _QUOTES
+    )
+
+
+class _Reader:
+    """Reads one text. A method ``…_at`` reads at an offset, or gives ``None`` where that cannot be read."""
+
+    def __init__(self, typed: str, calendar: Calendar) -> None:
+        self.text = typed.translate(_LOWER)
+        self._typed = typed
+        self._calendar = calendar
+
+    def reading_at(self, at: int) -> Reading | None:
+        if bounded := self._bounded_at(at):
+            return bounded
+        if found := self._counted_from_at(at) or self._framed_at(at):
+            return Reading(*found.days, at, found.end)
+        return None
+
+    def _bounded_at(self, at: int) -> Reading | None:
+        """One side is open, or ends with the day of the question: "since March", "before 2024"."""
+        tomorrow = self._calendar.day + ONE_DAY
+        if found := self._opened_at(_SINCE, at) or self._onwards_at(at):
+            return Reading(found.days.first, tomorrow, at, found.end)
+        if found := self._opened_at(_AFTER, at):
+            return Reading(found.days.after, tomorrow, at, found.end)
+        if found := self._opened_at(_BEFORE, at):
+            return Reading(None, found.days.first, at, found.end)
+        if found := self._opened_at(_UNTIL, at) or self._opened_at(_BY, at, STANDING):
+            return Reading(None, found.days.after, at, found.end)
+        return None
+
+    def _onwards_at(self, at: int) -> _Period | None:
+        found = self._opened_at(_FROM, at)
+        onwards = _ONWARDS.match(self.text, found.end) if found else None
+        return _Period(found.days, onwards.end()) if found and onwards else None
+
+    def _counted_from_at(self, at: int) -> _Period | None:
+        """Counted from what is named: "two days after March 4th", "the week before last Friday"."""
+        opener = _COUNTED_FROM.match(self.text, at)
+        found = self._opened_at(_COUNTED_FROM, at) if opener else None
+        if opener is None or found is None:
+            return None
+        count = count_of(opener)[1] if opener["count"] else 1
+        return _counted(found, -count if opener["side"] == "after" else count, opener["unit"])
+
+    def _framed_at(self, at: int) -> _Period | None:
+        return next(filter(None, (self._in_frame_at(frame, at) for frame in _FRAMES)), None)
+
+    def _in_frame_at(self, frame: Frame, at: int) -> _Period | None:
+        one = self._opened_at(frame.opener, at, frame.names)
+        if one is None:
+            return None
+        return self._pair_at(frame, at, one) or (None if frame.is_pair else one)
+
+    def _pair_at(self, frame: Frame, at: int, one: _Period) -> _Period | None:
+        """Both names and what lies between; a first one without a year is the last before the second."""
+        joiner = frame.joiner.match(self.text, one.end) if frame.joiner else None
+        other = self._period_at(joiner.end(), frame.second or frame.names) if joiner else None
+        if other is None:
+            return None
+        before = replace(self._calendar, latest=min(self._calendar.latest, other.days.first))
+        again = self._opened_at(frame.opener, at, frame.names, before) or one
+        return _Period(days.cover(again.days, other.days), other.end)
+
+    def _opened_at(
+        self, opener: re.Pattern[str], at: int, names: Names = _BOUNDING, calendar: Calendar | None = None
+    ) -> _Period | None:
+        """A name of time after *opener*, which may be empty."""
+        opened = opener.match(self.text, at)
+        if opened is None:
+            return None
+        space = _SPACE.match(self.text, opened.end())
+        if opened.end() > at and space is None:
+            return None
+        return self._period_at(space.end() if space else at, names, calendar)
+
+    def _period_at(self, at: int, names: Names, calendar: Calendar | None = None) -> _Period | None:
+        if opener := _WEEK_OF.match(self.text, at):
+            return self._span_of(opener)
+        part = _PART.match(self.text, at)
+        return self._longest_at(part.end() if part else at, names, calendar or self._calendar)
+
+    def _span_of(self, opener: re.Match[str]) -> _Period | None:
+        """The week that holds a named day, or the weekend that holds it or follows it."""
+        space = _SPACE.match(self.text, opener.end())
+        day = self._longest_at(space.end(), STANDING, self._calendar) if space else None
+        if day is None:
+            return None
+        week, weekend = days.week_of(day.days.first), days.weekend_of(day.days.first)
+        return _Period(week if opener["span"] == "week" else weekend, day.end)
+
+    def _longest_at(self, at: int, names: Names, calendar: Calendar) -> _Period | None:
+        found = (self._named_at(at, name, calendar) for name in names)
+        return max(filter(None, found), key=lambda period: period.end, default=None)
+
+    def _named_at(self, at: int, name: Named, calendar: Calendar) -> _Period | None:
+        match = name.looks.match(self.text, at)
+        if match is None or (match[0][-1].isdigit() and _COUNTED.match(self._typed, match.end())):
+            return None
+        try:
+            return _Period(name.days(match, calendar), match.end())
+        except (ValueError, OverflowError):  # no calendar has such a day
+            return None
+
+
+def _counted(period: _Period, count: int, unit: str) -> _Period | None:
+    """*count* of *unit* before the first day of *period*, or after its last where *count* is negative."""
+    edge = period.days.first if count > 0 else period.days.after - ONE_DAY
+    try:
+        day = days.earlier(datetime(edge.year, edge.month, edge.day), count, unit)
+        return _Period(days.around(day, REACH_DAYS[unit]), period.end)
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,97 @@
+"""The contracts of models: the references in memory, and the adapters over HTTP against a real llama.cpp server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from llama_server import Role, running
+
+from clawmem.adapters.http.embedder import HttpEmbedder, http_embedder
+from clawmem.adapters.http.generator import HttpGenerator, http_generator
+from clawmem.adapters.http.reranker import HttpReranker, http_reranker
+from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.adapters.memory.reranker import OverlapReranker
+from clawmem.adapters.system.clock import SystemClock
+from clawmem.contracts.embedder import EmbedderContract
+from clawmem.contracts.generator import GeneratorContract
+from clawmem.contracts.reranker import RerankerContract, RerankerJudgementContract
+
+needs_server = pytest.mark.skipif(
+    not (find_spec("xllamacpp") and find_spec("gguf") and find_spec("httpx2")),
+    reason="needs a llama.cpp server: pip install xllamacpp gguf httpx2",
+)
+
+
+class TestScriptedGenerator(GeneratorContract):
+    @pytest.fixture
+    def generator(self) -> ScriptedGenerator:
+        return ScriptedGenerator()
+
+
+class TestOverlapReranker(RerankerContract):
+    @pytest.fixture
+    def reranker(self) -> OverlapReranker:
+        return OverlapReranker()
+
+
+class TestOverlapRerankerJudgement(RerankerJudgementContract):
+    @pytest.fixture
+    def reranker(self) -> OverlapReranker:
+        return OverlapReranker()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the models of this file's servers lie."""
+    return tmp_path_factory.mktemp("models")
+
+
+@pytest.fixture(scope="module")
+def embed_address(folder: Path) -> Iterator[str]:
+    """A server of embeddings."""
+    with running(Role.EMBED, folder) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def generate_address(folder: Path) -> Iterator[str]:
+    """A server that writes."""
+    with running(Role.GENERATE, folder) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def rerank_address(folder: Path) -> Iterator[str]:
+    """A server that ranks."""
+    with running(Role.RERANK, folder) as address:
+        yield address
+
+
+@needs_server
+class TestHttpEmbedder(EmbedderContract):
+    @pytest.fixture
+    def embedder(self, embed_address: str) -> Iterator[HttpEmbedder]:
+        made = http_embedder(embed_address, SystemClock())
+        yield made
+        made.close()
+
+
+@needs_server
+class TestHttpGenerator(GeneratorContract):
+    @pytest.fixture
+    def generator(self, generate_address: str) -> Iterator[HttpGenerator]:
+        made = http_generator(generate_address, SystemClock())
+        yield made
+        made.close()
+
+
+@needs_server
+class TestHttpReranker(RerankerContract):
+    @pytest.fixture
+    def reranker(self, rerank_address: str) -> Iterator[HttpReranker]:
+        made = http_reranker(rerank_address, SystemClock())
+        yield made
+        made.close()

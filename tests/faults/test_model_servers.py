@@ -1,0 +1,389 @@
+"""Model servers that are absent, slow or wrong: a typed error in time, and nothing of it is stored."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from scripted_server import (
+    Asked,
+    Said,
+    ScriptedServer,
+    embeddings,
+    floats_of,
+    message,
+    said,
+    well_behaved,
+)
+
+from clawmem.adapters.http import exchange
+from clawmem.adapters.http.circuit import LONGEST_REST_S
+from clawmem.adapters.http.embedder import HttpEmbedder
+from clawmem.adapters.http.generator import HttpGenerator
+from clawmem.adapters.http.providers import LLAMA_SERVER
+from clawmem.adapters.http.reranker import HttpReranker
+from clawmem.adapters.http.transport import Transport
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.domain.knowledge.llm_answer import json_answer
+from clawmem.ports.errors import (
+    BadVector,
+    ClawmemError,
+    ModelAnswerInvalid,
+    ModelRefused,
+    ModelUnavailable,
+)
+
+if TYPE_CHECKING:
+    from tests.faults.conftest import World
+
+pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs pip install httpx2")
+
+TIMEOUT_S = 0.6
+SLACK_S = 1.5  # for a busy machine
+LONGEST_REST_MS = round(LONGEST_REST_S * 1000)
+TEXTS = ["The bees left the hive at noon.", "Two wooden boats.", "Income tax is due in April."]
+NOTES = {
+    "zebra.md": "# Zebra\n\nStripes of the plain.\n",
+    "yak.md": "# Yak\n\nA yak of the mountains.\n",
+    "gnu.md": "# Gnu\n\nHerd animals, gnu after gnu.\n",
+}
+VERDICT = {"type": "object", "properties": {"kind": {"enum": ["why", "when"]}}, "required": ["kind"]}
+HTML = Said(
+    b"<!doctype html><html><body>Sign in to the network</body></html>", 200, {"Content-Type": "text/html"}
+)
+
+
+def reply_of(bad: Said) -> Callable[[Asked], Said]:
+    """The same bad reply to everything but the list of models."""
+    return lambda asked: well_behaved(asked) if asked.body is None else bad
+
+
+def truncated(asked: Asked) -> Said:
+    """The first half of a good answer, as if it were all."""
+    good = well_behaved(asked)
+    return replace(good, body=good.body[: len(good.body) // 2])
+
+
+def closed_mid_stream(asked: Asked) -> Said:
+    """The first half of a good answer, and the connection is closed."""
+    return replace(truncated(asked), claimed=len(well_behaved(asked).body))
+
+
+def dripping(asked: Asked) -> Said:
+    """A good answer, a byte at a time: each in time, all of them never."""
+    return replace(well_behaved(asked), drip_s=0.1)
+
+
+# Whatever is asked: what the server does, and what that is.
+EVERYWHERE: dict[str, tuple[Callable[[Asked], Said], type[ClawmemError]]] = {
+    "slow": (reply_of(Said(b"{}", wait_s=30)), ModelUnavailable),
+    "dripping": (dripping, ModelUnavailable),
+    "dripping head": (
+        reply_of(Said(b"HTTP/1.1 200 OK\r\nX-Bees: " + b"z" * 200, drip_s=0.1, is_raw=True)),
+        ModelUnavailable,
+    ),
+    "hangs up": (reply_of(Said(hangs_up=True)), ModelUnavailable),
+    "closed mid-stream": (closed_mid_stream, ModelUnavailable),
+    "500": (reply_of(said({"error": {"message": "oops"}}, 500)), ModelUnavailable),
+    "503 loading": (reply_of(said({"error": {"message": "Loading model"}}, 503)), ModelUnavailable),
+    "502 of a proxy": (reply_of(replace(HTML, status=502)), ModelUnavailable),
+    "429 seconds": (reply_of(Said(b"", 429, {"Retry-After": "20"})), ModelUnavailable),
+    "429 date": (
+        reply_of(Said(b"", 429, {"Retry-After": "Fri, 31 Dec 2100 23:59:59 GMT"})),
+        ModelUnavailable,
+    ),
+    "429 milliseconds": (reply_of(Said(b"", 429, {"retry-after-ms": "20000"})), ModelUnavailable),
+    "429 nonsense": (reply_of(Said(b"", 429, {"Retry-After": "later \x01"})), ModelUnavailable),
+    "401": (reply_of(said({"error": {"message": "no key"}}, 401)), ModelRefused),
+    "404": (reply_of(Said(b"not found", 404)), ModelRefused),
+    "redirect": (reply_of(Said(b"", 302, {"Location": "http://127.0.0.1:9/"})), ModelRefused),
+    "error in a success": (reply_of(said({"error": {"message": "no"}})), ModelRefused),
+    "HTML": (reply_of(HTML), ModelAnswerInvalid),
+    "empty": (reply_of(Said(b"")), ModelAnswerInvalid),
+    "truncated JSON": (truncated, ModelAnswerInvalid),
+    "not UTF-8": (reply_of(Said(b'{"data": "\xff\xfe"}')), ModelAnswerInvalid),
+    "a list": (reply_of(said([])), ModelAnswerInvalid),
+    "null": (reply_of(said(None)), ModelAnswerInvalid),
+    "no field of it": (reply_of(said({})), ModelAnswerInvalid),
+    "nested too deeply": (reply_of(Said(b"[" * 200_000)), ModelAnswerInvalid),
+    "broken compression": (reply_of(Said(b"{}", 200, {"Content-Encoding": "gzip"})), ModelUnavailable),
+    "no HTTP": (reply_of(Said(b"bees\r\n\r\n", is_raw=True)), ModelUnavailable),
+}
+
+
+def vectors_of(change: Callable[[list[Any]], list[Any]]) -> Callable[[Asked], Said]:
+    """A server whose vectors of documents are changed; those of the probes before the first use are good."""
+
+    def answer(asked: Asked) -> Said:
+        if asked.body is None or "zlib" in str(asked.body):
+            return well_behaved(asked)
+        return said(embeddings(change([[*floats_of(text)] for text in asked.body["input"]])))
+
+    return answer
+
+
+def numbered(places: list[Any]) -> Callable[[Asked], Said]:
+    """A server that numbers its vectors wrongly."""
+
+    def answer(asked: Asked) -> Said:
+        if asked.body is None or "zlib" in str(asked.body):
+            return well_behaved(asked)
+        good = embeddings([[*floats_of(text)] for text in asked.body["input"]])
+        return said(
+            {"data": [{**one, "index": place} for one, place in zip(good["data"], places, strict=False)]}
+        )
+
+    return answer
+
+
+BAD_VECTORS: dict[str, tuple[Callable[[Asked], Said], type[ClawmemError]]] = {
+    "shorter": (vectors_of(lambda vectors: [v[:-1] for v in vectors]), BadVector),
+    "longer": (vectors_of(lambda vectors: [[*v, 0.1] for v in vectors]), BadVector),
+    "one shorter": (vectors_of(lambda vectors: [*vectors[:-1], vectors[-1][:-1]]), BadVector),
+    "NaN": (vectors_of(lambda vectors: [*vectors[:-1], [float("nan"), *vectors[-1][1:]]]), BadVector),
+    "NaN as null": (vectors_of(lambda vectors: [*vectors[:-1], [None, *vectors[-1][1:]]]), BadVector),
+    "infinite": (vectors_of(lambda vectors: [*vectors[:-1], [float("inf"), *vectors[-1][1:]]]), BadVector),
+    "a huge integer": (vectors_of(lambda vectors: [*vectors[:-1], [10**400, *vectors[-1][1:]]]), BadVector),
+    "words": (vectors_of(lambda vectors: [["0.1"] * 64 for _ in vectors]), BadVector),
+    "null": (vectors_of(lambda vectors: [None for _ in vectors]), BadVector),
+    "empty": (vectors_of(lambda vectors: [[] for _ in vectors]), BadVector),
+    "one a token": (vectors_of(lambda vectors: [[v, v] for v in vectors]), BadVector),
+    "no base64": (vectors_of(lambda vectors: ["§§§" for _ in vectors]), BadVector),
+    "odd base64": (vectors_of(lambda vectors: ["AAAA" for _ in vectors]), BadVector),
+    "constant": (vectors_of(lambda vectors: [vectors[0] for _ in vectors]), BadVector),
+    "one too few": (vectors_of(lambda vectors: vectors[:-1]), ModelAnswerInvalid),
+    "one too many": (vectors_of(lambda vectors: [*vectors, vectors[0]]), ModelAnswerInvalid),
+    "none": (vectors_of(lambda vectors: []), ModelAnswerInvalid),
+    "numbered twice": (numbered([0, 1, 1]), ModelAnswerInvalid),
+    "numbered from one": (numbered([1, 2, 3]), ModelAnswerInvalid),
+    "numbered in words": (numbered(["0", None, {}]), ModelAnswerInvalid),
+}
+
+
+class Bad:
+    """The three adapters over one server, with little time."""
+
+    def __init__(self, server: ScriptedServer) -> None:
+        self.server = server
+        self.clock = ManualClock()
+        self._made: list[Transport] = []
+
+    def transport(self) -> Transport:
+        """Whose waits are real, but never longer than the deadline."""
+        self._made.append(Transport(self.server.url, model="tiny", clock=self.clock, chance=lambda: 0.5))
+        return self._made[-1]
+
+    def embedder(self) -> HttpEmbedder:
+        """Of a server of one's own."""
+        return HttpEmbedder(
+            self.transport(),
+            LLAMA_SERVER,
+            model="tiny",
+            query_timeout_s=TIMEOUT_S,
+            batch_timeout_s=TIMEOUT_S,
+        )
+
+    def asking(self) -> dict[str, Callable[[], Any]]:
+        """One question to each kind of model."""
+        generator = HttpGenerator(self.transport(), LLAMA_SERVER, model="tiny")
+        reranker = HttpReranker(self.transport(), LLAMA_SERVER, model="tiny")
+        embedder = self.embedder()
+        return {
+            "question": lambda: embedder.embed_query("hive"),
+            "documents": lambda: embedder.embed_documents(TEXTS),
+            "text": lambda: generator.generate("Why?", timeout_s=TIMEOUT_S, max_tokens=9),
+            "ranking": lambda: reranker.rerank("hive", TEXTS, timeout_s=TIMEOUT_S),
+        }
+
+    def close(self) -> None:
+        """End the server and the connections."""
+        self.server.close()
+        for transport in self._made:
+            transport.close()
+
+
+@pytest.fixture
+def bad() -> Iterator[Bad]:
+    """A server that is still well behaved."""
+    made = Bad(ScriptedServer(well_behaved))
+    yield made
+    made.close()
+
+
+class TestEveryModel:
+    @pytest.mark.parametrize("kind", ["question", "documents", "text", "ranking"])
+    @pytest.mark.parametrize("mood", EVERYWHERE)
+    def test_a_typed_error_in_time(self, bad: Bad, mood: str, kind: str) -> None:
+        """Whatever the server does, the answer to it comes within the deadline and has the right name."""
+        bad.server.answer, expected = EVERYWHERE[mood]
+        ask = bad.asking()[kind]
+
+        began = time.monotonic()
+        with pytest.raises(expected) as caught:
+            ask()
+
+        assert time.monotonic() - began < TIMEOUT_S + SLACK_S
+        assert bad.server.url in str(caught.value)
+        assert len(str(caught.value)) < 600
+
+    @pytest.mark.parametrize("kind", ["question", "documents", "text", "ranking"])
+    def test_an_absent_server(self, bad: Bad, kind: str) -> None:
+        """A server that is not there is out of reach at once, and then for a minute without being asked."""
+        bad.server.close()
+        ask = bad.asking()[kind]
+
+        for _ in range(3):
+            with pytest.raises(ModelUnavailable) as caught:
+                ask()
+        assert caught.value.retry_after_s == 60
+
+    def test_an_endless_answer(self, bad: Bad, monkeypatch: pytest.MonkeyPatch) -> None:
+        """An answer that is larger than any answer is not read to its end."""
+        monkeypatch.setattr(exchange, "MAX_BODY", 1000)
+        bad.server.answer = reply_of(Said(b" " * 100_000))
+
+        for kind in ("documents", "text"):
+            with pytest.raises(ModelAnswerInvalid, match="come to an end"):
+                bad.asking()[kind]()
+
+    def test_it_recovers(self, bad: Bad) -> None:
+        """After every kind of trouble the next question is answered, at the latest a minute later."""
+        asking = bad.asking()
+        for mood in ("500", "HTML", "hangs up", "429 seconds", "404", "truncated JSON"):
+            bad.server.answer, expected = EVERYWHERE[mood]
+            for ask in asking.values():
+                with pytest.raises(expected):
+                    ask()
+            bad.server.answer = well_behaved
+            bad.clock.advance(60_000)
+            assert all(ask() for ask in asking.values())
+
+
+class TestVectors:
+    @pytest.mark.parametrize("mood", BAD_VECTORS)
+    def test_a_wrong_vector_is_refused(self, bad: Bad, mood: str) -> None:
+        """One wrong vector refuses its whole batch."""
+        bad.server.answer, expected = BAD_VECTORS[mood]
+
+        with pytest.raises(expected):
+            bad.embedder().embed_documents(TEXTS)
+
+    def test_a_constant_server_is_found_out_at_once(self, bad: Bad) -> None:
+        """A server that gives one vector to everything never gets as far as a name for its space."""
+        bad.server.answer = lambda asked: (
+            well_behaved(asked)
+            if asked.body is None
+            else said(embeddings([[0.1] * 64 for _ in asked.body["input"]]))
+        )
+
+        with pytest.raises(BadVector, match="same vector"):
+            _ = bad.embedder().fingerprint
+
+    @pytest.mark.parametrize("mood", [*BAD_VECTORS, *EVERYWHERE])
+    def test_nothing_wrong_is_stored(self, bad: Bad, world: World, mood: str) -> None:
+        """An embedding run over a bad server leaves the vault as it was; over a good one it then completes."""
+        for name, text in NOTES.items():
+            world.write(name, text)
+        world.update()
+        world.embedder = bad.embedder()
+        bad.server.answer, _ = {**BAD_VECTORS, **EVERYWHERE}[mood]
+
+        with suppress(ClawmemError):  # a server that is away ends the run instead of failing the texts
+            assert world.embed().embedded == 0
+        assert world.vault.vectors.count() == 0
+        assert world.verify() == []
+
+        bad.server.answer = well_behaved
+        bad.clock.advance(LONGEST_REST_MS)
+        assert world.embed(force=True).failed == 0
+        assert world.vault.vectors.count() > 0
+
+
+class TestQuestions:
+    @pytest.mark.parametrize(
+        "mood", ["slow", "hangs up", "500", "429 seconds", "HTML", "truncated JSON", "404"]
+    )
+    def test_the_answer_says_what_is_missing(self, bad: Bad, world: World, mood: str) -> None:
+        """A query whose embedder fails is answered by words, in time, and names what was degraded."""
+        for name, text in NOTES.items():
+            world.write(name, text)
+        world.update()
+        world.embedder = bad.embedder()
+        world.embed()
+        bad.server.answer, _ = EVERYWHERE[mood]
+
+        began = time.monotonic()
+        answer = world.ask("yak of the mountains", "query")
+
+        assert time.monotonic() - began < TIMEOUT_S + SLACK_S
+        assert answer.results[0].document.path == "yak.md"
+        assert bad.server.url in answer.trace.degraded["vector"]
+
+
+class TestRanking:
+    @pytest.mark.parametrize(
+        "results",
+        [
+            [],
+            [{"index": 0, "relevance_score": 1.0}],
+            [{"index": 0, "relevance_score": 1.0}, {"index": 0, "relevance_score": 0.5}, {"index": 1}],
+            [{"index": n, "relevance_score": None} for n in range(3)],
+            [{"index": n, "relevance_score": "1"} for n in range(3)],
+            [{"index": n, "relevance_score": float("nan")} for n in range(3)],
+            [{"index": n, "relevance_score": True} for n in range(3)],
+            [{"index": n + 1, "relevance_score": 0.1} for n in range(3)],
+            [1, 2, 3],
+            {"0": 1.0},
+            None,
+        ],
+    )
+    def test_a_wrong_score_is_refused(self, bad: Bad, results: Any) -> None:
+        """A ranking that is not one finite score for each document is no ranking."""
+        bad.server.answer = reply_of(said({"results": results}))
+
+        with pytest.raises(ModelAnswerInvalid):
+            bad.asking()["ranking"]()
+
+
+class TestText:
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            {"choices": []},
+            {"choices": None},
+            {"choices": [{"message": None}]},
+            {"choices": [{"message": {"content": None, "refusal": "no"}}]},
+            {"choices": [{"message": {"content": [{"type": "text"}]}}]},
+            {"choices": {"message": {"content": "x"}}},
+        ],
+    )
+    def test_no_message_is_no_answer(self, bad: Bad, answer: Any) -> None:
+        """An answer without a text is refused."""
+        bad.server.answer = reply_of(said(answer))
+
+        with pytest.raises(ModelAnswerInvalid, match="no message"):
+            bad.asking()["text"]()
+
+    def test_wrong_json_is_asked_for_once_more(self, bad: Bad) -> None:
+        """A model that answers in prose is shown its error, once, under one deadline."""
+        words = iter(["It depends.", '```json\n{"kind": "when"}\n```'])
+        bad.server.answer = lambda asked: (
+            well_behaved(asked) if asked.body is None else said(message(next(words)))
+        )
+        generator = HttpGenerator(bad.transport(), LLAMA_SERVER, model="tiny")
+
+        answer = json_answer(
+            lambda prompt: generator.generate(prompt, timeout_s=TIMEOUT_S, max_tokens=50, schema=VERDICT),
+            "Why or when?",
+            VERDICT,
+        )
+
+        assert answer == {"kind": "when"}
+        asked = bad.server.questions("/v1/chat/completions")
+        assert "It depends." in asked[1]["messages"][0]["content"]
+        assert len(asked) == 2

@@ -1,0 +1,304 @@
+"""Model servers of one's own over HTTP: their models, their limits, and a real llama.cpp server."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llama_server import Role, running
+from scripted_server import (
+    Asked,
+    Models,
+    Said,
+    floats_of,
+    listing,
+    said,
+    well_behaved,
+)
+
+from clawmem.adapters.http.circuit import COOL_DOWN_S
+from clawmem.adapters.http.embedder import http_embedder
+from clawmem.adapters.http.prompts import prompts_of
+from clawmem.adapters.http.reranker import http_reranker
+from clawmem.adapters.http.served_model import Served, served_in
+from clawmem.contracts.samples import cosine, floats
+from clawmem.ports.errors import (
+    InputTooLong,
+    ModelMismatch,
+    ModelRefused,
+    ModelUnavailable,
+)
+
+needs_server = pytest.mark.skipif(
+    not (find_spec("xllamacpp") and find_spec("gguf")),
+    reason="needs a llama.cpp server: pip install xllamacpp gguf",
+)
+pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs pip install httpx2")
+
+KEY = "sk-made-up-1234567890"
+TEXTS = ["The bees left the hive.", "Two wooden boats.", "Income tax is due."]
+
+
+@pytest.fixture
+def models() -> Iterator[Models]:
+    """Adapters and servers that end with the test."""
+    with ExitStack() as stack:
+        yield Models(stack)
+
+
+class TestServerOfOnesOwn:
+    def test_its_model_names_the_space(self, models: Models) -> None:
+        """The fingerprint holds the served file's name, what tells its weights, its prompts and the length."""
+        server = models.serve(_serving("/home/ann/embeddinggemma-300M-Q8_0.gguf", n_params=1, n_vocab=2))
+        other = models.serve(_serving("/srv/embeddinggemma-300M-Q8_0.gguf", n_params=1, n_vocab=3))
+
+        first, second = (models.factory(http_embedder, one.url).fingerprint for one in (server, other))
+
+        assert first.startswith("llama-server:embeddinggemma-300M-Q8_0.gguf:")
+        assert first.endswith(":gemma:64")
+        assert "ann" not in first
+        assert first != second
+
+    def test_its_model_is_told_what_a_text_is(self, models: Models) -> None:
+        """The prompts of the served model stand before questions and documents."""
+        server = models.serve(_serving("nomic-embed-text-v1.5.Q8_0.gguf"))
+        embedder = models.factory(http_embedder, server.url)
+
+        embedder.embed_query("hive")
+        embedder.embed_documents(["bees"])
+
+        assert [body["input"] for body in server.questions()][1:] == [
+            ["search_query: hive"],
+            ["search_document: bees"],
+        ]
+
+    @pytest.mark.parametrize(
+        ("model", "name"),
+        [
+            ("EmbeddingGemma-300M", "gemma"),
+            ("Qwen3-Embedding-0.6B-Q8_0.gguf", "qwen3"),
+            ("multilingual-e5-large", "e5"),
+            ("bge-small-en-v1.5", "bge"),
+            ("bge-m3", "plain"),
+            ("all-MiniLM-L6-v2", "plain"),
+            ("", "plain"),
+        ],
+    )
+    def test_prompts_are_known_by_name(self, model: str, name: str) -> None:
+        """A model's family decides; one that is not known gets its texts as they are."""
+        assert prompts_of(model).name == name
+
+    def test_long_texts_are_cut(self, models: Models) -> None:
+        """What is beyond `max_chars` is not sent."""
+        server = models.serve()
+        models.factory(http_embedder, server.url, max_chars=10).embed_documents(["0123456789abc"])
+
+        assert server.questions()[-1]["input"] == ["0123456789"]
+
+    def test_shorter_vectors(self, models: Models) -> None:
+        """A server that knows no shorter vectors sends whole ones; their beginnings are kept at length one."""
+        server = models.serve()
+        embedder = models.factory(http_embedder, server.url, dimensions=16)
+
+        vector = floats(embedder.embed_documents(["The bees left the hive at noon, all of them."])[0])
+
+        beginning = floats_of("The bees left the hive at noon, all of them.")[:16]
+        assert vector == pytest.approx([number / math.hypot(*beginning) for number in beginning], abs=1e-6)
+        assert "dimensions" not in server.questions()[0]
+        assert embedder.dimensions == 16
+
+    def test_another_model_behind_the_same_address(self, models: Models) -> None:
+        """A server that comes back with another model is found out before its vectors mix with the first's."""
+        server = models.serve(_serving("first.gguf"))
+        embedder = models.factory(http_embedder, server.url)
+        before = embedder.fingerprint
+
+        server.answer = lambda asked: Said(hangs_up=True)
+        with pytest.raises(ModelUnavailable):
+            embedder.embed_query("hive")
+        server.answer = _serving("second.gguf")
+        models.clock.advance(60_000)
+
+        with pytest.raises(ModelMismatch):
+            embedder.embed_query("hive")
+        server.answer = _serving("first.gguf")
+        models.clock.advance(60_000)
+        assert embedder.fingerprint == before
+
+    def test_another_model_that_came_quietly(self, models: Models) -> None:
+        """A server that was exchanged between two questions is noticed within a minute."""
+        server = models.serve(_serving("first.gguf"))
+        embedder = models.factory(http_embedder, server.url)
+        embedder.embed_query("hive")
+
+        server.answer = _serving("second.gguf")
+        models.clock.advance(60_000)
+
+        with pytest.raises(ModelMismatch):
+            embedder.embed_documents(["hive"])
+
+    @pytest.mark.parametrize(
+        ("answer", "served"),
+        [
+            ({"data": [{"id": "bees"}]}, Served("bees")),
+            ({"data": [{"id": "bees"}, {"id": "embedding"}]}, Served("embedding")),
+            ({"data": [{"id": "bees"}, {"id": "boats"}]}, Served("embedding")),
+            ({"data": [{"id": "C:\\models\\bees.gguf"}]}, Served("bees.gguf")),
+            ({"data": [{"id": "BAAI/bge-m3"}]}, Served("BAAI/bge-m3")),
+            ({"data": []}, Served("embedding")),
+            ({"data": [{"id": ""}, 7, None]}, Served("embedding")),
+            ({"data": None}, Served("embedding")),
+            ({}, Served("embedding")),
+        ],
+    )
+    def test_which_of_the_listed_models(self, answer: dict[str, Any], served: Served) -> None:
+        """The model of the name that was asked for, else the only one, else the name is all that is known."""
+        assert served_in(answer, "embedding") == served
+
+    def test_a_server_that_lists_nothing(self, models: Models) -> None:
+        """Without a list of models the configured name is the name."""
+        server = models.serve(lambda asked: Said(b"no", 404) if asked.body is None else well_behaved(asked))
+
+        assert (
+            models.factory(http_embedder, server.url, model="mine").fingerprint
+            == "llama-server:mine:plain:64"
+        )
+
+
+class TestReranking:
+    def test_batches_of_four_and_equal_texts_once(self, models: Models) -> None:
+        """A server of one's own is sent four documents at a time, and none twice."""
+        server = models.serve()
+        reranker = models.factory(http_reranker, server.url)
+        documents = [f"hive {n}" for n in range(6)]
+
+        reranker.rerank("hive", [*documents, *documents], timeout_s=5)
+
+        assert [body["documents"] for body in server.questions()] == [documents[:4], documents[4:]]
+
+    def test_raw_scores_are_brought_to_scale(self, models: Models) -> None:
+        """What a server of one's own sends is an exponent, of a model known for probabilities a probability."""
+        raw = models.serve(_ranking_as("bge-reranker-v2-m3.gguf", [3.0, -1000.0, 1000.0]))
+        ready = models.serve(_ranking_as("qwen3-reranker-0.6b-q8_0.gguf", [0.25, 0.0, 1.0]))
+
+        scores = models.factory(http_reranker, raw.url).rerank("hive", TEXTS, timeout_s=5)
+        shares = models.factory(http_reranker, ready.url).rerank("hive", TEXTS, timeout_s=5)
+
+        assert scores == pytest.approx([1 / (1 + math.exp(-3)), 0.0, 1.0])
+        assert shares == [0.25, 0.0, 1.0]
+
+    def test_a_small_context_gets_short_documents(self, models: Models) -> None:
+        """Documents that are too long for the server are sent again with four hundred characters each."""
+
+        def small(asked: Asked) -> Said:
+            if asked.body and max(map(len, asked.body["documents"])) > 1000:
+                return said({"error": {"message": "input (900 tokens) is too large to process"}}, 500)
+            return well_behaved(asked)
+
+        server = models.serve(small)
+        scores = models.factory(http_reranker, server.url).rerank(
+            "hive", ["hive " * 900, "boat"], timeout_s=5
+        )
+
+        assert [[len(d) for d in body["documents"]] for body in server.questions()] == [[4000, 4], [400, 4]]
+        assert scores[0] > scores[1]
+
+    def test_all_batches_have_one_deadline(self, models: Models) -> None:
+        """Batch after batch a slow server does not get more time than the whole question has."""
+        server = models.serve(
+            lambda asked: Said(b"", 200, wait_s=0.4) if asked.body is None else slowly(asked)
+        )
+
+        def slowly(asked: Asked) -> Said:
+            reply = well_behaved(asked)
+            return Said(reply.body, wait_s=0.2)
+
+        reranker = models.factory(http_reranker, server.url)
+        with pytest.raises(ModelUnavailable):
+            reranker.rerank("hive", [f"hive {n}" for n in range(40)], timeout_s=1.0)
+        assert 1 <= len(server.questions()) <= 5
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the models of this file's servers lie."""
+    return tmp_path_factory.mktemp("models")
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    """A server of embeddings that wants a key."""
+    with running(Role.EMBED, folder, api_key=KEY) as address:
+        yield address
+
+
+@needs_server
+class TestRealServer:
+    def test_texts_that_are_too_long(self, models: Models, address: str) -> None:
+        """A text beyond the server's batch is cut until it fits; its neighbours are what they were alone."""
+        embedder = models.factory(http_embedder, address, api_key=KEY)
+        long = "the bees left the hive at noon " * 190
+
+        vectors = embedder.embed_documents([*TEXTS, long, *TEXTS])
+        alone = [embedder.embed_documents([text])[0] for text in TEXTS]
+
+        assert vectors[:3] == vectors[4:] == alone
+        beginning = embedder.embed_documents([long[:300]])[0]
+        assert cosine(vectors[3], beginning) > 0.95
+
+    def test_a_wrong_key_is_a_refusal(self, models: Models, address: str) -> None:
+        """Without the right key the answer is no, at once and for good."""
+        for key in (None, "sk-wrong"):
+            with pytest.raises(ModelRefused, match="API key"):
+                models.factory(http_embedder, address, api_key=key).embed_query("hive")
+        assert models.slept == []
+
+    def test_a_server_for_something_else(self, models: Models, folder: Path) -> None:
+        """A server that was started to write neither embeds nor ranks, and says so."""
+        with running(Role.GENERATE, folder) as address:
+            for ask in (
+                lambda: models.factory(http_embedder, address).embed_query("hive"),
+                lambda: models.factory(http_reranker, address).rerank("hive", TEXTS, timeout_s=5),
+            ):
+                with pytest.raises(ModelRefused, match="not started for this"):
+                    ask()
+
+    def test_the_server_is_killed(self, models: Models, folder: Path) -> None:
+        """A server that is gone is out of reach, and for a minute not even looked for."""
+        with running(Role.EMBED, folder) as address:
+            embedder = models.factory(http_embedder, address)
+            embedder.embed_query("hive")
+
+        for _ in range(2):
+            with pytest.raises(ModelUnavailable) as caught:
+                embedder.embed_query("hive")
+        assert caught.value.retry_after_s == COOL_DOWN_S
+
+    def test_its_name_and_weights(self, models: Models, folder: Path) -> None:
+        """The alias a server was given names its model, and its size tells the weights."""
+        with running(Role.EMBED, folder, alias="bees-v1") as address:
+            embedder = models.factory(http_embedder, address)
+
+            assert embedder.fingerprint.startswith("llama-server:bees-v1:")
+            assert embedder.dimensions == 64
+
+    def test_too_long_a_question(self, models: Models, folder: Path) -> None:
+        """A query that fills the context alone is too long, however short the documents are cut."""
+        with running(Role.RERANK, folder) as address, pytest.raises(InputTooLong) as caught:
+            models.factory(http_reranker, address).rerank("bees " * 500, TEXTS, timeout_s=5)
+        assert caught.value.limit == 512
+        assert caught.value.tokens is not None and caught.value.tokens > 512
+
+
+def _serving(name: str, **meta: Any) -> Callable[[Asked], Said]:
+    return lambda asked: listing(name, **meta) if asked.path == "/v1/models" else well_behaved(asked)
+
+
+def _ranking_as(name: str, scores: list[float]) -> Callable[[Asked], Said]:
+    results = [{"index": n, "relevance_score": score} for n, score in enumerate(scores)]
+    return lambda asked: listing(name) if asked.path == "/v1/models" else said({"results": results})

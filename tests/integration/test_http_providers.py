@@ -1,0 +1,250 @@
+"""What each provider of models is sent, and how its answers are read."""
+
+from __future__ import annotations
+
+import struct
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import ExitStack
+from importlib.util import find_spec
+
+import pytest
+from scripted_server import (
+    Asked,
+    Models,
+    Said,
+    embeddings,
+    floats_of,
+    listing,
+    message,
+    said,
+    well_behaved,
+)
+
+from clawmem.adapters.http.embedder import http_embedder
+from clawmem.adapters.http.generator import http_generator
+from clawmem.adapters.http.providers import PROVIDERS, provider_at, server_root
+from clawmem.adapters.http.reranker import http_reranker
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.contracts.samples import floats
+from clawmem.ports.errors import (
+    ConfigError,
+)
+
+pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs pip install httpx2")
+
+KEY = "sk-made-up-1234567890"
+TEXTS = ["The bees left the hive.", "Two wooden boats.", "Income tax is due."]
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def models() -> Iterator[Models]:
+    """Adapters and servers that end with the test."""
+    with ExitStack() as stack:
+        yield Models(stack)
+
+
+def in_base64(text: str) -> str:
+    """The vector of a text as providers send it."""
+    numbers = floats_of(text)
+    return b64encode(struct.pack(f"<{len(numbers)}f", *numbers)).decode()
+
+
+def as_provider(asked: Asked) -> Said:
+    """Any of the providers, whose vectors are 64 long."""
+    if asked.path == "/v2/embed":
+        vectors = [[*floats_of(text)] for text in asked.body["texts"]]
+        return said(
+            {"id": "1", "embeddings": {"float": vectors}, "meta": {"billed_units": {"input_tokens": 3}}}
+        )
+    if asked.path.endswith("/rerank"):
+        scores = [{"index": n, "relevance_score": n / 10} for n in range(len(asked.body["documents"]))]
+        return said({"data" if "top_k" in asked.body else "results": scores[::-1]})
+    answer = embeddings([in_base64(text) for text in asked.body["input"]])
+    return said({**answer, "data": answer["data"][::-1]})
+
+
+ROLES = {
+    "openai": ({}, {}, {"encoding_format": "base64", "dimensions": 64}),
+    "jina": (
+        {"task": "retrieval.query"},
+        {"task": "retrieval.passage"},
+        {"truncate": True, "embedding_type": "base64", "dimensions": 64},
+    ),
+    "voyage": (
+        {"input_type": "query"},
+        {"input_type": "document"},
+        {"truncation": True, "encoding_format": "base64", "output_dimension": 64},
+    ),
+    "cohere": (
+        {"input_type": "search_query"},
+        {"input_type": "search_document"},
+        {"truncate": "END", "embedding_types": ["float"], "output_dimension": 64},
+    ),
+}
+
+
+class TestProviders:
+    @pytest.mark.parametrize("name", ROLES)
+    def test_embeddings(self, models: Models, name: str) -> None:
+        """A provider is sent its own names for texts, roles, lengths and truncation, and read in its own form."""
+        server = models.serve(as_provider)
+        embedder = models.factory(http_embedder, server.url, provider=name, dimensions=64, api_key=KEY)
+
+        question, documents = embedder.embed_query("hive"), embedder.embed_documents(TEXTS)
+
+        for_query, for_documents, rest = ROLES[name]
+        model = PROVIDERS[name].embed_model
+        texts = PROVIDERS[name].texts_name
+        assert server.questions() == [
+            {"model": model, texts: ["hive"], **for_query, **rest},
+            {"model": model, texts: TEXTS, **for_documents, **rest},
+        ]
+        assert [one.path for one in server.asked] == [PROVIDERS[name].embed_path] * 2
+        assert {one.headers["authorization"] for one in server.asked} == {f"Bearer {KEY}"}
+        assert [floats(v) for v in (question, *documents)] == [
+            pytest.approx(floats_of(text), abs=1e-6) for text in ("hive", *TEXTS)
+        ]
+        assert embedder.fingerprint == f"{name}:{model}:plain:64"
+
+    @pytest.mark.parametrize(
+        ("name", "count", "path"),
+        [
+            ("jina", "top_n", "/v1/rerank"),
+            ("voyage", "top_k", "/v1/rerank"),
+            ("cohere", "top_n", "/v2/rerank"),
+        ],
+    )
+    def test_reranking(self, models: Models, name: str, count: str, path: str) -> None:
+        """A provider scores all documents under its own names, and its scores are taken as they are."""
+        server = models.serve(as_provider)
+        reranker = models.factory(http_reranker, server.url, provider=name, api_key=KEY)
+
+        assert reranker.rerank("hive", TEXTS, timeout_s=5) == [0.0, 0.1, 0.2]
+        (asked,) = server.asked
+        assert asked.path == path
+        assert asked.body[count] == 3
+        assert asked.body["documents"] == TEXTS
+
+    def test_openai_does_not_rerank(self, clock: ManualClock) -> None:
+        """A provider that lacks something is refused when it is chosen, not when it is asked."""
+        with pytest.raises(ConfigError, match="does not rerank"):
+            http_reranker("https://api.openai.com", clock)
+
+    def test_chat_of_openai(self, models: Models) -> None:
+        """OpenAI has another name for the length of an answer, and knows no switch for thoughts."""
+        server = models.serve(well_behaved)
+        generator = models.factory(http_generator, server.url, provider="openai", model="gpt-5", api_key=KEY)
+
+        generator.generate("Why?", timeout_s=5, max_tokens=9, schema={"type": "object"})
+
+        assert server.questions() == [
+            {
+                "model": "gpt-5",
+                "messages": [{"role": "user", "content": "Why?"}],
+                "temperature": 0.0,
+                "max_completion_tokens": 9,
+                "response_format": {
+                    "type": "json_schema",
+                    "json_schema": {"name": "answer", "schema": {"type": "object"}},
+                },
+            }
+        ]
+
+    @pytest.mark.parametrize(("served", "suffix"), [("Qwen3-1.7B-Q4.gguf", " /no_think"), ("lfm2.gguf", "")])
+    def test_chat_of_a_server_of_ones_own(self, models: Models, served: str, suffix: str) -> None:
+        """Thoughts are switched off in the way of the model that is served, whatever it was asked for as."""
+        server = models.serve(
+            lambda asked: listing(served) if asked.path == "/v1/models" else said(message("ok"))
+        )
+        generator = models.factory(http_generator, server.url)
+
+        assert generator.generate("Why?", timeout_s=5, max_tokens=9) == "ok"
+        (body,) = server.questions()
+        assert body["messages"] == [{"role": "user", "content": f"Why?{suffix}"}]
+        assert (body["max_tokens"], body["chat_template_kwargs"]) == (9, {"enable_thinking": False})
+        assert generator.fingerprint == f"llama-server:{served}@{server.url}"
+
+    @pytest.mark.parametrize(("name", "sizes"), [("jina", [50, 50, 20]), ("llama-server", [8] * 15)])
+    def test_batches(self, models: Models, name: str, sizes: list[int]) -> None:
+        """A request holds as many texts as the provider takes, and every text has its own vector."""
+        server = models.serve(as_provider if name == "jina" else well_behaved)
+        embedder = models.factory(http_embedder, server.url, provider=name)
+        if name == "jina":
+            embedder = models.factory(http_embedder, server.url, provider=name, dimensions=64)
+        texts = [f"bee number {n}" for n in range(120)]
+
+        vectors = embedder.embed_documents(texts)
+
+        batches = [body["input"] for body in server.questions() if body["input"][0].startswith("bee")]
+        assert [len(batch) for batch in batches] == sizes
+        assert [floats(vector) for vector in vectors] == [
+            pytest.approx(floats_of(t), abs=1e-6) for t in texts
+        ]
+
+    def test_a_request_is_no_longer_than_allowed(self, models: Models) -> None:
+        """Long texts make smaller batches."""
+        server = models.serve(as_provider)
+        embedder = models.factory(http_embedder, server.url, provider="voyage", dimensions=64)
+
+        embedder.embed_documents(["bee " * 10_000 + str(n) for n in range(5)])
+
+        assert [len(body["input"]) for body in server.questions()] == [2, 2, 1]
+
+    def test_blank_texts_are_not_sent(self, models: Models) -> None:
+        """OpenAI refuses a whole batch for one empty text."""
+        server = models.serve(as_provider)
+        embedder = models.factory(http_embedder, server.url, provider="openai", dimensions=64)
+
+        _, blank, second = embedder.embed_documents(["hive", " \n", "boat"])
+
+        assert server.questions()[0]["input"] == ["hive", "boat"]
+        assert not any(blank)
+        assert floats(second) == pytest.approx(floats_of("boat"), abs=1e-6)
+
+    @pytest.mark.parametrize(
+        ("url", "name"),
+        [
+            ("https://api.openai.com/v1", "openai"),
+            ("https://api.jina.ai", "jina"),
+            ("https://api.voyageai.com/v1/embeddings", "voyage"),
+            ("https://api.cohere.com", "cohere"),
+            ("http://localhost:8088", "llama-server"),
+            ("http://gpu.example/openai.com/", "llama-server"),
+            ("https://openai.example", "llama-server"),
+        ],
+    )
+    def test_the_host_names_the_provider(self, url: str, name: str) -> None:
+        """A provider is known by its host alone; everything else is a server of one's own."""
+        assert provider_at(url).name == name
+
+    @pytest.mark.parametrize(
+        "url",
+        ["http://h:1", "http://h:1/", "http://h:1/v1", "http://h:1/v1/embeddings", "http://h:1/v2/embed/"],
+    )
+    def test_an_address_may_be_too_long(self, url: str) -> None:
+        """The path of a question, copied along, does no harm."""
+        assert server_root(url) == "http://h:1"
+
+    @pytest.mark.parametrize(
+        "url", ["", "localhost:8088", "ftp://h", "http://", "http://h:bee", "http://a b"]
+    )
+    def test_what_is_no_address_is_refused(self, clock: ManualClock, url: str) -> None:
+        """An address that cannot be meant is an error of the settings, found before anything is asked."""
+        with pytest.raises(ConfigError, match="http://localhost:8088"):
+            http_embedder(url, clock)
+
+    def test_an_unknown_provider_is_refused(self, clock: ManualClock) -> None:
+        """The error names those that there are."""
+        with pytest.raises(ConfigError, match="llama-server, openai, jina, voyage, cohere"):
+            http_embedder("http://h", clock, provider="acme")
+
+    def test_a_key_that_no_header_can_hold(self, clock: ManualClock) -> None:
+        """A key with a line break or an umlaut was copied wrongly."""
+        with pytest.raises(ConfigError, match="API key"):
+            http_embedder("http://h", clock, api_key="sk-\nü")

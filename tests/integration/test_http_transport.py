@@ -1,0 +1,298 @@
+"""How a model server is paced, asked again, and left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from importlib.util import find_spec
+
+import pytest
+from scripted_server import (
+    Asked,
+    Models,
+    Said,
+    said,
+    well_behaved,
+)
+
+from clawmem.adapters.http.circuit import COOL_DOWN_S, LONGEST_REST_S, Circuit
+from clawmem.adapters.http.pace import SAFETY, Pace
+from clawmem.adapters.http.patience import BATCH, QUESTION, Patience, asked_wait_s
+from clawmem.adapters.memory.clock import START_MS, ManualClock
+from clawmem.ports.errors import (
+    ModelRefused,
+    ModelUnavailable,
+)
+
+pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs pip install httpx2")
+
+KEY = "sk-made-up-1234567890"
+TEXTS = ["The bees left the hive.", "Two wooden boats.", "Income tax is due."]
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def models() -> Iterator[Models]:
+    """Adapters and servers that end with the test."""
+    with ExitStack() as stack:
+        yield Models(stack)
+
+
+class TestAskingAgain:
+    def test_what_passes_is_asked_again(self, models: Models) -> None:
+        """Errors that pass are waited for, twice as long every time, and the answer counts."""
+        server = models.serve(_failing(3, Said(b"", 503)))
+
+        assert models.transport(server.url).post("/v1/x", {}, timeout_s=60) == {"ok": True}
+        assert models.slept == [1, 2, 4]
+
+    @pytest.mark.parametrize(("patience", "waits"), [(QUESTION, [1, 2, 4, 8]), (BATCH, [5, 10])])
+    def test_patience_ends(self, models: Models, patience: Patience, waits: list[float]) -> None:
+        """A question is tried five times, a batch three times."""
+        server = models.serve(_failing(99, Said(b"", 500)))
+
+        with pytest.raises(ModelUnavailable, match="HTTP 500"):
+            models.transport(server.url).post("/v1/x", {}, timeout_s=600, patience=patience)
+        assert models.slept == waits
+        assert len(server.asked) == len(waits) + 1
+
+    @pytest.mark.parametrize(
+        ("headers", "wait_s"),
+        [
+            ({"Retry-After": "7"}, 7),
+            ({"Retry-After": "0.25"}, 0.25),
+            ({"retry-after-ms": "1500", "Retry-After": "9"}, 1.5),
+            (
+                {
+                    "Retry-After": format_datetime(
+                        datetime.fromtimestamp(START_MS / 1000 + 12, UTC), usegmt=True
+                    )
+                },
+                12,
+            ),
+        ],
+        ids=["seconds", "part of a second", "milliseconds", "date"],
+    )
+    def test_the_server_says_when(self, models: Models, headers: dict[str, str], wait_s: float) -> None:
+        """A 429 is asked again when it says."""
+        server = models.serve(_failing(1, Said(b"", 429, headers)))
+
+        assert models.transport(server.url).post("/v1/x", {}, timeout_s=60) == {"ok": True}
+        assert models.slept == [wait_s]
+
+    @pytest.mark.parametrize(
+        ("headers", "wait_s"),
+        [
+            ({}, None),
+            ({"retry-after": ""}, None),
+            ({"retry-after": "soon"}, None),
+            ({"retry-after": "nan"}, None),
+            ({"retry-after": "inf"}, None),
+            ({"retry-after": "-3"}, 0.0),
+            ({"retry-after": "Tue, 14 Nov 2023 22:13:20 GMT"}, 0.0),
+            ({"retry-after": "Tue, 14 Nov 2023 22:13:25 -0000"}, 5.0),
+            ({"retry-after": "Wed, 15 Nov 2023 00:13:25 +0200"}, 5.0),
+            ({"retry-after": "Mon, 13 Nov 2023 22:13:20 GMT"}, 0.0),
+            ({"retry-after": "Tue, 99 Nov 2023 22:13:20 GMT"}, None),
+            ({"retry-after-ms": "250"}, 0.25),
+            ({"retry-after-ms": "x", "retry-after": "2"}, 2.0),
+        ],
+    )
+    def test_forms_of_retry_after(self, headers: dict[str, str], wait_s: float | None) -> None:
+        """Seconds, dates in any zone and milliseconds are read; what is no time asks for nothing."""
+        assert asked_wait_s(headers, START_MS) == wait_s
+
+    def test_a_wait_beyond_the_deadline(self, models: Models) -> None:
+        """A wait that is too long ends the question at once, and nobody asks before it is over."""
+        server = models.serve(_failing(1, Said(b"", 429, {"Retry-After": "90"})))
+        transport = models.transport(server.url)
+
+        with pytest.raises(ModelUnavailable, match="in 90 seconds") as caught:
+            transport.post("/v1/x", {}, timeout_s=5)
+        assert (caught.value.retry_after_s, models.slept) == (90, [])
+        models.clock.advance(89_999)
+        with pytest.raises(ModelUnavailable):
+            transport.post("/v1/x", {}, timeout_s=5)
+        assert len(server.asked) == 1
+        models.clock.advance(1)
+        assert transport.post("/v1/x", {}, timeout_s=5) == {"ok": True}
+
+    @pytest.mark.parametrize(
+        "reply",
+        [
+            said({"error": {"message": "no", "code": "insufficient_quota"}}, 429),
+            said({"error": {"message": "no"}}, 401),
+            said({"detail": "no"}, 422),
+            said({"error": {"code": 501, "message": "no"}}, 501),
+            Said(b"", 307, {"Location": "https://elsewhere.example"}),
+            said({"error": {"message": "in a success"}}),
+        ],
+    )
+    def test_what_stays_is_not_asked_again(self, models: Models, reply: Said) -> None:
+        """A refusal for good is one request, and leaves the server open for other questions."""
+        server = models.serve(_failing(1, reply))
+        transport = models.transport(server.url)
+
+        with pytest.raises(ModelRefused):
+            transport.post("/v1/x", {}, timeout_s=60)
+        assert (len(server.asked), models.slept) == (1, [])
+        assert transport.post("/v1/x", {}, timeout_s=60) == {"ok": True}
+
+    def test_the_server_says_not_to(self, models: Models) -> None:
+        """`x-should-retry: false` ends the tries, not the hope."""
+        server = models.serve(_failing(1, Said(b"", 500, {"x-should-retry": "false"})))
+
+        with pytest.raises(ModelUnavailable):
+            models.transport(server.url).post("/v1/x", {}, timeout_s=60)
+        assert len(server.asked) == 1
+
+    def test_waits_are_spread(self) -> None:
+        """Chance moves a wait by a quarter either way, and never beyond."""
+        assert [QUESTION.wait_s(1, chance) for chance in (0.0, 0.5, 1.0)] == [0.75, 1.0, 1.25]
+        assert QUESTION.wait_s(50, 0.5) == 30
+
+    def test_a_connection_that_was_idle_too_long(self, models: Models) -> None:
+        """A connection that breaks off once is made anew, and nobody notices."""
+        server = models.serve(_failing(1, Said(hangs_up=True)))
+
+        assert models.transport(server.url).post("/v1/x", {}, timeout_s=5) == {"ok": True}
+
+    def test_a_key_is_never_repeated(self, models: Models) -> None:
+        """A server that quotes the key it does not like does not bring it into messages and logs."""
+        server = models.serve(_failing(1, said({"error": {"message": f"Incorrect API key: {KEY}"}}, 401)))
+
+        with pytest.raises(ModelRefused) as caught:
+            models.transport(server.url, api_key=KEY).post("/v1/x", {}, timeout_s=5)
+        assert KEY not in str(caught.value)
+        assert "Incorrect API key" in str(caught.value)
+
+
+class TestCoolDown:
+    def test_a_server_that_is_down_is_left_alone(self, models: Models) -> None:
+        """After a failure of the connection nothing is sent for exactly a minute."""
+        server = models.serve(_failing(2, Said(hangs_up=True)))
+        transport = models.transport(server.url)
+
+        with pytest.raises(ModelUnavailable):
+            transport.post("/v1/x", {}, timeout_s=5)
+        models.clock.advance(59_999)
+        with pytest.raises(ModelUnavailable, match="in 1 seconds"):
+            transport.post("/v1/x", {}, timeout_s=5)
+        assert len(server.asked) == 2  # the question, and once more over a new connection
+        models.clock.advance(1)
+        assert transport.post("/v1/x", {}, timeout_s=5) == {"ok": True}
+
+    def test_an_answer_of_any_kind_is_no_failure_of_the_connection(self, models: Models) -> None:
+        """A server that says 500 can be reached."""
+        server = models.serve(_failing(5, Said(b"", 500)))
+        transport = models.transport(server.url)
+
+        with pytest.raises(ModelUnavailable):
+            transport.post("/v1/x", {}, timeout_s=60)
+        assert transport.post("/v1/x", {}, timeout_s=60) == {"ok": True}
+
+    def test_a_hurried_question_proves_nothing(self, models: Models) -> None:
+        """A server that did not answer within a tenth of a second is not down."""
+        server = models.serve(_failing(1, Said(wait_s=1)))
+        transport = models.transport(server.url)
+
+        with pytest.raises(ModelUnavailable):
+            transport.post("/v1/x", {}, timeout_s=0.1)
+        assert transport.post("/v1/x", {}, timeout_s=5) == {"ok": True}
+
+    def test_one_goes_first(self, clock: ManualClock) -> None:
+        """When the rest is over one caller is let through; the others when it has succeeded."""
+        circuit = Circuit(clock)
+        circuit.rest("refused")
+        clock.advance(60_000)
+
+        assert (circuit.left_s(), circuit.left_s()) == (0.0, COOL_DOWN_S)
+        circuit.close()
+        assert (circuit.left_s(), circuit.left_s()) == (0.0, 0.0)
+
+    def test_a_clock_that_goes_backwards(self, clock: ManualClock) -> None:
+        """A clock that was set back an hour does not make the rest an hour longer."""
+        circuit = Circuit(clock)
+        circuit.rest("refused")
+        clock.advance(-3_600_000)
+
+        assert circuit.left_s() == 0.0
+
+    def test_nobody_is_left_alone_for_ever(self, clock: ManualClock) -> None:
+        """However long a server asks for, it is asked after ten minutes."""
+        circuit = Circuit(clock)
+        circuit.rest("busy", 1e9)
+
+        assert circuit.left_s() == LONGEST_REST_S
+
+
+class TestPace:
+    @pytest.fixture
+    def pace(self, models: Models) -> Pace:
+        """Six thousand tokens a minute: a hundred a second."""
+        return Pace(round(6000 / SAFETY), models.clock, sleep=models.sleep, chance=lambda: 0.5)
+
+    def test_the_first_does_not_wait(self, pace: Pace, models: Models) -> None:
+        """Each request waits for those before it, in proportion to their tokens."""
+        for tokens in (1000, 200, 100):
+            pace.wait(tokens)
+
+        assert models.slept == pytest.approx([10, 2], rel=1e-3)
+
+    def test_small_requests_keep_a_distance(self, pace: Pace, models: Models) -> None:
+        """However small, two requests are half a second apart."""
+        for _ in range(3):
+            pace.wait(1)
+
+        assert models.slept == [0.5, 0.5]
+
+    @pytest.mark.parametrize(("charged", "wait_s"), [(1000, 10), (1500, 15), (500, 5)])
+    def test_what_was_charged_counts(self, pace: Pace, models: Models, charged: int, wait_s: float) -> None:
+        """The estimate is replaced by what the provider charged."""
+        pace.wait(1000)
+        pace.settle(1000, charged)
+        pace.wait(1)
+
+        assert models.slept == pytest.approx([wait_s], rel=1e-3)
+
+    def test_time_that_has_passed_is_not_waited_again(self, pace: Pace, models: Models) -> None:
+        """Unused time is not saved up either."""
+        pace.wait(1000)
+        models.clock.advance(60_000)
+        pace.wait(1000)
+        pace.wait(1000)
+
+        assert models.slept == pytest.approx([10], rel=1e-3)
+
+    def test_a_clock_that_goes_backwards(self, pace: Pace, models: Models) -> None:
+        """Nobody waits for an hour because the clock was set back."""
+        pace.wait(1000)
+        models.clock.advance(-3_600_000)
+        pace.wait(1000)
+
+        assert models.slept == []
+
+    def test_documents_are_paced_and_questions_are_not(self, models: Models) -> None:
+        """A question is counted, but does not wait."""
+        server = models.serve(well_behaved)
+        pace = Pace(round(60 / SAFETY), models.clock, sleep=models.sleep, chance=lambda: 0.5)
+        embedder = models.embedder(server.url, pace=pace)
+
+        embedder.embed_documents(["bees and boats"])  # 7 tokens for the three probes, 7 for itself
+        embedder.embed_query("hive")
+        assert models.slept == pytest.approx([7], rel=0.01)
+        embedder.embed_documents(["bees"])
+
+        assert models.slept[1:] == pytest.approx([14], rel=0.01)
+
+
+def _failing(times: int, reply: Said) -> Callable[[Asked], Said]:
+    """First *reply*, so many times, then what is wanted."""
+    left = iter(range(times))
+    return lambda asked: said({"ok": True}) if next(left, None) is None else reply

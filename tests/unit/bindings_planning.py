@@ -1,0 +1,45 @@
+"""How the vectors of what a question asks for, and when, call this implementation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from clawmem.domain.retrieval.intent import classify_intent
+from clawmem.domain.retrieval.planning import is_simple, plan
+from clawmem.domain.retrieval.routing import route
+from clawmem.domain.retrieval.temporal import temporal_range
+
+
+def _temporal(given: dict[str, Any]) -> dict[str, Any] | None:
+    read = temporal_range(**given)
+    if read is None:
+        return None
+    return {
+        "authored_from": read.authored_from,
+        "authored_until": read.authored_until,
+        "span": [read.start, read.end],
+    }
+
+
+def _intent(given: dict[str, Any]) -> dict[str, Any]:
+    found = classify_intent(**given)
+    return {
+        "intent": found.intent.value,
+        "confidence": found.confidence,
+        "is_decided": found.is_decided,
+        "scores": {intent.value: score for intent, score in found.scores.items()},
+    }
+
+
+def _planning(given: dict[str, Any]) -> dict[str, Any]:
+    clauses = [[clause.kind.value, clause.query, clause.priority] for clause in plan(**given)]
+    return {"simple": is_simple(**given), "clauses": clauses}
+
+
+BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "temporal": _temporal,
+    "intent": _intent,
+    "routing": lambda given: route(**given).value,
+    "planning": _planning,
+}

@@ -1,0 +1,224 @@
+from __future__ import annotations
+
+import json
+import string
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from clawmem.domain.knowledge.llm_answer import MAX_CHARS, json_answer, mismatch, read_json, repair_prompt
+
+VECTORS = Path(__file__).parents[3] / "contracts" / "vectors" / "llm_answer.json"
+CASES = json.loads(VECTORS.read_text("utf-8"))["cases"]
+CLAUSES: dict[str, Any] = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {
+            "type": {"enum": ["bm25", "vector"]},
+            "query": {"type": "string"},
+            "priority": {"type": "integer"},
+        },
+        "required": ["type", "query"],
+    },
+}
+GOOD = '[{"type": "bm25", "query": "hive"}]'
+
+texts = st.text(st.characters(exclude_categories=["Cs"]))
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63)
+    | st.floats(allow_nan=False, allow_infinity=False)
+)
+values = st.recursive(
+    scalars | texts, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4)
+)
+containers = st.lists(values, max_size=5) | st.dictionaries(texts, values, max_size=5)
+words = st.text(string.ascii_letters + " äß蜂")
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**9), 10**9) | words,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
+)
+json_like = st.text(st.sampled_from("{}[]\"'“”:,\\/*#`~ \n\t019.-eEtruefalsnNoneu<think>dD83é🐝\ud83d\x00"))
+
+
+class Model:
+    """A model that gives its answers one after another, and remembers what it was asked."""
+
+    def __init__(self, *answers: str) -> None:
+        self._answers = iter(answers)
+        self.asked: list[str] = []
+
+    def __call__(self, prompt: str) -> str:
+        self.asked.append(prompt)
+        return next(self._answers)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+def test_vectors(case: dict[str, Any]) -> None:
+    """What another language is held to holds here."""
+    assert read_json(**case["input"]) == case["expected"]
+
+
+@given(containers)
+def test_json_is_read_as_it_is(value: Any) -> None:
+    """Whatever is written as JSON comes back."""
+    assert read_json(json.dumps(value)) == value
+    assert read_json(json.dumps(value, ensure_ascii=False, indent=1)) == value
+
+
+@given(st.dictionaries(st.text(string.ascii_letters), values, min_size=1, max_size=4))
+def test_decoration_does_not_matter(value: Any) -> None:
+    """Fences, thoughts and chatter around an answer change nothing."""
+    written = json.dumps(value)
+
+    assert (
+        read_json(f"<think>Is it [1] or {{'a': 2}}?</think>\nHere:\n```json\n{written}\n```\nDone.") == value
+    )
+
+
+@given(st.dictionaries(words, plain, min_size=1))
+def test_pythons_own_notation_is_read(value: Any) -> None:
+    """A dictionary as Python prints it is that dictionary."""
+    assert read_json(repr(value)) == value
+
+
+@given(json_like | st.text())
+@example('{"a":' * 100_000)
+@example("[" * 200_000)
+@example('{"a": ' + "9" * 10_000 + "}")
+@example("/*" * 50_000)
+@example('{"' * 30_000)
+@example("```\n" * 20_000)
+@example("<think>" * 20_000)
+@example("{'a': \"" + "'\"" * 20_000)
+def test_nothing_raises(text: str) -> None:
+    """Any text gives None or a value that can be written and stored as JSON."""
+    value = read_json(text)
+
+    assert value is None or isinstance(value, dict | list)
+    assert isinstance(json.dumps(value, allow_nan=False, ensure_ascii=False).encode(), bytes)
+
+
+@given(containers, st.data())
+def test_a_cut_answer_never_raises(value: Any, data: st.DataObject) -> None:
+    """An answer that is cut off anywhere gives None or a value."""
+    written = json.dumps(value)
+    cut = written[: data.draw(st.integers(0, len(written)))]
+
+    assert read_json(cut) is None or isinstance(read_json(cut), dict | list)
+
+
+@given(
+    st.lists(
+        st.dictionaries(st.text(string.ascii_letters, min_size=1), st.text(string.printable)), max_size=6
+    ),
+    st.data(),
+)
+def test_of_a_cut_array_the_complete_items_remain(items: list[dict[str, str]], data: st.DataObject) -> None:
+    """Cut anywhere, an array is a beginning of what it was going to be; nothing incomplete is in it."""
+    written = json.dumps(items)
+    cut = written[: data.draw(st.integers(0, len(written)))]
+    read = read_json(cut)
+
+    assert read is None or read == items[: len(read)]
+
+
+@given(containers)
+def test_a_value_does_not_surprise_the_check(value: Any) -> None:
+    """The check says yes or no to whatever was read."""
+    for schema in (CLAUSES, {"type": "object"}, {"type": ["array", "null"]}, {}, {"enum": [1, "a"]}):
+        assert mismatch(value, schema) is None or isinstance(mismatch(value, schema), str)
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ([], None),
+        ([{"type": "bm25", "query": "hive"}], None),
+        ([{"type": "bm25", "query": "hive", "priority": 2.0, "more": []}], None),
+        ({}, "$ is not of type array"),
+        ([1], "$[0] is not of type object"),
+        ([{"type": "bm25"}], "$[0].query is missing"),
+        ([{"type": "graph", "query": ""}], '$[0].type is none of ["bm25", "vector"]'),
+        ([{"type": "bm25", "query": None}], "$[0].query is not of type string"),
+        ([{"type": "bm25", "query": "", "priority": 2.5}], "$[0].priority is not of type integer"),
+        ([{"type": "bm25", "query": "", "priority": True}], "$[0].priority is not of type integer"),
+    ],
+)
+def test_the_check_names_the_first_problem(value: Any, problem: str | None) -> None:
+    """What does not fit is named by its place and by what was expected there."""
+    assert mismatch(value, CLAUSES) == problem
+
+
+def test_true_is_not_one() -> None:
+    """An enumeration of numbers holds no truth values, and the other way round."""
+    assert mismatch(True, {"enum": [1]})
+    assert mismatch(1, {"enum": [True]})
+    assert not mismatch(1, {"enum": [0, 1]})
+
+
+def test_a_good_answer_is_asked_for_once() -> None:
+    """An answer that fits is taken, without a second question."""
+    model = Model(GOOD)
+
+    assert json_answer(model, "Which clauses?", CLAUSES) == json.loads(GOOD)
+    assert model.asked == ["Which clauses?"]
+
+
+@pytest.mark.parametrize("bad", ["No.", '[{"type": "graph", "query": "x"}]', '{"type": "bm25"}', ""])
+def test_a_bad_answer_is_shown_to_its_author(bad: str) -> None:
+    """The second question holds the first, the answer to it and what was wrong; its answer counts."""
+    model = Model(bad, f"Of course:\n{GOOD}")
+
+    assert json_answer(model, "Which clauses?", CLAUSES) == json.loads(GOOD)
+    first, second = model.asked
+    assert second.startswith(first)
+    assert bad in second
+
+
+def test_there_is_no_third_question() -> None:
+    """Two bad answers are none."""
+    model = Model("No.", '{"still": "wrong"}', GOOD)
+
+    assert json_answer(model, "Which clauses?", CLAUSES) is None
+    assert len(model.asked) == 2
+
+
+def test_the_problem_is_named() -> None:
+    """The model is told the place of its error."""
+    model = Model('[{"type": "graph", "query": "x"}]', GOOD)
+    json_answer(model, "Which clauses?", CLAUSES)
+
+    assert '$[0].type is none of ["bm25", "vector"]' in model.asked[1]
+
+
+def test_a_long_wrong_answer_is_shown_in_part() -> None:
+    """The repair does not overflow the context with rubbish."""
+    assert len(repair_prompt("Why?", "x" * 100_000, "it holds no JSON")) < 2_500
+
+
+def test_errors_of_the_model_are_the_callers() -> None:
+    """What the question itself raises is not swallowed."""
+
+    def failing(prompt: str) -> str:
+        raise TimeoutError
+
+    ask: Callable[[str], str] = failing
+    with pytest.raises(TimeoutError):
+        json_answer(ask, "Which clauses?", CLAUSES)
+
+
+def test_brackets_without_end_spoil_nothing() -> None:
+    """What is nested too deeply to be an answer does not take the answer before it along."""
+    assert read_json('{"a": 1} ' + "[" * 5_000) == {"a": 1}
+
+
+def test_the_end_of_an_endless_answer_is_not_read() -> None:
+    """What lies past the limit costs nothing and says nothing."""
+    assert read_json(" " * 10 + "x" * MAX_CHARS + GOOD) is None

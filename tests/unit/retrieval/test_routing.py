@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.domain.retrieval.routing import MAX_KEYWORD_LENGTH, Route, route
+
+RIGHT_AT_LEAST = 0.95
+QUESTIONS = [
+    (Route(expected), question)
+    for expected, question in csv.reader(
+        (Path(__file__).parent / "routing_questions.tsv").read_text("utf-8").splitlines(),
+        delimiter="\t",
+        quoting=csv.QUOTE_NONE,
+    )
+]
+
+# One question that only the rule of its route fits, in the order of the rules.
+ONLY = {
+    Route.TIMELINE: "yesterday",
+    Route.CAUSAL: "reason for it",
+    Route.DISCOVERY: "similar to it",
+    Route.COMPLEX: "as well as",
+    Route.KEYWORD: "a.md",
+    Route.SEMANTIC: "explain it",
+}
+
+_PARTS = """
+mapping report support profile seaport airports tourist explanation conceptual configure terrors yesterdays
+urlaub filed pathology handoffish unlike
+"""
+LOOKALIKES = [
+    *_PARTS.split(),
+    "setting up camp",
+    "setting out early",
+    "file a claim",
+    "to file taxes",
+    "one of both",
+    "really??",
+    "would you like this",
+    "I like this",
+    "we'd like this",
+    "e.g. apples",
+    "end.Then",
+    "v2.3",
+    "ann@b.org",
+]
+
+
+def test_questions_go_where_they_should() -> None:
+    """Of questions labelled by sense, and not by the rules, 95 of 100 are routed right."""
+    confused = [
+        f"{expected} -> {route(question)}: {question}"
+        for expected, question in QUESTIONS
+        if route(question) is not expected
+    ]
+
+    assert len(confused) <= (1 - RIGHT_AT_LEAST) * len(QUESTIONS), "\n".join(["confusions:", *confused])
+
+
+def test_the_questions_are_worth_asking() -> None:
+    """There are enough of them, each once, for every route."""
+    by_route = Counter(expected for expected, _ in QUESTIONS)
+
+    assert len(QUESTIONS) == len({question for _, question in QUESTIONS}) >= 150
+    assert by_route.keys() == set(Route)
+    assert min(by_route.values()) >= 15
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [(a, b) for i, a in enumerate(ONLY) for b in list(ONLY)[i:]], ids=str
+)
+def test_the_first_rule_that_fits_decides(first: Route, second: Route) -> None:
+    """Whatever the order of the words."""
+    assert route(f"{ONLY[second]}, {ONLY[first]}") is first
+    assert route(f"{ONLY[first]}, {ONLY[second]}") is first
+
+
+@pytest.mark.parametrize(
+    ("length", "expected"), [(MAX_KEYWORD_LENGTH - 1, Route.KEYWORD), (MAX_KEYWORD_LENGTH, Route.HYBRID)]
+)
+def test_a_long_question_is_no_keyword(length: int, expected: Route) -> None:
+    """Fifty characters are one too many."""
+    assert route("url of the shop".ljust(length, "…")) is expected
+
+
+@pytest.mark.parametrize("query", LOOKALIKES)
+def test_lookalikes_fit_no_rule(query: str) -> None:
+    """Parts of longer words, everyday meanings, and doubled question marks say nothing."""
+    assert route(query) is Route.HYBRID
+
+
+def test_capitals_say_nothing_where_everything_is_shouted() -> None:
+    """Two words may be a name; three are a person who found the key."""
+    assert route("OPEN ENOSPC TICKETS") is Route.HYBRID
+    assert route("HTTP 429") is Route.KEYWORD
+    assert route("open ENOSPC tickets") is Route.KEYWORD
+
+
+@given(st.text() | st.lists(st.sampled_from([*ONLY.values(), "and", "?", "both"])).map(" ".join))
+def test_any_text_has_a_route(query: str) -> None:
+    """And blanks around it are of no account."""
+    assert route(query) in Route
+    if len(query) < MAX_KEYWORD_LENGTH - 2:
+        assert route(f" {query} ") is route(query)
