@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from importlib import import_module
 from typing import Any
 
@@ -46,6 +47,12 @@ def _function(target: str) -> Callable[..., Any]:
     return lambda: _attribute(target, None)
 
 
+def _closed_at_the_end(stack: ExitStack, build: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    made = build(*args, **kwargs)
+    stack.callback(made.close)
+    return made
+
+
 class Container(containers.DeclarativeContainer):
     """One place that names concrete adapters. Build it in an entry point, override it in tests."""
 
@@ -67,7 +74,23 @@ class Container(containers.DeclarativeContainer):
     is_gone = providers.Object(late("clawmem.adapters.system.holder:is_gone"))
     indexer = providers.Factory(late(f"{_SERVICES}.indexes.indexer:Indexer"), records, clock, holder, is_gone)
     vault = providers.Singleton(late(f"{_SERVICES}.indexes.vault:ServedVault"), records, engines, indexer)
-    embedder = providers.Singleton(late(f"{_CATALOGUE}:embedder_named"), config.embedder, config.models)
+    at_the_end = providers.Singleton(late("contextlib:ExitStack"))  # closed by who built the container
+    embedder = providers.Selector(
+        config.embedder_is,
+        local=providers.Singleton(late(f"{_CATALOGUE}:embedder_named"), config.embedder, config.models),
+        server=providers.Singleton(
+            _closed_at_the_end,
+            at_the_end,
+            providers.Object(late("clawmem.adapters.http.embedder:http_embedder", extra="http")),
+            config.embed_server.url,
+            clock,
+            model=config.embed_server.model,
+            api_key=config.embed_server.api_key,
+            dimensions=config.embed_server.dimensions,
+            max_chars=config.embed_server.max_chars,
+            tokens_per_minute=config.embed_server.tokens_per_minute,
+        ),
+    )
     selection = providers.Factory(late(f"{_CATALOGUE}:selected"), config.embedder, config.models)
     models = providers.Factory(
         late(f"{_SERVICES}.maintenance.models:Models"),
@@ -112,6 +135,8 @@ def build_container(settings: Settings, *, read_only: bool) -> Container:
             "indexes": f"{settings.vault}.indexes",
             "options": settings.backend_options,
             "embedder": settings.embedder,
+            "embedder_is": "server" if settings.embed_server else "local",
+            "embed_server": settings.embed_server.model_dump() if settings.embed_server else {},
             "models": str(settings.models),
             "read_only": read_only or settings.read_only,
             "telemetry": settings.telemetry and not settings.read_only,

@@ -115,6 +115,7 @@ def open_services(settings: Settings, *, read_only: bool = False, create: bool =
             _choose_backend(vault, settings.backend, read_only=read_only or settings.read_only)
         yield Services(settings, vault, container.clock(), container)
     finally:
+        container.at_the_end().close()
         vault.close()
 
 

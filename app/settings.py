@@ -15,6 +15,14 @@ from clawmem.ports.errors import ConfigError
 
 Environment = Mapping[str, str]
 
+_EMBED_SERVER = {
+    "CLAWMEM_EMBED_URL": "url",
+    "CLAWMEM_EMBED_MODEL": "model",
+    "CLAWMEM_EMBED_API_KEY": "api_key",
+    "CLAWMEM_EMBED_DIMENSIONS": "dimensions",
+    "CLAWMEM_EMBED_MAX_CHARS": "max_chars",
+    "CLAWMEM_EMBED_TPM_LIMIT": "tokens_per_minute",
+}
 _TRUE = frozenset({"1", "true", "yes", "on"})
 
 
@@ -42,6 +50,19 @@ class CollectionSettings(BaseModel):
         return path
 
 
+class EmbedServer(BaseModel):
+    """A server that makes the vectors. From the environment alone: a key does not belong into a config file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    url: str = Field(min_length=1, description="Where it is: CLAWMEM_EMBED_URL.")
+    model: str | None = Field(default=None, description="Its model; the provider's usual one when not said.")
+    api_key: str | None = Field(default=None, repr=False, description="What it wants to see.")
+    dimensions: int | None = Field(default=None, gt=0, description="How long its vectors shall be.")
+    max_chars: int = Field(default=6000, gt=0, description="What is cut off of a longer text.")
+    tokens_per_minute: int = Field(default=100_000, gt=0, description="What a provider lets through.")
+
+
 class Settings(BaseModel):
     """Everything that was chosen; services receive its values, never this object."""
 
@@ -61,6 +82,7 @@ class Settings(BaseModel):
     models: Path = Field(
         default_factory=lambda: models_folder(os.environ), description="Where added models are kept."
     )
+    embed_server: EmbedServer | None = Field(default=None, description="Instead of a model in this process.")
     ranking: Literal["calibrated", "published"] = Field(
         default="calibrated", description="How relevance and metadata become one score."
     )
@@ -86,6 +108,7 @@ _CONFIG_KEYS = frozenset(Settings.model_fields) - {
     "vault",
     "config_file",
     "models",
+    "embed_server",
     "read_only",
     "no_local_models",
     "color",
@@ -166,6 +189,8 @@ def _from_environment(env: Environment, chosen: Mapping[str, Any]) -> dict[str, 
     }
     if profile := env.get("CLAWMEM_PROFILE"):
         found["profile"] = profile
+    if env.get("CLAWMEM_EMBED_URL"):
+        found["embed_server"] = {field: env[name] for name, field in _EMBED_SERVER.items() if env.get(name)}
     if text := env.get("CLAWMEM_VAULTS"):
         found["vaults"] = {**chosen.get("vaults", {}), **_vaults(text)}
     return found

@@ -24,6 +24,8 @@ Explain = Annotated[bool, typer.Option("--explain", help="Show how each score an
 UnitName = Annotated[
     str, typer.Option("--unit", help="What an answer is: document, or line (paragraph, turn).")
 ]
+Since = Annotated[str, typer.Option(help="Only what was written from this day on, 2026-03-31.")]
+Until = Annotated[str, typer.Option("--until", "--as-of", help="Only what was written up to this day.")]
 NoDiverse = Annotated[bool, typer.Option("--no-diverse", help="Do not move near-copies of an answer back.")]
 
 # By meaning something is always nearest. With the default vectors what answers has a cosine of .2 to .6 and
@@ -41,6 +43,8 @@ class Question(NamedTuple):
     collections: list[str] | None
     min_score: float
     unit: str
+    since: str = ""
+    until: str = ""
     diverse: bool = True
 
 
@@ -52,10 +56,12 @@ def search(
     collection: Collections = None,
     min_score: MinScore = 0.0,
     unit: UnitName = "document",
+    since: Since = "",
+    until: Until = "",
     explain: Explain = False,
 ) -> None:
     """Find by words. Loads no model."""
-    answer(ctx, "search", Question(words, limit, collection, min_score, unit), explain)
+    answer(ctx, "search", Question(words, limit, collection, min_score, unit, since, until), explain)
 
 
 @cli.command()
@@ -66,10 +72,12 @@ def vsearch(
     collection: Collections = None,
     min_score: MinScore = LEAST_COSINE,
     unit: UnitName = "document",
+    since: Since = "",
+    until: Until = "",
     explain: Explain = False,
 ) -> None:
     """Find by meaning. Needs the vectors of 'clawmem embed'."""
-    answer(ctx, "vsearch", Question(words, limit, collection, min_score, unit), explain)
+    answer(ctx, "vsearch", Question(words, limit, collection, min_score, unit, since, until), explain)
 
 
 @cli.command()
@@ -80,11 +88,18 @@ def query(
     collection: Collections = None,
     min_score: MinScore = 0.0,
     unit: UnitName = "document",
+    since: Since = "",
+    until: Until = "",
     no_diverse: NoDiverse = False,
     explain: Explain = False,
 ) -> None:
     """Find by words and meaning together: the best answer clawmem has."""
-    answer(ctx, "query", Question(words, limit, collection, min_score, unit, not no_diverse), explain)
+    answer(
+        ctx,
+        "query",
+        Question(words, limit, collection, min_score, unit, since, until, not no_diverse),
+        explain,
+    )
 
 
 def answer(ctx: typer.Context, verb: str, question: Question, explain: bool) -> None:
@@ -125,6 +140,8 @@ def _request(services: Services, question: Question) -> RetrievalRequest:
         limit=question.limit,
         min_score=question.min_score,
         collections=named_collections(services, question.collections),
+        since=question.since,
+        until=question.until,
         unit=Unit(one_of("--unit", question.unit, tuple(Unit))),
         ranking=Ranking(services.settings.ranking),
         diverse=question.diverse,

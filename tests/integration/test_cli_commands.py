@@ -387,3 +387,19 @@ def judged(tmp_path: Path) -> Path:
     (folder / "queries.jsonl").write_text("\n".join(map(json.dumps, questions)), "utf-8")
     (folder / "qrels.tsv").write_text("q1\tcats\t1\nq2\tdogs\t1\n", "utf-8")
     return folder
+
+
+@pytest.mark.parametrize("verb", ["search", "vsearch", "query"])
+def test_a_time_limits_what_is_seen(remembered: Invoke, verb: str) -> None:
+    """Both days count as a whole; what was written outside of them is not there, however well it fits."""
+
+    def found(*options: str) -> set[str]:
+        done = remembered("--json", verb, "sessions", "redis", "postgres", *options)
+        assert done.exit_code == 0, done.stderr
+        return {Path(result["path"]).name for result in json.loads(done.stdout)}
+
+    redis, postgres = "2026-02-11-redis.md", "2026-06-09-postgres.md"
+    assert {redis, postgres} <= found()
+    assert found("--until", "2026-06-08") == found("--as-of", "2026-02-11") == {redis}
+    assert found("--since", "2026-02-12", "--until", "2026-06-09") == {postgres}
+    assert found("--until", "2026-02-10") == set()

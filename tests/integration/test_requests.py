@@ -125,6 +125,15 @@ class TestBounds:
         """A minimum score is a number from 0 to 1."""
         assert refused(remembered("search", "redis", "--min-score", score), 2, "0 to 1")
 
+    @pytest.mark.parametrize("option", ["--since", "--until", "--as-of"])
+    @pytest.mark.parametrize("date", ["yesterday", "2026-02-30", "31.3.2026", "2026"])
+    def test_dates_that_are_none(self, remembered: Invoke, option: str, date: str) -> None:
+        """Refused in one sentence that shows how a date is written."""
+        done = remembered("search", "redis", option, date)
+
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert f"{date!r} is no date. Write it like 2026-03-31." in done.stderr
+
     @pytest.mark.parametrize("verb", VERBS)
     def test_the_length_of_a_question(self, remembered: Invoke, verb: str) -> None:
         """10 000 characters are answered, 10 001 refused."""

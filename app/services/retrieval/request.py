@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.retrieval.query_forms import MAX_QUERY, QueryForms, query_forms
 from clawmem.domain.retrieval.snippets import Snippet
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import EVERYTHING, Document, FragmentKey, Hit, Scope, Span
 
 MAX_LIMIT = 100
+DAY_MS = 86_400_000
 
 
 class Unit(StrEnum):
@@ -50,6 +52,8 @@ def read_request(
     limit: int = 10,
     min_score: float = 0.0,
     collections: Sequence[str] = (),
+    since: str = "",
+    until: str = "",
     unit: Unit = Unit.DOCUMENT,
     ranking: Ranking = Ranking.CALIBRATED,
     diverse: bool = True,
@@ -57,8 +61,13 @@ def read_request(
     """
     Check what was asked and read the question's words once.
 
+    Args:
+        since: The first day, or moment, of which authored documents are seen, ISO 8601.
+        until: The last one: a day counts to its end.
+
     Raises:
-        InvalidInput: an empty or over-long question, a limit outside 1..100, a score outside 0..1.
+        InvalidInput: an empty or over-long question, a limit outside 1..100, a score outside 0..1, a date
+            that is none.
     """
     if not query.strip():
         raise InvalidInput("INVALID_INPUT", "The question is empty. Give it a word to look for.")
@@ -71,10 +80,24 @@ def read_request(
         raise InvalidInput("OUT_OF_BOUNDS", f"A limit of {limit} cannot be met; choose 1 to {MAX_LIMIT}.")
     if not 0.0 <= min_score <= 1.0:
         raise InvalidInput("OUT_OF_BOUNDS", f"A minimum score of {min_score} makes no sense; choose 0 to 1.")
-    scope = Scope(frozenset(collections))
+    scope = Scope(frozenset(collections), _moment(since), _moment(until, after=True))
     return RetrievalRequest(
         query, query_forms(query), now_ms, limit, min_score, scope, unit, ranking, diverse
     )
+
+
+def _moment(text: str, *, after: bool = False) -> str | None:
+    """The moment that *text* names as documents write it, or the first one *after* what it names."""
+    if not text:
+        return None
+    ms = parse_iso(text)
+    if ms is None:
+        raise InvalidInput("INVALID_INPUT", f"{text!r} is no date. Write it like 2026-03-31.")
+    return iso_utc(ms + (_length_ms(text) if after else 0))
+
+
+def _length_ms(text: str) -> int:
+    return DAY_MS if len(text.strip()) == len("2026-03-31") else 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,89 @@
+"""Vectors from a server: named in the environment, used by every command, missed by none that can do without."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from scripted_server import ScriptedServer, scripted, well_behaved
+from typer.testing import Result
+
+from clawmem.app.settings import load_settings
+
+Invoke = Callable[..., Result]
+
+pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch, invoke: Invoke) -> Iterator[ScriptedServer]:
+    """A server that embeds, and the environment that names it."""
+    with scripted(well_behaved) as server:
+        monkeypatch.setenv("CLAWMEM_EMBED_URL", server.url)
+        yield server
+
+
+def test_the_server_makes_the_vectors(server: ScriptedServer, invoke: Invoke, notes: Path) -> None:
+    """A vault that is filled while a server is named holds that server's vectors, and is asked through it."""
+    assert invoke("bootstrap", notes).exit_code == 0
+
+    model = json.loads(invoke("--json", "status").stdout)["model"]
+    found = invoke("vsearch", "--min-score", 0, "where do sessions live")
+
+    assert "wordllama" not in model
+    assert server.questions("/v1/embeddings")
+    assert (found.exit_code, found.stderr) == (0, "")
+
+
+def test_without_the_server_words_answer(server: ScriptedServer, invoke: Invoke, notes: Path) -> None:
+    """A server that is gone costs the vector leg and nothing else: the answer says so, and no vector is touched."""
+    invoke("bootstrap", notes)
+    before = json.loads(invoke("--json", "status").stdout)["embeddings"]
+    server.close()
+
+    asked, embedded = invoke("query", "sessions"), invoke("embed", "--force")
+
+    assert asked.exit_code == 0
+    assert "sessions" in asked.stdout
+    assert "cannot answer now" in asked.stderr
+    assert embedded.exit_code == 6
+    assert json.loads(invoke("--json", "status").stdout)["embeddings"] == before
+
+
+def test_two_spaces_are_never_mixed(invoke: Invoke, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A vault with the vectors of another model refuses the server's, with the way out, and keeps its own."""
+    invoke("bootstrap", notes)
+    before = json.loads(invoke("--json", "status").stdout)
+    with scripted(well_behaved) as server:
+        monkeypatch.setenv("CLAWMEM_EMBED_URL", server.url)
+        refused = invoke("embed")
+
+        assert refused.exit_code == 6
+        assert "clawmem embed --force" in refused.stderr
+        after = json.loads(invoke("--json", "status").stdout)
+    assert (after["model"], after["embeddings"]) == (before["model"], before["embeddings"])
+
+
+def test_a_key_is_never_shown() -> None:
+    """What was chosen can be printed without giving the key away."""
+    settings = load_settings(environ={"CLAWMEM_EMBED_URL": "http://x", "CLAWMEM_EMBED_API_KEY": "secret"})
+
+    assert settings.embed_server is not None
+    assert settings.embed_server.api_key == "secret"
+    assert "secret" not in repr(settings)
+
+
+@pytest.mark.parametrize("name", ["CLAWMEM_EMBED_DIMENSIONS", "CLAWMEM_EMBED_MAX_CHARS"])
+def test_numbers_that_are_none(
+    server: ScriptedServer, invoke: Invoke, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A variable that is no number is refused by name, before anything is asked."""
+    monkeypatch.setenv(name, "many")
+
+    done = invoke("status")
+
+    assert done.exit_code == 4
+    assert name.removeprefix("CLAWMEM_EMBED_").lower() in done.stderr
