@@ -70,8 +70,8 @@ class Verify:
         """
         Every difference as a sentence that names the document; empty when there is none.
 
-        Disk: files that are not in the vault, changed since, or gone; of what was forgotten, archived or
-        superseded the files are not asked for. Records: bodies that are not what their hash says; of a sample,
+        Storage: what each part finds wrong with itself, checksums among it. Disk: files that are not in the vault,
+        changed since, or gone; of what was forgotten, archived or superseded the files are not asked for. Records: bodies that are not what their hash says; of a sample,
         fragments that come out differently now. Indexes: for words at every grain and for vectors, what is
         found but not served, what is served but not found, and counts that nobody explains. The samples are
         every k-th document by path, at most 50.
@@ -82,6 +82,7 @@ class Verify:
         documents = sorted(self._vault.documents.latest(), key=_PLACE)
         withdrawn = {document.id: document for document in self._vault.documents.latest(active=False)}
         return [
+            *self._vault.check(),
             *(sentence for folder in self._folders for sentence in self._disk(folder)),
             *self._indexes(documents, withdrawn),
             *self._unfindable(documents),
