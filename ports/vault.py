@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from clawmem.ports.documents import DocumentStore
@@ -97,3 +97,64 @@ class RecordVault(Vault, Protocol):
     def lexical(self) -> LexicalTail:
         """Words to fragments."""
         ...
+
+
+class VaultOver:
+    """A vault that leaves everything to another one: the base of those that put something else in a part's place."""
+
+    def __init__(self, records: Vault) -> None:
+        self._records = records
+
+    @property
+    def documents(self) -> DocumentStore:
+        """The other's."""
+        return self._records.documents
+
+    @property
+    def lexical(self) -> LexicalIndex:
+        """The other's."""
+        return self._records.lexical
+
+    @property
+    def vectors(self) -> VectorIndex:
+        """The other's."""
+        return self._records.vectors
+
+    @property
+    def embeddings(self) -> EmbeddingStore:
+        """The other's."""
+        return self._records.embeddings
+
+    @property
+    def leases(self) -> LeaseStore:
+        """The other's."""
+        return self._records.leases
+
+    @property
+    def outbox(self) -> Outbox:
+        """The other's."""
+        return self._records.outbox
+
+    @property
+    def telemetry(self) -> Telemetry:
+        """The other's."""
+        return self._records.telemetry
+
+    def writing(self) -> AbstractContextManager[None]:
+        """The other's transaction."""
+        return self._records.writing()
+
+    def info(self) -> VaultInfo:
+        """What the other says of itself, with the methods of the indexes that are in its place."""
+        return replace(
+            self._records.info(), lexical_method=self.lexical.method, vector_method=self.vectors.method
+        )
+
+    def check(self) -> list[str]:
+        """What is wrong with the other, and with the indexes."""
+        return [*self._records.check(), *self.lexical.faults(), *self.vectors.faults()]
+
+    def close(self) -> None:
+        """Close the indexes, then the other."""
+        for part in (self.lexical, self.vectors, self._records):
+            part.close()

@@ -12,15 +12,10 @@ from clawmem.app.services.indexes.generations import Generations, Progress
 from clawmem.app.services.indexes.indexer import Indexer
 from clawmem.app.services.indexes.serving import NOT_THERE, Outside, ServedLexical, ServedVectors
 from clawmem.domain.maintenance.index_choice import wants_sidecar
-from clawmem.ports.documents import DocumentStore
-from clawmem.ports.embeddings import EmbeddingStore
 from clawmem.ports.errors import IndexBusy, IndexDamaged, LeaseLost
-from clawmem.ports.lease import LeaseStore
 from clawmem.ports.lexical_index import LexicalIndex
-from clawmem.ports.outbox import Outbox
 from clawmem.ports.records import Role
-from clawmem.ports.telemetry import Telemetry
-from clawmem.ports.vault import RecordVault, VaultInfo
+from clawmem.ports.vault import RecordVault, VaultInfo, VaultOver
 from clawmem.ports.vector_index import VectorIndex
 
 SIDECAR = "sidecar"
@@ -28,7 +23,7 @@ OWN_BACKEND = "sqlite"
 LAG = 2_000  # changes that may wait for the end of a command; until then they are searched in the vault
 
 
-class ServedVault:
+class ServedVault(VaultOver):
     """
     ``Vault`` whose indexes may lie outside of the records.
 
@@ -37,7 +32,7 @@ class ServedVault:
     """
 
     def __init__(self, records: RecordVault, engines: Engines, indexer: Indexer) -> None:
-        self._records = records
+        super().__init__(records)
         self._engines = engines
         self._indexer = indexer
         self.generations = Generations(records, engines, indexer)
@@ -46,12 +41,6 @@ class ServedVault:
         self._lexical = ServedLexical(records, self._words)
         self._vectors = ServedVectors(records, self._meaning)
         self.lagging: dict[Role, str] = {}
-
-    # -- what a vault has ---------------------------------------------------------------------------
-
-    @property
-    def documents(self) -> DocumentStore:
-        return self._records.documents
 
     @property
     def lexical(self) -> LexicalIndex:
@@ -62,22 +51,6 @@ class ServedVault:
         return self._vectors
 
     @property
-    def embeddings(self) -> EmbeddingStore:
-        return self._records.embeddings
-
-    @property
-    def leases(self) -> LeaseStore:
-        return self._records.leases
-
-    @property
-    def outbox(self) -> Outbox:
-        return self._records.outbox
-
-    @property
-    def telemetry(self) -> Telemetry:
-        return self._records.telemetry
-
-    @property
     def backend(self) -> str:
         """Which backend keeps the indexes: the one engine that the vault did not choose by itself."""
         chosen = (outside.record() for outside in (self._words, self._meaning))
@@ -86,7 +59,7 @@ class ServedVault:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """See `clawmem.ports.vault.Vault.writing`."""
-        with self._records.writing():
+        with super().writing():
             yield
         for outside in (self._words, self._meaning):
             record = outside.record()
@@ -94,24 +67,9 @@ class ServedVault:
                 self._carry(outside)
 
     def info(self) -> VaultInfo:
-        """See `clawmem.ports.vault.Vault.info`."""
-        info = self._records.info()
-        return replace(
-            info,
-            backend=self.backend,
-            size_bytes=info.size_bytes + self._engines.size_bytes(),
-            lexical_method=self._lexical.method,
-            vector_method=self._vectors.method,
-        )
-
-    def check(self) -> list[str]:
-        """See `clawmem.ports.vault.Vault.check`."""
-        return [*self._records.check(), *self._lexical.faults(), *self._vectors.faults()]
-
-    def close(self) -> None:
-        """See `clawmem.ports.vault.Vault.close`."""
-        for part in (self._lexical, self._vectors, self._records):
-            part.close()
+        """See `clawmem.ports.vault.Vault.info`; what lies beside the vault is counted."""
+        info = super().info()
+        return replace(info, backend=self.backend, size_bytes=info.size_bytes + self._engines.size_bytes())
 
     # -- upkeep -------------------------------------------------------------------------------------
 
