@@ -32,7 +32,7 @@ import json, sys
 sys.path.insert(0, {str(ROOT / "tests" / "unit")!r})
 import bindings_documents, bindings_planning, bindings_retrieval, bindings_text
 tables = (bindings_documents, bindings_planning, bindings_retrieval, bindings_text)
-bindings = {policy: answer for table in tables for policy, answer in table.BINDINGS.items()}
+bindings = dict(bound for table in tables for bound in table.BINDINGS.items())
 for line in sys.stdin:
     asked = json.loads(line)
     output = bindings[asked["policy"]](asked["input"])
