@@ -70,10 +70,12 @@ class World:
         """A file that was changed *hours_ago*."""
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text.encode() if isinstance(text, str) else text)
+        part = file.with_name(f"{file.name}.part")
+        part.write_bytes(text.encode() if isinstance(text, str) else text)
         changed_ns = START_MS * 1_000_000 - int(hours_ago * HOUR_NS)
-        os.utime(file, ns=(changed_ns, changed_ns))
-        return file
+        os.utime(part, ns=(changed_ns, changed_ns))
+        # At once: another process that reads it in between would take the time of writing for its own.
+        return part.replace(file)
 
     def folder(self, name: str = "notes", root: Path | None = None) -> Folder:
         """The collection, or another one."""
