@@ -262,11 +262,11 @@ def by_codes(judged: Judged, place: Path) -> AbstractContextManager[VectorIndex]
 
 
 def by_partitions(judged: Judged, place: Path) -> AbstractContextManager[VectorIndex]:
-    """Of partitions of some sixty vectors the nearest three in ten."""
+    """Of partitions of some sixty vectors the nearest half, three at least."""
     from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 
     where = IndexPlace(str(place), "vectors")
-    index = LanceVectorIndex(where, exact_below=0, partition_size=64, fewest_probes=1)
+    index = LanceVectorIndex(where, exact_below=0, partition_size=64, fewest_probes=3)
     return closing(filled(index, judged))
 
 
