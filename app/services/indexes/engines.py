@@ -61,7 +61,7 @@ class Engines:
 
     def size_bytes(self) -> int:
         """What the indexes beside the vault take; those elsewhere are not counted."""
-        return sum(file.stat().st_size for file in Path(self._folder).rglob("*") if file.is_file())
+        return sum(map(_size, Path(self._folder).rglob("*")))
 
     def _place(self, record: IndexRecord) -> IndexPlace:
         name = f"{record.role}-{record.generation}"
@@ -76,3 +76,10 @@ class Engines:
 def _opener(backend: Backend, role: Role) -> Callable[[IndexPlace], DerivedIndex] | None:
     opener = backend.lexical if role is Role.LEXICAL else backend.vectors
     return cast("Callable[[IndexPlace], DerivedIndex] | None", opener)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size if path.is_file() else 0
+    except OSError:  # merged or flipped away by another process just now
+        return 0
