@@ -103,9 +103,9 @@ class Container(containers.DeclarativeContainer):
         late(f"{_SERVICES}.indexing.update:UpdateCollection"), vault, files, clock, parse_yaml
     )
     embed = providers.Factory(late(f"{_SERVICES}.indexing.embed:EmbedPending"), vault, embedder)
-    search = providers.Factory(late(f"{_SERVICES}.retrieval.search:search"), vault)
-    vsearch = providers.Factory(late(f"{_SERVICES}.retrieval.vsearch:vsearch"), vault, embedder)
-    query = providers.Factory(late(f"{_SERVICES}.retrieval.query:query"), vault, embedder)
+    search = providers.Factory(late(f"{_SERVICES}.retrieval.pipelines.search:search"), vault)
+    vsearch = providers.Factory(late(f"{_SERVICES}.retrieval.pipelines.vsearch:vsearch"), vault, embedder)
+    query = providers.Factory(late(f"{_SERVICES}.retrieval.pipelines.query:query"), vault, embedder)
     lookup = providers.Factory(late(f"{_SERVICES}.documents.lookup:Lookup"), vault, config.roots)
     recalls = providers.Factory(
         late(f"{_SERVICES}.retrieval.recalls:Recalls"),

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from clawmem.app.services.retrieval.request import Answer, Result, Trace
+    from clawmem.app.services.retrieval.answer import Answer, Result
+    from clawmem.app.services.retrieval.trace import Trace
 
 # Everything that moves a cursor or changes a terminal; line ends and tabs are text.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")

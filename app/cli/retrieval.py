@@ -11,7 +11,8 @@ from clawmem.app.cli.session import Collections, named_collections, one_of, open
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
-    from clawmem.app.services.retrieval.request import Answer, RetrievalRequest
+    from clawmem.app.services.retrieval.answer import Answer
+    from clawmem.app.services.retrieval.request import RetrievalRequest
 
 cli = typer.Typer(rich_markup_mode=None)
 

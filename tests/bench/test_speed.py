@@ -21,7 +21,7 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.update import Folder, UpdateCollection
-from clawmem.app.services.retrieval.query import query
+from clawmem.app.services.retrieval.pipelines.query import query
 from clawmem.app.services.retrieval.request import read_request
 
 pytestmark = pytest.mark.bench

@@ -26,10 +26,11 @@ from clawmem.app.services.indexing.embed import EmbedPending, EmbedReport
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.indexing.update import Folder, PassReport, UpdateCollection
 from clawmem.app.services.maintenance.verify import Verify
-from clawmem.app.services.retrieval.query import query
-from clawmem.app.services.retrieval.request import Answer, read_request
-from clawmem.app.services.retrieval.search import search
-from clawmem.app.services.retrieval.vsearch import vsearch
+from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.retrieval.pipelines.query import query
+from clawmem.app.services.retrieval.pipelines.search import search
+from clawmem.app.services.retrieval.pipelines.vsearch import vsearch
+from clawmem.app.services.retrieval.request import read_request
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import Document, Grain, InactiveReason, IndexRecord, IndexState, Role

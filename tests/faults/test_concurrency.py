@@ -186,7 +186,7 @@ from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.update import Folder, UpdateCollection
-from clawmem.app.services.retrieval.query import query
+from clawmem.app.services.retrieval.pipelines.query import query
 from clawmem.app.services.retrieval.request import read_request
 
 role, path, root, seconds = sys.argv[1:]

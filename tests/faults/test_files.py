@@ -529,7 +529,7 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.indexing.update import Folder, UpdateCollection
 from clawmem.app.services.retrieval.request import read_request
-from clawmem.app.services.retrieval.search import search
+from clawmem.app.services.retrieval.pipelines.search import search
 
 place = Path(sys.argv[1])
 vault = SqliteVault(str(place / "vault.sqlite"))

@@ -14,7 +14,7 @@ from uuid import uuid4
 import pytest
 from typer.testing import Result
 
-from clawmem.app.services.retrieval.legs import DEADLINE_S
+from clawmem.app.services.retrieval.legs.ask_all import DEADLINE_S
 
 Invoke = Callable[..., Result]
 SLACK_S = 4.0  # for opening the vault, and a busy machine

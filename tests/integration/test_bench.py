@@ -20,7 +20,7 @@ from clawmem.app.services.bench.collection import load_collection
 from clawmem.app.services.bench.retrieval import BenchReport, BenchRetrieval
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.update import UpdateCollection
-from clawmem.app.services.retrieval.query import query
+from clawmem.app.services.retrieval.pipelines.query import query
 from clawmem.app.services.retrieval.request import Ranking
 
 Invoke = Callable[..., Result]

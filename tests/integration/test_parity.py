@@ -32,8 +32,8 @@ from clawmem.app.services.indexes.indexer import Indexer
 from clawmem.app.services.indexes.vault import ServedVault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.update import Folder, UpdateCollection
-from clawmem.app.services.retrieval.query import query
-from clawmem.app.services.retrieval.search import search
+from clawmem.app.services.retrieval.pipelines.query import query
+from clawmem.app.services.retrieval.pipelines.search import search
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.records import Grain, Hit, LexicalQuery, Term, Vector, VectorEntry

@@ -18,22 +18,19 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.indexing.update import Folder, UpdateCollection
-from clawmem.app.services.retrieval.legs import AskAll, Leg, LegAnswer, lexical_leg, vector_leg
+from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.retrieval.legs.ask_all import AskAll, Leg, LegAnswer
+from clawmem.app.services.retrieval.legs.lexical import lexical_leg
+from clawmem.app.services.retrieval.legs.vector import vector_leg
 from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.query import query
-from clawmem.app.services.retrieval.request import (
-    Answer,
-    Ranking,
-    RetrievalRequest,
-    Trace,
-    Unit,
-    Work,
-    read_request,
-)
-from clawmem.app.services.retrieval.search import search
-from clawmem.app.services.retrieval.signals import signals_of
-from clawmem.app.services.retrieval.stages import fuse
-from clawmem.app.services.retrieval.vsearch import vsearch
+from clawmem.app.services.retrieval.pipelines.query import query
+from clawmem.app.services.retrieval.pipelines.search import search
+from clawmem.app.services.retrieval.pipelines.vsearch import vsearch
+from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit, read_request
+from clawmem.app.services.retrieval.stages.fuse import fuse
+from clawmem.app.services.retrieval.stages.signals import signals_of
+from clawmem.app.services.retrieval.trace import Trace
+from clawmem.app.services.retrieval.work import Work
 from clawmem.domain.retrieval.composite import published
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import ClawmemError, EmbeddingError, ModelMismatch

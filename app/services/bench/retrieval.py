@@ -13,7 +13,8 @@ from clawmem.app.services.bench.measures import Measures, interval, mean, measur
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.update import Folder, UpdateCollection
 from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.request import Candidate, Ranking, RetrievalRequest, Unit, read_request
+from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit, read_request
+from clawmem.app.services.retrieval.work import Candidate
 from clawmem.ports.errors import InvalidInput
 
 POOLED = "corpus"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from time import perf_counter
 
-from clawmem.app.services.retrieval.describe import describe
-from clawmem.app.services.retrieval.request import Answer, RetrievalRequest, StageTrace, Trace, Work
-from clawmem.app.services.retrieval.stages import Stage
+from clawmem.app.services.retrieval.answer import Answer, describe
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.trace import StageTrace, Trace
+from clawmem.app.services.retrieval.work import Stage, Work
 from clawmem.ports.vault import Vault
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hashlib import sha1
 
-from clawmem.app.services.retrieval.request import Answer
+from clawmem.app.services.retrieval.answer import Answer
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.telemetry import Recall, RecallHit, Telemetry

@@ -1,16 +1,15 @@
-"""The question as one record, and everything that is said in answer to it."""
+"""The question as one record."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.retrieval.query_forms import MAX_QUERY, QueryForms, query_forms
-from clawmem.domain.retrieval.snippets import Snippet
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.records import EVERYTHING, Document, FragmentKey, Hit, Scope, Span
+from clawmem.ports.records import EVERYTHING, Scope
 
 MAX_LIMIT = 100
 DAY_MS = 86_400_000
@@ -98,79 +97,3 @@ def _moment(text: str, *, after: bool = False) -> str | None:
 
 def _length_ms(text: str) -> int:
     return DAY_MS if len(text.strip()) == len("2026-03-31") else 1
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """
-    Something that may be an answer, as the stages see it.
-
-    ``legs`` says what each leg contributed, ``terms`` what the ranking policy made of it; ``score`` orders.
-    """
-
-    document_id: int
-    best: FragmentKey
-    relevance: float
-    score: float
-    legs: Mapping[str, float] = field(default_factory=dict)
-    terms: Mapping[str, float] = field(default_factory=dict)
-    document: Document | None = None
-    span: Span | None = None
-
-
-@dataclass(slots=True)
-class StageTrace:
-    """One stage: how many candidates came in and went out, how long it took, and what it wants said."""
-
-    name: str
-    came_in: int
-    went_out: int
-    ms: float
-    notes: list[str] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class Trace:
-    """How an answer came about. ``degraded`` says which leg was missing and why; the rest answered."""
-
-    stages: list[StageTrace] = field(default_factory=list)
-    degraded: dict[str, str] = field(default_factory=dict)
-    hits: dict[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What walks through the stages: the hits of every leg, then the one list of candidates."""
-
-    legs: Mapping[str, Sequence[Hit]] = field(default_factory=dict)
-    candidates: tuple[Candidate, ...] = ()
-
-    def with_candidates(self, candidates: Sequence[Candidate]) -> Work:
-        """The same hits with another list of candidates."""
-        return replace(self, candidates=tuple(candidates))
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """One answer as a door shows it."""
-
-    document: Document
-    docid: str
-    score: float
-    relevance: float
-    start_line: int
-    end_line: int
-    heading: str
-    snippet: Snippet
-    age_days: float
-    legs: Mapping[str, float]
-    terms: Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """All answers, best first, with the trace of how they were found."""
-
-    query: str
-    results: tuple[Result, ...]
-    trace: Trace

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from clawmem.app.services.retrieval.legs import VECTOR_ALONE_DEPTH, AskAll, vector_leg
+from clawmem.app.services.retrieval.legs.ask_all import AskAll
+from clawmem.app.services.retrieval.legs.vector import VECTOR_ALONE_DEPTH, vector_leg
 from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.stages import cut, nearest, score
+from clawmem.app.services.retrieval.stages.cut import cut
+from clawmem.app.services.retrieval.stages.nearest import nearest
+from clawmem.app.services.retrieval.stages.score import score
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.vault import Vault
 

@@ -1,18 +1,18 @@
-"""The search legs: what each index says, side by side and under one deadline."""
+"""The stage that asks every leg, side by side and under one deadline."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.app.services.retrieval.request import RetrievalRequest, Trace, Unit, Work
-from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS
-from clawmem.ports.embedder import Embedder
-from clawmem.ports.errors import ClawmemError, IndexUnavailable, ModelMismatch
-from clawmem.ports.records import Grain, Hit, LexicalQuery
-from clawmem.ports.vault import Vault
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.trace import Trace
+from clawmem.app.services.retrieval.work import Work
+from clawmem.ports.errors import ClawmemError, IndexUnavailable
+from clawmem.ports.records import Hit
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -27,51 +27,10 @@ class LegAnswer(NamedTuple):
     degraded: str = ""
 
 
-Leg = Callable[[RetrievalRequest], LegAnswer]
+Leg = Callable[[RetrievalRequest, Work], LegAnswer]
 Search = Callable[[], Sequence[Hit]]
 
-# Deep enough that the top of the list does not depend on how many answers were asked for.
-DEPTH = {Grain.LINE: 200, Grain.PASSAGE: 100, Grain.SECTION: 100, Grain.DOCUMENT: 100}
-VECTOR_DEPTH = 100
-VECTOR_ALONE_DEPTH = 600  # fragments; several lie in one document, and nothing else adds documents
 DEADLINE_S = 5.0
-
-PRECISE = "precise"
-VECTOR = "vector"
-
-
-def lexical_leg(vault: Vault) -> Leg:
-    """Words: any of them at every grain that has a weight, and all of them together where that was meant."""
-
-    def search(request: RetrievalRequest) -> LegAnswer:
-        def at(query: LexicalQuery, grain: Grain) -> Search:
-            return lambda: vault.lexical.search(query, grain, DEPTH[grain], request.scope)
-
-        weights = DOCUMENT_WEIGHTS if request.unit is Unit.DOCUMENT else LINE_WEIGHTS
-        searches = {
-            grain.value: at(request.forms.relaxed, grain) for grain in Grain if grain.value in weights
-        }
-        if request.forms.precise:
-            grain = Grain.DOCUMENT if request.unit is Unit.DOCUMENT else Grain.LINE
-            searches[PRECISE] = at(request.forms.precise, grain)
-        return answered(searches)
-
-    return search
-
-
-def vector_leg(vault: Vault, embedder: Embedder, depth: int = VECTOR_DEPTH) -> Leg:
-    """Meaning: the fragments nearest to the question. Raises `ModelMismatch` rather than compare two spaces."""
-
-    def search(request: RetrievalRequest) -> LegAnswer:
-        stored = vault.embeddings.fingerprint()
-        if stored is None or not request.forms.words:
-            return LegAnswer({})  # punctuation has a vector too, near to nothing in particular
-        if stored != embedder.fingerprint:
-            raise ModelMismatch(stored, embedder.fingerprint)
-        vector = embedder.embed_query(request.query)
-        return answered({VECTOR: lambda: vault.vectors.search(vector, depth, request.scope)})
-
-    return search
 
 
 def answered(searches: Mapping[str, Search]) -> LegAnswer:
@@ -101,11 +60,11 @@ class AskAll:
     def __call__(self, request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if len(self._legs) == 1:
             ((name, leg),) = self._legs.items()
-            found = _told(name, leg(request), trace)
+            found = _told(name, leg(request, work), trace)
         else:
-            found = self._side_by_side(request, trace)
+            found = self._side_by_side(request, work, trace)
         trace.hits.update({name: len(hits) for name, hits in found.items()})
-        return Work(legs=found)
+        return replace(work, legs=found)
 
     @cached_property
     def _threads(self) -> Mapping[str, ThreadPoolExecutor]:
@@ -115,9 +74,9 @@ class AskAll:
         # pool, which a leg that hangs would fill, question after question, until no leg answers.
         return {name: ThreadPoolExecutor(1, thread_name_prefix=f"leg-{name}") for name in self._legs}
 
-    def _side_by_side(self, request: RetrievalRequest, trace: Trace) -> Hits:
+    def _side_by_side(self, request: RetrievalRequest, work: Work, trace: Trace) -> Hits:
         until = perf_counter() + self._deadline_s
-        waiting = {name: self._threads[name].submit(leg, request) for name, leg in self._legs.items()}
+        waiting = {name: self._threads[name].submit(leg, request, work) for name, leg in self._legs.items()}
         found: dict[str, Sequence[Hit]] = {}
         for name, future in waiting.items():
             try:

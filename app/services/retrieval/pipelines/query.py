@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from clawmem.app.services.retrieval.legs import AskAll, lexical_leg, vector_leg
+from clawmem.app.services.retrieval.legs.ask_all import AskAll
+from clawmem.app.services.retrieval.legs.lexical import lexical_leg
+from clawmem.app.services.retrieval.legs.vector import vector_leg
 from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.stages import cut, diversify, fuse, score
+from clawmem.app.services.retrieval.stages.cut import cut
+from clawmem.app.services.retrieval.stages.diversify import diversify
+from clawmem.app.services.retrieval.stages.fuse import fuse
+from clawmem.app.services.retrieval.stages.score import score
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.vault import Vault
 

@@ -1,15 +1,44 @@
-"""From a ranked candidate to what a person wants to see of it."""
+"""What a door shows: every ranked candidate with its place and the lines that answer."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from clawmem.app.services.documents.docids import docids
-from clawmem.app.services.retrieval.request import Candidate, Result, RetrievalRequest
-from clawmem.app.services.retrieval.signals import age_days
-from clawmem.domain.retrieval.snippets import snippet
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.stages.signals import age_days
+from clawmem.app.services.retrieval.trace import Trace
+from clawmem.app.services.retrieval.work import Candidate
+from clawmem.domain.retrieval.snippets import Snippet, snippet
 from clawmem.ports.records import Document, FragmentKey, Span
 from clawmem.ports.vault import Vault
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One answer as a door shows it."""
+
+    document: Document
+    docid: str
+    score: float
+    relevance: float
+    start_line: int
+    end_line: int
+    heading: str
+    snippet: Snippet
+    age_days: float
+    legs: Mapping[str, float]
+    terms: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """All answers, best first, with the trace of how they were found."""
+
+    query: str
+    results: tuple[Result, ...]
+    trace: Trace
 
 
 def describe(vault: Vault, request: RetrievalRequest, candidates: Sequence[Candidate]) -> tuple[Result, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from clawmem.app.services.retrieval.request import Candidate
+from clawmem.app.services.retrieval.work import Candidate
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.retrieval.composite import Signals
 

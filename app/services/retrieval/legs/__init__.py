@@ -1,0 +1,1 @@
+"""Where candidates come from: what each index says."""

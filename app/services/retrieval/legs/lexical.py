@@ -1,0 +1,34 @@
+"""The leg of words."""
+
+from __future__ import annotations
+
+from clawmem.app.services.retrieval.legs.ask_all import Leg, LegAnswer, Search, answered
+from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
+from clawmem.app.services.retrieval.work import Work
+from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS
+from clawmem.ports.records import Grain, LexicalQuery
+from clawmem.ports.vault import Vault
+
+# Deep enough that the top of the list does not depend on how many answers were asked for.
+DEPTH = {Grain.LINE: 200, Grain.PASSAGE: 100, Grain.SECTION: 100, Grain.DOCUMENT: 100}
+
+PRECISE = "precise"
+
+
+def lexical_leg(vault: Vault) -> Leg:
+    """Words: any of them at every grain that has a weight, and all of them together where that was meant."""
+
+    def search(request: RetrievalRequest, work: Work) -> LegAnswer:
+        def at(query: LexicalQuery, grain: Grain) -> Search:
+            return lambda: vault.lexical.search(query, grain, DEPTH[grain], request.scope)
+
+        weights = DOCUMENT_WEIGHTS if request.unit is Unit.DOCUMENT else LINE_WEIGHTS
+        searches = {
+            grain.value: at(request.forms.relaxed, grain) for grain in Grain if grain.value in weights
+        }
+        if request.forms.precise:
+            grain = Grain.DOCUMENT if request.unit is Unit.DOCUMENT else Grain.LINE
+            searches[PRECISE] = at(request.forms.precise, grain)
+        return answered(searches)
+
+    return search

@@ -1,0 +1,1 @@
+"""The ways to ask, each a row of stages."""

@@ -1,0 +1,1 @@
+"""What is done with candidates, one file a stage."""

@@ -1,0 +1,43 @@
+"""What walks through the stages, and what a stage is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.trace import Trace
+from clawmem.ports.records import Document, FragmentKey, Hit, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """
+    Something that may be an answer, as the stages see it.
+
+    ``legs`` says what each leg contributed, ``terms`` what the ranking policy made of it; ``score`` orders.
+    """
+
+    document_id: int
+    best: FragmentKey
+    relevance: float
+    score: float
+    legs: Mapping[str, float] = field(default_factory=dict)
+    terms: Mapping[str, float] = field(default_factory=dict)
+    document: Document | None = None
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What walks through the stages: the hits of every leg, then the one list of candidates."""
+
+    legs: Mapping[str, Sequence[Hit]] = field(default_factory=dict)
+    candidates: tuple[Candidate, ...] = ()
+
+    def with_candidates(self, candidates: Sequence[Candidate]) -> Work:
+        """The same hits with another list of candidates."""
+        return replace(self, candidates=tuple(candidates))
+
+
+Stage = Callable[[RetrievalRequest, Work, Trace], Work]
