@@ -157,7 +157,7 @@ def hangs() -> Iterator[Leg]:
     """A leg that says nothing until the test is over."""
     over = threading.Event()
 
-    def leg(request: RetrievalRequest) -> LegAnswer:
+    def leg(request: RetrievalRequest, work: Work) -> LegAnswer:
         over.wait(60)
         return LegAnswer({})
 
@@ -316,7 +316,7 @@ class TestLegs:
         """Asked for lines, ``query`` falls back to the passages that are near when the words find none."""
         notes.take_in({"kettle.md": KETTLE})
 
-        def finds_nothing(request: RetrievalRequest) -> LegAnswer:
+        def finds_nothing(request: RetrievalRequest, work: Work) -> LegAnswer:
             return LegAnswer({"line": []})
 
         legs = {"lexical": finds_nothing, "vector": vector_leg(notes.vault, notes.embedder)}
@@ -330,7 +330,7 @@ class TestLegs:
     def test_an_error_without_words_is_named_by_its_kind(self, notes: Notes) -> None:
         """A leg is never degraded for an empty reason."""
 
-        def breaks(request: RetrievalRequest) -> LegAnswer:
+        def breaks(request: RetrievalRequest, work: Work) -> LegAnswer:
             raise ZeroDivisionError
 
         _, trace = self.asked(notes, {"lexical": lexical_leg(notes.vault), "vector": breaks})
@@ -362,7 +362,7 @@ class TestLegs:
     def test_none_is_left(self, notes: Notes, hangs: Leg) -> None:
         """When every leg is broken or late a broken one's error is raised, else that nothing answered."""
 
-        def breaks(request: RetrievalRequest) -> LegAnswer:
+        def breaks(request: RetrievalRequest, work: Work) -> LegAnswer:
             raise EmbeddingError("broken")
 
         with pytest.raises(EmbeddingError, match="broken"):

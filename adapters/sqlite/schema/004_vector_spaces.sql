@@ -1,0 +1,1 @@
+-- Several models' vectors side by side.

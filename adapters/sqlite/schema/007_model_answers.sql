@@ -1,0 +1,1 @@
+-- What models answered, to ask them once.

@@ -1,0 +1,1 @@
+-- The tokens of embedded texts, a sign a dimension.

@@ -1,0 +1,1 @@
+-- Who worked when, and which things documents speak of.
