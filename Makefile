@@ -11,7 +11,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install -qq
 
-.PHONY: help demo test bench bench-speed fmt clean FORCE
+.PHONY: help demo test bench bench-speed minilm-wheel fmt clean FORCE
 
 help:
 	@echo 'make demo         ask the example notes four questions, in a temporary folder'
@@ -19,6 +19,7 @@ help:
 	@echo 'make fmt          put imports and layout in order'
 	@echo 'make bench        quality on judged collections: make bench BENCH_DATA=/path/to/collections'
 	@echo 'make bench-speed  speed and memory'
+	@echo 'make minilm-wheel build the data package clawmem-minilm into dist (WEIGHTS=wheel: without a download)'
 	@echo 'make clean        remove .venv and everything else that was made here'
 	@echo 'PYTHON=/path/to/python chooses the interpreter of .venv.'
 
@@ -61,6 +62,9 @@ endif
 bench-speed: $(VENV)/installed-dev
 	@if ls tests/bench/test_*.py > /dev/null 2>&1; then $(BIN)/pytest tests/bench -m bench -s; \
 	else echo 'There are no speed tests in tests/bench yet.'; fi
+
+minilm-wheel: $(VENV)/installed-dev
+	@$(BIN)/python packaging/minilm-wheel/build.py --to dist $(if $(WEIGHTS),--from "$(WEIGHTS)")
 
 fmt: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix --quiet .

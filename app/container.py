@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
 from importlib import import_module
 from typing import Any
 
@@ -9,6 +8,7 @@ from dependency_injector import containers, providers
 
 from clawmem.app.settings import Settings
 from clawmem.ports.errors import ExtraMissing
+from clawmem.ports.model_failures import ModelRole
 
 
 def late(target: str, *, extra: str | None = None) -> Callable[..., Any]:
@@ -39,18 +39,13 @@ def _attribute(target: str, extra: str | None) -> Any:
 
 
 _SERVICES = "clawmem.app.services"
-_CATALOGUE = "clawmem.adapters.models.catalogue"
+_CATALOGUE = "clawmem.app.known_models"
+_MODELS = "clawmem.app.models"
 
 
 def _function(target: str) -> Callable[..., Any]:
     """Like `late`, for a function that is handed on instead of being called."""
     return lambda: _attribute(target, None)
-
-
-def _closed_at_the_end(stack: ExitStack, build: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    made = build(*args, **kwargs)
-    stack.callback(made.close)
-    return made
 
 
 class Container(containers.DeclarativeContainer):
@@ -75,23 +70,50 @@ class Container(containers.DeclarativeContainer):
     indexer = providers.Factory(late(f"{_SERVICES}.indexes.indexer:Indexer"), records, clock, holder, is_gone)
     vault = providers.Singleton(late(f"{_SERVICES}.indexes.vault:ServedVault"), records, engines, indexer)
     at_the_end = providers.Singleton(late("contextlib:ExitStack"))  # closed by who built the container
+    surroundings = providers.Factory(
+        late(f"{_MODELS}:Surroundings"), vault.provided.model_failures, clock, at_the_end
+    )
+    local_models = providers.Factory(
+        late(f"{_MODELS}:LocalModels"), config.models, config.local_models, config.may_download
+    )
+    llama_embedder = providers.Singleton(
+        late(f"{_MODELS}:in_process"), ModelRole.EMBEDDER, local_models, surroundings
+    )
+    served_embedder = providers.Singleton(
+        late(f"{_MODELS}:served"), ModelRole.EMBEDDER, config.embed_server, surroundings
+    )
     embedder = providers.Selector(
         config.embedder_is,
         local=providers.Singleton(late(f"{_CATALOGUE}:embedder_named"), config.embedder, config.models),
-        server=providers.Singleton(
-            _closed_at_the_end,
-            at_the_end,
-            providers.Object(late("clawmem.adapters.http.embedder:http_embedder", extra="http")),
-            config.embed_server.url,
-            clock,
-            model=config.embed_server.model,
-            api_key=config.embed_server.api_key,
-            dimensions=config.embed_server.dimensions,
-            max_chars=config.embed_server.max_chars,
-            tokens_per_minute=config.embed_server.tokens_per_minute,
-        ),
+        llama=llama_embedder.provided.model,
+        server=served_embedder.provided.model,
     )
     selection = providers.Factory(late(f"{_CATALOGUE}:selected"), config.embedder, config.models)
+    chosen_generator = providers.Singleton(
+        late(f"{_MODELS}:chosen"), ModelRole.GENERATOR, config.llm_server, local_models, surroundings
+    )
+    chosen_reranker = providers.Singleton(
+        late(f"{_MODELS}:chosen"), ModelRole.RERANKER, config.rerank_server, local_models, surroundings
+    )
+    generator = chosen_generator.provided.model  # None where nobody plays the role
+    reranker = chosen_reranker.provided.model
+    embedder_provider = providers.Selector(
+        config.embedder_is,
+        local=providers.Factory(late(f"{_MODELS}:of_catalogue"), selection),
+        llama=llama_embedder.provided.how,
+        server=served_embedder.provided.how,
+    )
+    roles = providers.Factory(
+        late(f"{_SERVICES}.models.roles:Roles"),
+        providers.Dict(
+            {
+                ModelRole.EMBEDDER: embedder_provider.provider,
+                ModelRole.GENERATOR: chosen_generator.provided.how.provider,
+                ModelRole.RERANKER: chosen_reranker.provided.how.provider,
+            }
+        ),
+        vault.provided.model_failures,
+    )
     models = providers.Factory(
         late(f"{_SERVICES}.maintenance.models:Models"),
         providers.Factory(late(f"{_CATALOGUE}:known_models"), config.models),
@@ -102,17 +124,79 @@ class Container(containers.DeclarativeContainer):
     update = providers.Factory(
         late(f"{_SERVICES}.indexing.update:UpdateCollection"), vault, files, clock, parse_yaml
     )
-    embed = providers.Factory(late(f"{_SERVICES}.indexing.embed:EmbedPending"), vault, embedder)
+    local_embedder = providers.Factory(late(f"{_CATALOGUE}:embedder_of"), folder=config.models)
+    # While the chosen model's vectors are being made, questions are embedded by the model that still serves.
+    question_embedder = providers.Singleton(
+        late(f"{_SERVICES}.indexing.serving_embedder:ServingEmbedder"),
+        vault.provided.embeddings,
+        embedder.provider,
+        local_embedder.provider,
+    )
+    embed = providers.Factory(
+        late(f"{_SERVICES}.indexing.embed:EmbedPending"),
+        vault,
+        embedder,
+        question_embedder.provided.of,
+        by_name=config.embedder_by_name,
+    )
     search = providers.Factory(late(f"{_SERVICES}.retrieval.pipelines.search:search"), vault)
-    vsearch = providers.Factory(late(f"{_SERVICES}.retrieval.pipelines.vsearch:vsearch"), vault, embedder)
-    query = providers.Factory(late(f"{_SERVICES}.retrieval.pipelines.query:query"), vault, embedder)
+    vsearch = providers.Factory(
+        late(f"{_SERVICES}.retrieval.pipelines.vsearch:vsearch"), vault, question_embedder
+    )
+    late_interaction = providers.Singleton(late("clawmem.adapters.models.static_words:StaticWords"))
+    question_models = providers.Factory(
+        late(f"{_SERVICES}.retrieval.pipelines.with_models:Models"), generator, reranker, clock
+    )
+    query = providers.Factory(
+        late(f"{_SERVICES}.retrieval.pipelines.query:query"),
+        vault,
+        question_embedder,
+        late_interaction,
+        question_models,
+    )
+    intent_search = providers.Factory(
+        late(f"{_SERVICES}.retrieval.pipelines.intent_search:intent_search"),
+        vault,
+        question_embedder,
+        models=question_models,
+    )
+    query_plan = providers.Factory(
+        late(f"{_SERVICES}.retrieval.pipelines.query_plan:query_plan"),
+        vault,
+        question_embedder,
+        providers.Factory(late(f"{_SERVICES}.retrieval.plans:planner"), vault, generator),
+    )
+    memory_retrieve = providers.Factory(
+        late(f"{_SERVICES}.retrieval.pipelines.memory_retrieve:MemoryRetrieve"),
+        vault,
+        providers.Dict(
+            search=search.provider,
+            vsearch=vsearch.provider,
+            query=query.provider,
+            intent_search=intent_search.provider,
+            query_plan=query_plan.provider,
+        ),
+    )
+    find_similar = providers.Factory(
+        late(f"{_SERVICES}.retrieval.similar:FindSimilar"), vault, question_embedder
+    )
+    timeline = providers.Factory(late(f"{_SERVICES}.documents.timeline:ReadTimeline"), vault)
+    build_graphs = providers.Factory(late(f"{_SERVICES}.graph.build:BuildGraphs"), vault, clock)
+    causal_links = providers.Factory(late(f"{_SERVICES}.graph.causal_links:CausalLinks"), vault)
     lookup = providers.Factory(late(f"{_SERVICES}.documents.lookup:Lookup"), vault, config.roots)
     recalls = providers.Factory(
         late(f"{_SERVICES}.retrieval.recalls:Recalls"),
         vault.provided.telemetry,
         clock,
+        vault.provided.receipts,
         enabled=config.telemetry,
+        forgets=config.forgets,
+        retention=providers.Factory(
+            late(f"{_SERVICES}.retrieval.recalls:Retention"), config.retention_days, config.receipt_days
+        ),
     )
+    explain = providers.Factory(late(f"{_SERVICES}.retrieval.explain:Explain"), vault)
+    why = providers.Factory(late(f"{_SERVICES}.retrieval.why:Why"), vault, clock)
     analytics = providers.Factory(late("clawmem.adapters.duckdb.analytics:DuckdbAnalytics", extra="duckdb"))
     report = providers.Factory(
         late(f"{_SERVICES}.maintenance.report:Report"),
@@ -121,9 +205,22 @@ class Container(containers.DeclarativeContainer):
         clock,
         analytics.provider,
     )
-    status = providers.Factory(late(f"{_SERVICES}.maintenance.status:Status"), vault, clock)
-    doctor = providers.Factory(late(f"{_SERVICES}.maintenance.doctor:Doctor"), vault, files)
+    status = providers.Factory(late(f"{_SERVICES}.maintenance.status:Status"), vault, clock, roles)
+    examined = providers.Factory(
+        late(f"{_SERVICES}.maintenance.model_checks:Models"),
+        embedder.provider,
+        generator.provider,
+        reranker.provider,
+        roles,
+    )
+    doctor = providers.Factory(late(f"{_SERVICES}.maintenance.doctor:Doctor"), vault, files, models=examined)
     verify = providers.Factory(late(f"{_SERVICES}.maintenance.verify:Verify"), vault, files)
+
+
+def _kind_of_embedder(settings: Settings) -> str:
+    if settings.embed_server:
+        return "server"
+    return "llama" if settings.embedder == "embeddinggemma" else "local"
 
 
 def build_container(settings: Settings, *, read_only: bool) -> Container:
@@ -135,11 +232,20 @@ def build_container(settings: Settings, *, read_only: bool) -> Container:
             "indexes": f"{settings.vault}.indexes",
             "options": settings.backend_options,
             "embedder": settings.embedder,
-            "embedder_is": "server" if settings.embed_server else "local",
+            "embedder_is": _kind_of_embedder(settings),
+            "embedder_by_name": bool(settings.embed_server) or settings.embedder != "auto",
             "embed_server": settings.embed_server.model_dump() if settings.embed_server else {},
+            "llm_server": settings.llm_server.model_dump() if settings.llm_server else {},
+            "rerank_server": settings.rerank_server.model_dump() if settings.rerank_server else {},
+            "local_models": not settings.no_local_models,
+            # Only where the vault may be changed: neither a question nor a hook waits for a download.
+            "may_download": settings.download_models and not (read_only or settings.no_local_models),
             "models": str(settings.models),
             "read_only": read_only or settings.read_only,
             "telemetry": settings.telemetry and not settings.read_only,
+            "forgets": not settings.read_only,
+            "retention_days": settings.retention_days,
+            "receipt_days": settings.receipt_days if settings.receipts else 0,
             "roots": {name: str(one.path) for name, one in settings.collections.items()},
         }
     )

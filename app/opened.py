@@ -16,6 +16,9 @@ from clawmem.ports.errors import BackendMismatch, VaultError
 
 if TYPE_CHECKING:
     from clawmem.app.services.documents.lookup import Lookup
+    from clawmem.app.services.documents.timeline import ReadTimeline
+    from clawmem.app.services.graph.build import BuildGraphs
+    from clawmem.app.services.graph.causal_links import CausalLinks
     from clawmem.app.services.indexes.vault import ServedVault
     from clawmem.app.services.indexing.embed import EmbedPending
     from clawmem.app.services.indexing.update import Folder, UpdateCollection
@@ -23,8 +26,15 @@ if TYPE_CHECKING:
     from clawmem.app.services.maintenance.report import Report
     from clawmem.app.services.maintenance.status import Status
     from clawmem.app.services.maintenance.verify import Verify
+    from clawmem.app.services.retrieval.explain import Explain
     from clawmem.app.services.retrieval.pipeline import Pipeline
+    from clawmem.app.services.retrieval.pipelines.intent_search import IntentSearch
+    from clawmem.app.services.retrieval.pipelines.memory_retrieve import MemoryRetrieve
+    from clawmem.app.services.retrieval.pipelines.query_plan import QueryPlan
     from clawmem.app.services.retrieval.recalls import Recalls
+    from clawmem.app.services.retrieval.similar import FindSimilar
+    from clawmem.app.services.retrieval.why import Why
+    from clawmem.domain.retrieval.intent import Intent
 
 PRIVATE = 0o077
 
@@ -49,8 +59,42 @@ class Services:
         return cast("EmbedPending", self.parts.embed())
 
     def pipeline(self, name: str) -> Pipeline:
-        """``search``, ``vsearch`` or ``query``."""
+        """``search``, ``vsearch``, ``query`` or ``intent_search``."""
         return cast("Pipeline", getattr(self.parts, name)())
+
+    def intent_search(self, intent: Intent | None = None, *, with_graph: bool = True) -> IntentSearch:
+        """The pipeline of that name, for an intent that is known or not."""
+        return cast("IntentSearch", self.parts.intent_search(intent=intent, with_graph=with_graph))
+
+    @property
+    def query_plan(self) -> QueryPlan:
+        """Questions of several topics, clause by clause."""
+        return cast("QueryPlan", self.parts.query_plan())
+
+    @property
+    def memory_retrieve(self) -> MemoryRetrieve:
+        """Questions by the way that they call for."""
+        return cast("MemoryRetrieve", self.parts.memory_retrieve())
+
+    @property
+    def find_similar(self) -> FindSimilar:
+        """What is near to a document."""
+        return cast("FindSimilar", self.parts.find_similar())
+
+    @property
+    def timeline(self) -> ReadTimeline:
+        """What was changed around a document."""
+        return cast("ReadTimeline", self.parts.timeline())
+
+    @property
+    def build_graphs(self) -> BuildGraphs:
+        """Relations from the documents alone."""
+        return cast("BuildGraphs", self.parts.build_graphs())
+
+    @property
+    def causal_links(self) -> CausalLinks:
+        """Chains of causes and effects."""
+        return cast("CausalLinks", self.parts.causal_links())
 
     @property
     def lookup(self) -> Lookup:
@@ -61,6 +105,16 @@ class Services:
     def recalls(self) -> Recalls:
         """The record of what is asked."""
         return cast("Recalls", self.parts.recalls())
+
+    @property
+    def explain(self) -> Explain:
+        """Receipts of answers."""
+        return cast("Explain", self.parts.explain())
+
+    @property
+    def why(self) -> Why:
+        """Receipts that were kept."""
+        return cast("Why", self.parts.why())
 
     @property
     def report(self) -> Report:
@@ -75,7 +129,7 @@ class Services:
     @property
     def doctor(self) -> Doctor:
         """What is wrong around the vault."""
-        return cast("Doctor", self.parts.doctor(self.folders, self.parts.embedder()))
+        return cast("Doctor", self.parts.doctor(self.folders))
 
     @property
     def verify(self) -> Verify:

@@ -11,18 +11,11 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from clawmem.app.config_file import find_config, read_config
+from clawmem.app.model_servers import EmbedServer, ModelServer, RerankServer, servers_in
 from clawmem.ports.errors import ConfigError
 
 Environment = Mapping[str, str]
 
-_EMBED_SERVER = {
-    "CLAWMEM_EMBED_URL": "url",
-    "CLAWMEM_EMBED_MODEL": "model",
-    "CLAWMEM_EMBED_API_KEY": "api_key",
-    "CLAWMEM_EMBED_DIMENSIONS": "dimensions",
-    "CLAWMEM_EMBED_MAX_CHARS": "max_chars",
-    "CLAWMEM_EMBED_TPM_LIMIT": "tokens_per_minute",
-}
 _TRUE = frozenset({"1", "true", "yes", "on"})
 
 
@@ -50,19 +43,6 @@ class CollectionSettings(BaseModel):
         return path
 
 
-class EmbedServer(BaseModel):
-    """A server that makes the vectors. From the environment alone: a key does not belong into a config file."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    url: str = Field(min_length=1, description="Where it is: CLAWMEM_EMBED_URL.")
-    model: str | None = Field(default=None, description="Its model; the provider's usual one when not said.")
-    api_key: str | None = Field(default=None, repr=False, description="What it wants to see.")
-    dimensions: int | None = Field(default=None, gt=0, description="How long its vectors shall be.")
-    max_chars: int = Field(default=6000, gt=0, description="What is cut off of a longer text.")
-    tokens_per_minute: int = Field(default=100_000, gt=0, description="What a provider lets through.")
-
-
 class Settings(BaseModel):
     """Everything that was chosen; services receive its values, never this object."""
 
@@ -76,19 +56,36 @@ class Settings(BaseModel):
     backend_options: dict[str, str] = Field(
         default_factory=dict, description="What the backend is told: for lancedb uri, endpoint and so on."
     )
-    embedder: Literal["auto", "static", "minilm"] = Field(
-        default="static", description="Which model makes the vectors; auto is the best one that is there."
+    embedder: Literal["auto", "static", "minilm", "embeddinggemma"] = Field(
+        default="auto", description="Which model makes the vectors; auto is the best one that is there."
     )
     models: Path = Field(
         default_factory=lambda: models_folder(os.environ), description="Where added models are kept."
     )
-    embed_server: EmbedServer | None = Field(default=None, description="Instead of a model in this process.")
+    embed_server: EmbedServer | None = Field(
+        default=None, description="Makes the vectors: CLAWMEM_EMBED_URL."
+    )
+    llm_server: ModelServer | None = Field(default=None, description="Writes text: CLAWMEM_LLM_URL.")
+    rerank_server: RerankServer | None = Field(
+        default=None, description="Compares answers with the question: CLAWMEM_RERANK_URL."
+    )
     ranking: Literal["calibrated", "published"] = Field(
         default="calibrated", description="How relevance and metadata become one score."
     )
     telemetry: bool = Field(default=True, description="Whether questions are recorded, without their text.")
+    retention_days: int = Field(default=90, ge=1, description="For how long recorded questions are kept.")
+    receipts: bool = Field(
+        default=True, description="Whether receipts of answers are kept, with the question's text."
+    )
+    receipt_days: int = Field(default=30, ge=1, description="For how long receipts are kept.")
     read_only: bool = Field(default=False, description="Never change the vault.")
-    no_local_models: bool = Field(default=False, description="Never load a model that must be downloaded.")
+    no_local_models: bool = Field(
+        default=False, description="Neither download a model nor run a large one in this process."
+    )
+    download_models: bool = Field(
+        default=False,
+        description="Download a large model when a command that changes the vault first needs it.",
+    )
     profile: Literal["speed", "balanced", "deep"] = Field(
         default="balanced", description="How much time an answer may take."
     )
@@ -109,6 +106,8 @@ _CONFIG_KEYS = frozenset(Settings.model_fields) - {
     "config_file",
     "models",
     "embed_server",
+    "llm_server",
+    "rerank_server",
     "read_only",
     "no_local_models",
     "color",
@@ -189,8 +188,9 @@ def _from_environment(env: Environment, chosen: Mapping[str, Any]) -> dict[str, 
     }
     if profile := env.get("CLAWMEM_PROFILE"):
         found["profile"] = profile
-    if env.get("CLAWMEM_EMBED_URL"):
-        found["embed_server"] = {field: env[name] for name, field in _EMBED_SERVER.items() if env.get(name)}
+    if said := env.get("CLAWMEM_DOWNLOAD_MODELS"):
+        found["download_models"] = said.lower() in _TRUE
+    found |= servers_in(env)
     if text := env.get("CLAWMEM_VAULTS"):
         found["vaults"] = {**chosen.get("vaults", {}), **_vaults(text)}
     return found

@@ -157,6 +157,36 @@ class TelemetryReadContract(_TelemetryContract):
         assert [len(found.hits) for found in telemetry.recalls()] == [2, 2]
         assert times(telemetry) == [TUESDAY, WEDNESDAY]
 
+    def test_trim_a_little(self, telemetry: Telemetry) -> None:
+        """
+        With a bound the oldest go first, so many and no more; the next call goes on where this one ended.
+
+        If this fails: the bound counts hits, is ignored, or takes whichever rows come first.
+        """
+        for day in (TUESDAY, MONDAY, WEDNESDAY, MONDAY):
+            telemetry.record(recall(day, 1, 2))
+
+        assert telemetry.trim(WEDNESDAY, at_most=2) == 2
+        assert times(telemetry) == [TUESDAY, WEDNESDAY]
+        assert telemetry.trim(WEDNESDAY, at_most=2) == 1
+        assert telemetry.trim(WEDNESDAY, at_most=2) == 0
+        assert times(telemetry) == [WEDNESDAY]
+
+    def test_count(self, telemetry: Telemetry) -> None:
+        """
+        Recalls are counted, not their hits; those that were trimmed count no more.
+
+        If this fails: look at what is counted, the join gives one row a hit.
+        """
+        assert telemetry.count() == 0
+
+        for day in (MONDAY, TUESDAY):
+            telemetry.record(recall(day, 1, 2, 3))
+
+        assert telemetry.count() == 2
+        telemetry.trim(TUESDAY)
+        assert telemetry.count() == 1
+
     def test_hits_go_with_their_recall(self, telemetry: Telemetry) -> None:
         """
         After everything was forgotten a new recall has its own hits alone, whatever its id.

@@ -3,7 +3,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from clawmem.ports.records import EVERYTHING, EmbeddingCounts, Hit, PendingText, Scope, Vector, VectorEntry
+from clawmem.ports.records import (
+    EVERYTHING,
+    Building,
+    EmbeddingCounts,
+    Hit,
+    PendingText,
+    Scope,
+    Vector,
+    VectorEntry,
+)
 
 
 class EmbeddingStore(Protocol):
@@ -11,39 +20,54 @@ class EmbeddingStore(Protocol):
     The canonical vectors, kept by the hash of the text they stand for.
 
     Content-addressed: a text that comes back, in the same document or another, has its vector already.
-    All vectors belong to one model at a time, named by its fingerprint; a vector index is derived from
-    this store and can be thrown away.
+    The vectors that serve are of one model, named by its fingerprint; a vector index is derived from
+    them and can be thrown away. Another space can be filled ``beside`` them, of another model or of the
+    same one anew. Nothing is found through it until it takes over, at once and as a whole.
     """
 
     def fingerprint(self) -> str | None:
-        """The model whose vectors are stored; ``None`` while there are none, also after the last one went."""
+        """The model whose vectors serve; ``None`` while there are none, also after the last one went."""
         ...
 
-    def pending(self, limit: int) -> list[PendingText]:
+    def building(self) -> Building | None:
+        """The space that is made beside, and about how far it is; cheap enough to ask at every question."""
+        ...
+
+    def pending(self, limit: int, *, beside: bool = False) -> list[PendingText]:
         """
         Up to *limit* texts of active documents that have no vector and failed fewer than three times.
 
         Ordered by document and fragment, each text once; a limit below 1 gives none. The text of a fragment
         is its context, a line break and its text, stripped; its name the SHA-256 of that, in hex. Texts
         of the kinds in `NEVER_EMBEDDED` and empty ones are not. A given-up text holds no other back.
+
+        Of the space beside, texts before the last one that was stored may come after all others; without
+        such a space there are none.
         """
         ...
 
-    def store(self, fingerprint: str, vectors: Mapping[str, Vector]) -> list[VectorEntry]:
+    def store(
+        self, fingerprint: str, vectors: Mapping[str, Vector], *, beside: bool = False
+    ) -> list[VectorEntry]:
         """
         Keep vectors by text hash, all or none. Documents whose texts are now complete become ``synced``.
 
         Returns:
             Each active fragment that one of the vectors stands for, with it: what a vector index has to see.
+            Nothing for vectors *beside*, which change no document either.
 
         Raises:
-            ModelMismatch: vectors of another fingerprint are stored.
+            ModelMismatch: vectors of another fingerprint are stored, or no such space is made beside.
             BadVector: a vector is empty, not finite, of another length than the stored ones, or not unit length.
         """
         ...
 
-    def fail(self, text_hashes: Sequence[str], error: str) -> None:
-        """Count one failed attempt for each text; at the third it leaves the worklist, its documents ``failed``."""
+    def fail(self, text_hashes: Sequence[str], error: str, *, beside: bool = False) -> None:
+        """
+        Count one failed attempt for each text; at the third it leaves the worklist, its documents ``failed``.
+
+        Each space has failures of its own; those *beside* change no document.
+        """
         ...
 
     def of_document(self, document_id: int) -> list[VectorEntry]:
@@ -65,14 +89,46 @@ class EmbeddingStore(Protocol):
         """
         ...
 
-    def counts(self) -> EmbeddingCounts:
-        """Texts of active documents by their state, and stored vectors that no active document uses."""
+    def counts(self, *, beside: bool = False) -> EmbeddingCounts:
+        """
+        Texts of active documents by their state, and stored vectors that no active document uses.
+
+        Without a space *beside* all of it is zero.
+        """
         ...
 
     def clean(self) -> int:
-        """Delete vectors and failures that no active document uses; how many vectors went."""
+        """
+        Delete vectors and failures that no active document uses, of both spaces; how many serving vectors went.
+
+        A model whose last vector went is no longer that of the vault, and indexes of it are outdated.
+        """
+        ...
+
+    def begin(self, fingerprint: str) -> None:
+        """Begin an empty space beside, in the place of one that was begun before."""
+        ...
+
+    def give_up(self) -> None:
+        """Take no further interest in the space beside; without one nothing happens."""
+        ...
+
+    def take_over(self) -> bool:
+        """
+        Let the space beside serve from now on, with its failures; documents are in the state that it gives them.
+
+        The vectors that served until now are of no more use, and every index of them outside is outdated;
+        what the vault's own index holds the caller replaces in the same transaction.
+
+        Returns:
+            Whether it did: not while a text is pending beside, and not without such a space.
+        """
+        ...
+
+    def discard(self, limit: int) -> int:
+        """Delete up to *limit* vectors of spaces that neither serve nor are made; how many went."""
         ...
 
     def clear(self) -> None:
-        """Forget every vector, failure and the fingerprint; all documents become ``pending``."""
+        """Forget every vector, failure and fingerprint; all documents become ``pending``."""
         ...

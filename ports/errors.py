@@ -259,7 +259,8 @@ class ModelMismatch(EmbeddingError):
         self.asked = asked
         super().__init__(
             f"The vault holds vectors of {stored!r}, the embedder is {asked!r}. "
-            "Run: clawmem embed --force  (re-embeds everything), or configure the first model again."
+            "Configure the first model again, or run: clawmem embed  (makes vectors of the second, which then take "
+            "over); a model that was not chosen by name needs clawmem embed --force."
         )
 
 

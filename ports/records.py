@@ -239,6 +239,18 @@ class EmbeddingCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class Building:
+    """
+    Vectors of the model ``fingerprint`` that are made beside those that serve.
+
+    ``share`` says for people how far they are, 0 to 1: documents passed, of all.
+    """
+
+    fingerprint: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
 class Lease:
     """
     A claim on ``name`` by ``holder`` until ``expires_ms`` (epoch milliseconds, exclusive).
@@ -288,7 +300,8 @@ class IndexRecord:
     An index outside of the records, as the vault remembers it.
 
     ``engine`` names what made it, ``generation`` tells it from its predecessors. It has seen the changes up to
-    ``since``, or more. While it is building the documents up to the id ``built_to`` are in it.
+    ``since``, or more. While it is building the documents up to the id ``built_to`` are in it. One of vectors
+    that no longer serve is ``outdated``: nothing is found in it, and it has to be made anew.
     """
 
     role: Role
@@ -297,6 +310,7 @@ class IndexRecord:
     state: IndexState
     since: Marker
     built_to: int = 0
+    outdated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

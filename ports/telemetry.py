@@ -48,9 +48,11 @@ class Telemetry(Protocol):
     by their ids, of which nothing is checked; one that is gone leaves its hits.
     """
 
-    def record(self, recall: Recall) -> int:
+    def record(self, recall: Recall, receipt: bytes | None = None) -> int:
         """
         Append a recall with its hits, all or nothing. May be called while the vault is open for reading only.
+
+        A *receipt* is appended with it, under its id and time: see `clawmem.ports.receipts`.
 
         It survives the end of the process, not necessarily a power failure. Hits are kept by rank, each rank once.
 
@@ -72,6 +74,21 @@ class Telemetry(Protocol):
         """
         ...
 
-    def trim(self, before: str) -> int:
-        """Forget what was asked before *before* (exclusive), hits included; how many recalls went."""
+    def count(self) -> int:
+        """How many recalls are kept."""
+        ...
+
+    def trim(self, before: str, *, at_most: int | None = None) -> int:
+        """
+        Forget what was asked before *before* (exclusive), hits and receipts included; how many recalls went.
+
+        May be called while the vault is open for reading only. When nothing is that old it writes nothing.
+
+        Args:
+            at_most: So many recalls, the oldest ones; the others wait for the next call. ``None``: all.
+
+        Raises:
+            VaultLocked: somebody else is writing; that is not waited for longer than a few milliseconds.
+            VaultReadOnly, VaultFull: the vault cannot be written at all.
+        """
         ...

@@ -2,15 +2,24 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.embeddings import EmbeddingStore
 from clawmem.ports.lease import LeaseStore
 from clawmem.ports.lexical_index import LexicalIndex, LexicalTail
+from clawmem.ports.model_answers import ModelAnswers
+from clawmem.ports.model_failures import ModelFailures
 from clawmem.ports.outbox import Outbox
+from clawmem.ports.receipts import Receipts
+from clawmem.ports.relations import RelationStore
 from clawmem.ports.telemetry import Telemetry
 from clawmem.ports.vector_index import VectorIndex
+
+if TYPE_CHECKING:  # what no search by words needs, and a cold one would pay for
+    from clawmem.ports.chronology import Chronology
+    from clawmem.ports.entities import EntityStore
+    from clawmem.ports.sessions import SessionStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +66,41 @@ class Vault(Protocol):
     @property
     def telemetry(self) -> Telemetry:
         """What was asked and what was given in answer."""
+        ...
+
+    @property
+    def receipts(self) -> Receipts:
+        """How answers came about."""
+        ...
+
+    @property
+    def relations(self) -> RelationStore:
+        """The graph between documents."""
+        ...
+
+    @property
+    def sessions(self) -> SessionStore:
+        """Who worked when."""
+        ...
+
+    @property
+    def entities(self) -> EntityStore:
+        """Which documents speak of what."""
+        ...
+
+    @property
+    def chronology(self) -> Chronology:
+        """Which document was changed before which."""
+        ...
+
+    @property
+    def model_failures(self) -> ModelFailures:
+        """What went wrong last with each model."""
+        ...
+
+    @property
+    def answers(self) -> ModelAnswers:
+        """What models said before."""
         ...
 
     @property
@@ -139,6 +183,41 @@ class VaultOver:
     def telemetry(self) -> Telemetry:
         """The other's."""
         return self._records.telemetry
+
+    @property
+    def answers(self) -> ModelAnswers:
+        """The other's."""
+        return self._records.answers
+
+    @property
+    def receipts(self) -> Receipts:
+        """The other's."""
+        return self._records.receipts
+
+    @property
+    def relations(self) -> RelationStore:
+        """The other's."""
+        return self._records.relations
+
+    @property
+    def sessions(self) -> SessionStore:
+        """The other's."""
+        return self._records.sessions
+
+    @property
+    def entities(self) -> EntityStore:
+        """The other's."""
+        return self._records.entities
+
+    @property
+    def chronology(self) -> Chronology:
+        """The other's."""
+        return self._records.chronology
+
+    @property
+    def model_failures(self) -> ModelFailures:
+        """The other's."""
+        return self._records.model_failures
 
     def writing(self) -> AbstractContextManager[None]:
         """The other's transaction."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from clawmem.adapters.http.deadline import Left, afresh, deadline
 from clawmem.adapters.http.pace import Pace, estimated_tokens
 from clawmem.adapters.http.patience import BATCH
-from clawmem.adapters.http.prompts import NONE, Prompts, prompts_of
 from clawmem.adapters.http.providers import (
     Provider,
     TextRole,
@@ -21,6 +20,7 @@ from clawmem.adapters.http.transport import Json, Transport
 from clawmem.adapters.http.vectors import numbers_of, refuse_constant, unit_vector
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import BadVector, InputTooLong, ModelAnswerInvalid, ModelMismatch
+from clawmem.ports.model_profiles import NONE, Prompts, prompts_of
 from clawmem.ports.records import Vector
 
 MAX_CHARS = 6000  # of a text that a server of one's own is sent

@@ -9,11 +9,11 @@ from clawmem.adapters.http.transport import Json, Transport
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ModelAnswerInvalid
 from clawmem.ports.generator import JsonSchema
+from clawmem.ports.model_profiles import without_thoughts
 
 NAMING_TIMEOUT_S = 5.0
 DEFAULT_MODEL = "qwen3"
 _PATH = "/v1/chat/completions"
-_NO_THOUGHTS = " /no_think"  # what Qwen 3 was taught; its thoughts take longer than anybody waits
 
 
 class HttpGenerator:
@@ -41,7 +41,7 @@ class HttpGenerator:
         left = deadline(timeout_s)
         body = {
             "model": self._model,
-            "messages": [{"role": "user", "content": prompt + self._suffix(left)}],
+            "messages": [{"role": "user", "content": self._worded(prompt, left)}],
             "temperature": temperature,
             self._provider.max_tokens_name: max_tokens,
             **self._manners(),
@@ -53,9 +53,10 @@ class HttpGenerator:
         """Close the connections."""
         self._transport.close()
 
-    def _suffix(self, left: Left) -> str:
-        is_qwen3 = self._provider.is_own_server and "qwen3" in self._served(left()).name.lower()
-        return _NO_THOUGHTS if is_qwen3 else ""
+    def _worded(self, prompt: str, left: Left) -> str:
+        if not self._provider.is_own_server:
+            return prompt
+        return without_thoughts(self._served(left()).name, prompt)
 
     def _manners(self) -> Json:
         """For templates that know the switch; others, and servers without templates, ignore it."""

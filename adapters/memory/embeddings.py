@@ -2,11 +2,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from clawmem.adapters.memory.tables import Tables
+from clawmem.adapters.memory.tables import ATTEMPTS, Tables
 from clawmem.adapters.memory.vector_index import decoded, nearest, refuse_length
 from clawmem.ports.errors import BadVector, ModelMismatch
-from clawmem.ports.records import EVERYTHING, EmbeddingCounts, Hit, PendingText, Scope, Vector, VectorEntry
+from clawmem.ports.records import (
+    EVERYTHING,
+    Building,
+    EmbeddingCounts,
+    Hit,
+    PendingText,
+    Role,
+    Scope,
+    Vector,
+    VectorEntry,
+)
 
 TOLERANCE = 1e-3  # of the length: float32 rounding is far below, a forgotten normalisation far above
 
@@ -20,20 +31,36 @@ class MemoryEmbeddings:
     def fingerprint(self) -> str | None:
         return self._tables.fingerprint
 
-    def pending(self, limit: int) -> list[PendingText]:
-        return list(self._waiting().values())[: max(limit, 0)]
+    def building(self) -> Building | None:
+        fingerprint = self._tables.beside
+        if fingerprint is None:
+            return None
+        used = self._used()
+        share = len(used & self._tables.beside_vectors.keys()) / len(used) if used else 0.0
+        return Building(fingerprint, share)
 
-    def store(self, fingerprint: str, vectors: Mapping[str, Vector]) -> list[VectorEntry]:
-        self._refuse_other_model(fingerprint)
-        _refuse_bad([*self._tables.vectors.values()][:1], vectors.values())
-        self._tables.vectors.update(vectors)
-        self._tables.fingerprint = fingerprint if self._tables.vectors else None
+    def pending(self, limit: int, *, beside: bool = False) -> list[PendingText]:
+        return list(self._waiting(beside).values())[: max(limit, 0)]
+
+    # -- vectors ------------------------------------------------------------------------------------
+
+    def store(
+        self, fingerprint: str, vectors: Mapping[str, Vector], *, beside: bool = False
+    ) -> list[VectorEntry]:
+        self._refuse_other_model(fingerprint, beside)
+        held = self._vectors(beside)
+        _refuse_bad([*held.values()][:1], vectors.values())
+        held.update(vectors)
+        if beside:
+            return []
+        self._tables.fingerprint = fingerprint if held else None
         self._note_changed(vectors.keys())
         return [entry for entry, name in self._entries() if name in vectors]
 
-    def fail(self, text_hashes: Sequence[str], error: str) -> None:
+    def fail(self, text_hashes: Sequence[str], error: str, *, beside: bool = False) -> None:
+        failures = self._failures(beside)
         for name in text_hashes:
-            self._tables.failures[name] = (*self._tables.failures.get(name, ()), error)
+            failures[name] = (*failures.get(name, ()), error)
 
     def of_document(self, document_id: int) -> list[VectorEntry]:
         document = self._tables.documents.get(document_id)
@@ -54,32 +81,68 @@ class MemoryEmbeddings:
             entries = [entry for entry in entries if entry.key.document_id in documents]
         return nearest(vector, limit, scope, entries)
 
-    def counts(self) -> EmbeddingCounts:
-        used = self._used()
+    def counts(self, *, beside: bool = False) -> EmbeddingCounts:
+        if beside and self._tables.beside is None:
+            return EmbeddingCounts()
+        used, held = self._used(), self._vectors(beside)
         return EmbeddingCounts(
-            stored=len(used & self._tables.vectors.keys()),
-            pending=len(self._waiting()),
-            failed=sum(map(self._tables.is_given_up, used)),
-            orphaned=len(self._tables.vectors.keys() - used),
+            stored=len(used & held.keys()),
+            pending=len(self._waiting(beside)),
+            failed=sum(self._is_given_up(name, beside) for name in used),
+            orphaned=len(held.keys() - used),
         )
 
     def clean(self) -> int:
         used = self._used()
         orphans = self._tables.vectors.keys() - used
-        for name in orphans:
-            del self._tables.vectors[name]
+        for kept in (self._vectors, self._failures):
+            for beside in (False, True):
+                for name in kept(beside).keys() - used:
+                    del kept(beside)[name]
         self._note_changed(orphans)
-        for name in self._tables.failures.keys() - used:
-            del self._tables.failures[name]
-        if not self._tables.vectors:
-            self._tables.fingerprint = None
+        self._forget_empty()
         return len(orphans)
+
+    # -- spaces -------------------------------------------------------------------------------------
+
+    def begin(self, fingerprint: str) -> None:
+        self.give_up()
+        self._tables.beside = fingerprint
+
+    def give_up(self) -> None:
+        self._tables.retired_vectors += self._tables.beside_vectors.values()
+        self._leave_beside()
+
+    def take_over(self) -> bool:
+        if self._tables.beside is None or self._waiting(beside=True):
+            return False
+        self._tables.retired_vectors += self._tables.vectors.values()
+        self._tables.fingerprint = self._tables.beside
+        self._tables.vectors = self._tables.beside_vectors
+        self._tables.failures = self._tables.beside_failures
+        self._leave_beside()
+        self._outdate_indexes()
+        self._forget_empty()
+        return True
+
+    def discard(self, limit: int) -> int:
+        gone = self._tables.retired_vectors[: max(limit, 0)]
+        del self._tables.retired_vectors[: len(gone)]
+        return len(gone)
 
     def clear(self) -> None:
         self._note_changed(set(self._tables.vectors))
-        self._tables.vectors.clear()
-        self._tables.failures.clear()
-        self._tables.fingerprint = None
+        self.give_up()
+        self._tables.vectors, self._tables.failures, self._tables.retired_vectors = {}, {}, []
+        self._forget_empty()
+
+    # -- inside -------------------------------------------------------------------------------------
+
+    def _vectors(self, beside: bool) -> dict[str, Vector]:
+        return self._tables.beside_vectors if beside else self._tables.vectors
+
+    def _failures(self, beside: bool) -> dict[str, tuple[str, ...]]:
+        return self._tables.beside_failures if beside else self._tables.failures
 
     def _entries(self) -> Iterator[tuple[VectorEntry, str]]:
         """The vectors of active documents, each with the name of its text."""
@@ -97,18 +160,37 @@ class MemoryEmbeddings:
     def _used(self) -> set[str]:
         return {text.text_hash for _, text in self._tables.active_texts()}
 
-    def _waiting(self) -> dict[str, PendingText]:
+    def _waiting(self, beside: bool) -> dict[str, PendingText]:
+        if beside and self._tables.beside is None:
+            return {}
         texts = {text.text_hash: text for _, text in self._tables.active_texts()}
+        made = self._vectors(beside)
         return {
             name: text
             for name, text in texts.items()
-            if name not in self._tables.vectors and not self._tables.is_given_up(name)
+            if name not in made and not self._is_given_up(name, beside)
         }
 
-    def _refuse_other_model(self, fingerprint: str) -> None:
-        stored = self._tables.fingerprint
-        if stored not in (None, fingerprint):
-            raise ModelMismatch(str(stored), fingerprint)
+    def _is_given_up(self, name: str, beside: bool) -> bool:
+        return name not in self._vectors(beside) and len(self._failures(beside).get(name, ())) >= ATTEMPTS
+
+    def _leave_beside(self) -> None:
+        self._tables.beside, self._tables.beside_vectors, self._tables.beside_failures = None, {}, {}
+
+    def _forget_empty(self) -> None:
+        if self._tables.fingerprint is not None and not self._tables.vectors:
+            self._tables.fingerprint = None
+            self._outdate_indexes()
+
+    def _outdate_indexes(self) -> None:
+        for number, record in self._tables.indexes.items():
+            if record.role is Role.VECTORS:
+                self._tables.indexes[number] = replace(record, outdated=True)
+
+    def _refuse_other_model(self, fingerprint: str, beside: bool) -> None:
+        stored = self._tables.beside if beside else self._tables.fingerprint
+        if stored != fingerprint and (beside or stored is not None):
+            raise ModelMismatch(stored or "no other model", fingerprint)
 
 
 def _refuse_bad(stored: Sequence[Vector], new: Iterable[Vector]) -> None:

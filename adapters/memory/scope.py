@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from clawmem.ports.records import LexicalEntry, Scope, VectorEntry
+from clawmem.ports.records import Document, LexicalEntry, Scope, VectorEntry
 
 
-def is_in(scope: Scope, entry: LexicalEntry | VectorEntry) -> bool:
+def is_in(scope: Scope, entry: LexicalEntry | VectorEntry | Document) -> bool:
     """Whether a search of that scope may see the entry."""
     return (
         (not scope.collections or entry.collection in scope.collections)

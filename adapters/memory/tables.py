@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from secrets import token_hex
 
+from clawmem.ports.entities import Entity
 from clawmem.ports.records import (
     NEVER_EMBEDDED,
     Document,
@@ -18,8 +19,13 @@ from clawmem.ports.records import (
     Vector,
     embedding_text,
 )
+from clawmem.ports.relations import Relation, RelationKind
+from clawmem.ports.sessions import Session
 
 ATTEMPTS = 3  # failures after which a text is given up
+
+
+RelationKey = tuple[int, int, RelationKind]  # source, target
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +53,19 @@ class Tables:
     vectors: dict[str, Vector] = field(default_factory=dict)  # by text hash
     failures: dict[str, tuple[str, ...]] = field(default_factory=dict)  # what went wrong, each time
     fingerprint: str | None = None
+    beside: str | None = None  # the model whose vectors are made beside those that serve
+    beside_vectors: dict[str, Vector] = field(default_factory=dict)
+    beside_failures: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    retired_vectors: list[Vector] = field(default_factory=list)  # seen by nobody any more
     vault_id: str = field(default_factory=lambda: token_hex(8))
     indexes: dict[int, IndexRecord] = field(default_factory=dict)  # by generation
     generations: int = 0
     changes: list[Change] = field(default_factory=list)
     change_count: int = 0
+    relations: dict[RelationKey, Relation] = field(default_factory=dict)
+    sessions: dict[str, Session] = field(default_factory=dict)
+    entities: dict[str, Entity] = field(default_factory=dict)
+    mentions: dict[int, frozenset[str]] = field(default_factory=dict)  # of entities by id, by document
 
     def note_change(self, document_id: int, *, is_text: bool) -> Marker:
         """Write a change down, if there is an index that will want to know; the marker it got."""

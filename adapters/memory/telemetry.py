@@ -3,28 +3,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from clawmem.adapters.memory.receipts import MemoryReceipts
+from clawmem.ports.receipts import StoredReceipt
 from clawmem.ports.telemetry import Recall
 
 
 class MemoryTelemetry:
     """``Telemetry`` over a list: the reference to read first."""
 
-    def __init__(self) -> None:
+    def __init__(self, receipts: MemoryReceipts | None = None) -> None:
         self._recalls: list[Recall] = []
+        self._receipts = receipts or MemoryReceipts()
 
-    def record(self, recall: Recall) -> int:
-        newest = max((kept.id for kept in self._recalls), default=0)
+    def record(self, recall: Recall, receipt: bytes | None = None) -> int:
+        number = max((kept.id for kept in self._recalls), default=0) + 1
         hits = tuple(sorted(recall.hits, key=lambda hit: hit.rank))
-        self._recalls.append(replace(recall, hits=hits, id=newest + 1))
-        return newest + 1
+        self._recalls.append(replace(recall, hits=hits, id=number))
+        if receipt is not None:
+            self._receipts.kept[number] = StoredReceipt(number, recall.asked_at, receipt)
+        return number
 
     def recalls(self, since: str | None = None, until: str | None = None) -> Iterator[Recall]:
         for recall in sorted(self._recalls, key=lambda kept: (kept.asked_at, kept.id)):
             if (since is None or since <= recall.asked_at) and (until is None or recall.asked_at < until):
                 yield recall
 
-    def trim(self, before: str) -> int:
-        kept = [recall for recall in self._recalls if recall.asked_at >= before]
-        gone = len(self._recalls) - len(kept)
-        self._recalls = kept
-        return gone
+    def count(self) -> int:
+        return len(self._recalls)
+
+    def trim(self, before: str, *, at_most: int | None = None) -> int:
+        gone = {recall.id for recall in list(self.recalls(until=before))[:at_most]}
+        self._recalls = [recall for recall in self._recalls if recall.id not in gone]
+        for number in gone:
+            self._receipts.kept.pop(number, None)
+        return len(gone)

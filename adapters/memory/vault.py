@@ -3,19 +3,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from clawmem.adapters.memory.chronology import MemoryChronology
 from clawmem.adapters.memory.documents import MemoryDocuments
 from clawmem.adapters.memory.embeddings import MemoryEmbeddings
+from clawmem.adapters.memory.entities import MemoryEntities
 from clawmem.adapters.memory.leases import MemoryLeases
 from clawmem.adapters.memory.lexical_index import MemoryLexicalIndex
+from clawmem.adapters.memory.model_answers import MemoryModelAnswers
+from clawmem.adapters.memory.model_failures import MemoryModelFailures
 from clawmem.adapters.memory.outbox import MemoryOutbox
+from clawmem.adapters.memory.receipts import MemoryReceipts
+from clawmem.adapters.memory.relations import MemoryRelations
+from clawmem.adapters.memory.sessions import MemorySessions
 from clawmem.adapters.memory.tables import Tables
 from clawmem.adapters.memory.telemetry import MemoryTelemetry
 from clawmem.adapters.memory.vector_index import MemoryVectorIndex
+from clawmem.ports.chronology import Chronology
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.embeddings import EmbeddingStore
+from clawmem.ports.entities import EntityStore
 from clawmem.ports.lease import LeaseStore
 from clawmem.ports.lexical_index import LexicalTail
+from clawmem.ports.model_answers import ModelAnswers
+from clawmem.ports.model_failures import ModelFailures
 from clawmem.ports.outbox import Outbox
+from clawmem.ports.receipts import Receipts
+from clawmem.ports.relations import RelationStore
+from clawmem.ports.sessions import SessionStore
 from clawmem.ports.telemetry import Telemetry
 from clawmem.ports.vault import VaultInfo
 from clawmem.ports.vector_index import VectorIndex
@@ -37,7 +51,14 @@ class MemoryVault:
         self._vectors = MemoryVectorIndex()
         self._embeddings = MemoryEmbeddings(self._tables)
         self._leases = MemoryLeases()
-        self._telemetry = MemoryTelemetry()
+        self._receipts = MemoryReceipts()
+        self._telemetry = MemoryTelemetry(self._receipts)
+        self._answers = MemoryModelAnswers()
+        self._model_failures = MemoryModelFailures()
+        self._relations = MemoryRelations(self._tables)
+        self._sessions = MemorySessions(self._tables)
+        self._entities = MemoryEntities(self._tables)
+        self._chronology = MemoryChronology(self._tables)
         self._outbox = MemoryOutbox(self._tables)
 
     @property
@@ -67,6 +88,34 @@ class MemoryVault:
     @property
     def telemetry(self) -> Telemetry:
         return self._telemetry
+
+    @property
+    def receipts(self) -> Receipts:
+        return self._receipts
+
+    @property
+    def answers(self) -> ModelAnswers:
+        return self._answers
+
+    @property
+    def relations(self) -> RelationStore:
+        return self._relations
+
+    @property
+    def sessions(self) -> SessionStore:
+        return self._sessions
+
+    @property
+    def entities(self) -> EntityStore:
+        return self._entities
+
+    @property
+    def chronology(self) -> Chronology:
+        return self._chronology
+
+    @property
+    def model_failures(self) -> ModelFailures:
+        return self._model_failures
 
     @contextmanager
     def writing(self) -> Iterator[None]:

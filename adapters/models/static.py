@@ -65,7 +65,8 @@ class StaticEmbedder:
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         return [vector for batch in _batches(texts) for vector in self._embed(batch)]
 
-    def _embed(self, texts: list[str]) -> Iterator[Vector]:
+    def token_sums(self, texts: Sequence[str]) -> Floats:
+        """The sum of each text's token vectors, (n, 256) float32, as long as the training left them."""
         import numpy as np
 
         encode = self._tokenizer.encode_batch_fast  # the ids alone, without their offsets
@@ -73,8 +74,10 @@ class StaticEmbedder:
         ids = [encoding.ids for encoding in encodings]
         lengths = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
         tokens = np.fromiter(chain.from_iterable(ids), dtype=np.int64, count=int(lengths.sum()))
-        vectors = _unit(self._sums(np.clip(tokens, 0, _ROWS - 1), lengths))
-        return (vector.tobytes() for vector in vectors)
+        return self._sums(np.clip(tokens, 0, _ROWS - 1), lengths)
+
+    def _embed(self, texts: list[str]) -> Iterator[Vector]:
+        return (vector.tobytes() for vector in _unit(self.token_sums(texts)))
 
     def _sums(self, tokens: Ints, lengths: Ints) -> Floats:
         """The sum of the rows of each text: (n, 256) float32."""

@@ -8,9 +8,11 @@ from collections.abc import Collection, Mapping, Sequence
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.keys import span, unpack
 from clawmem.adapters.sqlite.scan_table import CanonicalScan, ranked
+from clawmem.adapters.sqlite.spaces import BUILDING, SERVING, Space, Spaces
 from clawmem.ports.errors import BadVector, ModelMismatch
 from clawmem.ports.records import (
     EVERYTHING,
+    Building,
     EmbeddingCounts,
     Hit,
     PendingText,
@@ -23,45 +25,64 @@ from clawmem.ports.records import (
 MAX_ATTEMPTS = 3
 _UNIT_TOLERANCE = 1e-3  # float32 and half-precision tables drift; a vector that is not unit at all does not
 
-# Texts without a vector of served documents that are not complete; one given-up text holds no other back.
+# One side: the names of what serves, and of what is made beside it.
+_SERVING = {"vectors": "vectors", "failures": "embed_failures", "limits": "embed_state <> 'synced'"}
+_BESIDE = {
+    "vectors": "beside_vectors",
+    "failures": "beside_failures",
+    "limits": "id >= :after >> 20 and key > :after",
+}
+# In the order of the loops, so that the first rows cost no more than they must. Subqueries are correlated:
+# a list of everything that has a vector would be made anew at every batch.
 _PENDING = f"""
-select min(key), text_hash
-  from documents join fragments on key between id << 20 and (id << 20) | 1048575
- where documents.inactive is null and embed_state <> 'synced' and text_hash is not null
-   and text_hash not in (select text_hash from vectors)
-   and text_hash not in (select text_hash from embed_failures where attempts >= {MAX_ATTEMPTS})
- group by text_hash order by 1 limit ?
+select key, text_hash
+  from documents cross join fragments on key between id << 20 and (id << 20) | 1048575
+ where documents.inactive is null and {{limits}} and text_hash is not null
+   and not exists (select 1 from {{vectors}} as made where made.text_hash = fragments.text_hash)
+   and not exists (select 1 from {{failures}} as given_up
+                    where given_up.text_hash = fragments.text_hash and attempts >= {MAX_ATTEMPTS})
+ order by id, key
 """
 _USED = """
 select text_hash from fragments join documents on documents.id = key >> 20 and inactive is null
  where text_hash is not null
 """
 _COUNTS = f"""
-with used as (select distinct text_hash from ({_USED}))
-select (select count(*) from used join vectors using (text_hash)),
-       (select count(*) from used where text_hash not in (select text_hash from vectors)),
-       (select count(*) from used join embed_failures using (text_hash)
-         where attempts >= {MAX_ATTEMPTS} and text_hash not in (select text_hash from vectors)),
-       (select count(*) from vectors where text_hash not in (select text_hash from used))
+with used as materialized (select distinct text_hash from ({_USED})),
+     without as materialized (select text_hash from used where not exists (
+        select 1 from {{vectors}} as made where made.text_hash = used.text_hash))
+select (select count(*) from used),
+       (select count(*) from without),
+       (select count(*) from without join {{failures}} using (text_hash) where attempts >= {MAX_ATTEMPTS}),
+       (select count(*) from {{vectors}})
 """
 _STATE = f"""
 update documents set embed_state = case
     when not exists (select 1 from fragments where key between id << 20 and (id << 20) | 1048575
-        and text_hash is not null and text_hash not in (select text_hash from vectors)) then 'synced'
+        and text_hash is not null
+        and not exists (select 1 from vectors where vectors.text_hash = fragments.text_hash)) then 'synced'
     when exists (select 1 from fragments join embed_failures using (text_hash)
         where key between id << 20 and (id << 20) | 1048575 and attempts >= {MAX_ATTEMPTS}
-          and text_hash not in (select text_hash from vectors)) then 'failed'
+          and not exists (select 1 from vectors where vectors.text_hash = fragments.text_hash)) then 'failed'
     else 'pending' end
- where id in (select key >> 20 from fragments where text_hash in (select value from json_each(?)))
 """
-
-
-_FINGERPRINT = "select fingerprint from models where id = (select model from vectors limit 1)"
+_STATE_OF = f"{_STATE} where id in (select key >> 20 from fragments where text_hash in (select value from json_each(?)))"
+_STATE_AFTER = f"""
+{_STATE} where embed_state <> 'synced'
+    or id in (select key >> 20 from fragments join embed_failures using (text_hash))
+"""
 _STORE = """
-insert into vectors (text_hash, model, vector) values (?, ?, ?)
-on conflict (text_hash) do update set model = excluded.model, vector = excluded.vector
+insert into space_vectors (space, text_hash, vector) values (?, ?, ?)
+on conflict (space, text_hash) do update set vector = excluded.vector
 """
-_FORGIVE = "delete from embed_failures where text_hash in (select value from json_each(?))"
+_FORGIVE = "delete from {failures} where text_hash in (select value from json_each(?))"
+_FAIL = """
+insert into {failures} values (?, 1, ?)
+on conflict (text_hash) do update set attempts = attempts + 1, error = excluded.error
+"""
+_ORPHANS = f"""
+delete from space_vectors where space = (select id from spaces where state = ?) and text_hash not in ({_USED})
+"""
 _STANDS_FOR = """
 select key, text_hash, collection, authored_at from fragments
   join documents on documents.id = key >> 20 and documents.inactive is null
@@ -70,42 +91,57 @@ select key, text_hash, collection, authored_at from fragments
 
 
 class SqliteEmbeddings:
-    """``EmbeddingStore`` in a table of blobs by text hash."""
+    """``EmbeddingStore`` in a table of blobs by space and text hash."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
+        self._spaces = Spaces(db)
 
     def fingerprint(self) -> str | None:
-        name: str | None = self._db.value(_FINGERPRINT)
-        return name
+        space = self._spaces.get(SERVING)
+        return space.fingerprint if space else None
 
-    def pending(self, limit: int) -> list[PendingText]:
-        rows = self._db.rows(_PENDING, (max(limit, 0),))
-        texts = _Texts(self._db)
-        return [PendingText(text_hash, texts.of(key)) for key, text_hash in rows]
+    def building(self) -> Building | None:
+        space = self._spaces.get(BUILDING)
+        return Building(space.fingerprint, self._spaces.share(space)) if space else None
 
-    def store(self, fingerprint: str, vectors: Mapping[str, Vector]) -> list[VectorEntry]:
+    def pending(self, limit: int, *, beside: bool = False) -> list[PendingText]:
+        if not beside:
+            return self._waiting(limit, _SERVING)
+        space = self._spaces.get(BUILDING)
+        if space is None:
+            return []
+        # Documents that changed since may lie before the place that was reached.
+        return self._waiting(limit, _BESIDE, space.reached) or self._waiting(limit, _BESIDE)
+
+    # -- vectors ------------------------------------------------------------------------------------
+
+    def store(
+        self, fingerprint: str, vectors: Mapping[str, Vector], *, beside: bool = False
+    ) -> list[VectorEntry]:
         hashes = json.dumps(list(vectors))
         with self._db.atomic():
-            model = self._claim(fingerprint, vectors)
-            self._db.write_many(_STORE, [(name, model, vector) for name, vector in vectors.items()])
-            self._db.write(_FORGIVE, (hashes,))
-            self._db.write(_STATE, (hashes,))
+            space = self._building(fingerprint) if beside else self._serving(fingerprint, bool(vectors))
+            self._keep(space, vectors)
+            self._db.write(_FORGIVE.format_map(_BESIDE if beside else _SERVING), (hashes,))
+            if beside:
+                self._spaces.reach(hashes)
+                return []
+            self._db.write(_STATE_OF, (hashes,))
             rows = self._db.write(_STANDS_FOR, (hashes,))
         return [VectorEntry(unpack(key), vectors[name], *of_document) for key, name, *of_document in rows]
 
-    def fail(self, text_hashes: Sequence[str], error: str) -> None:
+    def fail(self, text_hashes: Sequence[str], error: str, *, beside: bool = False) -> None:
         with self._db.atomic():
             self._db.write_many(
-                "insert into embed_failures values (?, 1, ?) "
-                "on conflict (text_hash) do update set attempts = attempts + 1, error = excluded.error",
-                [(text_hash, error) for text_hash in text_hashes],
+                _FAIL.format_map(_BESIDE if beside else _SERVING), [(name, error) for name in text_hashes]
             )
-            self._db.write(_STATE, (json.dumps(list(text_hashes)),))
+            if not beside:
+                self._db.write(_STATE_OF, (json.dumps(list(text_hashes)),))
 
     def of_document(self, document_id: int) -> list[VectorEntry]:
         sql = """
-            select key, vector, collection, authored_at from fragments join vectors using (text_hash)
+            select key, vector, collection, authored_at from fragments cross join vectors using (text_hash)
               join documents on documents.id = key >> 20 and inactive is null
              where key between ? and ? order by key
             """
@@ -122,34 +158,94 @@ class SqliteEmbeddings:
         scan = CanonicalScan(self._db)
         return ranked(vector, scan.length(), limit, lambda: scan.nearest(vector, limit, scope, documents))
 
-    def counts(self) -> EmbeddingCounts:
-        stored, without, failed, orphaned = self._db.rows(_COUNTS)[0]
-        return EmbeddingCounts(stored, without - failed, failed, orphaned)
+    def counts(self, *, beside: bool = False) -> EmbeddingCounts:
+        if beside and not self._spaces.get(BUILDING):
+            return EmbeddingCounts()
+        used, without, failed, held = self._db.rows(_COUNTS.format_map(_BESIDE if beside else _SERVING))[0]
+        stored = used - without
+        return EmbeddingCounts(stored, without - failed, failed, held - stored)
 
     def clean(self) -> int:
         with self._db.atomic():
-            self._db.write(f"delete from embed_failures where text_hash not in ({_USED})")
-            self._db.write(f"delete from vectors where text_hash not in ({_USED})")
-            return self._db.changes()
+            for side in (_SERVING, _BESIDE):
+                self._db.write(f"delete from {side['failures']} where text_hash not in ({_USED})")
+            self._db.write(_ORPHANS, (BUILDING,))
+            self._db.write(_ORPHANS, (SERVING,))
+            gone = self._db.changes()
+            self._spaces.forget_empty()
+        return gone
+
+    # -- spaces -------------------------------------------------------------------------------------
+
+    def begin(self, fingerprint: str) -> None:
+        with self._db.atomic():
+            self.give_up()
+            self._spaces.add(fingerprint, BUILDING)
+
+    def give_up(self) -> None:
+        with self._db.atomic():
+            self._spaces.retire(BUILDING)
+            self._db.write("delete from beside_failures")
+
+    def take_over(self) -> bool:
+        with self._db.atomic():
+            if not self._spaces.get(BUILDING) or self._waiting(1, _BESIDE):
+                return False
+            self._spaces.promote()
+            self._db.write("delete from embed_failures")
+            self._db.write("insert into embed_failures select * from beside_failures")
+            self._db.write("delete from beside_failures")
+            self._db.write(_STATE_AFTER)
+            self._spaces.forget_empty()
+        return True
+
+    def discard(self, limit: int) -> int:
+        with self._db.atomic():
+            return self._spaces.discard(limit)
 
     def clear(self) -> None:
         with self._db.atomic():
-            self._db.write("delete from vectors")
+            self._db.write("delete from space_vectors")
             self._db.write("delete from embed_failures")
-            self._db.write("delete from models")
+            self._db.write("delete from beside_failures")
+            self._spaces.retire(SERVING)
+            self._db.write("delete from spaces")
             self._db.write("update documents set embed_state = 'pending'")
 
-    def _claim(self, fingerprint: str, vectors: Mapping[str, Vector]) -> int:
-        """Make sure that these vectors belong with those that are there; the number of their model."""
-        stored = self.fingerprint()
-        if stored is not None and stored != fingerprint:
-            raise ModelMismatch(stored, fingerprint)
+    # -- inside -------------------------------------------------------------------------------------
+
+    def _waiting(self, limit: int, side: Mapping[str, str], after: int = 0) -> list[PendingText]:
+        """The first texts of a side without a vector, each with the first fragment that has it."""
+        first: dict[str, int] = {}
+        bindings = {"after": after} if side is _BESIDE else {}
+        rows = self._db.stream(_PENDING.format_map(side), bindings)
+        while len(first) < limit and (row := next(rows, None)):
+            first.setdefault(row[1], row[0])
+        del rows  # an unfinished query would hold its snapshot
+        texts = _Texts(self._db)
+        return [PendingText(text_hash, texts.of(key)) for text_hash, key in first.items()]
+
+    def _serving(self, fingerprint: str, has_vectors: bool) -> Space | None:
+        """The space that vectors of *fingerprint* belong to; ``None`` for no vectors of no model."""
+        space = self._spaces.get(SERVING)
+        if space is not None and space.fingerprint != fingerprint:
+            raise ModelMismatch(space.fingerprint, fingerprint)
+        return space or (self._spaces.add(fingerprint, SERVING) if has_vectors else None)
+
+    def _building(self, fingerprint: str) -> Space:
+        space = self._spaces.get(BUILDING)
+        if space is None or space.fingerprint != fingerprint:
+            raise ModelMismatch(space.fingerprint if space else "no other model", fingerprint)
+        return space
+
+    def _keep(self, space: Space | None, vectors: Mapping[str, Vector]) -> None:
+        if space is None:
+            return
         first = next(iter(vectors.values()), b"")
-        length = self._db.value("select length(vector) from vectors limit 1") or len(first)
+        known = self._db.value("select length(vector) from space_vectors where space = ? limit 1", space[:1])
         for vector in vectors.values():
-            check_vector(vector, length)
-        self._db.write("insert or ignore into models (fingerprint) values (?)", (fingerprint,))
-        return int(self._db.value("select id from models where fingerprint = ?", (fingerprint,)))
+            check_vector(vector, known or len(first))
+        self._db.write_many(_STORE, [(space.number, name, vector) for name, vector in vectors.items()])
 
 
 def check_vector(vector: Vector, length: int) -> None:

@@ -7,7 +7,8 @@ from clawmem.ports.outbox import Changes
 from clawmem.ports.records import IndexRecord, IndexState, Marker, Role
 
 _INDEXES = """
-select role, engine, generation, state, since_seq, since_epoch, built_to from indexes order by role, generation
+select role, engine, generation, state, since_seq, since_epoch, built_to, outdated
+  from indexes order by role, generation
 """
 _REGISTER = """
 insert into indexes (role, engine, state, since_seq, since_epoch) values (?, ?, 'building', ?, ?) returning generation
@@ -80,9 +81,9 @@ class SqliteOutbox:
         return Marker(str(self._db.value("select value from meta where name = 'vault_id'")), seq, epoch)
 
     def _record(self, row: Row) -> IndexRecord:
-        role, engine, generation, state, seq, epoch, built_to = row
+        role, engine, generation, state, seq, epoch, built_to, outdated = row
         since = self._marker(seq, epoch)
-        return IndexRecord(Role(role), engine, generation, IndexState(state), since, built_to)
+        return IndexRecord(Role(role), engine, generation, IndexState(state), since, built_to, bool(outdated))
 
 
 def _documents(rows: Sequence[Row], role: Role) -> tuple[int, ...]:

@@ -82,9 +82,11 @@ class ScanTable:
 class CanonicalScan(ScanTable):
     """The same over the records themselves: what to read while no table of vectors is up to date."""
 
+    # In the order in which vectors lie in the file: through the index they would be read here and there.
     source = """(
-        select key, vector from vectors join fragments using (text_hash)
+        select key, vector from space_vectors not indexed cross join fragments using (text_hash)
           join documents on documents.id = key >> 20 and documents.inactive is null
+         where space = (select id from spaces where state = 'serving')
     )"""
 
     def exists(self) -> bool:

@@ -2,16 +2,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import closing, nullcontext
 from itertools import groupby
-from pathlib import Path
 
-import apsw
-
-from clawmem.adapters.sqlite.database import MEMORY, Database, Row
+from clawmem.adapters.sqlite.database import Database, Row
+from clawmem.adapters.sqlite.jotter import jotting
 from clawmem.ports.telemetry import Recall, RecallHit
-
-BUSY_TIMEOUT_MS = 5  # a question is not kept waiting for its own diary
 
 _RECORD = """
 insert into recalls (asked_at, verb, query_hash, took_ms, asked_for, degraded, session_id, turn_index)
@@ -25,6 +20,11 @@ select id, asked_at, verb, query_hash, took_ms, asked_for, degraded, session_id,
  where asked_at >= ? and (asked_at < ? or ? is null)
  order by asked_at, id, rank
 """
+_RECORD_RECEIPT = "insert into receipts values (?, ?, ?)"
+_TRIM = (
+    "delete from recalls where id in (select id from recalls where asked_at < ? order by asked_at limit ?)"
+)
+_NO_LIMIT = -1
 _OF_RECALL = 9  # so many columns of a row are the recall's, the rest are its hit's
 
 
@@ -34,16 +34,12 @@ class SqliteTelemetry:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def record(self, recall: Recall) -> int:
-        in_memory = self._db.path == MEMORY
-        with nullcontext(self._db) if in_memory else closing(_Jotter(self._db.path)) as jotter:
-            log_was_empty = self._log_is_empty()
-            recall_id = _insert(jotter, recall)
-            # A vault opened for reading cannot put the log away when it closes. What lay beside the file would
-            # spoil a backup that somebody copies back over it.
-            if self._db.read_only and log_was_empty:
-                jotter.write("pragma wal_checkpoint(truncate)")
-        return recall_id
+    def record(self, recall: Recall, receipt: bytes | None = None) -> int:
+        with jotting(self._db) as writer, writer.atomic():
+            recall_id = _insert(writer, recall)
+            if receipt is not None:
+                writer.write(_RECORD_RECEIPT, (recall_id, recall.asked_at, receipt))
+            return recall_id
 
     def recalls(self, since: str | None = None, until: str | None = None) -> Iterator[Recall]:
         rows = self._db.stream(_RECALLS, (since or "", until, until))
@@ -52,35 +48,23 @@ class SqliteTelemetry:
                 recall, tuple(_hit(row[_OF_RECALL:]) for row in hits if row[_OF_RECALL] is not None)
             )
 
-    def trim(self, before: str) -> int:
-        self._db.write("delete from recalls where asked_at < ?", (before,))
-        return self._db.changes()
+    def count(self) -> int:
+        return int(self._db.value("select count(*) from recalls"))
 
-    def _log_is_empty(self) -> bool:
-        log = Path(f"{self._db.path}-wal")
-        return not log.exists() or log.stat().st_size == 0
-
-
-class _Jotter(Database):
-    """A writer for what may be lost: it waits for nobody, and not for the disk either."""
-
-    def _open(self, read_only: bool) -> apsw.Connection:
-        # Not created: a vault that was deleted in the meantime stays deleted.
-        connection = apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READWRITE)
-        self._opened.append(connection)
-        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-        # In write-ahead mode safe for everything but the last transactions before a power failure.
-        connection.pragma("synchronous", "normal")
-        return connection
+    def trim(self, before: str, *, at_most: int | None = None) -> int:
+        if self._db.row("select 1 from recalls where asked_at < ? limit 1", (before,)) is None:
+            return 0
+        with jotting(self._db) as writer:
+            writer.write(_TRIM, (before, _NO_LIMIT if at_most is None else at_most))
+            return writer.changes()
 
 
 def _insert(db: Database, recall: Recall) -> int:
     asked = (recall.asked_at, recall.verb, recall.query_hash, recall.took_ms, recall.limit)
     seen = (json.dumps(recall.degraded), recall.session_id, recall.turn_index)
-    with db.atomic():
-        recall_id = int(db.write(_RECORD, (*asked, *seen))[0][0])
-        hits = ((recall_id, h.rank, h.document_id, h.score, h.was_referenced) for h in recall.hits)
-        db.write_many(_RECORD_HIT, hits)
+    recall_id = int(db.write(_RECORD, (*asked, *seen))[0][0])
+    hits = ((recall_id, h.rank, h.document_id, h.score, h.was_referenced) for h in recall.hits)
+    db.write_many(_RECORD_HIT, hits)
     return recall_id
 
 

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from clawmem.adapters.sqlite.database import MEMORY, Database
 from clawmem.adapters.sqlite.documents import SqliteDocuments
@@ -10,11 +12,20 @@ from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings
 from clawmem.adapters.sqlite.leases import SqliteLeases
 from clawmem.adapters.sqlite.lexical_index import SqliteLexicalIndex, ranking_fault
 from clawmem.adapters.sqlite.migrations import migrate, version
+from clawmem.adapters.sqlite.model_answers import SqliteModelAnswers
+from clawmem.adapters.sqlite.model_failures import SqliteModelFailures
 from clawmem.adapters.sqlite.outbox import SqliteOutbox
+from clawmem.adapters.sqlite.receipts import SqliteReceipts
+from clawmem.adapters.sqlite.relations import SqliteRelations
 from clawmem.adapters.sqlite.telemetry import SqliteTelemetry
 from clawmem.adapters.sqlite.vector_index import SqliteVectorIndex
 from clawmem.ports.errors import VaultDamaged, VaultError, VaultFull, VaultLocked, VaultReadOnly
 from clawmem.ports.vault import VaultInfo
+
+if TYPE_CHECKING:
+    from clawmem.adapters.sqlite.chronology import SqliteChronology
+    from clawmem.adapters.sqlite.entities import SqliteEntities
+    from clawmem.adapters.sqlite.sessions import SqliteSessions
 
 
 class SqliteVault:
@@ -43,11 +54,38 @@ class SqliteVault:
         self.embeddings = SqliteEmbeddings(self._db)
         self.leases = SqliteLeases(self._db)
         self.telemetry = SqliteTelemetry(self._db)
+        self.receipts = SqliteReceipts(self._db)
+        self.answers = SqliteModelAnswers(self._db)
+        self.model_failures = SqliteModelFailures(self._db)
+        self.relations = SqliteRelations(self._db)
         self.outbox = SqliteOutbox(self._db)
         if not read_only and self._db.has_vectors:
             # Without it answers are right as well, only slower: no reason to refuse the vault.
             with suppress(VaultLocked, VaultReadOnly, VaultFull):
                 self.vectors.catch_up()
+
+    # Imported when they are asked for: a cold search by words pays for no module that it does not need.
+
+    @cached_property
+    def sessions(self) -> SqliteSessions:
+        """See `clawmem.ports.vault.Vault.sessions`."""
+        from clawmem.adapters.sqlite.sessions import SqliteSessions
+
+        return SqliteSessions(self._db)
+
+    @cached_property
+    def entities(self) -> SqliteEntities:
+        """See `clawmem.ports.vault.Vault.entities`."""
+        from clawmem.adapters.sqlite.entities import SqliteEntities
+
+        return SqliteEntities(self._db)
+
+    @cached_property
+    def chronology(self) -> SqliteChronology:
+        """See `clawmem.ports.vault.Vault.chronology`."""
+        from clawmem.adapters.sqlite.chronology import SqliteChronology
+
+        return SqliteChronology(self._db)
 
     @contextmanager
     def writing(self) -> Iterator[None]:

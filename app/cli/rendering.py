@@ -16,6 +16,7 @@ import typer
 
 if TYPE_CHECKING:
     from clawmem.app.services.retrieval.answer import Answer, Result
+    from clawmem.app.services.retrieval.receipts import Receipt
     from clawmem.app.services.retrieval.trace import Trace
 
 # Everything that moves a cursor or changes a terminal; line ends and tabs are text.
@@ -49,14 +50,19 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None
         typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
-def show_answer(answer: Answer, *, explain: bool) -> None:
-    """Results one below the other, each with its place and the lines that answer."""
+def show_answer(answer: Answer, receipt: Receipt | None = None) -> None:
+    """Results one below the other, each with its place and the lines that answer; with a *receipt* also why."""
     if not answer.results:
         typer.echo(f"Nothing found for: {printable(answer.query)}")
-    for result in answer.results:
-        _show_result(result, explain)
-    if explain:
-        _show_trace(answer.trace)
+    if receipt is None:
+        for result in answer.results:
+            _show_result(result)
+        return
+    from clawmem.app.cli.explaining import item_lines, show_how
+
+    for result, item in zip(answer.results, receipt.items, strict=True):
+        _show_result(result, item_lines(item))
+    show_how(receipt)
 
 
 def show_degraded(trace: Trace) -> None:
@@ -65,16 +71,24 @@ def show_degraded(trace: Trace) -> None:
         typer.echo(f"degraded: {leg}: {printable(reason)}", err=True)
 
 
-def answer_record(answer: Answer, *, explain: bool) -> object:
-    """For JSON: the list of results, or with *explain* an object of results and trace."""
-    results = [result_record(result, explain=explain) for result in answer.results]
-    return {"query": answer.query, "results": results, "trace": answer.trace} if explain else results
+def answer_record(answer: Answer, receipt: Receipt | None = None, receipt_id: int | None = None) -> object:
+    """For JSON: the list of results, or with a *receipt* an object of results, trace and the receipt's id."""
+    results = [result_record(result) for result in answer.results]
+    if receipt is None:
+        return results
+    from clawmem.app.cli.explaining import explained_record, trace_record
+
+    explained = [
+        {**result, **explained_record(item)} for result, item in zip(results, receipt.items, strict=True)
+    ]
+    found = {"query": answer.query, "results": explained, "trace": trace_record(receipt)}
+    return {**found, "receipt": receipt_id}
 
 
-def result_record(result: Result, *, explain: bool) -> dict[str, object]:
+def result_record(result: Result) -> dict[str, object]:
     """One result for JSON."""
     document = result.document
-    record: dict[str, object] = {
+    return {
         "docid": f"#{result.docid}",
         "file": document.display_path,
         "collection": document.collection,
@@ -90,8 +104,6 @@ def result_record(result: Result, *, explain: bool) -> dict[str, object]:
         "snippet": result.snippet.text,
         "snippet_line": result.snippet.start_line,
     }
-    explained = {"relevance": result.relevance, "legs": result.legs, "terms": result.terms}
-    return {**record, **explained} if explain else record
 
 
 def age(days: float) -> str:
@@ -111,16 +123,15 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def _show_result(result: Result, explain: bool) -> None:
+def _show_result(result: Result, explained: Iterable[str] = ()) -> None:
     lines = f"{result.start_line}-{result.end_line}" if result.end_line > result.start_line else ""
     place = typer.style(f"{result.document.display_path}:{lines or result.start_line}", fg="cyan", bold=True)
     facts = f"#{result.docid}  {result.score:.2f}  {age(result.age_days)}"
     typer.echo(f"{_printable_styled(place)}  {typer.style(facts, dim=True)}", color=_colour())
     show(f"  {_headline(result)}")
     show("\n".join(f"    {line}".rstrip() for line in result.snippet.text.strip("\n").split("\n")))
-    if explain:
-        _show_numbers("relevance by leg", result.legs)
-        _show_numbers("score", result.terms)
+    for line in explained:
+        show(f"    {line}")
     typer.echo()
 
 
@@ -129,18 +140,6 @@ def _headline(result: Result) -> str:
     title, heading = result.document.title, result.heading
     below = heading.removeprefix(title).removeprefix(" › ")
     return f"{title} › {below}" if below else title
-
-
-def _show_numbers(label: str, numbers: Mapping[str, float]) -> None:
-    if numbers:
-        typer.echo(f"    {label}: " + ", ".join(f"{name} {value:+.3f}" for name, value in numbers.items()))
-
-
-def _show_trace(trace: Trace) -> None:
-    hits = ", ".join(f"{name} {count}" for name, count in trace.hits.items())
-    typer.echo(f"hits: {hits or 'none'}")
-    rows = [(s.name, s.came_in, s.went_out, f"{s.ms:.1f}", "; ".join(s.notes)) for s in trace.stages]
-    show_table(("stage", "in", "out", "ms", ""), rows)
 
 
 def _show_rich_table(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from clawmem.app.cli.main import VERSION
 from clawmem.app.cli.session import Collections, named_collections, one_of, opened, wants_json
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
     from clawmem.app.services.retrieval.answer import Answer
+    from clawmem.app.services.retrieval.receipts import Receipt
     from clawmem.app.services.retrieval.request import RetrievalRequest
 
 cli = typer.Typer(rich_markup_mode=None)
@@ -47,6 +50,34 @@ class Question(NamedTuple):
     since: str = ""
     until: str = ""
     diverse: bool = True
+
+
+class Given(NamedTuple):
+    """An answer that was given, and the occasion."""
+
+    services: Services
+    answer: Answer
+    request: RetrievalRequest
+    verb: str
+    ms: float
+
+    def receipt(self) -> Receipt:
+        """How the answer came about."""
+        from clawmem.app.services.retrieval.explain import Occasion
+
+        return self.services.explain(self.answer, self.request, Occasion(self.verb, self.ms, VERSION))
+
+    def record(self, receipt: Callable[[], Receipt]) -> int | None:
+        """Keep it; the id of the receipt, when one is kept."""
+
+        def packed() -> bytes:
+            from clawmem.app.services.retrieval.receipts import pack
+
+            return pack(receipt())
+
+        recalls, limit = self.services.recalls, self.request.limit
+        kept = recalls.record(self.answer, self.verb, self.ms, limit=limit, receipt=packed)
+        return kept if recalls.keeps_receipts else None
 
 
 @cli.command()
@@ -104,25 +135,49 @@ def query(
 
 
 def answer(ctx: typer.Context, verb: str, question: Question, explain: bool) -> None:
-    """Ask a pipeline and show what it says."""
-    from clawmem.app.cli.rendering import answer_record, show_answer, show_degraded, show_json
-
+    """Ask a pipeline, show what it says, and keep a receipt."""
     with opened(ctx, read_only=True) as services:
         began = perf_counter()
-        found = _ask(services, verb, question)
-        ms = (perf_counter() - began) * 1000
-        if wants_json(ctx):
-            show_json(answer_record(found, explain=explain))
-        else:
-            show_answer(found, explain=explain)
-        show_degraded(found.trace)
-        services.recalls.record(found, verb, ms, limit=question.limit)  # when nobody waits any more
+        request = _request(services, question)
+        found = ask(services, verb, request)
+        given = Given(services, found, request, verb, (perf_counter() - began) * 1000)
+        show_given = _show_explained if explain else _show_plainly
+        show_given(given, as_json=wants_json(ctx))
 
 
-def _ask(services: Services, verb: str, question: Question) -> Answer:
+def _show_plainly(given: Given, *, as_json: bool) -> None:
+    from clawmem.app.cli.rendering import answer_record, show_answer, show_degraded, show_json
+
+    if as_json:
+        show_json(answer_record(given.answer))
+    else:
+        show_answer(given.answer)
+    show_degraded(given.answer.trace)
+    given.record(given.receipt)  # when nobody waits any more
+
+
+def _show_explained(given: Given, *, as_json: bool) -> None:
+    from clawmem.app.cli.rendering import answer_record, show, show_answer, show_degraded, show_json
+
+    receipt = given.receipt()
+    kept = given.record(lambda: receipt)
+    if as_json:
+        show_json(answer_record(given.answer, receipt, kept))
+    else:
+        show_answer(given.answer, receipt)
+        show(f"receipt: {kept}  (clawmem why {kept})" if kept else "receipt: none was kept")
+    show_degraded(given.answer.trace)
+
+
+def ask(services: Services, verb: str, request: RetrievalRequest) -> Answer:
+    """
+    What the pipeline of a verb answers, and what it could not take into account.
+
+    Raises:
+        EmbeddingError: nothing but vectors was asked, and the vault has none.
+    """
     from clawmem.ports.errors import EmbeddingError
 
-    request = _request(services, question)
     has_vectors = verb == "search" or services.vault.embeddings.fingerprint() is not None
     if verb == "vsearch" and not has_vectors:
         raise EmbeddingError(f"Nothing can be found by meaning: {NO_VECTORS}")

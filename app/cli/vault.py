@@ -58,14 +58,15 @@ def bootstrap(
 @cli.command()
 def status(ctx: typer.Context) -> None:
     """What the vault holds and how far its vectors are."""
+    from clawmem.app.cli.model_roles import role_rows
     from clawmem.app.cli.rendering import show_json, show_table
 
     with opened(ctx) as services:  # for writing, so that an older vault is brought up to date
-        report = services.status()
+        report, now_ms = services.status(), services.clock.now_ms()
     if wants_json(ctx):
         show_json(report)
     else:
-        show_table(("what", "value"), _status_rows(report))
+        show_table(("what", "value"), [*_status_rows(report), *role_rows(report.roles, now_ms)])
 
 
 @cli.command()
@@ -136,8 +137,20 @@ def _status_rows(report: StatusReport) -> list[tuple[str, object]]:
         ("newest", report.newest or "none"),
         ("words", info.lexical_method),
         ("vectors", f"{vectors}, {counts.orphaned} orphaned ({info.vector_method})"),
-        ("model", report.model or "none yet; run: clawmem embed"),
+        ("model", _model(report)),
+        (
+            "questions",
+            f"{report.recalls} recorded, {report.receipts} receipts ({report.receipt_bytes / 1e3:.1f} kB)",
+        ),
     ]
+
+
+def _model(report: StatusReport) -> str:
+    serving = report.model or "none yet; run: clawmem embed"
+    if report.building is None:
+        return serving
+    new = f"{report.building.fingerprint} is {report.building.share:.0%} made"
+    return f"{serving}, until the next one is complete: {new}; run: clawmem embed"
 
 
 def _finding_lines(findings: list[Any]) -> list[str]:

@@ -8,8 +8,10 @@ weights for documents lost nothing on any development collection, so they are no
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -21,18 +23,39 @@ Item = TypeVar("Item", int, FragmentKey)
 Scores = dict[FragmentKey, float]
 Legs = Mapping[str, Sequence[Hit]]
 
-LINE, PASSAGE, SECTION, DOCUMENT, VECTOR, SPEAKER = (
-    "line",
-    "passage",
-    "section",
-    "document",
-    "vector",
-    "speaker",
-)
+LINE, PASSAGE, SECTION, DOCUMENT, VECTOR = "line", "passage", "section", "document", "vector"
+SPEAKER = "speaker"  # who says it is named in the question
+TIME = "time"  # it was written when the question says
+NUMBER = "number"  # it holds one, and the question asks for one
+COVERAGE = "coverage"  # how near its words come to those of the question
+BEST_LINE = "best line"  # the relevance of the document's best line, all told
 
-# Which leg counts how much, for an answer that is a document and for one that is a line.
-DOCUMENT_WEIGHTS = MappingProxyType({LINE: 1.0, PASSAGE: 1.0, DOCUMENT: 1.0, VECTOR: 0.5})
-LINE_WEIGHTS = MappingProxyType({LINE: 1.0, PASSAGE: 0.3, DOCUMENT: 0.5, VECTOR: 0.15, SPEAKER: 0.5})
+# Which leg counts how much, for an answer that is a document and for one that is a line. Fitted together on
+# two chat collections for lines and on a chat and an abstract collection for documents, then rounded; the
+# ablation in docs/benchmarks.md shows each one left out.
+DOCUMENT_WEIGHTS = MappingProxyType(
+    {
+        BEST_LINE: 2.0,
+        LINE: 1.0,
+        PASSAGE: 1.0,
+        DOCUMENT: 1.0,
+        VECTOR: 0.5,
+        TIME: 0.8,
+    }
+)
+LINE_WEIGHTS = MappingProxyType(
+    {
+        LINE: 0.6,
+        PASSAGE: 0.1,
+        DOCUMENT: 0.6,
+        VECTOR: 0.25,
+        SPEAKER: 0.6,
+        COVERAGE: 0.7,
+        TIME: 0.7,
+        NUMBER: 0.2,
+    }
+)
+VARIANT_MARK = "~"  # "vector~1": what the leg said to the question in other words
 
 # A turn is understood by its neighbours: a question is answered in the next line, "it" stands for the last.
 # To tell lines of one document apart takes more of it than to tell documents apart.
@@ -41,7 +64,20 @@ DOCUMENT_NEIGHBOUR_SHARE = 0.1
 
 SPEAKER_LIFT = 0.3  # what a line gains, as a share of its score, when the question names who says it
 
+_WITHOUT_ZERO = frozenset({VECTOR, COVERAGE})
+
 DEPTH = 100  # answers that are worked out; nobody may ask for more
+
+
+def leg_of(name: str) -> str:
+    """Which leg asked, the question itself or in other words: ``document`` for ``document~1`` and ``document``."""
+    return name.partition(VARIANT_MARK)[0]
+
+
+def with_variants(weights: Mapping[str, float], names: Iterable[str]) -> dict[str, float]:
+    """*weights*, completed for the legs of *names* that asked in other words: half of what the leg itself has."""
+    halves = {name: weights[leg_of(name)] / 2 for name in names if leg_of(name) in weights}
+    return {**halves, **weights}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,17 +166,48 @@ def fuse_lines(
     }
     parts: dict[str, dict[FragmentKey, float]] = {LINE: _scaled(LINE, lines)}
     legs = {name: hits for name, hits in legs.items() if name in weights}
-    for name in (PASSAGE, VECTOR):
-        if name in legs:
+    for name in legs:
+        if leg_of(name) in (PASSAGE, VECTOR):
             parts[name] = _onto_lines(_scaled(name, _of(legs, name)), lines, spans)
-    if DOCUMENT in legs:
-        whole = _scaled(DOCUMENT, {h.key.document_id: h.score for h in legs[DOCUMENT]})
-        parts[DOCUMENT] = {key: whole.get(key.document_id, 0.0) for key in lines}
+        elif leg_of(name) in (DOCUMENT, TIME):
+            whole = _scaled(name, {h.key.document_id: h.score for h in legs[name]})
+            parts[name] = {key: whole.get(key.document_id, 0.0) for key in lines}
     if speakers and SPEAKER in weights:
         parts[SPEAKER] = {key: float(_says(spans[key], speakers)) for key in lines}
     relevance = _relevance(parts, weights)
     ranked = sorted(relevance, key=lambda key: (-relevance[key], key))
     return [Fused(key, relevance[key], _parts(parts, key)) for key in ranked[:DEPTH]]
+
+
+def refine(
+    found: Mapping[Item, Mapping[str, float]],
+    closer: Mapping[str, Mapping[Item, float]],
+    took_part: Collection[str],
+    weights: Mapping[str, float],
+) -> dict[Item, tuple[float, dict[str, float]]]:
+    """
+    Look again at the best of a list, with what a closer look at each of them said.
+
+    Args:
+        found: The contributions so far, by item.
+        closer: By leg, what was seen of the items; scaled as any other leg. A leg without a weight is left out.
+        took_part: The legs behind *found*, those included that contributed nothing.
+
+    Returns:
+        For each item of *found* its relevance, the weighted mean over all legs, and its contributions.
+    """
+    scaled: dict[str, Mapping[Item, float]] = {
+        name: _scaled(name, seen) for name, seen in closer.items() if name in weights
+    }
+    total = math.fsum(weights[name] for name in {*took_part, *scaled} & weights.keys()) or 1.0
+    parts = {item: {**before, **_parts(scaled, item)} for item, before in found.items()}
+    return {item: (_mean(every, weights, total), every) for item, every in parts.items()}
+
+
+def _mean(parts: Mapping[str, float], weights: Mapping[str, float], total: float) -> float:
+    return min(
+        1.0, math.fsum(weights[name] * score for name, score in parts.items() if name in weights) / total
+    )
 
 
 def neighbours(hits: Iterable[Hit]) -> set[FragmentKey]:
@@ -159,7 +226,12 @@ def named_speakers(query_words: Collection[str]) -> frozenset[str]:
 
 
 def _says(span: Span, speakers: Collection[str]) -> bool:
-    return bool(span.label) and any(first in speakers for first in words(span.label)[:1])
+    return bool(span.label) and _first_word(span.label) in speakers
+
+
+@lru_cache(4096)  # of few people, in thousands of lines
+def _first_word(label: str) -> str:
+    return next(iter(words(label)), "")
 
 
 def _of(legs: Legs, name: str) -> Scores:
@@ -189,18 +261,18 @@ def _best_of_document(scores: Scores) -> dict[int, tuple[float, FragmentKey]]:
 
 def _scaled(name: str, scores: Mapping[Item, float]) -> dict[Item, float]:
     # BM25 has a true zero. Cosines of one question lie in a narrow band: only where in it says something.
-    return min_max(scores, floor=None if name == VECTOR else 0.0)
+    return min_max(scores, floor=None if leg_of(name) in _WITHOUT_ZERO else 0.0)
 
 
 def _shown(best: Mapping[str, Mapping[int, tuple[float, FragmentKey]]], document_id: int) -> FragmentKey:
-    for name in (LINE, PASSAGE, VECTOR, SECTION, DOCUMENT):
+    for name in (LINE, PASSAGE, VECTOR, SECTION, DOCUMENT, *best):
         if document_id in best.get(name, {}):
             return best[name][document_id][1]
     raise KeyError(document_id)
 
 
 def _relevance(scaled: Mapping[str, Mapping[Item, float]], weights: Mapping[str, float]) -> dict[Item, float]:
-    total = sum(weights[name] for name in scaled) or 1.0
+    total = math.fsum(weights[name] for name in scaled) or 1.0  # in whatever order the legs came
     sums = weighted_sum((weights[name] / total, scores) for name, scores in scaled.items())
     return {item: min(value, 1.0) for item, value in sums.items()}  # rounding may end a hair above
 

@@ -20,9 +20,12 @@ MAX_SIMPLE_WORDS = 5
 LONG_WORD = 3  # letters; shorter words are mostly grammar and make no question complex
 MAX_CLAUSES = 4
 FIRST, SECOND, THIRD = 1, 2, 3  # priorities
+MOST_IMPORTANT, LEAST_IMPORTANT = 1, 5
+WEIGHT = 6  # of a clause, before its priority is taken off
 
 # No expression can be read in two ways, so that a pasted page is searched in one pass.
-_ASKED_ON = r"and\s+(?=(?:what|how|why)\b)"
+_ASKS = r"(?:is|are|was|were|do|does|did|has|have|had|can|will|should)"
+_ASKED_ON = rf"and\s+(?=(?:what|how|why)\b|(?:when|where|who|which)\s+{_ASKS}\b)"
 _SAID_ON = r"(?:and\s+also|additionally|as\s+well\s+as|along\s+with)\b"
 _PLUS = r"(?<!\d\s)(?<!\bc\s)(?<!\bplus\s)plus\b(?!\s+(?:\d|plus\b))"  # no sum, no language
 _JOIN = re.compile(rf"\b(?:{_SAID_ON}|{_ASKED_ON}|{_PLUS})", re.IGNORECASE)
@@ -63,11 +66,17 @@ class Clause:
     query: str
     priority: int
 
+    @property
+    def weight(self) -> int:
+        """What its ranking weighs among those of the other clauses: 6 less the priority, 5 to 1."""
+        return WEIGHT - self.priority
+
 
 def has_several_topics(query: str) -> bool:
     """
-    Whether *query* joins questions: "and also", "and what / how / why", "both … and", two question marks with
-    words between them, "additionally", "as well as", "along with". Whole words only, in any case.
+    Whether *query* joins questions: "and also", "and what / how / why", "and when / where / who / which" with a
+    verb that asks, "both … and", two question marks with words between them, "additionally", "as well as",
+    "along with". Whole words only, in any case.
     """
     return _SEVERAL_TOPICS.search(query) is not None
 

@@ -33,27 +33,48 @@ def _words(pattern: str) -> re.Pattern[str]:
 
 
 _TIMELINE = _words(
-    r"""(?:last|prior|previous|cross)[\s-]sessions? | yesterday | last\s+time\s+we | hand-?offs?
-    | what\s+happened\s+last | what\s+did\s+we\s+do | earlier\s+today | this\s+morning
-    | what\s+we\s+discussed | when\s+we\s+last"""
+    r"""(?:last|prior|previous|cross|recent|latest|past)[\s-](?:\w+\s)?sessions? | yesterday | last\s+time\s+we
+    | hand-?offs? | what\s+happened\s+last | what\s+did\s+we\s+do | earlier\s+today | this\s+morning
+    | what\s+we\s+discussed | when\s+we\s+last | left\s+off | where\s+(?:were\s+we|was\s+i|did\s+we\s+stop)
+    | what\s+(?:were\s+we|was\s+i)\s+(?:doing|working) | from\s+last\s+time | catch\s+me\s+up
+    | last\s+thing\s+(?:we|i|you)\s+did
+    | been\s+(?:doing|working\s+on)\s+(?:lately|recently)"""
 )
 _CAUSAL = _words(
-    r"""why\s+(?:did|was|were) | what\s+(?:caused|led\s+to) | reasons?\s+for | decided\s+to | decisions?\s+about
-    | trade-?offs? | instead\s+of | chose\s+to | because\s+we"""
+    r"""why\s+(?:did|was|were) | how\s+come
+    | what\s+(?:caused|led\s+to|(?:made|convinced|prompted)\s+(?:us|me|you|him|her|them))
+    | reasons?\s+(?:for|why|we|that\s+we) | reasoning\s+behind | rationale | motivations?\s+(?:for|behind)
+    | deciding\s+factors? | decided\s+to | decisions?\s+(?:about|to) | trade-?offs? | instead\s+of | chose\s+to
+    | because\s+we
+    | how\s+did\s+\w+\s+end\s+up"""
 )
 _BEGINS_WITH_WHY = re.compile(r"\W*why\b", re.IGNORECASE)
+# With an article or a possessive they are people who live next door.
+_NEIGHBOURS = r"""
+    (?<!\bthe\s)(?<!\bour\s)(?<!\bmy\s)(?<!\byour\s)(?<!\btheir\s)(?<!\bnew\s) neighbou?rs (?!['’])
+    | neighbou?rs\s+of"""
 _DISCOVERY = _words(
-    r"""similar\s+to | related\s+to | what\s+(?:else|other) | reminds?\s+me\s+of
+    rf"""similar | related\s+(?:to|notes?|documents?|pages?|material|work) | what\s+(?:else|other)
+    | (?:other|more)\s+notes | reminds?\s+me\s+of | (?:any|some|every)thing\s+else | see\s+also
+    | along\s+the\s+same\s+lines
     | (?<!would\s)(?<!\bdo\s)(?<!\byou\s)(?<!\bwe\s)(?<!\bi\s)(?<!\bto\s)(?<!['’]d\s)like\s+this
-    | comparable | neighbou?rs?"""
+    | comparable | {_NEIGHBOURS}"""
 )
 _SEMANTIC = _words(
-    r"""how\s+does | explain(?:s|ed|ing)? | concepts? | overviews? | underst(?:and(?:s|ing)?|ood) | meaning\s+of
-    | what\s+is\s+the\s+purpose"""
+    r"""how\s+does | how\s+do\s+(?!(?:i|we|you)\b)\S.{0,60}\bwork | explain(?:s|ed|ing)? | concepts?
+    | overviews? | underst(?:and(?:s|ing)?|ood) | meaning\s+of | what\s+is\s+the\s+purpose
+    | what\s+do(?:es)?\s.{1,60}\bmean
+    | big\s+picture | walk\s+me\s+through | introduction\s+to | idea\s+behind"""
 )
 _PLACE_OF_SETTINGS = _words(
     r"""configs? | settings? (?!\s+(?:up|out|off|aside|a|an|the)\b) | errors? | paths? | ports? | urls?
     | (?<!\bto\s) files? (?!\s+(?:a|an|for|my|our|the|your)\b)"""
+)
+# Names that only programs have: a_name, aName, a.dotted.name, call(), --flag, #482, SomethingError.
+_IDENTIFIER = re.compile(
+    r"""\b(?: [A-Za-z0-9]+_\w+ | [a-z]{3,}[A-Z][a-z]\w* | [A-Za-z]\w+(?:\.[A-Za-z]\w+){2,}
+    | \w+(?:Error|Exception|Warning) )\b | \w\(\) | (?<!\S)--[a-z] | (?<!\S)\#[0-9]+\b""",
+    re.VERBOSE,
 )
 _FILE_NAME = re.compile(r"(?<![@\w])[\w-]*\w\.(?:[a-z][a-z0-9]{1,3}|[A-Z]{2,4})\b(?!\.\s*[a-z])")
 _CAPITALS = re.compile(r"\b[A-Z][A-Z0-9_]{2,}\b")
@@ -64,7 +85,8 @@ def route(query: str) -> Route:
     The first route whose rule fits *query*.
 
     Keywords are for questions under fifty characters that hold a name in capitals (where not everything is),
-    a file name, or one of the words that stand for where something is kept: config, error, path …
+    any other name that only programs have, a file name, or one of the words that stand for where something is
+    kept: config, error, path …
     """
     if _TIMELINE.search(query):
         return Route.TIMELINE
@@ -81,7 +103,8 @@ def route(query: str) -> Route:
 
 def _names_a_thing(query: str) -> bool:
     capitals = not _is_shouted(query) and _CAPITALS.search(query)
-    return bool(capitals or _FILE_NAME.search(query) or _PLACE_OF_SETTINGS.search(query))
+    name = capitals or _IDENTIFIER.search(query) or _FILE_NAME.search(query)
+    return bool(name or _PLACE_OF_SETTINGS.search(query))
 
 
 def _is_shouted(query: str) -> bool:

@@ -10,6 +10,7 @@ from clawmem.adapters.memory.files import MemoryFiles
 from clawmem.adapters.memory.leases import MemoryLeases
 from clawmem.adapters.memory.vault import MemoryVault
 from clawmem.contracts.base import Contract
+from clawmem.contracts.chronology import ChronologyContract
 from clawmem.contracts.clock import ClockContract
 from clawmem.contracts.derived_index import LexicalCommitContract, VectorCommitContract
 from clawmem.contracts.documents import DocumentIdentityContract, DocumentLifecycleContract
@@ -17,7 +18,9 @@ from clawmem.contracts.documents_lookup import LookupContract
 from clawmem.contracts.documents_text import BodyContract, FragmentContract
 from clawmem.contracts.embedder import EmbedderContract
 from clawmem.contracts.embeddings import EmbeddingStorageContract, EmbeddingWorklistContract
+from clawmem.contracts.embeddings_beside import EmbeddingBesideContract, EmbeddingTakeOverContract
 from clawmem.contracts.embeddings_state import EmbeddingStateContract
+from clawmem.contracts.entities import EntityMentionContract, EntityNeighbourContract
 from clawmem.contracts.files import FileLinkContract, FileReadContract, FileScanContract, FileSealContract
 from clawmem.contracts.lease import (
     LeaseAcquireContract,
@@ -29,6 +32,9 @@ from clawmem.contracts.lexical_index import LexicalMatchingContract
 from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
 from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
 from clawmem.contracts.outbox import OutboxContract, OutboxIndexContract
+from clawmem.contracts.receipts import ReceiptContract
+from clawmem.contracts.relations import RelationReadContract, RelationWriteContract
+from clawmem.contracts.sessions import SessionContract
 from clawmem.contracts.vault import VaultDurabilityContract, VaultTransactionContract, VaultUpkeepContract
 from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
 from clawmem.ports.capability import ALL, Capability
@@ -91,6 +97,12 @@ class TestEmbeddingStorage(InMemory, EmbeddingStorageContract): ...
 class TestEmbeddingState(InMemory, EmbeddingStateContract): ...
 
 
+class TestEmbeddingBeside(InMemory, EmbeddingBesideContract): ...
+
+
+class TestEmbeddingTakeOver(InMemory, EmbeddingTakeOverContract): ...
+
+
 class TestLexicalCommit(InMemory, LexicalCommitContract): ...
 
 
@@ -101,6 +113,27 @@ class TestOutbox(InMemory, OutboxContract): ...
 
 
 class TestOutboxIndexes(InMemory, OutboxIndexContract): ...
+
+
+class TestReceipts(InMemory, ReceiptContract): ...
+
+
+class TestRelationWrites(InMemory, RelationWriteContract): ...
+
+
+class TestRelationReads(InMemory, RelationReadContract): ...
+
+
+class TestSessions(InMemory, SessionContract): ...
+
+
+class TestChronology(InMemory, ChronologyContract): ...
+
+
+class TestEntityMentions(InMemory, EntityMentionContract): ...
+
+
+class TestEntityNeighbours(InMemory, EntityNeighbourContract): ...
 
 
 class TestVaultTransaction(InMemory, VaultTransactionContract): ...
@@ -194,5 +227,5 @@ def test_memory_lacks_durability_alone() -> None:
     """Of all capabilities the memory vault lacks the one that it cannot have."""
     suites = [suite for suite in InMemory.__subclasses__() if issubclass(suite, Contract)]
 
-    assert len(suites) == 21
+    assert len(suites) == 30
     assert {ALL - suite.capabilities for suite in suites} == {frozenset({Capability.DURABILITY})}

@@ -7,12 +7,15 @@ import pytest
 
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.contracts.base import assert_canonical
+from clawmem.contracts.chronology import ChronologyContract
 from clawmem.contracts.derived_index import LexicalCommitContract, VectorCommitContract
 from clawmem.contracts.documents import DocumentIdentityContract, DocumentLifecycleContract
 from clawmem.contracts.documents_lookup import LookupContract
 from clawmem.contracts.documents_text import BodyContract, FragmentContract
 from clawmem.contracts.embeddings import EmbeddingStorageContract, EmbeddingWorklistContract
+from clawmem.contracts.embeddings_beside import EmbeddingBesideContract, EmbeddingTakeOverContract
 from clawmem.contracts.embeddings_state import EmbeddingStateContract
+from clawmem.contracts.entities import EntityMentionContract, EntityNeighbourContract
 from clawmem.contracts.lease import (
     LeaseAcquireContract,
     LeaseFenceContract,
@@ -23,6 +26,9 @@ from clawmem.contracts.lexical_index import LexicalMatchingContract
 from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
 from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
 from clawmem.contracts.outbox import OutboxContract, OutboxIndexContract
+from clawmem.contracts.receipts import ReceiptContract
+from clawmem.contracts.relations import RelationReadContract, RelationWriteContract
+from clawmem.contracts.sessions import SessionContract
 from clawmem.contracts.vault import VaultDurabilityContract, VaultTransactionContract, VaultUpkeepContract
 from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
 from clawmem.ports.lease import LeaseStore
@@ -111,6 +117,12 @@ class TestEmbeddingStorage(InSqlite, EmbeddingStorageContract): ...
 class TestEmbeddingState(InSqlite, EmbeddingStateContract): ...
 
 
+class TestEmbeddingBeside(InSqlite, EmbeddingBesideContract): ...
+
+
+class TestEmbeddingTakeOver(InSqlite, EmbeddingTakeOverContract): ...
+
+
 class TestLexicalCommit(InSqlite, LexicalCommitContract): ...
 
 
@@ -121,6 +133,27 @@ class TestOutbox(InSqlite, OutboxContract): ...
 
 
 class TestOutboxIndexes(InSqlite, OutboxIndexContract): ...
+
+
+class TestReceipts(InSqlite, ReceiptContract): ...
+
+
+class TestRelationWrites(InSqlite, RelationWriteContract): ...
+
+
+class TestRelationReads(InSqlite, RelationReadContract): ...
+
+
+class TestSessions(InSqlite, SessionContract): ...
+
+
+class TestChronology(InSqlite, ChronologyContract): ...
+
+
+class TestEntityMentions(InSqlite, EntityMentionContract): ...
+
+
+class TestEntityNeighbours(InSqlite, EntityNeighbourContract): ...
 
 
 class TestVaultTransaction(InSqlite, VaultTransactionContract): ...

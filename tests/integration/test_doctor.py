@@ -14,7 +14,9 @@ from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.update import Folder, UpdateCollection
-from clawmem.app.services.maintenance.doctor import Doctor, Finding
+from clawmem.app.services.maintenance.doctor import Doctor
+from clawmem.app.services.maintenance.finding import Finding
+from clawmem.app.services.maintenance.model_checks import Models
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import EmbeddingError
 from clawmem.ports.records import Scan, Vector
@@ -27,6 +29,8 @@ CHECKS = [
     "model",
     "model canary",
     "stored vectors",
+    "generator",
+    "reranker",
     "content types",
 ]
 
@@ -85,7 +89,8 @@ def folder(vault: SqliteVault, tmp_path: Path) -> Folder:
 
 
 def examine(vault: SqliteVault, folder: Folder, embedder: Embedder | None) -> dict[str, Finding]:
-    return {finding.check: finding for finding in Doctor(vault, DiskFiles(), [folder], embedder)()}
+    models = Models(lambda: embedder)
+    return {finding.check: finding for finding in Doctor(vault, DiskFiles(), [folder], models)()}
 
 
 def failed(findings: dict[str, Finding]) -> list[str]:
@@ -228,7 +233,7 @@ def test_a_model_that_ranks_wrong_way_round(vault: SqliteVault, folder: Folder) 
 def test_stored_vectors_that_the_model_no_longer_gives(vault: SqliteVault, folder: Folder) -> None:
     """The same model name with other numbers behind it is found by computing a sample again."""
     EmbedPending(vault, HashingEmbedder())()
-    vault._db.write("update vectors set vector = ?", (HashingEmbedder().embed_query("something else"),))
+    vault._db.write("update space_vectors set vector = ?", (HashingEmbedder().embed_query("something else"),))
 
     finding = examine(vault, folder, HashingEmbedder())["stored vectors"]
 
@@ -241,10 +246,10 @@ def test_a_check_that_raises_is_a_finding(vault: SqliteVault, folder: Folder) ->
     """A dead model and a burning disk fail their own checks; all others are still made."""
     EmbedPending(vault, HashingEmbedder())()
 
-    found = Doctor(vault, BrokenFiles(), [folder], Unreachable())()
+    found = Doctor(vault, BrokenFiles(), [folder], Models(Unreachable))()
 
     assert [finding.check for finding in found] == CHECKS
     broken = {finding.check: finding.detail for finding in found if not finding.ok}
     assert sorted(broken) == ["folder notes", "model canary", "stored vectors"]
     assert broken["folder notes"].endswith("the disk is on fire")
-    assert broken["model canary"].endswith("The embedding service does not answer.")
+    assert broken["model canary"].startswith("The embedding service does not answer.")

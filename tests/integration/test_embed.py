@@ -259,8 +259,24 @@ def test_orphans_are_cleaned(shelf: Shelf) -> None:
     assert shelf.vault.vectors.count() == len(shelf.texts())
 
 
-def test_another_model_is_refused(shelf: Shelf) -> None:
-    """A vault with vectors of one model takes none of another: nothing is embedded, cleaned or changed."""
+@pytest.mark.parametrize("force", [False, True])
+def test_another_model_takes_over(shelf: Shelf, force: bool) -> None:
+    """Its vectors are made beside the old ones and take their place; of those nothing is left."""
+    shelf.take_in(STORIES)
+    shelf.embed(Counting())
+
+    report = shelf.embed(Other(), force=force)
+
+    assert report.embedded == len(set(shelf.texts()))
+    assert report.replaced == HashingEmbedder.fingerprint
+    assert shelf.vault.embeddings.fingerprint() == "other-64"
+    assert shelf.vault.vectors.count() == len(shelf.texts())
+    assert shelf.vault._db.value("select count(*) from space_vectors") == len(set(shelf.texts()))
+    assert shelf.states() == {EmbedState.SYNCED}
+
+
+def test_another_model_is_refused_by_accident(shelf: Shelf) -> None:
+    """A model that nobody chose replaces none that cannot be asked here: nothing is embedded, cleaned or changed."""
     shelf.take_in(STORIES)
     shelf.embed(Counting())
     (shelf.root / "0.md").unlink()
@@ -269,23 +285,11 @@ def test_another_model_is_refused(shelf: Shelf) -> None:
     other = Other()
 
     with pytest.raises(ModelMismatch) as caught:
-        shelf.embed(other)
+        EmbedPending(shelf.vault, other, by_name=False)()
 
     assert (caught.value.stored, caught.value.asked) == (HashingEmbedder.fingerprint, "other-64")
     assert other.batches == []
     assert shelf.state() == before
-
-
-def test_another_model_by_force(shelf: Shelf) -> None:
-    """*force* is the way out: afterwards everything is the new model's."""
-    shelf.take_in(STORIES)
-    shelf.embed(Counting())
-
-    report = shelf.embed(Other(), force=True)
-
-    assert report.embedded == len(set(shelf.texts()))
-    assert shelf.vault.embeddings.fingerprint() == "other-64"
-    assert shelf.vault.vectors.count() == len(shelf.texts())
 
 
 def test_a_text_that_no_model_reads_is_told_from_its_neighbours(shelf: Shelf) -> None:

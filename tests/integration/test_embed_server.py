@@ -53,17 +53,40 @@ def test_without_the_server_words_answer(server: ScriptedServer, invoke: Invoke,
     assert json.loads(invoke("--json", "status").stdout)["embeddings"] == before
 
 
-def test_two_spaces_are_never_mixed(invoke: Invoke, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A vault with the vectors of another model refuses the server's, with the way out, and keeps its own."""
+def test_a_server_takes_over(invoke: Invoke, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The vectors of a server that is named take the place of the shipped ones; back again it takes its name."""
     invoke("bootstrap", notes)
     before = json.loads(invoke("--json", "status").stdout)
     with scripted(well_behaved) as server:
         monkeypatch.setenv("CLAWMEM_EMBED_URL", server.url)
-        refused = invoke("embed")
-
-        assert refused.exit_code == 6
-        assert "clawmem embed --force" in refused.stderr
+        assert invoke("embed").exit_code == 0
         after = json.loads(invoke("--json", "status").stdout)
+        assert invoke("vsearch", "--min-score", 0, "sessions").stdout
+        monkeypatch.delenv("CLAWMEM_EMBED_URL")
+
+    refused = invoke("embed")
+
+    assert (after["model"] != before["model"], after["embeddings"]) == (True, before["embeddings"])
+    assert (refused.exit_code, "clawmem embed --force" in refused.stderr) == (6, True)
+    assert json.loads(invoke("--json", "status").stdout)["model"] == after["model"]
+    assert invoke("models", "use", "static").exit_code == 0
+    assert invoke("embed").exit_code == 0
+    assert json.loads(invoke("--json", "status").stdout)["model"] == before["model"]
+
+
+def test_a_server_that_is_away_takes_nobodys_place(
+    invoke: Invoke, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Questions are answered by the shipped vectors, undisturbed, until the server has made its own."""
+    invoke("bootstrap", notes)
+    monkeypatch.setenv("CLAWMEM_EMBED_URL", "http://127.0.0.1:9")
+    before = json.loads(invoke("--json", "status").stdout)
+
+    refused, asked = invoke("embed"), invoke("vsearch", "where do sessions live")
+
+    assert (refused.exit_code, "cannot answer now" in refused.stderr) == (6, True)
+    assert (asked.exit_code, asked.stderr) == (0, "")
+    after = json.loads(invoke("--json", "status").stdout)
     assert (after["model"], after["embeddings"]) == (before["model"], before["embeddings"])
 
 

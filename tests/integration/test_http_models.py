@@ -23,7 +23,6 @@ from scripted_server import (
 
 from clawmem.adapters.http.circuit import COOL_DOWN_S
 from clawmem.adapters.http.embedder import http_embedder
-from clawmem.adapters.http.prompts import prompts_of
 from clawmem.adapters.http.reranker import http_reranker
 from clawmem.adapters.http.served_model import Served, served_in
 from clawmem.contracts.samples import cosine, floats
@@ -33,6 +32,7 @@ from clawmem.ports.errors import (
     ModelRefused,
     ModelUnavailable,
 )
+from clawmem.ports.model_profiles import prompts_of
 
 needs_server = pytest.mark.skipif(
     not (find_spec("xllamacpp") and find_spec("gguf")),

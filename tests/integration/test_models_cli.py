@@ -60,7 +60,8 @@ def state(invoke: Invoke, name: str) -> dict[str, Any]:
 
 def test_at_first_there_are_the_static_vectors(invoke: Invoke) -> None:
     """The list names every model; the one that needs nothing is used."""
-    assert [row["name"] for row in answer(invoke, "models", "list")] == ["minilm", "static"]
+    names = ["minilm", "static", "embeddinggemma", "qmd-query-expansion", "qwen3-reranker"]
+    assert [row["name"] for row in answer(invoke, "models", "list")] == names
     assert (state(invoke, "static")["there"], state(invoke, "static")["in_use"]) == (True, True)
     assert (state(invoke, "minilm")["there"], state(invoke, "minilm")["size_bytes"]) == (False, 0)
     assert "all-MiniLM-L6-v2" in invoke("models", "list").stdout
@@ -123,7 +124,7 @@ def test_an_unknown_model_is_not_found(invoke: Invoke, verb: str) -> None:
     result = invoke("models", verb, "maxilm")
 
     assert result.exit_code == 3
-    assert "minilm, static" in result.stderr
+    assert "minilm, qmd-query-expansion, qwen3-reranker, static" in result.stderr
 
 
 def test_other_weights_than_the_published_ones_are_refused(

@@ -330,7 +330,7 @@ class TestFigures:
         for turns in (False, True) if has_turns else (False,):
             figures = {backend: figures_of(judged, backend, mode, turns=turns) for backend in BACKENDS}
 
-            margin = FIGURE_MARGIN if judged.folder == NOTES else max(FIGURE_MARGIN, MOVED / judged.asked)
+            margin = max(FIGURE_MARGIN, MOVED / judged.asked)
             for name in FIGURES:
                 values = sorted(means[name] for means in figures.values())
                 assert values[-1] - values[0] <= margin, (name, turns, figures)

@@ -479,9 +479,9 @@ class TestList:
     @pytest.mark.parametrize(
         ("verb", "stages"),
         [
-            ("search", ["search", "fuse", "score", "cut"]),
+            ("search", ["search", "fuse", "precise first", "score", "cut"]),
             ("vsearch", ["search", "nearest", "score", "cut"]),
-            ("query", ["search", "fuse", "score", "diversify", "cut"]),
+            ("query", ["search", "fuse", "precise first", "score", "diversify", "cut"]),
         ],
     )
     def test_the_trace(self, notes: Notes, verb: str, stages: list[str], unit: Unit) -> None:
@@ -539,7 +539,7 @@ class TestRanking:
         expected = [published(signals_of(c, START_MS), recency_intent=True) for c in work.candidates]
 
         assert [c.score for c in work.candidates] == expected
-        assert trace.stages[2].notes == ["the question asks for what is recent"]
+        assert trace.stages[3].notes == ["the question asks for what is recent"]
 
     def test_a_pin_lifts_among_equals(self, notes: Notes) -> None:
         """Of equal matches the pinned one is first, and says why."""

@@ -214,7 +214,7 @@ class TestRecords:
     def test_vectors_that_nobody_uses(self, world: World) -> None:
         """A vector whose text is gone is no difference: it is kept in case the text comes back, until `embed`."""
         vector = HashingEmbedder().embed_query("orphan")
-        world.vault._db.write("insert into vectors (text_hash, model, vector) values ('00', 1, ?)", (vector,))
+        world.vault.embeddings.store(HashingEmbedder.fingerprint, {"00": vector})
 
         assert world.verify() == []
 

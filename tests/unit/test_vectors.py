@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import bindings_documents
+import bindings_graph
+import bindings_models
 import bindings_planning
+import bindings_recall
 import bindings_retrieval
 import bindings_text
 import pytest
@@ -18,7 +21,10 @@ from clawmem.app.services.conformance.comparison import differences
 VECTORS = Path(__file__).parents[2] / "contracts" / "vectors"
 TABLES = (
     bindings_documents.BINDINGS,
+    bindings_graph.BINDINGS,
+    bindings_models.BINDINGS,
     bindings_planning.BINDINGS,
+    bindings_recall.BINDINGS,
     bindings_retrieval.BINDINGS,
     bindings_text.BINDINGS,
 )

@@ -1,1 +1,8 @@
--- What models answered, to ask them once.
+-- What models said. Of the question only its fingerprint is kept, together with the model's and the purpose's.
+create table model_answers (
+    key     blob primary key,                       -- SHA-256 over model, purpose and question, 32 bytes
+    purpose text not null,                          -- expansion, rerank, ...
+    answer  text not null,
+    kept_at text not null
+) without rowid;
+create index model_answers_kept on model_answers (kept_at);

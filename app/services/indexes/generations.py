@@ -79,11 +79,14 @@ class Generations:
     def _begun(self, role: Role, engine: str, anew: bool) -> IndexRecord:
         """The build to go on with; those of other engines are given up."""
         begun = [record for record in self.unfinished() if record.role is role]
-        usable = [r for r in begun if r.engine == engine and not anew and self._records.outbox.knows(r.since)]
+        usable = [r for r in begun if r.engine == engine and not anew and self._is_of_use(r)]
         for record in begun:
             if record not in usable[-1:]:
                 self._give_up(record)
         return usable[-1] if usable else self._registered(role, engine)
+
+    def _is_of_use(self, record: IndexRecord) -> bool:
+        return not record.outdated and self._records.outbox.knows(record.since)
 
     def _registered(self, role: Role, engine: str) -> IndexRecord:
         with self._records.writing():
@@ -121,6 +124,7 @@ class Generations:
     def _take_over(self, record: IndexRecord, marker: Marker, lease: Lease) -> None:
         with self._records.writing():
             self._indexer.fence(lease)
+            self._indexer.refuse_outdated(record)
             self._records.outbox.serve(record, record.role)
             self._empty_own(record.role)
             if record.role is Role.LEXICAL:

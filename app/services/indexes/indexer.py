@@ -10,7 +10,7 @@ from clawmem.app.services.indexes.engines import OWN
 from clawmem.domain.documents.entries import lexical_entries
 from clawmem.ports.clock import Clock
 from clawmem.ports.derived_index import DerivedIndex
-from clawmem.ports.errors import IndexDamaged
+from clawmem.ports.errors import BadVector, IndexDamaged
 from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.records import (
     Document,
@@ -85,7 +85,8 @@ class Indexer:
         Apply everything that *index* has not seen.
 
         Raises:
-            IndexDamaged: its marker is none of this vault's history; it has to be made anew.
+            IndexDamaged: its marker is none of this vault's history, or its vectors no longer serve; it has
+                to be made anew.
             IndexBusy, IndexUnavailable, LeaseLost: it stands at its last marker.
         """
         marker = index.marker()
@@ -96,7 +97,7 @@ class Indexer:
             if upto == marker:
                 return
             lease = self.renewed(lease)
-            with index.committing(upto):
+            with self._of_one_model(record), index.committing(upto):
                 self._replace(record.role, index, ids)
                 # The fence, as late as can be: who slept through the lease must not commit any more.
                 self.fence(lease)
@@ -108,10 +109,25 @@ class Indexer:
     ) -> None:
         """Put documents into an index that is being built, as of the moment it was registered."""
         lease = self.renewed(lease)
-        with index.committing(record.since):
+        with self._of_one_model(record), index.committing(record.since):
             self._replace(record.role, index, [document.id for document in documents])
             self.fence(lease)
         self._records.outbox.built(record, documents[-1].id)
+
+    def refuse_outdated(self, record: IndexRecord) -> None:
+        """Raise `IndexDamaged` if an index has meanwhile been outdated by another model's vectors."""
+        if any(r.generation == record.generation and r.outdated for r in self._records.outbox.indexes()):
+            raise IndexDamaged(record.engine, "another model's vectors serve now")
+
+    @contextmanager
+    def _of_one_model(self, record: IndexRecord) -> Iterator[None]:
+        """A batch. Vectors of another length come from a model that took over while they were read."""
+        self.refuse_outdated(record)
+        try:
+            yield
+        except BadVector:
+            self.refuse_outdated(record)
+            raise
 
     def stamp(self, record: IndexRecord, index: DerivedIndex) -> None:
         """Let an index without entries begin where it was registered."""

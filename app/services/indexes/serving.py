@@ -65,12 +65,14 @@ class Outside(Generic[Index]):
         The index; ``None`` while the vault itself serves.
 
         Raises:
-            IndexDamaged, IndexUnavailable, BackendUnavailable: it cannot be opened.
+            IndexDamaged, IndexUnavailable, BackendUnavailable: it cannot be opened, or is outdated.
         """
         record = self.record()
         if record is None:
             self.release()
             return None
+        if record.outdated:
+            raise IndexDamaged(record.engine, "its vectors are another model's than those that serve now")
         with self._opening:  # or each leg of the first question would open one
             self._refuse_while_resting()
             if self._opened is None or self._opened[0] != record.generation:

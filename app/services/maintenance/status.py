@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
+from clawmem.app.services.models.selection import Provider
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
-from clawmem.ports.records import Document, EmbeddingCounts
+from clawmem.ports.records import Building, Document, EmbeddingCounts
 from clawmem.ports.vault import Vault, VaultInfo
 
 
@@ -18,8 +19,10 @@ class StatusReport:
     Served documents and their vectors, counted.
 
     ``collections`` and ``content_types`` are sorted by name. ``model`` names the space of the stored vectors,
-    ``None`` while there are none. ``newest`` is when the latest document was modified, times in the future
-    (a wrong clock, a made-up date) left aside; ``None`` when nothing is left.
+    ``None`` while there are none, ``building`` the one that is made beside it. ``newest`` is when the latest
+    document was modified, times in the future (a wrong clock, a made-up date) left aside; ``None`` when nothing
+    is left. ``recalls`` are the recorded questions, ``receipts`` those of their answers that are kept.
+    ``roles`` says who plays each model's role, and what went wrong with it last.
     """
 
     info: VaultInfo
@@ -27,16 +30,22 @@ class StatusReport:
     documents: int
     embeddings: EmbeddingCounts
     model: str | None
+    building: Building | None
     content_types: dict[str, int]
     newest: str | None
+    recalls: int
+    receipts: int
+    receipt_bytes: int
+    roles: list[Provider] = field(default_factory=list)
 
 
 class Status:
     """Counts the vault; changes nothing."""
 
-    def __init__(self, vault: Vault, clock: Clock) -> None:
+    def __init__(self, vault: Vault, clock: Clock, roles: Callable[[], list[Provider]] = list) -> None:
         self._vault = vault
         self._clock = clock
+        self._roles = roles
 
     def __call__(self) -> StatusReport:
         """
@@ -45,7 +54,7 @@ class Status:
         Raises:
             VaultError: the vault cannot be read.
         """
-        documents = self._vault.documents.latest()
+        documents, receipts = self._vault.documents.latest(), self._vault.receipts.counts()
         collections = dict(self._vault.documents.collections())
         return StatusReport(
             info=self._vault.info(),
@@ -53,8 +62,13 @@ class Status:
             documents=sum(collections.values()),
             embeddings=self._vault.embeddings.counts(),
             model=self._vault.embeddings.fingerprint(),
+            building=self._vault.embeddings.building(),
             content_types=_content_types(documents),
             newest=_newest(documents, iso_utc(self._clock.now_ms())),
+            recalls=self._vault.telemetry.count(),
+            receipts=receipts.stored,
+            receipt_bytes=receipts.size_bytes,
+            roles=self._roles(),
         )
 
 

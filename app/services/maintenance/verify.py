@@ -10,7 +10,7 @@ from string import ascii_lowercase, digits
 
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source
 from clawmem.app.services.indexing.update import Folder, scan_folder
-from clawmem.app.services.maintenance.doctor import spread
+from clawmem.app.services.maintenance.finding import spread
 from clawmem.domain.documents.entries import GRAIN_OF
 from clawmem.domain.documents.identity import body_hash, source_hash
 from clawmem.domain.documents.times import parse_iso

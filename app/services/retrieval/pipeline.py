@@ -28,6 +28,7 @@ class Pipeline:
             work = stage(request, work, trace)
             trace.stages[-1].went_out = len(work.candidates)
             trace.stages[-1].ms = (perf_counter() - began) * 1000
+        trace.legs = work.legs
         return work, trace
 
     def __call__(self, request: RetrievalRequest) -> Answer:

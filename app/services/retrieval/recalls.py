@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from hashlib import sha1
 
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
+from clawmem.ports.receipts import Receipts
 from clawmem.ports.telemetry import Recall, RecallHit, Telemetry
 
+# An order of magnitude more than one question adds, so that what is old goes faster than new comes; a few
+# milliseconds of work, after an answer that stands already.
+FORGOTTEN_AT_ONCE = 50
+
 _HASH_DIGITS = 12
+_DAY_MS = 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """For how many whole days what is kept; 0 days of receipts: none is written, and those there are go."""
+
+    recall_days: int = 90
+    receipt_days: int = 30
 
 
 def query_hash(query: str) -> str:
@@ -19,28 +35,73 @@ def query_hash(query: str) -> str:
 
 
 class Recalls:
-    """Writes down what was answered, unless it is told not to; no answer ever fails or waits because of it."""
+    """
+    Writes down what was answered, unless it is told not to; no answer ever fails or waits because of it.
 
-    def __init__(self, telemetry: Telemetry, clock: Clock, *, enabled: bool = True) -> None:
+    Args:
+        enabled: Whether anything is written down; where not, receipts of before go.
+        forgets: Whether what is old may be deleted: not in a vault that must stay as it is.
+    """
+
+    def __init__(
+        self,
+        telemetry: Telemetry,
+        clock: Clock,
+        receipts: Receipts | None = None,
+        *,
+        enabled: bool = True,
+        forgets: bool = True,
+        retention: Retention = Retention(),
+    ) -> None:
         self._telemetry = telemetry
         self._clock = clock
+        self._receipts = receipts
         self._enabled = enabled
+        self._forgets = forgets
+        self._retention = retention
 
-    def record(self, answer: Answer, verb: str, ms: float, *, limit: int) -> bool:
+    @property
+    def keeps_receipts(self) -> bool:
+        """Whether receipts are wanted: they hold the question's words, which recalls do not."""
+        return self._enabled and self._retention.receipt_days > 0
+
+    def record(
+        self, answer: Answer, verb: str, ms: float, *, limit: int, receipt: Callable[[], bytes] | None = None
+    ) -> int | None:
         """
-        Keep one answer, if that is possible at once; whether it was kept.
+        Keep one answer, if that is possible at once; the id it is kept under, or ``None``.
+
+        What is older than it may get goes a little at a time, kept or not.
 
         Args:
             ms: How long it took, in milliseconds.
             limit: How many results were asked for.
+            receipt: Makes the receipt; only called when one is kept.
         """
-        if not self._enabled:
-            return False
+        kept = None
         try:
-            self._telemetry.record(_recall(answer, verb, ms, limit, self._clock.now_ms()))
+            now_ms = self._clock.now_ms()
+            if self._forgets:
+                self._forget(now_ms)
+            if self._enabled:
+                content = receipt() if receipt and self.keeps_receipts else None
+                kept = self._telemetry.record(_recall(answer, verb, ms, limit, now_ms), content)
         except Exception:  # noqa: BLE001  whatever is wrong with the diary, the answer stands
-            return False
-        return True
+            return None
+        return kept
+
+    def _forget(self, now_ms: int) -> None:
+        if self._receipts:
+            days = self._retention.receipt_days if self.keeps_receipts else 0
+            self._receipts.trim(_before(now_ms, days), at_most=FORGOTTEN_AT_ONCE)
+        self._telemetry.trim(_before(now_ms, self._retention.recall_days), at_most=FORGOTTEN_AT_ONCE)
+
+
+def _before(now_ms: int, days: int) -> str:
+    """The moment before which is old. At midnight, so that old things turn up once a day and not all day long."""
+    if days <= 0:
+        return iso_utc(now_ms)
+    return iso_utc(now_ms // _DAY_MS * _DAY_MS - days * _DAY_MS)
 
 
 def _recall(answer: Answer, verb: str, ms: float, limit: int, now_ms: int) -> Recall:

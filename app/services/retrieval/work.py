@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.ports.records import Document, FragmentKey, Hit, Span
+
+if TYPE_CHECKING:
+    from clawmem.domain.retrieval.expansion import Variant
+    from clawmem.domain.retrieval.intent import Classification
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +31,24 @@ class Candidate:
     terms: Mapping[str, float] = field(default_factory=dict)
     document: Document | None = None
     span: Span | None = None
+    chunk: str = ""  # what a reranker reads of it
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What walks through the stages: the hits of every leg, then the one list of candidates."""
+    """
+    What walks through the stages: the hits of every leg, then the one list of candidates.
+
+    ``variants`` are the question in other words, for the legs to ask as well. ``intent`` is what kind of
+    answer it wants; None where no stage asked.
+    ``spans`` says where the hits lie, once a stage wanted to know.
+    """
 
     legs: Mapping[str, Sequence[Hit]] = field(default_factory=dict)
     candidates: tuple[Candidate, ...] = ()
+    variants: tuple[Variant, ...] = ()
+    intent: Classification | None = None
+    spans: Mapping[FragmentKey, Span] = field(default_factory=dict)
 
     def with_candidates(self, candidates: Sequence[Candidate]) -> Work:
         """The same hits with another list of candidates."""

@@ -21,10 +21,11 @@ Hits = Mapping[str, Sequence[Hit]]
 
 
 class LegAnswer(NamedTuple):
-    """What a leg found, and what was missing when it looked (empty when nothing was)."""
+    """What a leg found, what was missing when it looked (empty when nothing was), and what it wants said."""
 
     hits: Hits
     degraded: str = ""
+    note: str = ""
 
 
 Leg = Callable[[RetrievalRequest, Work], LegAnswer]
@@ -86,7 +87,7 @@ class AskAll:
                 trace.degraded[name] = f"no answer within {self._deadline_s:g} s"
             except Exception as error:  # noqa: BLE001  a broken leg must not take the others' answer along
                 trace.degraded[name] = str(error) or type(error).__name__
-        if len(trace.degraded) == len(waiting) and not found:
+        if waiting.keys() <= trace.degraded.keys() and not found:
             raise self._first_error(waiting.values())
         return found
 
@@ -99,4 +100,6 @@ class AskAll:
 def _told(name: str, answer: LegAnswer, trace: Trace) -> Hits:
     if answer.degraded:
         trace.degraded[name] = answer.degraded
+    if answer.note:
+        trace.stages[-1].notes.append(answer.note)
     return answer.hits

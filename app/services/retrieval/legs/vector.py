@@ -6,7 +6,7 @@ from clawmem.app.services.retrieval.legs.ask_all import Leg, LegAnswer, answered
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Work
 from clawmem.ports.embedder import Embedder
-from clawmem.ports.errors import ModelMismatch
+from clawmem.ports.errors import ClawmemError, ModelMismatch
 from clawmem.ports.vault import Vault
 
 VECTOR_DEPTH = 100
@@ -14,17 +14,47 @@ VECTOR_ALONE_DEPTH = 600  # fragments; several lie in one document, and nothing 
 
 VECTOR = "vector"
 
+ATTEMPTS = 3  # to answer within one space: another takes over once in a vault's life, not twice in a second
+
 
 def vector_leg(vault: Vault, embedder: Embedder, depth: int = VECTOR_DEPTH) -> Leg:
-    """Meaning: the fragments nearest to the question. Raises `ModelMismatch` rather than compare two spaces."""
+    """
+    Meaning: the fragments nearest to the question.
+
+    Raises `ModelMismatch` rather than compare two spaces. When another model's vectors take over in the
+    middle of an answer, the answer is thrown away and the question asked again.
+    """
 
     def search(request: RetrievalRequest, work: Work) -> LegAnswer:
-        stored = vault.embeddings.fingerprint()
-        if stored is None or not request.forms.words:
+        if not request.forms.words:
             return LegAnswer({})  # punctuation has a vector too, near to nothing in particular
+        for _ in range(ATTEMPTS - 1):
+            stored = vault.embeddings.fingerprint()
+            try:
+                answer = within(stored, request)
+            except ClawmemError:
+                if vault.embeddings.fingerprint() == stored:
+                    raise
+            else:
+                if vault.embeddings.fingerprint() == stored:
+                    return answer
+        return within(vault.embeddings.fingerprint(), request)
+
+    def within(stored: str | None, request: RetrievalRequest) -> LegAnswer:
+        if stored is None:
+            return LegAnswer({})
         if stored != embedder.fingerprint:
             raise ModelMismatch(stored, embedder.fingerprint)
         vector = embedder.embed_query(request.query)
-        return answered({VECTOR: lambda: vault.vectors.search(vector, depth, request.scope)})
+        found = answered({VECTOR: lambda: vault.vectors.search(vector, depth, request.scope)})
+        return found._replace(note=_still_serving(vault, stored))
 
     return search
+
+
+def _still_serving(vault: Vault, stored: str) -> str:
+    """What there is to know about vectors that others will replace."""
+    building = vault.embeddings.building()
+    if building is None:
+        return ""
+    return f"the vectors are of {stored!r}; those of {building.fingerprint!r} are {building.share:.0%} made"

@@ -1,26 +1,56 @@
-"""``query``: by words and meaning together."""
+"""``query``: by words, meaning and time together."""
 
 from __future__ import annotations
 
 from clawmem.app.services.retrieval.legs.ask_all import AskAll
 from clawmem.app.services.retrieval.legs.lexical import lexical_leg
+from clawmem.app.services.retrieval.legs.temporal import temporal_leg
 from clawmem.app.services.retrieval.legs.vector import vector_leg
 from clawmem.app.services.retrieval.pipeline import Pipeline
+from clawmem.app.services.retrieval.pipelines.with_models import (
+    NO_MODELS,
+    Models,
+    legs_for_other_words,
+    other_words,
+    second_reading,
+)
+from clawmem.app.services.retrieval.stages.compare import compare
 from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.diversify import diversify
 from clawmem.app.services.retrieval.stages.fuse import fuse
+from clawmem.app.services.retrieval.stages.precise_first import precise_first
 from clawmem.app.services.retrieval.stages.score import score
 from clawmem.ports.embedder import Embedder
+from clawmem.ports.late_interaction import LateInteraction
 from clawmem.ports.vault import Vault
 
 
-def query(vault: Vault, embedder: Embedder) -> Pipeline:
-    """Both legs side by side, one sum of scores, metadata for near-ties, near-copies last."""
+def query(
+    vault: Vault,
+    embedder: Embedder,
+    late: LateInteraction | None = None,
+    models: Models = NO_MODELS,
+) -> Pipeline:
+    """
+    The legs side by side, what they put first compared word by word, one sum of scores, metadata for
+    near-ties, near-copies last. With a generator the question is also asked in other words, with a
+    reranker the best are read once more; what is not there is a stage less.
+    """
+    legs = {
+        "lexical": lexical_leg(vault),
+        "vector": vector_leg(vault, embedder),
+        "temporal": temporal_leg(vault),
+        **legs_for_other_words(vault, embedder, models),
+    }
     return Pipeline(
         vault,
         {
-            "search": AskAll({"lexical": lexical_leg(vault), "vector": vector_leg(vault, embedder)}),
+            **other_words(vault, models),
+            "search": AskAll(legs),
             "fuse": fuse(vault),
+            **({"compare": compare(vault, late)} if late else {}),
+            "precise first": precise_first(vault),
+            **second_reading(vault, models),
             "score": score(vault),
             "diversify": diversify(vault),
             "cut": cut,

@@ -7,6 +7,7 @@ from clawmem.app.services.retrieval.legs.lexical import lexical_leg
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.fuse import fuse
+from clawmem.app.services.retrieval.stages.precise_first import precise_first
 from clawmem.app.services.retrieval.stages.score import score
 from clawmem.ports.vault import Vault
 
@@ -18,6 +19,7 @@ def search(vault: Vault) -> Pipeline:
         {
             "search": AskAll({"lexical": lexical_leg(vault)}),
             "fuse": fuse(vault),
+            "precise first": precise_first(vault),
             "score": score(vault),
             "cut": cut,
         },

@@ -9,4 +9,5 @@ from clawmem.app.services.retrieval.work import Work
 
 def cut(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     """The first ``limit``."""
+    trace.drop(work.candidates[request.limit :], "beyond the limit")
     return work.with_candidates(work.candidates[: request.limit])

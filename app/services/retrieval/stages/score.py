@@ -27,7 +27,10 @@ def score(vault: Vault) -> Stage:
             for c in work.candidates
             if c.document_id in documents and documents[c.document_id].inactive is None
         ]
+        served = {c.best for c in scored}
+        trace.drop((c for c in work.candidates if c.best not in served), "not served any more")
         kept = [c for c in scored if c.score >= request.min_score]
+        trace.drop((c for c in scored if c.score < request.min_score), "below the minimum score")
         return work.with_candidates(sorted(kept, key=lambda c: (-c.score, c.best)))
 
     return stage

@@ -1,4 +1,4 @@
-"""What a model wants to be told about a text: whether it is a question or what is searched."""
+"""What a model wants to be told, known by its name, wherever it runs."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ NONE = Prompts("plain")
 _BY_MODEL = (
     ("embeddinggemma", Prompts("gemma", "task: search result | query: ", "title: none | text: ")),
     ("embedding-gemma", Prompts("gemma", "task: search result | query: ", "title: none | text: ")),
+    ("gemma-embedding", Prompts("gemma", "task: search result | query: ", "title: none | text: ")),
     (
         "qwen3-embedding",
         Prompts(
@@ -38,9 +39,16 @@ _BY_MODEL = (
     ("bge-m3", NONE),
     ("bge-", Prompts("bge", "Represent this sentence for searching relevant passages: ")),
 )
+_THINKS = "qwen3"
+_NO_THOUGHTS = " /no_think"  # what Qwen 3 was taught; its thoughts take longer than anybody waits
 
 
 def prompts_of(model: str) -> Prompts:
     """The prompts of a model by its name; none for one that is not known here."""
-    folded = model.lower().replace("_", "-")
+    folded = model.lower().replace("_", "-").replace(" ", "-")
     return next((prompts for mark, prompts in _BY_MODEL if mark in folded), NONE)
+
+
+def without_thoughts(model: str, prompt: str) -> str:
+    """*prompt* the way a model is asked to answer at once; most need not be asked."""
+    return prompt + _NO_THOUGHTS if _THINKS in model.lower() else prompt

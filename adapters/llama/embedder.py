@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import math
+import struct
+from base64 import b64decode
+from collections.abc import Sequence
+
+from clawmem.adapters.llama.engine import IDLE_S, Engine
+from clawmem.adapters.llama.gguf_model import GgufModel
+from clawmem.adapters.llama.loading import Llama
+from clawmem.adapters.llama.refusals import checked
+from clawmem.adapters.llama.texts import fitted, sendable
+from clawmem.ports.errors import BadVector, ModelAnswerInvalid
+from clawmem.ports.model_profiles import Prompts, prompts_of
+from clawmem.ports.records import Vector
+
+MAX_CHARS = 6000  # of a text
+QUERY_TIMEOUT_S = 10.0  # with the loading of the model
+TEXT_TIMEOUT_S = 60.0  # for each of many
+
+
+class LlamaEmbedder:
+    """
+    ``Embedder`` in this process.
+
+    Every text is read by itself, so that nothing but the text decides about its vector, and a question need
+    not wait for many documents; it is shortened until the model takes it.
+    """
+
+    def __init__(self, model: GgufModel, *, idle_s: float = IDLE_S) -> None:
+        """
+        Args:
+            idle_s: Seconds without a text, after which the memory is given back.
+        """
+        self._model = model
+        self.engine = Engine(model, idle_s=idle_s)
+
+    @property
+    def fingerprint(self) -> str:
+        weights = self._model.known(QUERY_TIMEOUT_S).sha256[:12]
+        return f"llama.cpp:{self._model.name}:{weights}:{self._prompts().name}:{self.dimensions}"
+
+    @property
+    def dimensions(self) -> int:
+        return self._model.known(QUERY_TIMEOUT_S).width
+
+    def embed_query(self, text: str) -> Vector:
+        self._model.known(QUERY_TIMEOUT_S)
+        return self._vector(self._prompts().query, text, QUERY_TIMEOUT_S)
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        if not texts:
+            return []
+        self._model.known()  # a download takes as long as it takes
+        prompt = self._prompts().document
+        return [self._vector(prompt, text, TEXT_TIMEOUT_S) for text in texts]
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self.engine.close()
+
+    def _prompts(self) -> Prompts:
+        known = self._model.known()
+        return prompts_of(f"{known.architecture} {known.title}")
+
+    def _vector(self, prompt: str, text: str, timeout_s: float) -> Vector:
+        if not text.strip():
+            return bytes(4 * self.dimensions)
+        prepared = sendable(prompt + text[:MAX_CHARS])
+        return self.engine.ask(
+            lambda llama, given_up: fitted(prepared, lambda beginning: self._read(llama, beginning)),
+            timeout_s=timeout_s,
+        )
+
+    def _read(self, llama: Llama, text: str) -> Vector:
+        answer = checked(
+            self._model.label, llama.handle_embeddings({"input": text, "encoding_format": "base64"})
+        )
+        try:
+            raw = b64decode(answer["data"][0]["embedding"])
+        except (LookupError, TypeError, ValueError) as error:
+            raise ModelAnswerInvalid(self._model.label, "it holds no vector") from error
+        return _unit(raw, self.dimensions)
+
+
+def _unit(raw: bytes, dimensions: int) -> Vector:
+    """*raw*, little-endian float32, with length one."""
+    if len(raw) != 4 * dimensions:
+        raise BadVector(f"the model made {len(raw) // 4} numbers instead of {dimensions}")
+    numbers = struct.unpack(f"<{dimensions}f", raw)
+    length = math.hypot(*numbers)
+    if not math.isfinite(length):
+        raise BadVector("the model made what is no number")
+    return struct.pack(f"<{dimensions}f", *(number / (length or 1.0) for number in numbers))

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from clawmem.adapters.llama.engine import IDLE_S, Engine, GivenUp
+from clawmem.adapters.llama.gguf_model import GgufModel
+from clawmem.adapters.llama.loading import Json, Llama
+from clawmem.adapters.llama.refusals import checked
+from clawmem.adapters.llama.texts import sendable
+from clawmem.ports.errors import ModelAnswerInvalid, ModelUnavailable
+from clawmem.ports.generator import JsonSchema
+from clawmem.ports.model_profiles import without_thoughts
+
+NAMING_TIMEOUT_S = 5.0
+
+
+class LlamaGenerator:
+    """``Generator`` in this process: one message in, one message out, a token at a time."""
+
+    def __init__(self, model: GgufModel, *, idle_s: float = IDLE_S) -> None:
+        """
+        Args:
+            idle_s: Seconds without a prompt, after which the memory is given back.
+        """
+        self._model = model
+        self.engine = Engine(model, idle_s=idle_s)
+
+    @property
+    def fingerprint(self) -> str:
+        return f"llama.cpp:{self._model.name}:{self._model.known(NAMING_TIMEOUT_S).sha256[:12]}"
+
+    def generate(
+        self,
+        prompt: str,
+        *,
+        timeout_s: float,
+        max_tokens: int,
+        temperature: float = 0.0,
+        schema: JsonSchema | None = None,
+    ) -> str:
+        until = time.monotonic() + timeout_s
+        body: Json = {
+            "messages": [{"role": "user", "content": self._worded(prompt, timeout_s)}],
+            "temperature": temperature,
+            "max_tokens": max_tokens,
+            "stream": True,  # so that it can be stopped
+            "cache_prompt": False,  # what was asked before has no influence
+            "chat_template_kwargs": {"enable_thinking": False},
+            **(_shape(schema) if schema is not None else {}),
+        }
+        return self.engine.ask(
+            lambda llama, given_up: self._written(llama, body, given_up), timeout_s=until - time.monotonic()
+        )
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self.engine.close()
+
+    def _worded(self, prompt: str, timeout_s: float) -> str:
+        known = self._model.known(timeout_s)
+        return sendable(without_thoughts(f"{self._model.name} {known.architecture}", prompt))
+
+    def _written(self, llama: Llama, body: Json, given_up: GivenUp) -> str:
+        pieces: list[Json] = []
+
+        def take(piece: Json) -> bool:
+            pieces.append(piece)
+            return given_up()
+
+        llama.handle_chat_completions(body, take)
+        if given_up():
+            raise ModelUnavailable(self._model.label, "it was stopped before the end")
+        return "".join(self._text(checked(self._model.label, piece)) for piece in pieces)
+
+    def _text(self, piece: Any) -> str:
+        try:
+            return "".join(choice["delta"].get("content") or "" for choice in piece["choices"])
+        except (LookupError, TypeError, AttributeError) as error:
+            raise ModelAnswerInvalid(self._model.label, "it holds no message") from error
+
+
+def _shape(schema: JsonSchema) -> Json:
+    wanted = {"name": "answer", "schema": dict(schema)}
+    return {"response_format": {"type": "json_schema", "json_schema": wanted}}

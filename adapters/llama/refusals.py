@@ -1,0 +1,40 @@
+"""What llama.cpp's own error means: too much text, not now, or never."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from clawmem.ports.errors import InputTooLong, ModelError, ModelRefused, ModelUnavailable
+
+_TOO_LONG = re.compile(
+    r"\((?P<tokens>\d+) tokens\).*?(?:batch size: |context size \()(?P<limit>\d+)", re.DOTALL
+)
+_CONTEXT = "exceed_context_size_error"
+_EXCERPT = 200
+
+
+def checked(model: str, answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """
+    *answer*, unless it is an error.
+
+    Raises:
+        InputTooLong: the text does not fit.
+        ModelUnavailable: it may work another time.
+        ModelRefused: it will not.
+    """
+    if error := answer.get("error"):
+        raise _meant(model, error if isinstance(error, Mapping) else {"message": str(error)})
+    return answer
+
+
+def _meant(model: str, error: Mapping[str, Any]) -> ModelError:
+    said = " ".join(str(error.get("message", "")).split())[:_EXCERPT].rstrip(".")
+    if found := _TOO_LONG.search(said):
+        return InputTooLong(model, tokens=int(found["tokens"]), limit=int(found["limit"]))
+    if error.get("type") == _CONTEXT:
+        return InputTooLong(model)
+    if error.get("code") in (500, 503):
+        return ModelUnavailable(model, said)
+    return ModelRefused(model, said)

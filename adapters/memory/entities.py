@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from itertools import permutations
+
+from clawmem.adapters.memory.scope import is_in
+from clawmem.adapters.memory.tables import Tables
+from clawmem.adapters.memory.words import surfaces
+from clawmem.ports.entities import DOCUMENTS_EACH, MOST_COMPANIONS, Entity, Neighbour
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.records import EVERYTHING, Scope
+
+
+class MemoryEntities:
+    """``EntityStore`` over dictionaries, counted when it is asked: the reference to read first."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def set_mentions(self, document_id: int, entities: Sequence[Entity]) -> None:
+        if document_id not in self._tables.documents:
+            raise InvalidInput("INVALID_INPUT", f"There is no document {document_id} to mention anything.")
+        for one in entities:
+            self._tables.entities.setdefault(one.id, one)
+        self._tables.mentions[document_id] = frozenset(one.id for one in entities)
+
+    def mentions(self, document_id: int) -> list[Entity]:
+        return self._counted(self._served(EVERYTHING).get(document_id, ()))
+
+    def search(self, text: str, limit: int) -> list[Entity]:
+        words = surfaces(text)
+        every = self._counted(self._tables.entities) if words else []
+        fitting = [one for one in every if one.mention_count and _fits(one.name, words)]
+        return sorted(fitting, key=lambda one: (-one.mention_count, one.id))[: max(limit, 0)]
+
+    def neighbours(
+        self, document_ids: Iterable[int], limit: int, scope: Scope = EVERYTHING
+    ) -> list[Neighbour]:
+        seeds = set(document_ids)
+        best: dict[int, int] = {}
+        for entity, count in self._companions(seeds):
+            for document_id in self._documents(entity, seeds, scope):
+                best.setdefault(document_id, count)
+        found = sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))
+        return [Neighbour(*pair) for pair in found[: max(limit, 0)]]
+
+    def _companions(self, seeds: Collection[int]) -> list[tuple[str, int]]:
+        served = self._served(EVERYTHING)
+        named = {entity for document_id in seeds for entity in served.get(document_id, ())}
+        pairs = Counter(pair for mentioned in served.values() for pair in permutations(mentioned, 2))
+        together: dict[str, int] = {}
+        for (entity, companion), count in pairs.items():
+            if entity in named:
+                together[companion] = max(count, together.get(companion, 0))
+        return sorted(together.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_COMPANIONS]
+
+    def _documents(self, entity: str, seeds: Collection[int], scope: Scope) -> list[int]:
+        served = self._served(scope)
+        mentioning = [number for number in served if entity in served[number] and number not in seeds]
+        return sorted(mentioning, reverse=True)[:DOCUMENTS_EACH]
+
+    def _served(self, scope: Scope) -> dict[int, frozenset[str]]:
+        documents = self._tables.documents
+        return {
+            number: mentioned
+            for number, mentioned in self._tables.mentions.items()
+            if documents[number].inactive is None and is_in(scope, documents[number])
+        }
+
+    def _counted(self, ids: Iterable[str]) -> list[Entity]:
+        counts = Counter(entity for mentioned in self._served(EVERYTHING).values() for entity in mentioned)
+        return [replace(self._tables.entities[name], mention_count=counts[name]) for name in sorted(ids)]
+
+
+def _fits(name: str, words: Sequence[str]) -> bool:
+    held = surfaces(name)
+    return all(any(own.startswith(word) for own in held) for word in words)

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from clawmem.adapters.memory.tables import Tables
+from clawmem.ports.sessions import Session
+
+
+class MemorySessions:
+    """``SessionStore`` over a dictionary: the reference to read first."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def start(self, session_id: str, started_at: str, machine: str = "") -> None:
+        known = self.get(session_id) or Session(session_id, started_at, machine=machine)
+        self.save(replace(known, ended_at=None))
+
+    def end(self, session_id: str, ended_at: str) -> bool:
+        known = self.get(session_id)
+        if known:
+            self.save(replace(known, ended_at=ended_at))
+        return known is not None
+
+    def save(self, session: Session) -> None:
+        self._tables.sessions[session.id] = session
+
+    def get(self, session_id: str) -> Session | None:
+        return self._tables.sessions.get(session_id)
+
+    def recent(self, limit: int) -> list[Session]:
+        by_id = sorted(self._tables.sessions.values(), key=lambda session: session.id)
+        return sorted(by_id, key=lambda session: session.started_at, reverse=True)[: max(limit, 0)]
+
+    def covering(self, moment: str) -> Session | None:
+        latest_first = self.recent(len(self._tables.sessions))
+        return next((session for session in latest_first if _covers(session, moment)), None)
+
+
+def _covers(session: Session, moment: str) -> bool:
+    return session.started_at <= moment and (session.ended_at is None or moment <= session.ended_at)

@@ -1,0 +1,113 @@
+"""Texts compared word by word, by the static vectors of their words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from clawmem.adapters.models.static import StaticEmbedder
+from clawmem.ports.late_interaction import Matches
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float32]
+
+MOST_WORDS = 60_000  # kept with their vectors, 60 MB; then the vocabulary is begun anew
+
+
+class StaticWords:
+    """
+    ``LateInteraction`` without a model run.
+
+    A word is the sum of its tokens' vectors, and weighs what that sum is long: they were trained so that
+    frequent words came out short. Nothing is stored of a text; the words that a process has met keep
+    their vectors while it runs.
+    """
+
+    def __init__(self, embedder: StaticEmbedder | None = None) -> None:
+        """Raises `EmbeddingError` when the static vectors are missing."""
+        self._embedder = embedder or StaticEmbedder()
+        self._vocabulary = _Vocabulary(self._embedder)
+        self._lock = Lock()  # two questions may come at once
+
+    def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> Matches:
+        if not words or not texts:
+            return Matches(_shares([1.0] * len(words)), tuple(() for _ in texts))
+        with self._lock:
+            asked, *written = self._vocabulary.numbers([words, *texts])
+            vectors = self._vocabulary.vectors
+        return _compared(vectors, asked, written)
+
+
+class _Vocabulary:
+    """The words met so far, numbered, each with its vector; number 0 stands for a text without words."""
+
+    def __init__(self, embedder: StaticEmbedder) -> None:
+        self._embedder = embedder
+        self._number: dict[str, int] = {}
+        self.vectors = _nothing(embedder.dimensions)
+
+    def numbers(self, texts: Sequence[Sequence[str]]) -> list[list[int]]:
+        """The numbers of every word of every text."""
+        if len(self._number) > MOST_WORDS:
+            self._number, self.vectors = {}, _nothing(self._embedder.dimensions)
+        number = self._number
+        self._learn(sorted(set(chain.from_iterable(texts)) - number.keys()))
+        return [[number[word] for word in text] or [0] for text in texts]
+
+    def _learn(self, new: Sequence[str]) -> None:
+        import numpy as np
+
+        if new:
+            sums = self._embedder.token_sums([f" {word}" for word in new])
+            self._number.update(zip(new, range(len(self.vectors), len(self.vectors) + len(new)), strict=True))
+            self.vectors = np.concatenate([self.vectors, sums])
+
+
+def _nothing(dimensions: int) -> Floats:
+    import numpy as np
+
+    return np.zeros((1, dimensions), dtype=np.float32)
+
+
+def _compared(vectors: Floats, asked: list[int], written: list[list[int]]) -> Matches:
+    import numpy as np
+
+    starts = np.cumsum([0, *map(len, written[:-1])])
+    known, nth = np.unique(np.fromiter(chain.from_iterable(written), dtype=np.int64), return_inverse=True)
+    question, rows = vectors[asked], vectors[known]
+    weights = _lengths(question)
+    cosines = _products(_unit(question, weights), _unit(rows, _lengths(rows)))  # (words, known)
+    nearest = np.clip(np.maximum.reduceat(cosines[:, nth], starts, axis=1), 0, 1)
+    return Matches(_shares(weights.tolist()), tuple(map(tuple, nearest.T.tolist())))
+
+
+def _products(left: Floats, right: Floats) -> Floats:
+    import numpy as np
+
+    # Not ``@``: its threads wait for each other longer than these few numbers take.
+    products: Floats = np.einsum("ij,kj->ik", left, right)
+    return products
+
+
+def _lengths(rows: Floats) -> Floats:
+    import numpy as np
+
+    lengths: Floats = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return lengths
+
+
+def _unit(rows: Floats, lengths: Floats) -> Floats:
+    import numpy as np
+
+    unit: Floats = (rows / np.where(lengths > 0, lengths, 1)[:, None]).astype(np.float32, copy=False)
+    return unit
+
+
+def _shares(lengths: Sequence[float]) -> tuple[float, ...]:
+    total = sum(lengths) or 1.0
+    return tuple(length / total for length in lengths)

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.jotter import jotting
+from clawmem.ports.model_answers import answer_key
+
+_GET = "select answer from model_answers where key = ?"
+_KEEP = "insert or replace into model_answers (key, purpose, answer, kept_at) values (?, ?, ?, ?)"
+_TRIM = "delete from model_answers where kept_at < ?"
+_COUNTS = "select purpose, count(*) from model_answers group by purpose"
+
+
+class SqliteModelAnswers:
+    """``ModelAnswers`` in a table of the vault, written by a connection of its own."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def get(self, model: str, purpose: str, question: str) -> str | None:
+        found: str | None = self._db.value(_GET, (answer_key(model, purpose, question),))
+        return found
+
+    def keep(self, model: str, purpose: str, question: str, answer: str, *, at: str) -> None:
+        self.keep_all(model, purpose, {question: answer}, at=at)
+
+    def keep_all(self, model: str, purpose: str, answers: Mapping[str, str], *, at: str) -> None:
+        rows = [
+            (answer_key(model, purpose, question), purpose, answer, at)
+            for question, answer in answers.items()
+        ]
+        if rows:
+            with jotting(self._db) as jotter, jotter.atomic():
+                jotter.write_many(_KEEP, rows)
+
+    def trim(self, before: str) -> int:
+        with jotting(self._db) as jotter:
+            jotter.write(_TRIM, (before,))
+            return jotter.changes()
+
+    def counts(self) -> dict[str, int]:
+        return dict(self._db.rows(_COUNTS))

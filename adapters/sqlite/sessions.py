@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import json
+
+from clawmem.adapters.sqlite.database import Database, Row
+from clawmem.ports.sessions import Session
+
+_SELECT = "select id, started_at, ended_at, handoff_path, summary, files_changed, machine from sessions"
+_START = """
+insert into sessions (id, started_at, machine) values (?, ?, ?) on conflict (id) do update set ended_at = null
+"""
+_SAVE = "insert or replace into sessions values (?, ?, ?, ?, ?, ?, ?)"
+_COVERING = """
+where started_at <= :moment and (ended_at is null or ended_at >= :moment) order by started_at desc, id limit 1
+"""
+
+
+class SqliteSessions:
+    """``SessionStore`` in one table of the vault."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def start(self, session_id: str, started_at: str, machine: str = "") -> None:
+        self._db.write(_START, (session_id, started_at, machine))
+
+    def end(self, session_id: str, ended_at: str) -> bool:
+        self._db.write("update sessions set ended_at = ? where id = ?", (ended_at, session_id))
+        return self._db.changes() > 0
+
+    def save(self, session: Session) -> None:
+        times = (session.id, session.started_at, session.ended_at)
+        files = json.dumps(session.files_changed, ensure_ascii=False)
+        self._db.write(_SAVE, (*times, session.handoff_path, session.summary, files, session.machine))
+
+    def get(self, session_id: str) -> Session | None:
+        return _session(self._db.row(f"{_SELECT} where id = ?", (session_id,)))
+
+    def recent(self, limit: int) -> list[Session]:
+        sql = f"{_SELECT} order by started_at desc, id limit ?"
+        return [found for row in self._db.rows(sql, (max(limit, 0),)) if (found := _session(row))]
+
+    def covering(self, moment: str) -> Session | None:
+        return _session(self._db.row(f"{_SELECT} {_COVERING}", {"moment": moment}))
+
+
+def _session(row: Row | None) -> Session | None:
+    if row is None:
+        return None
+    session_id, started_at, ended_at, handoff_path, summary, files, machine = row
+    return Session(session_id, started_at, ended_at, handoff_path, summary, tuple(json.loads(files)), machine)

@@ -1,0 +1,110 @@
+"""How an answer came about, on paper; only loaded when somebody asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from clawmem.app.cli.rendering import show, show_table
+from clawmem.app.services.retrieval.receipts import LegRank, Receipt, ReceiptItem, ReceiptStage
+from clawmem.app.services.retrieval.replay import Change, Replay
+
+
+def item_lines(item: ReceiptItem) -> list[str]:
+    """
+    Why one answer stands where it stands: its score in terms, then a small table of the legs.
+
+    For each leg its rank, the score that means something to it alone, and what it was worth to the relevance.
+    """
+    terms = ", ".join(f"{name} {value:+.3f}" for name, value in item.terms.items() if round(value, 3))
+    return [
+        f"score: {terms or f'{item.score:.3f}'}",
+        _row_of_leg("relevance by leg: ", "rank", "score", "worth"),
+        *(_leg(name, item.legs.get(name), item.parts.get(name)) for name in _legs(item)),
+    ]
+
+
+def show_how(receipt: Receipt) -> None:
+    """What every answer shares: hits, stages, what was dropped, what was missing."""
+    hits = ", ".join(f"{name} {count}" for name, count in receipt.hits.items())
+    show(f"hits: {hits or 'none'}")
+    rows = [(s.name, s.came_in, s.went_out, f"{s.ms:.1f}", _said(s)) for s in receipt.stages]
+    show_table(("stage", "in", "out", "ms", ""), rows)
+
+
+def show_receipt(receipt: Receipt) -> None:
+    """A receipt that was kept, whole."""
+    asked = ", ".join(f"{name} {value}" for name, value in receipt.asked.items())
+    show(f"{receipt.verb}: {receipt.question}" + (f"  ({asked})" if asked else ""))
+    model = f", vectors of {receipt.model}" if receipt.model else ""
+    show(f"asked {receipt.asked_at}, {receipt.took_ms:g} ms, clawmem {receipt.version}{model}")
+    show("" if receipt.items else "nothing was found")
+    for rank, item in enumerate(receipt.items, start=1):
+        show(f"{rank}. {item.file}:{item.start_line}  #{item.docid}  {item.score:.3f}")
+        show("\n".join(f"    {line}" for line in item_lines(item)))
+    show("")
+    show_how(receipt)
+    for leg, reason in receipt.degraded.items():
+        show(f"degraded: {leg}: {reason}")
+
+
+def show_replay(replay: Replay) -> None:
+    """What became of each answer."""
+    show("")
+    show("Asked again of the vault as it is now:")
+    for circumstance in replay.circumstances:
+        show(f"  {circumstance}")
+    columns = ("", "then", "now", "score then", "now", "file", "why")
+    show_table(columns, [_row(change) for change in replay.changes])
+
+
+def receipt_record(receipt: Receipt) -> dict[str, Any]:
+    """A receipt for JSON, under the names of its parts."""
+    items = [{**item._asdict(), "legs": ranks_record(item.legs)} for item in receipt.items]
+    return {**receipt._asdict(), "items": items, "stages": [stage_record(stage) for stage in receipt.stages]}
+
+
+def explained_record(item: ReceiptItem) -> dict[str, object]:
+    """What ``--explain`` adds to one result for JSON."""
+    told = {"relevance": item.relevance, "legs": item.parts, "terms": item.terms}
+    return {**told, "ranks": ranks_record(item.legs)}
+
+
+def trace_record(receipt: Receipt) -> dict[str, object]:
+    """What all answers share, for JSON."""
+    stages = [stage_record(stage) for stage in receipt.stages]
+    return {"stages": stages, "degraded": receipt.degraded, "hits": receipt.hits}
+
+
+def ranks_record(legs: Mapping[str, LegRank]) -> dict[str, object]:
+    """The ranks of one answer in the legs that found it, for JSON."""
+    return {name: found._asdict() for name, found in legs.items()}
+
+
+def stage_record(stage: ReceiptStage) -> dict[str, object]:
+    """One stage for JSON."""
+    return {**stage._asdict(), "drops": [drop._asdict() for drop in stage.drops]}
+
+
+def _legs(item: ReceiptItem) -> Iterable[str]:
+    return dict.fromkeys([*item.legs, *item.parts])
+
+
+def _leg(name: str, found: LegRank | None, part: float | None) -> str:
+    rank, score = (str(found.rank), f"{found.score:.3f}") if found else ("", "")
+    return _row_of_leg(f"  {name}", rank, score, "" if part is None else f"{part:+.3f}")
+
+
+def _row_of_leg(name: str, rank: str, score: str, worth: str) -> str:
+    return f"{name:<24}{rank:>5}{score:>9}{worth:>9}".rstrip()
+
+
+def _said(stage: ReceiptStage) -> str:
+    dropped = (f"{count} {reason}" for reason, count in stage.dropped.items())
+    return "; ".join([*stage.notes, *dropped])
+
+
+def _row(change: Change) -> tuple[object, ...]:
+    ranks = [change.rank_then or "-", change.rank_now or "-"]
+    scores = ["-" if s is None else f"{s:.3f}" for s in (change.score_then, change.score_now)]
+    return (change.fate, *ranks, *scores, f"{change.file}:{change.start_line}", change.reason)

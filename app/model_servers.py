@@ -1,0 +1,58 @@
+"""The model servers that are named in the environment, and there alone: a key does not belong into a config file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class ModelServer(BaseModel):
+    """A server that was chosen instead of a model in this process."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    url: str = Field(min_length=1, description="Where it is.")
+    model: str | None = Field(default=None, description="Its model; the provider's usual one when not said.")
+    api_key: str | None = Field(default=None, repr=False, description="What it wants to see.")
+
+
+class EmbedServer(ModelServer):
+    """A server that makes the vectors."""
+
+    dimensions: int | None = Field(default=None, gt=0, description="How long its vectors shall be.")
+    max_chars: int = Field(default=6000, gt=0, description="What is cut off of a longer text.")
+    tokens_per_minute: int = Field(default=100_000, gt=0, description="What a provider lets through.")
+
+
+class RerankServer(ModelServer):
+    """A server that compares each answer with the question."""
+
+    max_document_chars: int = Field(default=4000, gt=0, description="How much of each answer it reads.")
+
+
+# By the field of the settings: the beginning of its variables' names, and how each goes on.
+_COMMON = {"url": "URL", "model": "MODEL", "api_key": "API_KEY"}
+_VARIABLES: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "embed_server": (
+        "CLAWMEM_EMBED_",
+        {
+            **_COMMON,
+            "dimensions": "DIMENSIONS",
+            "max_chars": "MAX_CHARS",
+            "tokens_per_minute": "TPM_LIMIT",
+        },
+    ),
+    "llm_server": ("CLAWMEM_LLM_", _COMMON),
+    "rerank_server": ("CLAWMEM_RERANK_", {**_COMMON, "max_document_chars": "MAX_DOC_CHARS"}),
+}
+
+
+def servers_in(env: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """What *env* says about each server whose URL it names, by field of the settings; not yet checked."""
+    found = {}
+    for server, (prefix, fields) in _VARIABLES.items():
+        said = {field: env[prefix + end] for field, end in fields.items() if env.get(prefix + end)}
+        if "url" in said:
+            found[server] = said
+    return found

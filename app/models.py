@@ -1,0 +1,155 @@
+"""Which models play which role: a server that was named, else a model in this process, else nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from clawmem.app.container import late
+from clawmem.app.services.models.selection import Choice, Option, Provider, first_of, the_only
+from clawmem.app.services.models.watching import Watch, WatchedEmbedder, WatchedGenerator, WatchedReranker
+from clawmem.ports.clock import Clock
+from clawmem.ports.errors import ConfigError
+from clawmem.ports.model_failures import ModelFailures, ModelRole
+
+Server = Mapping[str, Any]
+"""What the settings say about a server, by name; empty when none was named."""
+
+_HTTP = "clawmem.adapters.http"
+_LLAMA = "clawmem.adapters.llama.factories"
+
+
+class Surroundings(NamedTuple):
+    """What every model is made with; *stack* closes it at the end."""
+
+    failures: ModelFailures
+    clock: Clock
+    stack: ExitStack
+
+
+class LocalModels(NamedTuple):
+    """Large models in this process: where they are kept, and whether they may be run and downloaded."""
+
+    folder: str
+    allowed: bool
+    may_download: bool
+
+
+class _Part(NamedTuple):
+    """How the model of a role is made."""
+
+    variable: str
+    at_a_server: str
+    in_process: str
+    local_name: str
+    watched: Callable[[Any, Watch], Any]
+
+
+_PARTS = {
+    ModelRole.EMBEDDER: _Part(
+        variable="CLAWMEM_EMBED_URL",
+        at_a_server=f"{_HTTP}.embedder:http_embedder",
+        in_process=f"{_LLAMA}:local_embedder",
+        local_name="embeddinggemma",
+        watched=WatchedEmbedder,
+    ),
+    ModelRole.GENERATOR: _Part(
+        variable="CLAWMEM_LLM_URL",
+        at_a_server=f"{_HTTP}.generator:http_generator",
+        in_process=f"{_LLAMA}:local_generator",
+        local_name="qmd-query-expansion",
+        watched=WatchedGenerator,
+    ),
+    ModelRole.RERANKER: _Part(
+        variable="CLAWMEM_RERANK_URL",
+        at_a_server=f"{_HTTP}.reranker:http_reranker",
+        in_process=f"{_LLAMA}:local_reranker",
+        local_name="qwen3-reranker",
+        watched=WatchedReranker,
+    ),
+}
+_FORBIDDEN = "CLAWMEM_NO_LOCAL_MODELS forbids a model in this process"
+
+
+def served(role: ModelRole, server: Server, around: Surroundings) -> Choice[Any]:
+    """
+    The model of a server that was named; nothing is asked of it yet.
+
+    Raises:
+        ConfigError: an address, provider or key that cannot be meant.
+    """
+    part, address = _PARTS[role], address_of(server)
+
+    def build() -> Any:
+        said = {name: value for name, value in server.items() if name != "url"}
+        made = late(part.at_a_server, extra="http")(server["url"], around.clock, **said)
+        return _kept(role, address, made, around)
+
+    return the_only(role, Option(address, f"{part.variable} names it", build))
+
+
+def chosen(role: ModelRole, server: Server, local: LocalModels, around: Surroundings) -> Choice[Any]:
+    """
+    Who plays a role that nobody has to play; no weights are loaded yet.
+
+    Raises:
+        ConfigError: a server was named that cannot be meant.
+    """
+    if server:
+        return served(role, server, around)
+    unnamed = f"{_PARTS[role].variable} names no server"
+    if not local.allowed:
+        return first_of(role, [], without=f"{unnamed}, and {_FORBIDDEN}")
+    return first_of(
+        role, [_in_process(role, unnamed, local, around)], without=f"{unnamed}, and there is no model here"
+    )
+
+
+def in_process(role: ModelRole, local: LocalModels, around: Surroundings) -> Choice[Any]:
+    """
+    The large model of a role, in this process, because it was asked for; no weights are loaded yet.
+
+    Raises:
+        ConfigError: it is not there, what runs it is not installed, or such models are forbidden.
+    """
+    if not local.allowed:
+        raise ConfigError(f"{_FORBIDDEN}. Choose another, or leave the variable out.")
+    return the_only(role, _in_process(role, "the settings name it", local, around))
+
+
+def address_of(server: Server) -> str:
+    """Where a server is, as it may be shown: without the password that some addresses hold."""
+    url = str(server["url"]).strip()
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+def of_catalogue(selection: tuple[str, str]) -> Provider:
+    """The embedder in this process: the name of a known model, and why it was selected."""
+    name, reason = selection
+    return Provider(ModelRole.EMBEDDER, name, reason)
+
+
+def _in_process(role: ModelRole, reason: str, local: LocalModels, around: Surroundings) -> Option[Any]:
+    part = _PARTS[role]
+
+    def build() -> Any:
+        # Looked for here, too: importing what would run it costs more than finding that it is not there.
+        if not local.may_download and not Path(local.folder, f"{part.local_name}.gguf").is_file():
+            raise ConfigError(f"{part.local_name!r} is not there. Run: clawmem models add {part.local_name}")
+        made = late(part.in_process, extra="local")(local.folder, may_download=local.may_download)
+        return _kept(role, part.local_name, made, around)
+
+    return Option(part.local_name, reason, build)
+
+
+def _kept(role: ModelRole, name: str, made: Any, around: Surroundings) -> Any:
+    """A model under watch, closed at the end."""
+    around.stack.callback(made.close)
+    return _PARTS[role].watched(made, Watch(around.failures, around.clock, role, name))

@@ -1,0 +1,93 @@
+"""What was changed around a document, and who was at work then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clawmem.app.services.documents.docids import docids
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.records import Document
+from clawmem.ports.sessions import Session
+from clawmem.ports.vault import Vault
+
+AROUND = 5
+MOST_AROUND = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A document of a timeline with its short id."""
+
+    document: Document
+    docid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """
+    A document with what was changed just before and after it, oldest first on both sides.
+
+    ``total`` counts the documents of the whole order. ``session`` is the one in which the document was changed.
+    """
+
+    focus: Entry
+    before: tuple[Entry, ...]
+    after: tuple[Entry, ...]
+    total: int
+    session: Session | None
+
+
+class ReadTimeline:
+    """Reads the order of changes around one document."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+
+    def __call__(
+        self,
+        document: Document,
+        *,
+        before: int = AROUND,
+        after: int = AROUND,
+        same_collection: bool = False,
+    ) -> Timeline:
+        """
+        The neighbours of *document* among all served documents, or those of its collection.
+
+        Args:
+            before: How many that were changed before it, 1 to 20.
+            after: How many that were changed after it, 1 to 20.
+
+        Raises:
+            InvalidInput: ``OUT_OF_BOUNDS``, either number outside of that.
+        """
+        _check("before", before)
+        _check("after", after)
+        within = document.collection if same_collection else None
+        earlier = self._vault.chronology.before(document.id, before, within)
+        later = self._vault.chronology.after(document.id, after, within)
+        entries = self._entries([*earlier, document.id, *later])
+        return Timeline(
+            focus=entries[document.id],
+            before=tuple(entries[number] for number in earlier if number in entries),
+            after=tuple(entries[number] for number in later if number in entries),
+            total=self._total(within),
+            session=self._vault.sessions.covering(document.modified_at),
+        )
+
+    def _entries(self, document_ids: Sequence[int]) -> dict[int, Entry]:
+        documents = self._vault.documents.many(document_ids)
+        names = docids(self._vault.documents, list(documents.values()))
+        return {number: Entry(documents[number], names[number]) for number in documents}
+
+    def _total(self, collection: str | None) -> int:
+        counts = self._vault.documents.collections()
+        return sum(counts.values()) if collection is None else counts.get(collection, 0)
+
+
+def _check(what: str, number: int) -> None:
+    if not 1 <= number <= MOST_AROUND:
+        raise InvalidInput(
+            "OUT_OF_BOUNDS", f"{number} documents {what} cannot be shown; choose 1 to {MOST_AROUND}."
+        )

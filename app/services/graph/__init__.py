@@ -1,0 +1,1 @@
+"""The graph between documents: making it, and following it."""

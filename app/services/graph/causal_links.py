@@ -1,0 +1,52 @@
+"""What led to a document and what it led to."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from clawmem.domain.graph.causal import DEPTH, CausalLink, Direction, causal_links
+from clawmem.ports.records import Document
+from clawmem.ports.relations import Relation, RelationKind
+from clawmem.ports.vault import Vault
+
+RELATIONS = 100  # of each document and direction, the heaviest
+
+
+@dataclass(frozen=True, slots=True)
+class CausalStep:
+    """A document of a chain: how far from its beginning, which way, and what is said about the step to it."""
+
+    document: Document
+    depth: int
+    direction: Direction
+    weight: float
+    reasoning: str
+
+
+class CausalLinks:
+    """Chains of causal relations, between served documents."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+
+    def __call__(
+        self, document: Document, direction: Direction = Direction.BOTH, depth: int = DEPTH
+    ) -> list[CausalStep]:
+        """See `clawmem.domain.graph.causal.causal_links`."""
+        links = causal_links(document.id, self, direction, depth)
+        documents = self._vault.documents.many(link.document_id for link in links)
+        return [_step(documents[link.document_id], link) for link in links]
+
+    def outbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
+        """Effects."""
+        return self._vault.relations.outbound(nodes, kinds, limit=RELATIONS)
+
+    def inbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
+        """Causes."""
+        return self._vault.relations.inbound(nodes, kinds, limit=RELATIONS)
+
+
+def _step(document: Document, link: CausalLink) -> CausalStep:
+    reasoning = str(link.relation.metadata.get("reasoning", ""))
+    return CausalStep(document, link.depth, link.direction, link.relation.weight, reasoning)

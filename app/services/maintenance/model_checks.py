@@ -1,0 +1,194 @@
+"""Whether the models do what they are there for, and whether the stored vectors are still theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from operator import attrgetter
+from time import perf_counter
+from typing import NamedTuple, TypeVar
+
+from clawmem.app.services.maintenance.canaries import (
+    GOLDEN,
+    SAME,
+    cosine,
+    embedder_fault,
+    generator_fault,
+    listed,
+    reranker_fault,
+)
+from clawmem.app.services.maintenance.finding import Check, Finding, spread
+from clawmem.app.services.models.selection import NONE, Provider
+from clawmem.ports.embedder import Embedder
+from clawmem.ports.errors import EmbeddingError, ModelError
+from clawmem.ports.generator import Generator
+from clawmem.ports.model_failures import ModelRole
+from clawmem.ports.records import Document, EmbedState, Vector, embedding_text
+from clawmem.ports.reranker import Reranker
+from clawmem.ports.vault import Vault
+
+SAMPLE = 20  # stored vectors that are computed again
+
+MODEL = "model"
+CANARY = "model canary"
+STORED = "stored vectors"
+GENERATOR = "generator"
+RERANKER = "reranker"
+
+_EMBED_AGAIN = "Run: clawmem embed --force"
+_REPAIR = "Configure another model, or repair this one, then run: clawmem embed --force"
+_WAYS_OUT = {
+    GENERATOR: "Repair the model, or leave it out (CLAWMEM_LLM_URL): questions are then not expanded.",
+    RERANKER: "Repair the model, or leave it out (CLAWMEM_RERANK_URL): answers are then not reranked.",
+}
+_PLACE = attrgetter("collection", "path")
+
+Model = TypeVar("Model")
+
+
+def _nobody() -> None:
+    return None
+
+
+class Models(NamedTuple):
+    """The models that are examined, each made when it is asked for; ``None`` where nobody plays the role."""
+
+    embedder: Callable[[], Embedder | None] = _nobody
+    generator: Callable[[], Generator | None] = _nobody
+    reranker: Callable[[], Reranker | None] = _nobody
+    roles: Callable[[], Sequence[Provider]] = tuple
+
+
+class ModelChecks:
+    """The checks that ask the models; nothing is changed, of stored vectors a sample is read."""
+
+    def __init__(self, vault: Vault, models: Models) -> None:
+        self._vault = vault
+        self._models = models
+
+    def checks(self) -> dict[str, Check]:
+        """Every check by its name, in their order."""
+        return {
+            MODEL: self._model,
+            CANARY: self._canary,
+            STORED: self._stored,
+            GENERATOR: self._generator,
+            RERANKER: self._reranker,
+        }
+
+    # -- the embedder -------------------------------------------------------------------------------
+
+    def _model(self) -> Finding:
+        return self._by(ModelRole.EMBEDDER, self._model_of(self._models.embedder()))
+
+    def _model_of(self, embedder: Embedder | None) -> Finding:
+        stored = self._vault.embeddings.fingerprint()
+        if embedder is None:
+            detail = (
+                f"none; the vectors of {stored!r} answer nothing" if stored else "none; search is by words"
+            )
+            return Finding(MODEL, stored is None, detail, "Configure that model again." if stored else "")
+        asked = embedder.fingerprint
+        if stored not in (None, asked):
+            return Finding(
+                MODEL, False, f"{asked!r}, {self._of_another(asked, stored)}", "Run: clawmem embed"
+            )
+        return Finding(MODEL, True, f"{asked!r}, as the vectors" if stored else f"{asked!r}; no vectors yet")
+
+    def _of_another(self, asked: str, stored: str | None) -> str:
+        building = self._vault.embeddings.building()
+        if building is None or building.fingerprint != asked:
+            return f"but the vectors are of {stored!r}"
+        return f"whose vectors are {building.share:.0%} made; until then those of {stored!r} answer"
+
+    def _canary(self) -> Finding:
+        embedder = self._models.embedder()
+        if embedder is None:
+            return Finding(CANARY, True, "no model, nothing to try")
+        well = f"{len(GOLDEN)} of {len(GOLDEN)} questions are nearest to what they mean"
+        return _judged(CANARY, embedder, embedder_fault, well, _REPAIR)
+
+    def _stored(self) -> Finding:
+        embedder = self._models.embedder()
+        if embedder is None or self._vault.embeddings.fingerprint() != embedder.fingerprint:
+            return Finding(STORED, True, "not compared: there are none of this model")
+        sample = list(self._sample())
+        fresh = embedder.embed_documents([text for _, text, _ in sample])
+        cosines = [cosine(vector, new) for (_, _, vector), new in zip(sample, fresh, strict=True)]
+        pairs = zip(sample, cosines, strict=True)
+        wrong = [document.display_path for (document, _, _), likeness in pairs if not likeness >= SAME]
+        if wrong:
+            return Finding(STORED, False, _differing(wrong, cosines), _EMBED_AGAIN)
+        return Finding(STORED, True, f"{len(sample)} computed again, all the same")
+
+    def _sample(self) -> Iterator[tuple[Document, str, Vector]]:
+        """A text and its stored vector, one a document, of documents spread evenly over the paths."""
+        synced = [d for d in self._vault.documents.latest() if d.embed_state is EmbedState.SYNCED]
+        for document in spread(sorted(synced, key=_PLACE), SAMPLE):
+            vectors = self._vault.embeddings.of_document(document.id)
+            if vectors:
+                middle = vectors[len(vectors) // 2]
+                texts = {
+                    p.seq: embedding_text(p.context, p.text)
+                    for p in self._vault.documents.fragments(document.id)
+                }
+                yield document, texts[middle.key.seq], middle.vector
+
+    # -- the others ---------------------------------------------------------------------------------
+
+    def _generator(self) -> Finding:
+        generator = self._models.generator()
+        if generator is None:
+            return self._by(ModelRole.GENERATOR, Finding(GENERATOR, True, NONE))
+        found = _judged(
+            GENERATOR, generator, generator_fault, "it writes JSON as asked", _WAYS_OUT[GENERATOR]
+        )
+        return self._by(ModelRole.GENERATOR, found)
+
+    def _reranker(self) -> Finding:
+        reranker = self._models.reranker()
+        if reranker is None:
+            return self._by(ModelRole.RERANKER, Finding(RERANKER, True, NONE))
+        well = f"{len(GOLDEN)} of {len(GOLDEN)} questions get their answer first"
+        found = _judged(RERANKER, reranker, reranker_fault, well, _WAYS_OUT[RERANKER])
+        return self._by(ModelRole.RERANKER, found)
+
+    def _by(self, role: ModelRole, finding: Finding) -> Finding:
+        """*finding*, with who plays *role* and why."""
+        provider = self._providers.get(role)
+        if provider is None:
+            return finding
+        why = "; ".join([f"{provider.chosen}, because {provider.reason}", *provider.passed_over])
+        told = why if finding.detail == provider.chosen else f"{why}; {finding.detail}"
+        return replace(finding, detail=told, provider=provider)
+
+    @cached_property
+    def _providers(self) -> dict[ModelRole, Provider]:
+        return {provider.role: provider for provider in self._models.roles()}
+
+
+def _judged(
+    name: str, model: Model, fault_of: Callable[[Model], str | None], well: str, way_out: str
+) -> Finding:
+    """What a canary says of *model*, and how long it took."""
+    began = perf_counter()
+    try:
+        fault = fault_of(model)
+    except (ModelError, EmbeddingError) as error:
+        fault = str(error)
+    took = f"{(perf_counter() - began) * 1000:.0f} ms"
+    if fault:
+        return Finding(name, False, f"{fault} ({took})", way_out)
+    return Finding(name, True, f"{well}, in {took}")
+
+
+def _differing(wrong: Sequence[str], cosines: Sequence[float]) -> str:
+    """How many vectors are others now, and what that means: a model changes all of them, damage a few."""
+    cause = (
+        "another model, or the same with other settings, answers under its name"
+        if len(wrong) == len(cosines)
+        else "these were damaged, or made from other texts"
+    )
+    what = f"{len(wrong)} of {len(cosines)} differ from what the model gives now"
+    return f"{what} (cosine down to {min(cosines):.3f}): {cause}: {listed(wrong)}"

@@ -1,0 +1,1 @@
+"""Who plays which role among the models, why, and what went wrong with them."""

@@ -1,0 +1,150 @@
+"""Models under watch: what goes wrong with one at run time is written down, and that it answers again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+
+from clawmem.domain.documents.times import iso_utc
+from clawmem.ports.clock import Clock
+from clawmem.ports.embedder import Embedder
+from clawmem.ports.errors import EmbeddingError, InputTooLong, ModelError
+from clawmem.ports.generator import Generator, JsonSchema
+from clawmem.ports.model_failures import ModelFailure, ModelFailures, ModelRole
+from clawmem.ports.records import Vector
+from clawmem.ports.reranker import Reranker
+
+AGAIN_MS = 60_000  # a server that is down fails every question; once a minute is enough to know it by
+
+
+class Watch:
+    """
+    Notes the last failure of one role, and the first answer after it.
+
+    Nothing is asked of the vault as long as nothing fails, but once when the first answer comes. Whatever is
+    wrong with the diary, the model's answer or error stands.
+    """
+
+    def __init__(self, failures: ModelFailures, clock: Clock, role: ModelRole, model: str) -> None:
+        """
+        Args:
+            model: Its name or address, as it is told to a person.
+        """
+        self._failures = failures
+        self._clock = clock
+        self._role = role
+        self._model = model
+        self._may_have_failed = True  # in an earlier process
+        self._noted_ms: int | None = None
+
+    @contextmanager
+    def naming(self) -> Iterator[None]:
+        """What a model says about itself, of which it may know the answer by heart; its errors pass through."""
+        try:
+            yield
+        except InputTooLong:
+            raise  # which says something about the text
+        except (ModelError, EmbeddingError) as error:
+            self._failed(error)
+            raise
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """What the model itself has to answer; its errors pass through."""
+        with self.naming():
+            yield
+        self._answered()
+
+    def _failed(self, error: ModelError | EmbeddingError) -> None:
+        now_ms = self._clock.now_ms()
+        if self._noted_ms is not None and 0 <= now_ms - self._noted_ms < AGAIN_MS:
+            return
+        self._noted_ms, self._may_have_failed = now_ms, True
+        # The reason alone: the sentence around it repeats the address, and what to do is said at the time.
+        reason = str(getattr(error, "reason", error))
+        with suppress(Exception):
+            self._failures.record(ModelFailure(self._role, self._model, iso_utc(now_ms), reason))
+
+    def _answered(self) -> None:
+        if not self._may_have_failed:
+            return
+        self._noted_ms, self._may_have_failed = None, False
+        with suppress(Exception):
+            last = self._failures.latest().get(self._role)
+            if last is not None and last.model == self._model and last.answered_at is None:
+                self._failures.record(replace(last, answered_at=iso_utc(self._clock.now_ms())))
+
+
+class WatchedEmbedder:
+    """``Embedder`` under watch."""
+
+    def __init__(self, embedder: Embedder, watch: Watch) -> None:
+        self._embedder = embedder
+        self._watch = watch
+
+    @property
+    def fingerprint(self) -> str:
+        with self._watch.naming():
+            return self._embedder.fingerprint
+
+    @property
+    def dimensions(self) -> int:
+        with self._watch.naming():
+            return self._embedder.dimensions
+
+    def embed_query(self, text: str) -> Vector:
+        with self._watch.asking():
+            return self._embedder.embed_query(text)
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        with self._watch.asking():
+            return self._embedder.embed_documents(texts)
+
+
+class WatchedGenerator:
+    """``Generator`` under watch."""
+
+    def __init__(self, generator: Generator, watch: Watch) -> None:
+        self._generator = generator
+        self._watch = watch
+
+    @property
+    def fingerprint(self) -> str:
+        with self._watch.naming():
+            return self._generator.fingerprint
+
+    def generate(
+        self,
+        prompt: str,
+        *,
+        timeout_s: float,
+        max_tokens: int,
+        temperature: float = 0.0,
+        schema: JsonSchema | None = None,
+    ) -> str:
+        with self._watch.asking():
+            return self._generator.generate(
+                prompt, timeout_s=timeout_s, max_tokens=max_tokens, temperature=temperature, schema=schema
+            )
+
+
+class WatchedReranker:
+    """``Reranker`` under watch."""
+
+    def __init__(self, reranker: Reranker, watch: Watch) -> None:
+        self._reranker = reranker
+        self._watch = watch
+
+    @property
+    def fingerprint(self) -> str:
+        with self._watch.naming():
+            return self._reranker.fingerprint
+
+    @property
+    def max_document_chars(self) -> int:
+        return self._reranker.max_document_chars
+
+    def rerank(self, query: str, documents: Sequence[str], *, timeout_s: float) -> list[float]:
+        with self._watch.asking():
+            return self._reranker.rerank(query, documents, timeout_s=timeout_s)

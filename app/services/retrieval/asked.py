@@ -1,0 +1,56 @@
+"""A request as JSON: what of it is not as usual, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.domain.retrieval.query_forms import query_forms
+
+_APART = frozenset({"query", "forms", "now_ms"})  # the question, what is read out of it, and the moment
+
+
+def written_down(request: RetrievalRequest) -> dict[str, Any]:
+    """The parameters of *request* that differ from the usual ones, by name, as JSON holds them."""
+    return _unusual(request)
+
+
+def request_again(question: str, asked: Mapping[str, Any], now_ms: int) -> RetrievalRequest:
+    """
+    The request that `written_down` wrote down, asked at another time.
+
+    A parameter that this version does not know is left out.
+
+    Raises:
+        ValueError: a value that this version does not know.
+    """
+    return RetrievalRequest(question, query_forms(question), now_ms, **_chosen(RetrievalRequest, asked))
+
+
+def _unusual(record: Any) -> dict[str, Any]:
+    chosen = [one for one in fields(record) if one.name not in _APART]
+    found = {one.name: (getattr(record, one.name), one.default) for one in chosen}
+    return {name: _plain(value) for name, (value, usual) in found.items() if value != usual}
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        return _unusual(value)
+    if isinstance(value, frozenset):
+        return sorted(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _chosen(kind: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
+    usual = {one.name: one.default for one in fields(kind)}
+    return {name: _typed(usual[name], value) for name, value in asked.items() if name in usual}
+
+
+def _typed(usual: Any, value: Any) -> Any:
+    """*value* out of JSON, of the kind that the usual value has."""
+    kind: Any = type(usual)
+    if usual is None or value is None:
+        return value
+    return kind(**_chosen(kind, value)) if is_dataclass(usual) else kind(value)

@@ -1,0 +1,121 @@
+"""From an answer and its trace to the receipt: why each document stands where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from clawmem.app.services.retrieval.answer import Answer, Result
+from clawmem.app.services.retrieval.asked import written_down
+from clawmem.app.services.retrieval.receipts import (
+    LegRank,
+    Receipt,
+    ReceiptDrop,
+    ReceiptItem,
+    ReceiptStage,
+)
+from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
+from clawmem.app.services.retrieval.trace import StageTrace
+from clawmem.domain.documents.times import iso_utc
+from clawmem.ports.records import FragmentKey, Hit, Span
+from clawmem.ports.vault import Vault
+
+DIGITS = 4  # after the point: as many as anybody compares; more would double a receipt
+
+
+class Occasion(NamedTuple):
+    """Where and how an answer was given: the verb, how long it took, and which clawmem it was."""
+
+    verb: str
+    took_ms: float
+    version: str
+
+
+class Explain:
+    """Writes receipts. Done when the answer stands already, so that no answer waits for it."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+
+    def __call__(self, answer: Answer, request: RetrievalRequest, occasion: Occasion) -> Receipt:
+        """How *answer* came about, with its ranks in every leg that found it; numbers have four digits."""
+        ranks = self.ranks(answer, request)
+        return Receipt(
+            verb=occasion.verb,
+            question=answer.query,
+            asked_at=iso_utc(request.now_ms),
+            took_ms=round(occasion.took_ms, 1),
+            version=occasion.version,
+            model=self._vault.embeddings.fingerprint(),
+            asked=written_down(request),
+            items=tuple(_item(result, legs) for result, legs in zip(answer.results, ranks, strict=True)),
+            stages=tuple(map(_stage, answer.trace.stages)),
+            hits=dict(answer.trace.hits),
+            degraded=dict(answer.trace.degraded),
+        )
+
+    def ranks(self, answer: Answer, request: RetrievalRequest) -> list[dict[str, LegRank]]:
+        """
+        For each result the best rank, from 1, and the raw score in every leg that found it.
+
+        A document was found when any of its fragments was, a line when a fragment that holds it was.
+        """
+        wanted = {result.document.id for result in answer.results}
+        by_leg = {name: _ranked(hits, wanted) for name, hits in answer.trace.legs.items()}
+        if request.unit is Unit.DOCUMENT:
+            return [_found(by_leg, result, None) for result in answer.results]
+        spans = self._vault.documents.spans(key for hits in by_leg.values() for _, key, _ in hits)
+        return [_found(by_leg, result, spans) for result in answer.results]
+
+
+Ranked = tuple[int, FragmentKey, float]
+
+
+def _ranked(hits: Sequence[Hit], wanted: Iterable[int]) -> list[Ranked]:
+    ranks = enumerate(hits, start=1)
+    return [(rank, hit.key, round(hit.score, DIGITS)) for rank, hit in ranks if hit.key.document_id in wanted]
+
+
+def _found(
+    by_leg: Mapping[str, Sequence[Ranked]], result: Result, spans: Mapping[FragmentKey, Span] | None
+) -> dict[str, LegRank]:
+    found = {}
+    for name, hits in by_leg.items():
+        own = (LegRank(rank, score) for rank, key, score in hits if _is_of(key, result, spans))
+        if first := next(own, None):
+            found[name] = first
+    return found
+
+
+def _is_of(key: FragmentKey, result: Result, spans: Mapping[FragmentKey, Span] | None) -> bool:
+    if key.document_id != result.document.id:
+        return False
+    if spans is None:
+        return True
+    span = spans.get(key)
+    return span is not None and span.start_line <= result.start_line and result.end_line <= span.end_line
+
+
+def _item(result: Result, legs: Mapping[str, LegRank]) -> ReceiptItem:
+    return ReceiptItem(
+        document_id=result.document.id,
+        docid=result.docid,
+        file=result.document.display_path,
+        start_line=result.start_line,
+        end_line=result.end_line,
+        score=round(result.score, DIGITS),
+        relevance=round(result.relevance, DIGITS),
+        legs=legs,
+        parts=_rounded(result.legs),
+        terms=_rounded(result.terms),
+    )
+
+
+def _stage(stage: StageTrace) -> ReceiptStage:
+    drops = (ReceiptDrop(d.document_id, round(d.score, DIGITS), d.reason) for d in stage.drops)
+    flow = (stage.name, stage.came_in, stage.went_out, round(stage.ms, 1))
+    return ReceiptStage(*flow, tuple(stage.notes), dict(stage.dropped), tuple(drops))
+
+
+def _rounded(numbers: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(value, DIGITS) for name, value in numbers.items()}

@@ -1,0 +1,28 @@
+"""A leg that keeps to the time which the question names."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from clawmem.app.services.retrieval.legs.ask_all import Leg, LegAnswer
+from clawmem.app.services.retrieval.legs.temporal import within
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.work import Work
+from clawmem.domain.retrieval.temporal import temporal_range
+
+
+def in_named_time(leg: Leg) -> Leg:
+    """
+    *leg* among what was written in the time that the question names; among everything where that holds nothing.
+
+    A document may speak of a time in which it was not written, so an empty stretch is no answer.
+    """
+
+    def search(request: RetrievalRequest, work: Work) -> LegAnswer:
+        named = temporal_range(request.query, now_ms=request.now_ms)
+        if named is None:
+            return leg(request, work)
+        answer = leg(replace(request, scope=within(request.scope, named)), work)
+        return answer if any(answer.hits.values()) else leg(request, work)
+
+    return search

@@ -1,0 +1,44 @@
+"""The leg of time: what was written when the question says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from clawmem.app.services.retrieval.legs.ask_all import Leg, LegAnswer
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.work import Work
+from clawmem.domain.retrieval.grains import TIME
+from clawmem.domain.retrieval.temporal import TimeRange, temporal_range
+from clawmem.ports.records import FragmentKey, Hit, Scope
+from clawmem.ports.vault import Vault
+
+DEPTH = 200  # documents of a named time; of a longer time the last ones
+
+
+def temporal_leg(vault: Vault) -> Leg:
+    """
+    The documents of the time that the question names, each with 1.0; nothing where it names none.
+
+    A share of the score, not a filter: a document may speak of a time in which it was not written.
+    """
+
+    def search(request: RetrievalRequest, work: Work) -> LegAnswer:
+        named = temporal_range(request.query, now_ms=request.now_ms)
+        if named is None:
+            return LegAnswer({})
+        written = vault.documents.latest(within(request.scope, named), limit=DEPTH)
+        hits = [Hit(FragmentKey(document.id, 0), 1.0) for document in written]
+        return LegAnswer({TIME: hits}, note=f"the time it names: {_said(named)}")
+
+    return search
+
+
+def within(scope: Scope, named: TimeRange) -> Scope:
+    """*scope*, narrowed to the time that the question names."""
+    starts = [moment for moment in (scope.authored_from, named.authored_from) if moment]
+    ends = [moment for moment in (scope.authored_until, named.authored_until) if moment]
+    return replace(scope, authored_from=max(starts, default=None), authored_until=min(ends, default=None))
+
+
+def _said(named: TimeRange) -> str:
+    return f"{(named.authored_from or '')[:10]} up to {(named.authored_until or '')[:10]}"

@@ -1,0 +1,79 @@
+"""``intent_search``: by words and meaning, steered by what the question asks for, and along the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from clawmem.app.services.retrieval.answer import Answer, describe
+from clawmem.app.services.retrieval.legs.ask_all import AskAll
+from clawmem.app.services.retrieval.legs.lexical import lexical_leg
+from clawmem.app.services.retrieval.legs.named_time import in_named_time
+from clawmem.app.services.retrieval.legs.vector import vector_leg
+from clawmem.app.services.retrieval.nearness import AskedOnce
+from clawmem.app.services.retrieval.pipeline import Pipeline
+from clawmem.app.services.retrieval.pipelines.with_models import NO_MODELS, Models, second_reading
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.stages.classify import classify
+from clawmem.app.services.retrieval.stages.cut import cut
+from clawmem.app.services.retrieval.stages.fuse_by_intent import fuse_by_intent
+from clawmem.app.services.retrieval.stages.graph import graph
+from clawmem.app.services.retrieval.stages.score import score
+from clawmem.app.services.retrieval.work import Stage
+from clawmem.domain.retrieval.intent import Intent
+from clawmem.ports.embedder import Embedder
+from clawmem.ports.vault import Vault
+
+NO_STAGES: Mapping[str, Stage] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class IntentAnswer(Answer):
+    """An answer that says what the question was taken to ask for, and how sure that is, in [0, 1]."""
+
+    intent: Intent = Intent.WHAT
+    confidence: float = 0.0
+
+
+class IntentSearch(Pipeline):
+    """A pipeline whose answer says the intent."""
+
+    def __call__(self, request: RetrievalRequest) -> IntentAnswer:
+        """Answer a question, with places and snippets, and with what it was taken to ask for."""
+        work, trace = self.rank(request)
+        results = describe(self._vault, request, work.candidates)
+        if work.intent is None:
+            raise ValueError("an intent search has a stage that classifies the question")
+        return IntentAnswer(request.query, results, trace, work.intent.intent, work.intent.confidence)
+
+
+def intent_search(
+    vault: Vault,
+    embedder: Embedder,
+    *,
+    intent: Intent | None = None,
+    with_graph: bool = True,
+    models: Models = NO_MODELS,
+) -> IntentSearch:
+    """
+    What the question asks for decides how words and meaning are weighed and which relations are followed.
+
+    Args:
+        intent: What it asks for, if that is known.
+        models: A generator is asked where the question's words leave its intent open; with a reranker the best are read once more before they are scored.
+    """
+    asked_once = AskedOnce(embedder)
+    legs = {"lexical": lexical_leg(vault), "vector": vector_leg(vault, asked_once)}
+    return IntentSearch(
+        vault,
+        {
+            "classify": classify(intent, models.generator, vault.answers),
+            "search": AskAll({name: in_named_time(leg) for name, leg in legs.items()}),
+            "fuse": fuse_by_intent(vault),
+            **({"graph": graph(vault, asked_once)} if with_graph else NO_STAGES),
+            **second_reading(vault, models),
+            "score": score(vault),
+            "cut": cut,
+        },
+    )

@@ -1,0 +1,107 @@
+"""``memory_retrieve``: one way in, from which each question takes the way that it calls for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+
+from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.retrieval.pipelines.intent_search import IntentAnswer
+from clawmem.app.services.retrieval.pipelines.query_plan import PlanAnswer, PlannedClause
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.domain.retrieval.intent import Intent
+from clawmem.domain.retrieval.routing import Route, route
+from clawmem.ports.errors import ClawmemError
+from clawmem.ports.sessions import Session
+from clawmem.ports.vault import Vault
+
+Ask = Callable[[RetrievalRequest], Answer]
+
+SEARCH, VSEARCH = "search", "vsearch"
+WAYS: Mapping[Route, str] = MappingProxyType(
+    {
+        Route.TIMELINE: "query",  # beside the latest sessions
+        Route.CAUSAL: "intent_search",
+        Route.DISCOVERY: VSEARCH,
+        Route.COMPLEX: "query_plan",
+        Route.KEYWORD: SEARCH,
+        Route.SEMANTIC: VSEARCH,
+        Route.HYBRID: "query",
+    }
+)
+
+# By meaning something is always nearest; what is further away than this is not about the question.
+LEAST_COSINE = 0.15
+
+NOTHING_NEAR = "nothing is near by meaning; found by words"
+NO_SESSIONS = "no session is written down; what was found are documents"
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved(Answer):
+    """
+    An answer that says which way it took.
+
+    On the causal way with what the question was taken to ask for, on the complex one with its plan, on that of
+    the timeline with the latest sessions, newest first.
+    """
+
+    mode: Route = Route.HYBRID
+    intent: Intent | None = None
+    confidence: float | None = None
+    plan: tuple[PlannedClause, ...] = ()
+    sessions: tuple[Session, ...] = ()
+
+
+class MemoryRetrieve:
+    """Sends a question the way that its words, or whoever asks it, choose."""
+
+    def __init__(self, vault: Vault, ways: Mapping[str, Callable[[], Ask]]) -> None:
+        """
+        Args:
+            ways: Makers of ``search``, ``vsearch``, ``query``, ``intent_search`` and ``query_plan``; each is
+                called when the first question takes that way, and what it made serves all others.
+        """
+        self._vault = vault
+        self._ways = {name: cache(make) for name, make in ways.items()}
+
+    def __call__(self, request: RetrievalRequest, mode: Route | None = None) -> Retrieved:
+        """Answer *request* the way of *mode*, or without one the way that `route` says."""
+        chosen = mode or route(request.query)
+        way = WAYS[chosen]
+        found = self._by_meaning(request) if way == VSEARCH else self._ways[way]()(request)
+        sessions = self._latest_sessions(request, found) if chosen is Route.TIMELINE else ()
+        return Retrieved(
+            found.query, found.results, found.trace, chosen, sessions=sessions, **_said_besides(found)
+        )
+
+    def _by_meaning(self, request: RetrievalRequest) -> Answer:
+        """The nearest, and by words what nothing is near to or cannot be looked up by meaning."""
+        near_enough = replace(request, min_score=max(request.min_score, LEAST_COSINE))
+        reason = NOTHING_NEAR
+        try:
+            found = self._ways[VSEARCH]()(near_enough)
+            if found.results:
+                return found
+        except ClawmemError as error:
+            reason = str(error)
+        found = self._ways[SEARCH]()(request)
+        found.trace.degraded["vector"] = reason
+        return found
+
+    def _latest_sessions(self, request: RetrievalRequest, found: Answer) -> tuple[Session, ...]:
+        sessions = tuple(self._vault.sessions.recent(request.limit))
+        if not sessions:
+            found.trace.degraded["sessions"] = NO_SESSIONS
+        return sessions
+
+
+def _said_besides(found: Answer) -> dict[str, Any]:
+    if isinstance(found, PlanAnswer):
+        return {"plan": found.plan}
+    if isinstance(found, IntentAnswer):
+        return {"intent": found.intent, "confidence": found.confidence}
+    return {}

@@ -1,0 +1,129 @@
+"""``query_plan``: a question of several topics, taken apart and looked up clause by clause."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.retrieval.clauses import AskClauses, Clauses, merge_clauses, named
+from clawmem.app.services.retrieval.legs.ask_all import AskAll
+from clawmem.app.services.retrieval.legs.lexical import lexical_leg
+from clawmem.app.services.retrieval.legs.vector import VECTOR_ALONE_DEPTH, vector_leg
+from clawmem.app.services.retrieval.pipeline import Pipeline
+from clawmem.app.services.retrieval.plans import Planner, by_rules
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.stages.classify import classify
+from clawmem.app.services.retrieval.stages.cut import cut
+from clawmem.app.services.retrieval.stages.fuse import fuse
+from clawmem.app.services.retrieval.stages.graph import graph
+from clawmem.app.services.retrieval.stages.nearest import nearest
+from clawmem.app.services.retrieval.stages.precise_first import precise_first
+from clawmem.app.services.retrieval.stages.score import score
+from clawmem.domain.graph.traversal import CLAUSE_BOUNDS
+from clawmem.domain.retrieval.planning import ClauseKind
+from clawmem.ports.embedder import Embedder
+from clawmem.ports.vault import Vault
+
+DEADLINE_S = 5.0  # for all clauses together
+ANCHORS = 5  # from which the graph is walked for one clause
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedClause:
+    """A clause of a plan as a door shows it; ``result_count`` is 0 for one that failed or came too late."""
+
+    type: ClauseKind
+    query: str
+    priority: int
+    result_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlanAnswer(Answer):
+    """An answer that says how the question was taken apart."""
+
+    plan: tuple[PlannedClause, ...] = ()
+
+
+class QueryPlan:
+    """Plans, asks the clauses side by side under one deadline, and merges what they find by rank."""
+
+    def __init__(self, vault: Vault, clauses: AskClauses, planner: Planner = by_rules) -> None:
+        self._vault = vault
+        self._clauses = clauses
+        self._planner = planner
+
+    def __call__(self, request: RetrievalRequest) -> PlanAnswer:
+        """
+        Answer *request*; a clause that is late or broken is named in the trace, and the others answer.
+
+        Raises:
+            ClawmemError: no clause answered; the error of the first.
+        """
+        planned = self._planner(request.query)
+        clauses = named(planned.clauses)
+        found = self._pipeline(clauses)(request)
+        if planned.degraded:
+            found.trace.degraded["plan"] = planned.degraded
+        return PlanAnswer(found.query, found.results, found.trace, _shown(clauses, found.trace.hits))
+
+    def _pipeline(self, clauses: Clauses) -> Pipeline:
+        return Pipeline(
+            self._vault,
+            {
+                "clauses": self._clauses.stage(clauses),
+                "merge": merge_clauses(clauses),
+                "score": score(self._vault),
+                "cut": cut,
+            },
+        )
+
+
+def query_plan(
+    vault: Vault, embedder: Embedder, planner: Planner = by_rules, deadline_s: float = DEADLINE_S
+) -> QueryPlan:
+    """Clauses by words, by meaning, and by both with a walk through the graph."""
+    by_kind = {
+        ClauseKind.LEXICAL: _by_words(vault),
+        ClauseKind.VECTOR: _by_meaning(vault, embedder),
+        ClauseKind.GRAPH: _along_the_graph(vault, embedder),
+    }
+    return QueryPlan(vault, AskClauses(by_kind, deadline_s), planner)
+
+
+def _by_words(vault: Vault) -> Pipeline:
+    return Pipeline(
+        vault,
+        {
+            "search": AskAll({"lexical": lexical_leg(vault)}),
+            "fuse": fuse(vault),
+            "precise first": precise_first(vault),
+            "cut": cut,
+        },
+    )
+
+
+def _by_meaning(vault: Vault, embedder: Embedder) -> Pipeline:
+    leg = vector_leg(vault, embedder, VECTOR_ALONE_DEPTH)
+    return Pipeline(vault, {"search": AskAll({"vector": leg}), "nearest": nearest(vault), "cut": cut})
+
+
+def _along_the_graph(vault: Vault, embedder: Embedder) -> Pipeline:
+    return Pipeline(
+        vault,
+        {
+            "classify": classify(),
+            "search": AskAll({"lexical": lexical_leg(vault), "vector": vector_leg(vault, embedder)}),
+            "fuse": fuse(vault),
+            "graph": graph(vault, embedder, anchors=ANCHORS, bounds=CLAUSE_BOUNDS),
+            "cut": cut,
+        },
+    )
+
+
+def _shown(clauses: Clauses, counts: Mapping[str, int]) -> tuple[PlannedClause, ...]:
+    return tuple(
+        PlannedClause(clause.kind, clause.query, clause.priority, counts.get(name, 0))
+        for name, clause in clauses.items()
+    )

@@ -1,0 +1,61 @@
+"""The rows of stages that need a model, for any pipeline; without one a row is empty and imports nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from clawmem.app.services.retrieval.work import Stage
+from clawmem.ports.clock import Clock
+from clawmem.ports.vault import Vault
+
+if TYPE_CHECKING:
+    from clawmem.app.services.retrieval.legs.ask_all import Leg
+    from clawmem.ports.embedder import Embedder
+    from clawmem.ports.generator import Generator
+    from clawmem.ports.reranker import Reranker
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The models that a question may be helped by, where there are any, and the clock that dates their answers."""
+
+    generator: Generator | None = None
+    reranker: Reranker | None = None
+    clock: Clock | None = None
+
+
+NO_MODELS = Models()
+
+
+def other_words(vault: Vault, models: Models) -> dict[str, Stage]:
+    """What goes before the legs: the question in other words."""
+    if models.generator is None or models.clock is None:
+        return {}
+    from clawmem.app.services.retrieval.stages.expand import expand
+
+    return {"expand": expand(vault, models.generator, vault.answers, models.clock)}
+
+
+def legs_for_other_words(vault: Vault, embedder: Embedder, models: Models) -> dict[str, Leg]:
+    """The legs that ask in other words, beside those that ask the question itself."""
+    if models.generator is None:
+        return {}
+    from clawmem.app.services.retrieval.legs.variants import variant_legs
+
+    return variant_legs(vault, embedder)
+
+
+def second_reading(vault: Vault, models: Models) -> dict[str, Stage]:
+    """What goes between fusing and scoring: a model reads the best candidates together with the question."""
+    if models.reranker is None or models.clock is None:
+        return {}
+    from clawmem.app.services.retrieval.stages.blend import blend
+    from clawmem.app.services.retrieval.stages.choose_chunk import choose_chunk
+    from clawmem.app.services.retrieval.stages.rerank import rerank
+
+    return {
+        "choose chunk": choose_chunk(vault, models.reranker),
+        "rerank": rerank(models.reranker, vault.answers, models.clock),
+        "blend": blend,
+    }

@@ -1,0 +1,140 @@
+"""Two receipts of one question compared: what stayed, moved, came and went, and why as far as it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from clawmem.app.services.retrieval.receipts import Receipt, ReceiptItem
+from clawmem.domain.documents.identity import DOCID_LENGTH
+from clawmem.ports.records import Document, InactiveReason
+
+CHANGED = "changed since"
+ADDED = "indexed since"
+GONE = "no longer in the vault"
+INACTIVE = {
+    InactiveReason.REMOVED: "its file is gone",
+    InactiveReason.ARCHIVED: "archived",
+    InactiveReason.FORGOTTEN: "forgotten",
+    InactiveReason.SUPERSEDED: "superseded",
+}
+
+
+class Fate(StrEnum):
+    """What became of an answer."""
+
+    SAME = "same"  # the same rank; the score may be another one
+    MOVED = "moved"
+    NEW = "new"
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One answer then and now; ranks from 1, ``None`` where it was or is not given. ``reason`` may be empty."""
+
+    fate: Fate
+    file: str
+    docid: str
+    start_line: int
+    rank_then: int | None
+    rank_now: int | None
+    score_then: float | None
+    score_now: float | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """
+    What a question finds now, against a receipt: the answers of now by rank, then those that are gone.
+
+    ``circumstances`` are differences that may move every answer: model, version, missing legs.
+    """
+
+    changes: tuple[Change, ...]
+    circumstances: tuple[str, ...]
+    now: Receipt
+
+
+Place = tuple[int, int]  # document id; first line where lines are answers, else 0
+
+
+def compared(then: Receipt, now: Receipt, documents: Mapping[int, Document], limit: int) -> Replay:
+    """
+    *now* against *then*, which asked the same.
+
+    Args:
+        documents: As they are now, by id: those of both answers that are still known.
+        limit: How many answers were asked for.
+    """
+    before, after = _ranked(then), _ranked(now)
+    given = [
+        _change(place, before.get(place), found, then, documents.get(place[0]))
+        for place, found in after.items()
+    ]
+    missing = {place: found for place, found in before.items() if place not in after}
+    gone = [_gone(found, now, documents.get(place[0]), limit) for place, found in missing.items()]
+    return Replay((*given, *gone), tuple(_circumstances(then, now)), now)
+
+
+Ranked = tuple[int, ReceiptItem]
+
+
+def _ranked(receipt: Receipt) -> dict[Place, Ranked]:
+    by_line = receipt.asked.get("unit") == "line"
+    ranks = enumerate(receipt.items, start=1)
+    return {(item.document_id, item.start_line if by_line else 0): (rank, item) for rank, item in ranks}
+
+
+def _change(
+    place: Place, before: Ranked | None, after: Ranked, then: Receipt, document: Document | None
+) -> Change:
+    rank, item = after
+    shown = (item.file, item.docid, item.start_line)
+    if before is None:
+        return Change(Fate.NEW, *shown, None, rank, None, item.score, _why_new(place, then, document))
+    rank_then, item_then = before
+    fate = Fate.SAME if rank_then == rank else Fate.MOVED
+    reason = CHANGED if item_then.docid[:DOCID_LENGTH] != item.docid[:DOCID_LENGTH] else ""
+    return Change(fate, *shown, rank_then, rank, item_then.score, item.score, reason)
+
+
+def _why_new(place: Place, then: Receipt, document: Document | None) -> str:
+    if document and document.indexed_at > then.asked_at:
+        return CHANGED if document.revision_count > 1 else ADDED
+    return _dropped(then, place[0], "then ")
+
+
+def _gone(before: Ranked, now: Receipt, document: Document | None, limit: int) -> Change:
+    rank, item = before
+    shown = (item.file, item.docid, item.start_line)
+    reason = _why_gone(item, now, document, limit)
+    return Change(Fate.GONE, *shown, rank, None, item.score, None, reason)
+
+
+def _why_gone(item: ReceiptItem, now: Receipt, document: Document | None, limit: int) -> str:
+    if document is None:
+        return GONE
+    if document.inactive is not None:
+        return INACTIVE[document.inactive]
+    if not document.hash.startswith(item.docid):
+        return CHANGED
+    outranked = "others come first" if len(now.items) >= limit else ""
+    return _dropped(now, item.document_id, "now ") or outranked
+
+
+def _dropped(receipt: Receipt, document_id: int, when: str) -> str:
+    drops = [drop for stage in receipt.stages for drop in stage.drops]
+    return next((f"{when}{drop.reason}" for drop in drops if drop.document_id == document_id), "")
+
+
+def _circumstances(then: Receipt, now: Receipt) -> list[str]:
+    told = [
+        (then.model, now.model, "vectors of {} then, of {} now"),
+        (then.version, now.version, "answered by clawmem {} then, {} now"),
+    ]
+    found = [text.format(a or "none", b or "none") for a, b, text in told if a != b]
+    found += [f"degraded then: {leg}: {why}" for leg, why in then.degraded.items()]
+    return [*found, *(f"degraded now: {leg}: {why}" for leg, why in now.degraded.items())]

@@ -1,0 +1,93 @@
+"""What is near to a document by its meaning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from clawmem.app.services.documents.docids import docids
+from clawmem.app.services.retrieval.answer import Answer, Result, describe
+from clawmem.app.services.retrieval.legs.ask_all import AskAll
+from clawmem.app.services.retrieval.legs.vector import VECTOR_ALONE_DEPTH, vector_leg
+from clawmem.app.services.retrieval.pipeline import Pipeline
+from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
+from clawmem.app.services.retrieval.stages.cut import cut
+from clawmem.app.services.retrieval.stages.nearest import nearest
+from clawmem.app.services.retrieval.trace import Trace
+from clawmem.app.services.retrieval.work import Stage, Work
+from clawmem.domain.retrieval.query_forms import MAX_QUERY
+from clawmem.domain.retrieval.snippets import snippet
+from clawmem.ports.embedder import Embedder
+from clawmem.ports.records import Document
+from clawmem.ports.vault import Vault
+
+READ = 1000  # characters of the body that say what a document is about
+SNIPPET = 200  # characters
+LIMIT = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """A document, and those that are near to it, nearest first; the score of each is a cosine."""
+
+    reference: Document
+    docid: str
+    answer: Answer
+
+
+class FindSimilar:
+    """Asks the vectors with what a document says, instead of with a question."""
+
+    def __init__(self, vault: Vault, embedder: Embedder) -> None:
+        self._vault = vault
+        self._search = AskAll({"vector": vector_leg(vault, embedder, VECTOR_ALONE_DEPTH)})
+
+    def __call__(self, document: Document, *, now_ms: int, limit: int = LIMIT) -> Similar:
+        """
+        The documents nearest to *document*'s title and first thousand characters, itself left out.
+
+        Nothing but the distance counts: neither age nor pins nor whatever else is known of them.
+
+        Raises:
+            InvalidInput: ``OUT_OF_BOUNDS``, a limit outside 1..100.
+            ModelMismatch: the vectors of the vault are another model's.
+        """
+        request = read_request(self._said_by(document), now_ms=now_ms, limit=limit)
+        work, trace = self._beside(document).rank(request)
+        found = describe(self._vault, request, work.candidates)
+        answer = Answer(document.display_path, tuple(self._short(result, request) for result in found), trace)
+        return Similar(document, docids(self._vault.documents, [document])[document.id], answer)
+
+    def _said_by(self, document: Document) -> str:
+        body = self._vault.documents.body(document.id) or ""
+        text = f"{document.title}\n{body[:READ]}"
+        return text[:MAX_QUERY] if text.strip() else document.path
+
+    def _beside(self, document: Document) -> Pipeline:
+        return Pipeline(
+            self._vault,
+            {
+                "search": self._search,
+                "nearest": nearest(self._vault),
+                "others": others(self._vault, document.id),
+                "cut": cut,
+            },
+        )
+
+    def _short(self, result: Result, request: RetrievalRequest) -> Result:
+        body = self._vault.documents.body(result.document.id) or ""
+        first = result.document.body_line
+        shown = snippet(body, request.forms.words, max_length=SNIPPET, first_line=first)
+        return replace(result, snippet=shown)
+
+
+def others(vault: Vault, document_id: int) -> Stage:
+    """Every served document but this one, as near as it is."""
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        documents = vault.documents.many({c.document_id for c in work.candidates} - {document_id})
+        served = {number: found for number, found in documents.items() if found.inactive is None}
+        return work.with_candidates(
+            [replace(c, document=served[c.document_id]) for c in work.candidates if c.document_id in served]
+        )
+
+    return stage

@@ -1,0 +1,90 @@
+"""What kind of answer the question wants: by its words, and where they say nothing by a model."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from types import MappingProxyType
+
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.trace import Trace
+from clawmem.app.services.retrieval.work import Stage, Work
+from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.retrieval.intent import Classification, Intent, classify_intent
+from clawmem.domain.retrieval.temporal import temporal_range
+from clawmem.ports.errors import ClawmemError
+from clawmem.ports.generator import Generator
+from clawmem.ports.model_answers import ModelAnswers
+
+PURPOSE = "intent"
+DEADLINE_S = 2.0  # without it the answer is WHAT, which is right for most questions that say nothing
+MOST_TOKENS = 10
+BY_MODEL, FORCED = 0.85, 1.0  # confidence
+
+PROMPT = """\
+What does this question about somebody's notes ask for? Answer with one word.
+WHY: a reason, a cause, a decision. WHEN: a time or an order of events. ENTITY: a person, a project or a thing \
+and what it has to do with others. WHAT: anything else.
+
+Question: {query}
+Answer:"""
+
+_WORD = re.compile(rf"\b(?:{'|'.join(Intent)})\b", re.IGNORECASE)
+
+
+def classify(
+    forced: Intent | None = None,
+    generator: Generator | None = None,
+    answers: ModelAnswers | None = None,
+) -> Stage:
+    """
+    The stage that sets `Work.intent`.
+
+    A *forced* one is certain. One that the words leave open is put to the *generator*, once for each
+    question that *answers* remembers; when that fails the words' answer stands, and the trace says so.
+    """
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        found = _forced(forced) if forced else _by_words(request)
+        if not found.is_decided and generator is not None:
+            try:
+                said = _asked(request, generator, answers)
+                found = replace(found, intent=said, confidence=BY_MODEL) if said else found
+            except ClawmemError as error:
+                trace.degraded["intent"] = str(error)
+        trace.stages[-1].notes.append(f"{found.intent} at {found.confidence:.2f}")
+        return replace(work, intent=found)
+
+    return stage
+
+
+def intent_of(work: Work) -> Intent:
+    """What the question asks for; WHAT where no stage has classified it."""
+    return work.intent.intent if work.intent else Intent.WHAT
+
+
+def _forced(intent: Intent) -> Classification:
+    return Classification(intent, FORCED, MappingProxyType({}))
+
+
+def _by_words(request: RetrievalRequest) -> Classification:
+    names_time = temporal_range(request.query, now_ms=request.now_ms) is not None
+    return classify_intent(request.query, names_time=names_time)
+
+
+def _asked(request: RetrievalRequest, generator: Generator, answers: ModelAnswers | None) -> Intent | None:
+    prompt = PROMPT.format(query=request.query)
+    model = generator.fingerprint
+    kept = answers.get(model, PURPOSE, prompt) if answers else None
+    said = kept or generator.generate(prompt, timeout_s=DEADLINE_S, max_tokens=MOST_TOKENS)
+    word = _WORD.search(said)
+    if word and answers and not kept:
+        _keep(answers, model, prompt, word[0], request)
+    return Intent(word[0].upper()) if word else None
+
+
+def _keep(answers: ModelAnswers, model: str, prompt: str, word: str, request: RetrievalRequest) -> None:
+    try:
+        answers.keep(model, PURPOSE, prompt, word, at=iso_utc(request.now_ms))
+    except ClawmemError:
+        return  # it is asked again next time; the answer in hand stands

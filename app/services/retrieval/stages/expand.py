@@ -1,0 +1,113 @@
+"""The question in other words, before the indexes are asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from clawmem.app.services.retrieval.asking_models import (
+    IntentOf,
+    InTime,
+    Left,
+    Remembered,
+    reason_of,
+    unsaid,
+)
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.stages.unchanged import unchanged
+from clawmem.app.services.retrieval.trace import Trace
+from clawmem.app.services.retrieval.work import Stage, Work
+from clawmem.domain.retrieval.bm25 import lexical_score
+from clawmem.domain.retrieval.expansion import (
+    MAX_TOKENS,
+    STRONG_GAP,
+    STRONG_SCORE,
+    TEMPERATURE,
+    Variant,
+    expansion_prompt,
+    is_strong_signal,
+    read_expansion,
+)
+from clawmem.ports.clock import Clock
+from clawmem.ports.errors import ClawmemError, ModelAnswerInvalid
+from clawmem.ports.generator import Generator
+from clawmem.ports.model_answers import ModelAnswers
+from clawmem.ports.records import Grain, LexicalQuery
+from clawmem.ports.vault import Vault
+
+EXPANSION = "expansion"
+DEADLINE_S = 5.0
+
+
+def expand(
+    vault: Vault,
+    generator: Generator | None,
+    answers: ModelAnswers,
+    clock: Clock,
+    *,
+    deadline_s: float = DEADLINE_S,
+    strong_score: float = STRONG_SCORE,
+    strong_gap: float = STRONG_GAP,
+    intent: IntentOf = unsaid,
+) -> Stage:
+    """
+    Put other words for the question into ``Work.variants``; without a *generator* there are none.
+
+    None are asked for where a note stands out that holds every word of the question, unless an intent was
+    given: it may mean another note. What goes wrong is named in ``trace.degraded``, and the question stands alone.
+    """
+    if generator is None:
+        return unchanged
+    in_time = InTime(EXPANSION, deadline_s)
+    expansion = _Expansion(generator, Remembered(answers, clock, EXPANSION))
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        purpose = intent(request)
+        if not request.forms.words:
+            return work
+        if not purpose and is_strong_signal(_probe(vault, request), score=strong_score, gap=strong_gap):
+            trace.stages[-1].notes.append("words alone found it: no other words were asked for")
+            return work
+        try:
+            variants = in_time(lambda left: expansion(request.query, purpose, left))
+        except Exception as error:  # noqa: BLE001  no model may take the answer along
+            trace.degraded[EXPANSION] = reason_of(error)
+            return work
+        trace.stages[-1].notes += [f"{variant.kind}: {variant.text}" for variant in variants]
+        return replace(work, variants=variants)
+
+    return stage
+
+
+class _Expansion:
+    """What a model makes of a question; asked once for each."""
+
+    def __init__(self, generator: Generator, remembered: Remembered) -> None:
+        self._generator = generator
+        self._remembered = remembered
+
+    def __call__(self, query: str, intent: str, left: Left) -> tuple[Variant, ...]:
+        prompt = expansion_prompt(query, intent)
+        model = self._generator.fingerprint
+        known = self._remembered.get(model, prompt)
+        answer = self._asked(prompt, left) if known is None else known
+        variants = read_expansion(answer, query)
+        if not variants:
+            raise ModelAnswerInvalid(model, "it holds no other words for the question")
+        if known is None:
+            self._remembered.keep(model, {prompt: answer})
+        return variants
+
+    def _asked(self, prompt: str, left: Left) -> str:
+        return self._generator.generate(
+            prompt, timeout_s=left(), max_tokens=MAX_TOKENS, temperature=TEMPERATURE
+        )
+
+
+def _probe(vault: Vault, request: RetrievalRequest) -> list[float]:
+    """The scores of the two notes that hold every word of the question best."""
+    every = LexicalQuery(request.forms.relaxed.terms, every=True)
+    try:
+        hits = vault.lexical.search(every, Grain.DOCUMENT, 2, request.scope)
+    except ClawmemError:
+        return []  # the leg will meet it as well, and say so
+    return [lexical_score(hit.score) for hit in hits]

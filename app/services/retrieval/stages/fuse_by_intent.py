@@ -1,0 +1,28 @@
+"""From the hits of the legs to one list of documents, with words and meaning weighed as the intent wants."""
+
+from __future__ import annotations
+
+from clawmem.app.services.retrieval.legs.vector import VECTOR
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.stages.classify import intent_of
+from clawmem.app.services.retrieval.trace import Trace
+from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.domain.documents.tokens import words
+from clawmem.domain.retrieval import grains
+from clawmem.domain.retrieval.intent_weights import steered
+from clawmem.ports.vault import Vault
+
+
+def fuse_by_intent(vault: Vault) -> Stage:
+    """The sum of scaled scores as in ``query``, with the weights that `steered` gives the legs."""
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        spans = vault.documents.spans(hit.key for hit in work.legs.get(grains.LINE, ()))
+        weights = steered(grains.DOCUMENT_WEIGHTS, intent_of(work), VECTOR)
+        speakers = grains.named_speakers(words(request.query))
+        found = grains.fuse_documents(work.legs, spans, weights, speakers)
+        return work.with_candidates(
+            [Candidate(number, one.best, one.relevance, one.relevance, one.parts) for number, one in found]
+        )
+
+    return stage

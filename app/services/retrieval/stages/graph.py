@@ -1,0 +1,119 @@
+"""What is related to the best candidates, along the relations that the question asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from clawmem.app.services.retrieval.nearness import Nearness
+from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit
+from clawmem.app.services.retrieval.stages.classify import intent_of
+from clawmem.app.services.retrieval.trace import Trace
+from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.domain.graph.merging import PUSHED, TRAVERSED, merge, with_companions
+from clawmem.domain.graph.meta_paths import forward_push, shares_of_all
+from clawmem.domain.graph.traversal import SEARCH_BOUNDS, Bounds, scaled, traverse
+from clawmem.domain.knowledge.cooccurrence import cooccurrence_score
+from clawmem.domain.retrieval.intent import Intent
+from clawmem.ports.embedder import Embedder
+from clawmem.ports.errors import ClawmemError
+from clawmem.ports.records import Scope, Vector
+from clawmem.ports.relations import Relation, RelationKind, RelationStore
+from clawmem.ports.vault import Vault
+
+ANCHORS = 10
+PUSH_BUDGET = 20
+COMPANIONS = 15
+EDGES = 10  # of each document, kind and direction, the heaviest: as many as a push may use
+
+GRAPH_INTENTS = frozenset({Intent.WHY, Intent.ENTITY})
+GRAPH = "graph"
+
+
+@dataclass(frozen=True, slots=True)
+class SeenEdges:
+    """``Edges`` of the vault as far as a question may see them."""
+
+    relations: RelationStore
+    scope: Scope
+
+    def outbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
+        """The heaviest that begin at each."""
+        return self.relations.outbound(nodes, kinds, limit=EDGES, scope=self.scope)
+
+    def inbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
+        """The heaviest that end at each."""
+        return self.relations.inbound(nodes, kinds, limit=EDGES, scope=self.scope)
+
+
+def graph(
+    vault: Vault,
+    embedder: Embedder,
+    *,
+    anchors: int = ANCHORS,
+    bounds: Bounds = SEARCH_BOUNDS,
+    intents: Collection[Intent] = GRAPH_INTENTS,
+) -> Stage:
+    """
+    For a question of one of *intents*: the candidates, raised and joined by what is related to the best of them.
+
+    Two walks from the same anchors (`traverse`, `forward_push`), for ENTITY also the documents that speak of
+    what occurs together with the anchors' things; `merge` says what each is worth. Documents outside of the
+    request's scope are neither reached nor passed through.
+    """
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        intent = intent_of(work)
+        seeds = {c.document_id: c.relevance for c in work.candidates[:anchors]}
+        if intent not in intents or not seeds or request.unit is not Unit.DOCUMENT:
+            return work
+        nearness = Nearness(vault, _question(vault, embedder, request, trace))
+        edges = SeenEdges(vault.relations, request.scope)
+        walked = traverse(seeds, intent, edges, nearness.cosine, bounds)
+        pushed = forward_push(seeds, intent, edges, PUSH_BUDGET)
+        scores = {c.document_id: c.relevance for c in work.candidates}
+        scores = merge(scores, scaled(walked, intent), TRAVERSED)
+        scores = merge(scores, shares_of_all(pushed, seeds), PUSHED)
+        if intent is Intent.ENTITY:
+            scores = with_companions(scores, _companions(vault, seeds, request.scope))
+        return work.with_candidates(_ranked(work.candidates, scores, nearness)[:MAX_LIMIT])
+
+    return stage
+
+
+def _question(vault: Vault, embedder: Embedder, request: RetrievalRequest, trace: Trace) -> Vector | None:
+    """The question's vector, if the stored ones can be compared with it; relations are followed without it too."""
+    try:
+        stored = vault.embeddings.fingerprint()
+        return embedder.embed_query(request.query) if stored == embedder.fingerprint else None
+    except ClawmemError as error:
+        trace.degraded.setdefault("vector", str(error))
+        return None
+
+
+def _companions(vault: Vault, seeds: Collection[int], scope: Scope) -> dict[int, float]:
+    neighbours = vault.entities.neighbours(seeds, COMPANIONS, scope)
+    return {found.document_id: cooccurrence_score(found.count) for found in neighbours}
+
+
+def _ranked(
+    candidates: Iterable[Candidate], scores: Mapping[int, float], nearness: Nearness
+) -> list[Candidate]:
+    known = {candidate.document_id: candidate for candidate in candidates}
+    # What the graph lifts above the best match becomes the measure of the rest: relevance ends at 1.
+    most = max(1.0, *scores.values())
+    made = [
+        _related(known.get(document_id), document_id, score, score / most, nearness)
+        for document_id, score in scores.items()
+    ]
+    return sorted(made, key=lambda c: (-c.relevance, c.best))
+
+
+def _related(
+    candidate: Candidate | None, document_id: int, said: float, relevance: float, nearness: Nearness
+) -> Candidate:
+    if candidate is None:
+        best = nearness.fragment(document_id)
+        return Candidate(document_id, best, relevance, relevance, {GRAPH: said})
+    legs = {**candidate.legs, GRAPH: said} if said > candidate.relevance else candidate.legs
+    return replace(candidate, relevance=relevance, score=relevance, legs=legs)

@@ -1,0 +1,124 @@
+"""What a model says that reads each candidate together with the question."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+
+from clawmem.app.services.retrieval.asking_models import (
+    IntentOf,
+    InTime,
+    Left,
+    Remembered,
+    reason_of,
+    unsaid,
+)
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.stages.unchanged import unchanged
+from clawmem.app.services.retrieval.trace import Trace
+from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.ports.clock import Clock
+from clawmem.ports.errors import InputTooLong
+from clawmem.ports.model_answers import ModelAnswers
+from clawmem.ports.reranker import Reranker
+
+RERANKER = "reranker"
+PURPOSE = "rerank"
+DEADLINE_S = 5.0
+BATCH = 4  # texts: small enough for the contexts that servers are started with, and for a deadline
+SHORT_CHARS = 400  # of a text, for a model that the whole of it is too long for
+
+
+def rerank(
+    reranker: Reranker | None,
+    answers: ModelAnswers,
+    clock: Clock,
+    *,
+    deadline_s: float = DEADLINE_S,
+    intent: IntentOf = unsaid,
+) -> Stage:
+    """
+    Give every candidate with a chunk the model's score, as its leg `RERANKER`; nothing without a *reranker*.
+
+    Equal texts are read once, and what was read before is remembered. All are scored or none is: after a
+    failure, named in ``trace.degraded``, the order stays as it was. What was read until then need not be
+    read the next time.
+    """
+    if reranker is None:
+        return unchanged
+    in_time = InTime(RERANKER, deadline_s)
+    reading = _Reading(reranker, Remembered(answers, clock, PURPOSE))
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        texts = list(dict.fromkeys(c.chunk for c in work.candidates if c.chunk.strip()))
+        if not texts:
+            return work
+        question = rerank_question(request.query, intent(request))
+        try:
+            scores = in_time(lambda left: reading(question, texts, left))
+        except Exception as error:  # noqa: BLE001  no model may take the answer along
+            trace.degraded[RERANKER] = reason_of(error)
+            return work
+        return work.with_candidates([_scored(candidate, scores) for candidate in work.candidates])
+
+    return stage
+
+
+def rerank_question(query: str, intent: str = "") -> str:
+    """What a reranker compares texts with: the intent, where one was given, an empty line, the question."""
+    return f"{intent.strip()}\n\n{query}" if intent.strip() else query
+
+
+class _Reading:
+    """Scores by text, of one model; each text is read once for each question."""
+
+    def __init__(self, reranker: Reranker, remembered: Remembered) -> None:
+        self._reranker = reranker
+        self._remembered = remembered
+
+    def __call__(self, question: str, texts: Sequence[str], left: Left) -> dict[str, float]:
+        model = self._reranker.fingerprint
+        names = {text: _name(question, text) for text in texts}
+        scores = dict(self._known(model, names))
+        unread = [text for text in texts if text not in scores]
+        for start in range(0, len(unread), BATCH):
+            batch = unread[start : start + BATCH]
+            read = dict(zip(batch, self._asked(question, batch, left), strict=True))
+            self._remembered.keep(model, {names[text]: repr(score) for text, score in read.items()})
+            scores |= read
+        return scores
+
+    def _known(self, model: str, names: Mapping[str, str]) -> Iterator[tuple[str, float]]:
+        for text, name in names.items():
+            known = self._remembered.get(model, name)
+            if known is not None and (score := _number(known)) is not None:
+                yield text, score
+
+    def _asked(self, question: str, batch: Sequence[str], left: Left) -> list[float]:
+        try:
+            return self._reranker.rerank(question, batch, timeout_s=left())
+        except InputTooLong:
+            short = [text[:SHORT_CHARS] for text in batch]
+            if short == batch:
+                raise
+            return self._reranker.rerank(question, short, timeout_s=left())
+
+
+def _name(question: str, text: str) -> str:
+    return f"{sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}\n{question}"
+
+
+def _number(written: str) -> float | None:
+    try:
+        number = float(written)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _scored(candidate: Candidate, scores: Mapping[str, float]) -> Candidate:
+    if candidate.chunk not in scores:
+        return candidate
+    return replace(candidate, legs={**candidate.legs, RERANKER: scores[candidate.chunk]})

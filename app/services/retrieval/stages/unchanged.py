@@ -1,0 +1,12 @@
+"""What stands where a stage would be that has no model."""
+
+from __future__ import annotations
+
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.trace import Trace
+from clawmem.app.services.retrieval.work import Work
+
+
+def unchanged(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+    """Everything as it was."""
+    return work

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import pytest
+
+from clawmem.contracts.base import VaultContract
+from clawmem.contracts.samples import DAYS, UNKNOWN, save
+from clawmem.ports.records import InactiveReason
+from clawmem.ports.vault import Vault
+
+
+class ChronologyContract(VaultContract):
+    """What was changed just before and after a document. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_by_the_time_of_the_change(self, vault: Vault) -> None:
+        """
+        The documents on both sides come oldest first, whatever the order in which they were saved.
+
+        If this fails: they are in the order of ids, or what comes before is told backwards.
+        """
+        third = save(vault, "3.md", modified_at=DAYS[2])
+        first = save(vault, "1.md", modified_at=DAYS[0])
+        focus = save(vault, "f.md", modified_at=DAYS[1])
+        zeroth = save(vault, "0.md", modified_at="2023-12-31T23:59:59.999Z")
+        last = save(vault, "4.md", modified_at="2024-03-03T00:00:00.001Z")
+
+        assert vault.chronology.before(focus, 9) == [zeroth, first]
+        assert vault.chronology.after(focus, 9) == [third, last]
+
+    def test_of_one_moment_by_id(self, vault: Vault) -> None:
+        """
+        Documents of the same moment are in the order of their ids, and nothing is beside itself.
+
+        If this fails: only times are compared, so that equals are lost or told twice.
+        """
+        one, two, three, four = (save(vault, f"{name}.md") for name in "dcba")
+
+        assert vault.chronology.before(three, 9) == [one, two]
+        assert vault.chronology.after(three, 9) == [four]
+        assert vault.chronology.before(one, 9) == vault.chronology.after(four, 9) == []
+
+    def test_the_nearest(self, vault: Vault) -> None:
+        """
+        A limit keeps the documents that are nearest to the focus, on both sides; below 1 there are none.
+
+        If this fails: the limit takes the oldest, or a negative one means all.
+        """
+        one, two, three, four, five = (save(vault, f"{number}.md") for number in range(5))
+
+        assert vault.chronology.before(three, 1) == [two]
+        assert vault.chronology.after(three, 1) == [four]
+        assert vault.chronology.before(five, 3) == [two, three, four]
+        for limit in (0, -1):
+            assert vault.chronology.before(three, limit) == vault.chronology.after(three, limit) == []
+        assert one
+
+    def test_within_a_collection(self, vault: Vault) -> None:
+        """
+        With a collection only its documents are there, and they take nobody's place under the limit.
+
+        If this fails: the collection is looked at after the limit.
+        """
+        mine = save(vault, "a.md", collection="mine")
+        focus = save(vault, "f.md", collection="mine")
+        other = save(vault, "b.md", collection="other")
+        later = save(vault, "c.md", collection="mine")
+
+        assert vault.chronology.after(focus, 1, "mine") == [later]
+        assert vault.chronology.after(focus, 1) == [other]
+        assert vault.chronology.before(other, 9, "mine") == [mine, focus]
+        assert vault.chronology.before(focus, 9, "nobody") == []
+
+    @pytest.mark.parametrize("reason", InactiveReason)
+    def test_what_is_not_served_is_not_told(self, vault: Vault, reason: InactiveReason) -> None:
+        """
+        A document that was taken away is in no order; what lies around it can still be asked.
+
+        If this fails: inactive documents are listed, or the focus has to be served.
+        """
+        one, gone, three = (save(vault, f"{number}.md") for number in range(3))
+
+        vault.documents.deactivate([gone], reason)
+
+        assert vault.chronology.after(one, 9) == [three]
+        assert (vault.chronology.before(gone, 9), vault.chronology.after(gone, 9)) == ([one], [three])
+
+    def test_an_unknown_document_has_nothing_around_it(self, vault: Vault) -> None:
+        """
+        Of an id that was never given nothing is known.
+
+        If this fails: a missing focus compares as the first or the last of all.
+        """
+        save(vault, "a.md")
+
+        assert vault.chronology.before(UNKNOWN, 9) == vault.chronology.after(UNKNOWN, 9) == []

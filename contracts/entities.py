@@ -1,0 +1,360 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from clawmem.contracts.base import VaultContract, needs
+from clawmem.contracts.samples import DAYS, UNKNOWN, save
+from clawmem.ports.capability import Capability
+from clawmem.ports.entities import DOCUMENTS_EACH, MOST_COMPANIONS, Entity
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.records import InactiveReason, Scope
+from clawmem.ports.vault import Vault
+
+
+def entity(name: str, kind: str = "person") -> Entity:
+    """Somebody or something of that name."""
+    return Entity(f"default:{kind}:{name.lower()}", name, kind)
+
+
+ANN, BOB, CYD, DEE = map(entity, ("Ann", "Bob", "Cyd", "Dee"))
+
+
+def mentioning(vault: Vault, path: str, *entities: Entity, **rest: str) -> int:
+    """Save a document that mentions these; its id."""
+    document_id = save(vault, path, f"Text of {path}", **rest)
+    vault.entities.set_mentions(document_id, entities)
+    return document_id
+
+
+def found(vault: Vault, text: str, limit: int = 10) -> list[tuple[str, int]]:
+    """Names that a search finds, with how many documents mention them."""
+    return [(one.name, one.mention_count) for one in vault.entities.search(text, limit)]
+
+
+def beside(
+    vault: Vault, *document_ids: int, limit: int = 100, scope: Scope | None = None
+) -> list[tuple[int, int]]:
+    """The neighbours of documents, with their counts."""
+    found = vault.entities.neighbours(document_ids, limit, scope or Scope())
+    return [(one.document_id, one.count) for one in found]
+
+
+class EntityMentionContract(VaultContract):
+    """What documents mention, and who is found by name. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_mentions_are_kept(self, vault: Vault) -> None:
+        """
+        A document's entities come back by id, with their kinds and counts.
+
+        If this fails: a column is missing, or the count is the one that was handed in.
+        """
+        service = entity("Redis", "service")
+        saved = mentioning(vault, "a.md", service, replace(ANN, mention_count=7))
+        mentioning(vault, "b.md", service)
+
+        assert vault.entities.mentions(saved) == [
+            replace(ANN, mention_count=1),
+            replace(service, mention_count=2),
+        ]
+
+    def test_mentions_are_replaced(self, vault: Vault) -> None:
+        """
+        What a document mentioned before is no longer said nor counted.
+
+        If this fails: mentions are added to, or the old counts stay.
+        """
+        saved = mentioning(vault, "a.md", ANN, BOB)
+
+        vault.entities.set_mentions(saved, [BOB, CYD])
+
+        assert [one.name for one in vault.entities.mentions(saved)] == ["Bob", "Cyd"]
+        assert [found(vault, name) for name in ("ann", "bob", "cyd")] == [[], [("Bob", 1)], [("Cyd", 1)]]
+
+    def test_an_entity_counts_once_a_document(self, vault: Vault) -> None:
+        """
+        Named twice in one list is mentioned once, and saying the same again changes nothing.
+
+        If this fails: a mention is counted before it is looked whether it is new.
+        """
+        saved = mentioning(vault, "a.md", ANN, ANN, BOB)
+        vault.entities.set_mentions(saved, [ANN, BOB])
+        other = mentioning(vault, "b.md", BOB)
+
+        assert found(vault, "ann") == [("Ann", 1)]
+        assert beside(vault, saved) == [(other, 1)]
+
+    def test_a_known_entity_keeps_its_name(self, vault: Vault) -> None:
+        """
+        The first name and kind of an id stay, whatever later mentions call it.
+
+        If this fails: an upsert overwrites the canonical name by a variant.
+        """
+        mentioning(vault, "a.md", ANN)
+        mentioning(vault, "b.md", replace(ANN, name="Annie", kind="tool"))
+
+        assert vault.entities.search("ann", 10) == [replace(ANN, mention_count=2)]
+        assert found(vault, "annie") == []
+
+    def test_an_unknown_document_mentions_nothing(self, vault: Vault) -> None:
+        """
+        Mentions of a document that does not exist are refused, and leave nothing behind.
+
+        If this fails: rows point at nothing, or the entity stays although its document never was.
+        """
+        with pytest.raises(InvalidInput):
+            vault.entities.set_mentions(UNKNOWN, [ANN])
+
+        assert vault.entities.mentions(UNKNOWN) == []
+        assert found(vault, "ann") == []
+
+    def test_every_word_begins_a_word(self, vault: Vault) -> None:
+        """
+        Names are found by the beginnings of their words, in any order and case, with or without accents.
+
+        If this fails: any word is enough, only whole words are, or the name is compared as one text.
+        """
+        mentioning(vault, "a.md", entity("José Vega-Ruiz"), entity("Josefina Roth"))
+
+        assert [name for name, _ in found(vault, "jose")] == ["Josefina Roth", "José Vega-Ruiz"]
+        assert [name for name, _ in found(vault, "RUIZ, jo")] == ["José Vega-Ruiz"]
+        assert found(vault, "jos ega") == []
+        assert found(vault, "vega smith") == []
+
+    @pytest.mark.parametrize("text", ["", "  ", '"*"', "-- ()", "\x00"])
+    def test_a_text_without_words_finds_nobody(self, vault: Vault, text: str) -> None:
+        """
+        Signs alone, those of a query language among them, find nothing and break nothing.
+
+        If this fails: the text is handed to a full-text engine as it is.
+        """
+        mentioning(vault, "a.md", ANN)
+
+        assert found(vault, text) == []
+
+    @pytest.mark.parametrize("text", ['ann" OR "bob', "ann OR bob", "ann*bob", "NOT bob"])
+    def test_operators_are_words(self, vault: Vault, text: str) -> None:
+        """
+        What an engine would read as an operator is a word like any other.
+
+        If this fails: words are not quoted.
+        """
+        mentioning(vault, "a.md", ANN, BOB)
+
+        assert found(vault, text) == []
+
+    def test_the_most_mentioned_first(self, vault: Vault) -> None:
+        """
+        Of those that fit the most mentioned comes first, equal ones by id, as many as were asked for.
+
+        If this fails: the order is that of the full-text engine, or the cut comes before the order.
+        """
+        al, ali, alma = map(entity, ("Al", "Ali", "Alma"))
+        mentioning(vault, "a.md", alma, ali, al)
+        mentioning(vault, "b.md", alma)
+
+        assert found(vault, "al") == [("Alma", 2), ("Al", 1), ("Ali", 1)]
+        assert found(vault, "al", 1) == [("Alma", 2)]
+        assert found(vault, "al", 0) == found(vault, "al", -1) == []
+
+    @pytest.mark.parametrize("reason", InactiveReason)
+    def test_what_is_not_served_is_not_mentioned(self, vault: Vault, reason: InactiveReason) -> None:
+        """
+        A document that is taken away takes its mentions along; whom no other mentions is not found.
+
+        If this fails: counts are written when a document is saved, and not when it goes.
+        """
+        gone = mentioning(vault, "a.md", ANN, BOB)
+        mentioning(vault, "b.md", BOB)
+
+        vault.documents.deactivate([gone], reason)
+        vault.documents.deactivate([gone], reason)
+
+        assert vault.entities.mentions(gone) == []
+        assert found(vault, "ann") == []
+        assert found(vault, "bob") == [("Bob", 1)]
+
+    def test_what_comes_back_mentions_again(self, vault: Vault) -> None:
+        """
+        A file that is back has its mentions and counts back; while it is away they can be set.
+
+        If this fails: mentions are deleted with the document, or counted twice when it is saved again.
+        """
+        kept = mentioning(vault, "a.md", ANN)
+        vault.documents.deactivate([kept], InactiveReason.REMOVED)
+        vault.entities.set_mentions(kept, [ANN, BOB])
+        assert found(vault, "bob") == []
+
+        save(vault, "a.md", "Text of a.md")
+        save(vault, "a.md", "Another text.")
+
+        assert found(vault, "ann") == [("Ann", 1)]
+        assert [one.name for one in vault.entities.mentions(kept)] == ["Ann", "Bob"]
+
+    @needs(Capability.TRANSACTIONS)
+    def test_a_failed_block_leaves_mentions_as_they_were(self, vault: Vault) -> None:
+        """
+        Mentions and their counts are part of the vault's transactions.
+
+        If this fails: they are not in the snapshot, or counted outside of the transaction.
+        """
+        saved = mentioning(vault, "a.md", ANN, BOB)
+        other = mentioning(vault, "b.md", BOB)
+
+        with pytest.raises(ValueError), vault.writing():
+            vault.entities.set_mentions(saved, [CYD])
+            vault.documents.deactivate([other], InactiveReason.ARCHIVED)
+            raise ValueError
+
+        assert [one.name for one in vault.entities.mentions(saved)] == ["Ann", "Bob"]
+        assert found(vault, "cyd") == []
+        assert beside(vault, saved) == [(other, 1)]
+
+
+class EntityNeighbourContract(VaultContract):
+    """What is near to documents by the entities they mention. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_by_what_occurs_together(self, vault: Vault) -> None:
+        """
+        A document about a companion of somebody in the seed is a neighbour, whoever else it names.
+
+        If this fails: only documents that share an entity are found.
+        """
+        seed = mentioning(vault, "seed.md", ANN)
+        pair = mentioning(vault, "pair.md", ANN, BOB)
+        alone = mentioning(vault, "alone.md", BOB)
+        mentioning(vault, "far.md", CYD)
+
+        assert beside(vault, seed) == [(pair, 1), (alone, 1)]
+
+    def test_the_most_frequent_pair_counts(self, vault: Vault) -> None:
+        """
+        A document has the count of the most frequent pair that leads to it; the larger one comes first.
+
+        If this fails: counts of several pairs are added up, or the last one wins.
+        """
+        seed = mentioning(vault, "seed.md", ANN, DEE)
+        pairs = [mentioning(vault, f"{n}.md", ANN, BOB) for n in range(3)]
+        rare = mentioning(vault, "rare.md", DEE, CYD)
+        bob = mentioning(vault, "bob.md", BOB, CYD)
+
+        near = dict(beside(vault, seed))
+
+        assert near == {**dict.fromkeys([*pairs, bob], 3), rare: 1}
+        assert beside(vault, seed)[-1] == (rare, 1)
+
+    def test_seeds_are_not_their_own_neighbours(self, vault: Vault) -> None:
+        """
+        None of the documents that were asked about is answered, by whatever way it is reached.
+
+        If this fails: only the document that a mention came from is left out.
+        """
+        one = mentioning(vault, "1.md", ANN, BOB)
+        two = mentioning(vault, "2.md", ANN, BOB)
+        three = mentioning(vault, "3.md", BOB)
+
+        assert beside(vault, one, two) == [(three, 2)]
+        assert beside(vault, one, two, three) == []
+
+    def test_nothing_near(self, vault: Vault) -> None:
+        """
+        Unknown documents, none at all, and those that mention one thing alone have no neighbours.
+
+        If this fails: an empty list of seeds means all documents.
+        """
+        seed = mentioning(vault, "seed.md", ANN)
+        mentioning(vault, "other.md", ANN)
+
+        assert beside(vault) == beside(vault, UNKNOWN) == beside(vault, seed) == []
+
+    @pytest.mark.parametrize("limit", [-1, 0, 1])
+    def test_as_many_as_asked_for(self, vault: Vault, limit: int) -> None:
+        """
+        The limit cuts the ordered list; below 1 there is nothing.
+
+        If this fails: a negative limit takes from the end.
+        """
+        seed = mentioning(vault, "seed.md", ANN)
+        pair = mentioning(vault, "pair.md", ANN, BOB)
+        mentioning(vault, "bob.md", BOB)
+
+        assert beside(vault, seed, limit=limit) == [(pair, 1)][: max(limit, 0)]
+
+    def test_thirty_companions(self, vault: Vault) -> None:
+        """
+        The thirty most frequent companions are followed, equal ones by id, and no more.
+
+        If this fails: the cut is made before the order, or not at all.
+        """
+        companions = [entity(f"C{n:02}") for n in range(MOST_COMPANIONS + 1)]
+        seed = mentioning(vault, "seed.md", ANN)
+        for one in companions:
+            mentioning(vault, f"pair-{one.name}.md", ANN, one)
+        alone = [mentioning(vault, f"{one.name}.md", one) for one in companions]
+        mentioning(vault, "again.md", ANN, companions[-1])
+
+        near = dict(beside(vault, seed))
+
+        assert near[alone[-1]] == 2
+        assert [number in near for number in alone[:-1]] == [True] * (MOST_COMPANIONS - 1) + [False]
+
+    def test_ten_documents_each(self, vault: Vault) -> None:
+        """
+        Of a companion the ten documents with the highest ids are taken, seeds and hidden ones not counted.
+
+        If this fails: the cut to ten comes before what may not be seen is left out.
+        """
+        seed = mentioning(vault, "seed.md", ANN, BOB)
+        numbers = [mentioning(vault, f"{n}.md", BOB) for n in range(DOCUMENTS_EACH + 2)]
+        vault.documents.deactivate(numbers[-1:], InactiveReason.ARCHIVED)
+
+        assert [number for number, _ in beside(vault, seed)] == numbers[1:-1]
+
+    def test_a_scope_is_honoured_before_the_cut(self, vault: Vault) -> None:
+        """
+        What lies outside of the scope takes nobody's place; counts are of the whole vault.
+
+        If this fails: the scope is applied to the answer, or only to the counting.
+        """
+        seed = mentioning(vault, "seed.md", ANN, BOB)
+        mine = mentioning(vault, "mine.md", ANN, BOB, collection="mine", authored_at=DAYS[0])
+        for n in range(DOCUMENTS_EACH):
+            mentioning(vault, f"{n}.md", BOB, authored_at=DAYS[1])
+
+        assert beside(vault, seed, scope=Scope(frozenset({"mine"}))) == [(mine, 2)]
+        assert beside(vault, seed, scope=Scope(authored_until=DAYS[1])) == [(mine, 2)]
+        assert beside(vault, seed, scope=Scope(frozenset({"nobody"}))) == []
+
+    @pytest.mark.parametrize("reason", InactiveReason)
+    def test_what_is_not_served_is_near_to_nothing(self, vault: Vault, reason: InactiveReason) -> None:
+        """
+        A document that is taken away is no neighbour, joins no pair, and as a seed has none.
+
+        If this fails: a forgotten document still says who belongs together.
+        """
+        seed = mentioning(vault, "seed.md", ANN)
+        pair = mentioning(vault, "pair.md", ANN, BOB)
+        bob = mentioning(vault, "bob.md", BOB, CYD)
+        assert beside(vault, seed) == [(pair, 1), (bob, 1)]
+
+        vault.documents.deactivate([pair], reason)
+
+        assert beside(vault, seed) == []
+        assert beside(vault, pair) == []
+        assert beside(vault, bob) == []
+
+    def test_what_comes_back_is_near_again(self, vault: Vault) -> None:
+        """
+        A file that is back joins its pairs again, once.
+
+        If this fails: pairs are counted at every save.
+        """
+        seed = mentioning(vault, "seed.md", ANN)
+        pair = mentioning(vault, "pair.md", ANN, BOB)
+        vault.documents.deactivate([pair], InactiveReason.REMOVED)
+
+        save(vault, "pair.md", "Text of pair.md")
+        save(vault, "pair.md", "Text of pair.md")
+
+        assert beside(vault, seed) == [(pair, 1)]

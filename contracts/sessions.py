@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import pytest
+
+from clawmem.contracts.base import VaultContract, needs
+from clawmem.ports.capability import Capability
+from clawmem.ports.sessions import Session
+from clawmem.ports.vault import Vault
+
+EIGHT, NINE, TEN, ELEVEN = (f"2024-03-04T{hour:02}:00:00.000Z" for hour in (8, 9, 10, 11))
+JUST_AFTER_NINE = "2024-03-04T09:00:00.001Z"
+
+
+class SessionContract(VaultContract):
+    """Who worked when. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_everything_is_kept(self, vault: Vault) -> None:
+        """
+        A session comes back as it was saved, every field of it.
+
+        If this fails: a column is missing, or two of them are exchanged; the list of files lost its order.
+        """
+        given = Session("s1", EIGHT, NINE, "handoffs/s1.md", "Moved Ä.", ("b.py", "a.py"), "desk")
+
+        vault.sessions.save(given)
+
+        assert vault.sessions.get("s1") == given
+        assert vault.sessions.get("s2") is None
+
+    def test_least_of_all(self, vault: Vault) -> None:
+        """
+        One that was only begun has a start, and nothing else.
+
+        If this fails: what is missing is read back as a null or as the text of an empty list.
+        """
+        vault.sessions.start("s1", EIGHT)
+
+        assert vault.sessions.get("s1") == Session("s1", EIGHT)
+
+    def test_saving_replaces(self, vault: Vault) -> None:
+        """
+        What is saved stands in the place of what was known under that id, in all its fields.
+
+        If this fails: an upsert keeps old values where the new ones are empty.
+        """
+        vault.sessions.save(Session("s1", EIGHT, NINE, "handoffs/s1.md", "Moved.", ("a.py",), "desk"))
+
+        vault.sessions.save(Session("s1", NINE))
+
+        assert vault.sessions.recent(10) == [Session("s1", NINE)]
+
+    def test_a_session_that_is_taken_up_goes_on(self, vault: Vault) -> None:
+        """
+        Starting a known session opens its end, and leaves its start and what is known of it as they are.
+
+        If this fails: the row is replaced, or a session that was resumed stays ended.
+        """
+        vault.sessions.save(Session("s1", EIGHT, NINE, None, "Moved.", ("a.py",), "desk"))
+
+        vault.sessions.start("s1", TEN, "laptop")
+
+        assert vault.sessions.get("s1") == Session("s1", EIGHT, None, None, "Moved.", ("a.py",), "desk")
+
+    def test_an_end_is_set_and_moved(self, vault: Vault) -> None:
+        """
+        Ending says whether there was such a session, and the last end counts.
+
+        If this fails: an unknown session is made up, or the first end stays.
+        """
+        vault.sessions.start("s1", EIGHT)
+
+        assert vault.sessions.end("s1", NINE)
+        assert vault.sessions.end("s1", TEN)
+        assert not vault.sessions.end("s2", TEN)
+        assert vault.sessions.recent(10) == [Session("s1", EIGHT, TEN)]
+
+    def test_newest_first(self, vault: Vault) -> None:
+        """
+        Sessions come by their start, newest first; those of one moment by id.
+
+        If this fails: they are in the order in which they were written, or of their ends.
+        """
+        for name, start in (("b", EIGHT), ("c", NINE), ("a", EIGHT), ("d", ELEVEN)):
+            vault.sessions.save(Session(name, start, ELEVEN))
+
+        assert [found.id for found in vault.sessions.recent(10)] == ["d", "c", "a", "b"]
+        assert [found.id for found in vault.sessions.recent(2)] == ["d", "c"]
+
+    @pytest.mark.parametrize("limit", [0, -1])
+    def test_no_limit_no_sessions(self, vault: Vault, limit: int) -> None:
+        """
+        A limit below 1 gives none.
+
+        If this fails: a negative limit means "all", as it does in SQL.
+        """
+        vault.sessions.start("s1", EIGHT)
+
+        assert vault.sessions.recent(limit) == []
+
+    def test_both_ends_belong_to_a_session(self, vault: Vault) -> None:
+        """
+        A moment lies in a session from its start to its end, those included, and not a millisecond after.
+
+        If this fails: one of the comparisons is exclusive.
+        """
+        vault.sessions.save(Session("s1", EIGHT, NINE))
+
+        assert [_covering(vault, moment) for moment in (EIGHT, NINE)] == ["s1", "s1"]
+        assert [_covering(vault, moment) for moment in ("2024-03-04T07:59:59.999Z", JUST_AFTER_NINE)] == [
+            None,
+            None,
+        ]
+
+    def test_an_open_session_has_no_end(self, vault: Vault) -> None:
+        """
+        One that goes on holds every moment since its start.
+
+        If this fails: a missing end compares as false.
+        """
+        vault.sessions.start("s1", NINE)
+
+        assert _covering(vault, EIGHT) is None
+        assert _covering(vault, ELEVEN) == "s1"
+
+    def test_of_several_the_one_that_began_last(self, vault: Vault) -> None:
+        """
+        A session that was never ended does not swallow those after it; those of one moment go by id.
+
+        If this fails: the oldest is taken, or whichever is found first.
+        """
+        vault.sessions.start("forgotten", EIGHT)
+        vault.sessions.save(Session("b", NINE, TEN))
+        vault.sessions.save(Session("a", NINE, TEN))
+
+        assert _covering(vault, TEN) == "a"
+        assert _covering(vault, ELEVEN) == "forgotten"
+
+    @needs(Capability.TRANSACTIONS)
+    def test_a_failed_block_leaves_sessions_as_they_were(self, vault: Vault) -> None:
+        """
+        Sessions are part of the vault's transactions.
+
+        If this fails: they are written by a connection of their own, or are not part of the snapshot.
+        """
+        vault.sessions.start("s1", EIGHT)
+
+        with pytest.raises(ValueError), vault.writing():
+            vault.sessions.end("s1", NINE)
+            vault.sessions.start("s2", TEN)
+            raise ValueError
+
+        assert vault.sessions.recent(10) == [Session("s1", EIGHT)]
+
+
+def _covering(vault: Vault, moment: str) -> str | None:
+    found = vault.sessions.covering(moment)
+    return found.id if found else None

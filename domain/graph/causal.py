@@ -1,0 +1,90 @@
+"""Chains of causes and effects from one document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from clawmem.domain.graph.edges import Edges
+from clawmem.ports.relations import Relation, RelationKind
+
+DEPTH = 5
+LEAST_DEPTH, MOST_DEPTH = 1, 10
+MOST_LINKS = 1000  # a walk from a hub ends somewhere; nobody reads on to here
+
+_CAUSAL = (RelationKind.CAUSAL,)
+
+
+class Direction(StrEnum):
+    """Which way a chain is followed from where it begins."""
+
+    CAUSES = "causes"  # what it led to
+    CAUSED_BY = "caused_by"  # what led to it
+    BOTH = "both"
+
+
+class CausalLink(NamedTuple):
+    """A document of a chain: how many steps away, which way, and the relation by which it was reached."""
+
+    document_id: int
+    depth: int
+    direction: Direction
+    relation: Relation
+
+
+def causal_links(
+    start: int, edges: Edges, direction: Direction = Direction.BOTH, depth: int = DEPTH
+) -> list[CausalLink]:
+    """
+    What *start* led to, what led to it, or both, at most *depth* steps away.
+
+    Each document once, where it is nearest; of several relations that lead to it there by the heaviest. Both
+    means effects of effects and causes of causes, not effects of causes. Cycles end where they close: *start*
+    is never among the answers.
+
+    Args:
+        depth: Clamped to 1..10.
+
+    Returns:
+        By depth, then weight descending, then id; no level begins once `MOST_LINKS` were found.
+    """
+    steps = min(max(depth, LEAST_DEPTH), MOST_DEPTH)
+    wanted = (Direction.CAUSES, Direction.CAUSED_BY) if direction is Direction.BOTH else (direction,)
+    every = [link for one in wanted for link in _chain(start, edges, one, steps)]
+    nearest: dict[int, CausalLink] = {}
+    for link in sorted(every, key=_nearest_first):
+        nearest.setdefault(link.document_id, link)
+    return list(nearest.values())
+
+
+def _chain(start: int, edges: Edges, direction: Direction, depth: int) -> list[CausalLink]:
+    found: dict[int, CausalLink] = {}
+    frontier = {start}
+    for level in range(1, depth + 1):
+        if not frontier or len(found) >= MOST_LINKS:
+            break
+        links = (
+            CausalLink(_end(relation, direction), level, direction, relation)
+            for relation in _relations(edges, frontier, direction)
+        )
+        new = [link for link in links if link.document_id not in found and link.document_id != start]
+        for link in sorted(new, key=_nearest_first):
+            found.setdefault(link.document_id, link)
+        frontier = {link.document_id for link in new}
+    return list(found.values())
+
+
+def _relations(edges: Edges, nodes: set[int], direction: Direction) -> Sequence[Relation]:
+    along = direction is Direction.CAUSES
+    return edges.outbound(nodes, _CAUSAL) if along else edges.inbound(nodes, _CAUSAL)
+
+
+def _end(relation: Relation, direction: Direction) -> int:
+    return relation.target if direction is Direction.CAUSES else relation.source
+
+
+def _nearest_first(link: CausalLink) -> tuple[int, float, int, bool, int, int]:
+    is_cause = link.direction is Direction.CAUSED_BY
+    relation = link.relation
+    return (link.depth, -relation.weight, link.document_id, is_cause, relation.source, relation.target)

@@ -1,0 +1,22 @@
+"""What a question's first words say of the shape of its answer."""
+
+from __future__ import annotations
+
+import re
+
+_ASKS_HOW_MANY = re.compile(r"\bhow (?:many|much|old|long|often|far|tall|big|large|heavy)\b", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million"
+    r"|once|twice|couple|half)\b",
+    re.IGNORECASE,
+)
+
+
+def asks_for_number(query: str) -> bool:
+    """Whether the answer to *query* must hold a number, in digits or words. English only."""
+    return _ASKS_HOW_MANY.search(query) is not None
+
+
+def holds_number(text: str) -> bool:
+    """Whether *text* holds a number, in digits or in English words."""
+    return _NUMBER.search(text) is not None

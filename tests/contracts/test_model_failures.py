@@ -1,0 +1,97 @@
+"""The diary of failures in memory and in a vault; and that nobody waits for it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from clawmem.adapters.memory.model_failures import MemoryModelFailures
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.contracts.model_failures import ModelFailuresContract, failure
+from clawmem.ports.errors import VaultError, VaultLocked
+from clawmem.ports.model_failures import ModelFailures, ModelRole
+
+LONGEST_WAIT_S = 1.0  # generous for a busy machine; the vault's own writers would wait ten
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "vault.sqlite"
+
+
+@pytest.fixture
+def vault(path: Path) -> Iterator[SqliteVault]:
+    vault = SqliteVault(str(path))
+    yield vault
+    vault.close()
+
+
+class TestMemoryModelFailures(ModelFailuresContract):
+    @pytest.fixture
+    def failures(self) -> ModelFailures:
+        return MemoryModelFailures()
+
+
+class TestSqliteModelFailures(ModelFailuresContract):
+    @pytest.fixture
+    def failures(self, vault: SqliteVault) -> ModelFailures:
+        return vault.model_failures
+
+
+class TestSqliteMemoryModelFailures(ModelFailuresContract):
+    """A vault that is no file has one connection only."""
+
+    @pytest.fixture
+    def failures(self) -> Iterator[ModelFailures]:
+        vault = SqliteVault(":memory:")
+        yield vault.model_failures
+        vault.close()
+
+
+def test_a_reader_may_write_it_down(vault: SqliteVault, path: Path) -> None:
+    """A vault that is open for reading only keeps what went wrong while it was asked, and leaves no log behind."""
+    vault.close()
+    reading = SqliteVault(str(path), read_only=True)
+    reading.model_failures.record(failure())
+    reading.close()
+
+    again = SqliteVault(str(path), read_only=True)
+    assert again.model_failures.latest() == {ModelRole.RERANKER: failure()}
+    again.close()
+    assert not Path(f"{path}-wal").exists() or Path(f"{path}-wal").stat().st_size == 0
+
+
+def test_nobody_waits_for_it(vault: SqliteVault, path: Path) -> None:
+    """While somebody else is writing the failure is not kept, which is told at once."""
+    other = SqliteVault(str(path))
+
+    with other.writing():
+        began = time.monotonic()
+        with pytest.raises(VaultLocked):
+            vault.model_failures.record(failure())
+
+    assert time.monotonic() - began < LONGEST_WAIT_S
+    other.close()
+
+
+def test_it_makes_no_vault(vault: SqliteVault, path: Path) -> None:
+    """A vault that was deleted meanwhile is not made again for the sake of its diary."""
+    for part in path.parent.iterdir():
+        part.unlink()
+
+    with pytest.raises(VaultError):
+        vault.model_failures.record(failure())
+    assert not path.exists()
+
+
+def test_it_outlives_a_transaction_that_is_taken_back(vault: SqliteVault, path: Path) -> None:
+    """What went wrong is kept although what it went wrong with is not."""
+    vault.model_failures.record(failure())
+
+    with pytest.raises(RuntimeError), vault.writing():
+        raise RuntimeError("taken back")
+
+    assert vault.model_failures.latest()

@@ -1,0 +1,159 @@
+"""A change of models that is killed, at whatever moment, costs time and nothing else."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+import tiny_minilm as tiny
+
+from clawmem.adapters.models.catalogue import embedder_of
+from clawmem.adapters.models.minilm import weights
+from clawmem.adapters.models.minilm.build import build
+from clawmem.adapters.models.minilm.embedder import MiniLmEmbedder
+from clawmem.adapters.models.static import StaticEmbedder
+from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
+from clawmem.ports.embedder import Embedder
+from tests.faults.conftest import World
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
+
+KILLS = 4  # of one change from the first model to the second
+NOTES = 40
+QUESTION = "why did the build fail on Monday"
+
+
+@pytest.fixture
+def models(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of models of the processes that are started, with a small transformer in it."""
+    files = tiny.published()
+    monkeypatch.setattr(
+        weights, "PUBLISHED", {name: sha256(data).hexdigest() for name, data in files.items()}
+    )
+    folder = Path(environ["HOME"]) / ".local/share/clawmem/models"
+    build(files, folder / "minilm")
+    return folder
+
+
+@pytest.fixture
+def embedding(environ: dict[str, str]) -> Callable[[Path], subprocess.Popen[str]]:
+    """Starts ``clawmem embed`` on a vault, in a process that has imported everything when it is given."""
+
+    def start(vault: Path) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", EMBEDDING],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**environ, "INDEX_PATH": str(vault)},
+        )
+        assert process.stdin and process.stdout
+        assert process.stdout.readline() == "ready\n"
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        return process
+
+    return start
+
+
+def test_killed_again_and_again(
+    world: World, models: Path, embedding: Callable[[Path], subprocess.Popen[str]]
+) -> None:
+    """After each kill one model serves, whole, and answers; the last run ends as one that was never disturbed."""
+    static, minilm = StaticEmbedder(), MiniLmEmbedder(models / "minilm")
+    fill(world, static)
+    undisturbed = world.vault_file.with_name("undisturbed.sqlite")
+    shutil.copy(world.vault_file, undisturbed)
+    seconds = ended(embedding(undisturbed))
+
+    chance = random.Random(11)
+    stored = [world.vault.embeddings.counts()]
+    shares = []
+    for turn in range(KILLS):
+        process = embedding(world.vault_file)
+        time.sleep(seconds * (0.25 + 0.5 * chance.random()) / KILLS * (turn + 1))
+        process.send_signal(signal.SIGKILL)
+        assert not process.communicate(timeout=60)[1]
+        shares.append(share(world))
+        assert_whole(world, [static, minilm], models)
+        stored.append(world.vault.embeddings.counts())
+    world.vault.close()
+    ended(embedding(world.vault_file))
+
+    assert set(stored) == {stored[0]}
+    assert shares == sorted(shares)
+    assert_whole(world, [minilm], models)
+    state = world.state()
+    world.vault_file = undisturbed
+    world.open()
+    assert world.vault.embeddings.fingerprint() == minilm.fingerprint
+    assert state == world.state()
+
+
+def fill(world: World, model: Embedder) -> None:
+    """Notes, with vectors of a model."""
+    chance = random.Random(7)
+    for number in range(NOTES):
+        sections = (f"## Part {n}\n\n{' '.join(chance.choices(tiny.WORDS, k=40))}.\n" for n in range(5))
+        world.write(f"n{number:03}.md", f"# Note {number}\n\n" + "\n".join(sections))
+    world.embedder = model
+    world.update()
+    world.embed()
+    world.vault._db.write("pragma wal_checkpoint(truncate)")
+
+
+def ended(process: subprocess.Popen[str]) -> float:
+    """The seconds until a process ended well."""
+    began = time.monotonic()
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    return time.monotonic() - began
+
+
+def share(world: World) -> float:
+    """How much of the second model's vectors is made, or 1 when they serve."""
+    world.open()
+    building = world.vault.embeddings.building()
+    return building.share if building else float(world.vault.embeddings.fingerprint() is not None)
+
+
+def assert_whole(world: World, allowed: list[Embedder], models: Path) -> None:
+    """One of the models serves, with all of its vectors and no other's; a question is answered by meaning."""
+    world.open()
+    serving = next(m for m in allowed if m.fingerprint == world.vault.embeddings.fingerprint())
+    lengths = {len(vector) for (vector,) in world.vault._db.rows("select vector from vectors")}
+    assert lengths == {4 * serving.dimensions}
+    assert world.verify() == []
+    assert world.vault.check() == []
+    chosen = ServingEmbedder(
+        world.vault.embeddings, lambda: allowed[-1], lambda name: embedder_of(name, models)
+    )
+    world.embedder = chosen
+    answer = world.ask(QUESTION, "query")
+    assert answer.results
+    assert answer.trace.degraded == {}
+    assert answer.trace.hits["vector"] > 0
+
+
+EMBEDDING = """
+import sys
+import clawmem.adapters.models.minilm.embedder, clawmem.adapters.models.static, clawmem.adapters.sqlite.vault
+import clawmem.adapters.system.clock, clawmem.app.cli.collections, clawmem.app.opened
+import clawmem.app.services.indexing.embed
+import numpy, onnxruntime, tokenizers
+from clawmem.app.cli.command_line import cli
+
+clawmem.app.services.indexing.embed.BATCH = 8
+print("ready", flush=True)
+sys.stdin.readline()
+cli(["embed", "--json"])
+"""

@@ -1,0 +1,165 @@
+"""Graphs that nobody would draw: hubs, cycles, loops, relations to what is gone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clawmem.adapters.memory.clock import START_MS
+from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.graph.causal_links import CausalLinks
+from clawmem.app.services.indexing.publish import publish, withdraw
+from clawmem.app.services.retrieval.pipelines.intent_search import intent_search
+from clawmem.app.services.retrieval.request import read_request
+from clawmem.contracts.samples import document
+from clawmem.domain.documents.fragments import fragment
+from clawmem.domain.graph.causal import MOST_LINKS
+from clawmem.ports.records import InactiveReason, Scope
+from clawmem.ports.relations import Relation, RelationKind
+
+EDGES = 100_000
+QUESTION = "why did the lighthouse go dark"
+CPU_S = 0.1  # of a question to a hub, ten times what it takes; reading all of its relations takes longer
+
+# Straight into the tables: a hundred thousand documents by the front door would take minutes.
+_MANY = """
+with recursive number (n) as (select 1 union all select n + 1 from number where n < :count)
+insert into documents (collection, path, title, hash, source_hash, authored_at, modified_at, indexed_at, content_type,
+                       confidence, quality_score)
+select 'many', n || '.md', n, hash, hash, authored_at, authored_at, authored_at, 'note', 0.5, 0.5
+  from number, (select hash, authored_at from documents where id = :hub)
+"""
+_TIE = """
+insert into relations (source, kind, target, weight, origin, created_at, metadata)
+select {ends}, 0.1 + 0.8 * (id % 97) / 97, '', '', '{{}}' from documents where collection = 'many'
+"""
+
+
+class Graph:
+    """A vault with a few notes, and whatever is done to its relations."""
+
+    def __init__(self, place: Path) -> None:
+        self.vault = SqliteVault(str(place / "vault.sqlite"))
+        self.pipeline = intent_search(self.vault, HashingEmbedder())
+
+    def note(self, path: str, body: str) -> int:
+        with self.vault.writing():
+            return publish(self.vault, document(path, body), body, fragment(body, title=path))
+
+    def ask(self, question: str = QUESTION) -> list[str]:
+        work, _ = self.pipeline.rank(read_request(question, now_ms=START_MS, limit=100))
+        return [candidate.document.path for candidate in work.candidates if candidate.document]
+
+    def causes(self, number: int) -> list[str]:
+        found = self.vault.documents.get(number)
+        assert found is not None
+        return [step.document.path for step in CausalLinks(self.vault)(found)]
+
+    def relate(self, *pairs: tuple[int, int], kind: RelationKind = RelationKind.CAUSAL) -> None:
+        self.vault.relations.put([Relation(*pair, kind) for pair in pairs])
+
+    def tie_to_many(self, hub: int) -> None:
+        """Make a hub: relations of two kinds from it and of two to it, a hundred thousand of each."""
+        db = self.vault._db
+        with self.vault.writing():
+            db.write(_MANY, {"count": EDGES, "hub": hub})
+            for kind in ("causal", "semantic"):
+                db.write(_TIE.format(ends=f"{hub}, '{kind}', id"))
+                db.write(_TIE.format(ends=f"id, '{kind}', {hub}"))
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> Iterator[Graph]:
+    made = Graph(tmp_path)
+    yield made
+    made.vault.close()
+
+
+def cpu_s(call: Callable[[], Any]) -> float:
+    """Seconds of processor time that a call takes, the quickest of three: others may be at work as well."""
+    spent = []
+    for _ in range(3):
+        began = time.process_time()
+        call()
+        spent.append(time.process_time() - began)
+    return min(spent)
+
+
+def test_a_hub_answers_like_any_other(graph: Graph) -> None:
+    """A hundred thousand relations on one document cost a question nothing that one would notice."""
+    hub = graph.note("lighthouse.md", "The lighthouse went dark.")
+    cause = graph.note("storm.md", "Waves broke the lantern.")
+    graph.tie_to_many(hub)
+    graph.relate((cause, hub))
+
+    assert graph.ask()[:2] == ["lighthouse.md", "storm.md"]
+    assert cpu_s(graph.ask) < CPU_S
+    assert cpu_s(lambda: graph.causes(hub)) < CPU_S
+    assert (
+        cpu_s(lambda: graph.vault.relations.outbound([hub], limit=10, scope=Scope(frozenset({"many"}))))
+        < 0.05
+    )
+    assert "storm.md" in graph.causes(hub)
+    assert len(graph.causes(hub)) < MOST_LINKS
+
+
+def test_cycles_and_knots(graph: Graph) -> None:
+    """Documents that all cause each other are each found once."""
+    texts = {"lighthouse.md": "The lighthouse went dark."}
+    texts |= {f"{n}.md": f"Something else, part {n}." for n in range(12)}
+    ids = [graph.note(path, text) for path, text in texts.items()]
+    for kind in RelationKind:
+        graph.relate(*((a, b) for a in ids for b in ids if a != b), kind=kind)
+
+    found = graph.ask()
+
+    assert found[0] == "lighthouse.md"
+    assert len(found) == len(set(found)) == 11  # ten of two levels
+    assert sorted(graph.causes(ids[0])) == sorted(texts.keys() - {"lighthouse.md"})
+
+
+def test_a_loop_that_got_in(graph: Graph) -> None:
+    """A relation of a document to itself, which no store takes, is passed over where there is one."""
+    hub = graph.note("lighthouse.md", "The lighthouse went dark.")
+    loop = "insert into relations (source, kind, target, weight) values (?, ?, ?, 1.0)"
+    for kind in ("causal", "semantic"):
+        graph.vault._db.write(loop, (hub, kind, hub))
+
+    assert graph.ask() == ["lighthouse.md"]
+    assert graph.causes(hub) == []
+
+
+def test_relations_to_what_is_gone(graph: Graph) -> None:
+    """Documents that are not served are neither found nor passed through; nothing fails on their account."""
+    hub = graph.note("lighthouse.md", "The lighthouse went dark.")
+    gone = graph.note("storm.md", "Waves broke the lantern.")
+    behind = graph.note("winter.md", "It was a hard one.")
+    graph.relate((gone, hub), (behind, gone))
+    assert graph.ask() == ["lighthouse.md", "storm.md", "winter.md"]
+
+    with graph.vault.writing():
+        withdraw(graph.vault, [gone], InactiveReason.FORGOTTEN)
+
+    assert graph.ask() == ["lighthouse.md"]
+    assert graph.causes(hub) == []
+
+
+def test_relations_of_rows_that_are_missing(graph: Graph) -> None:
+    """A vault that lost a document's row answers what is left, and its check names the table."""
+    hub = graph.note("lighthouse.md", "The lighthouse went dark.")
+    lost = graph.note("storm.md", "Waves broke the lantern.")
+    graph.relate((lost, hub))
+    db = graph.vault._db
+    db.write("pragma foreign_keys = off")
+    with graph.vault.writing():
+        withdraw(graph.vault, [lost], InactiveReason.REMOVED)
+        db.write("delete from documents where id = ?", (lost,))
+
+    assert graph.ask() == ["lighthouse.md"]
+    assert graph.causes(hub) == []
+    assert any("relations" in sentence for sentence in graph.vault.check())

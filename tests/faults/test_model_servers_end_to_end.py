@@ -1,0 +1,198 @@
+"""Model servers that go wrong, seen from the command line: an answer in time that says what it lacks, and no harm done."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from bad_servers import BAD_VECTORS, EVERYWHERE
+from scripted_server import Answer, Asked, Said, ScriptedServer, embeddings, said, scripted, well_behaved
+from typer.testing import Result
+
+from clawmem.adapters.http import embedder as http_embedder_module
+from clawmem.adapters.http.embedder import HttpEmbedder, http_embedder
+from clawmem.adapters.http.patience import Patience
+from clawmem.adapters.system.clock import SystemClock
+
+if TYPE_CHECKING:
+    from tests.faults.conftest import World
+
+pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
+
+Invoke = Callable[..., Result]
+
+TIMEOUT_S = 0.6
+SLACK_S = 2.5  # a command has more to do than to ask, and the machine may be busy
+MODEL_FAILED = 6
+
+NOTES = {
+    "zebra.md": "# Zebra\n\nStripes of the plain.\n",
+    "yak.md": "# Yak\n\nA yak of the mountains.\n",
+    "gnu.md": "# Gnu\n\nHerd animals, gnu after gnu.\n",
+}
+LATER = {
+    "ibex.md": "# Ibex\n\nAn ibex on the wall of the dam.\n",
+    "moose.md": "# Moose\n\nA moose in the lake.\n",
+    "eland.md": "# Eland\n\nElands leap over fences.\n",
+}
+
+# The server is at fault, whatever it is asked: for these the run of `embed` ends.
+AWAY = (
+    "slow",
+    "dripping",
+    "closed mid-stream",
+    "hangs up",
+    "500",
+    "503 loading",
+    "429 seconds",
+    "429 date",
+    "429 milliseconds",
+    "429 nonsense",
+    "401",
+)
+# It answers something, and nothing of it can be used.
+NONSENSE = ("HTML", "empty", "truncated JSON", "no field of it", "error in a success")
+VECTORS = ("shorter", "longer", "NaN", "NaN as null", "infinite", "one too few", "one too many", "constant")
+# Of a single text any vector may be right: nobody can tell these from good ones.
+UNSEEN_IN_A_QUESTION = {"constant"}
+
+
+def mood(name: str) -> Answer:
+    """What a server in that mood answers."""
+    return {**EVERYWHERE, **BAD_VECTORS}[name][0]
+
+
+@pytest.fixture
+def server(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
+    """A server that is still well behaved; the vault holds its vectors of some notes, others wait for theirs."""
+    # Nobody waits for a minute in a test; the command line has no way to say so.
+    monkeypatch.setitem(HttpEmbedder.__init__.__kwdefaults__ or {}, "query_timeout_s", TIMEOUT_S)
+    monkeypatch.setitem(HttpEmbedder.__init__.__kwdefaults__ or {}, "batch_timeout_s", TIMEOUT_S)
+    monkeypatch.setattr(http_embedder_module, "BATCH", Patience(tries=3, first_s=0.05, longest_s=0.1))
+    with scripted(well_behaved) as server:
+        for name, text in NOTES.items():
+            world.write(name, text)
+        world.update()
+        with closing(http_embedder(server.url, SystemClock())) as good:
+            world.embedder = good
+            assert world.embed().failed == 0
+        for name, text in LATER.items():
+            world.write(name, text)
+        world.update()
+        yield server
+
+
+@pytest.fixture
+def command(server: ScriptedServer, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> Invoke:
+    """The command line, which is told of the server."""
+    monkeypatch.setenv("CLAWMEM_EMBED_URL", server.url)
+    return invoke
+
+
+def stored(world: World) -> list[Any]:
+    """Every vector that is stored, of whatever model, by text."""
+    return world.vault._db.rows("select space, text_hash, hex(vector) from space_vectors order by 1, 2")
+
+
+def timed(command: Invoke, *args: object) -> tuple[Result, float]:
+    """What a command says, and how long it took."""
+    began = time.monotonic()
+    return command(*args), time.monotonic() - began
+
+
+@pytest.mark.parametrize("name", [*AWAY, *NONSENSE, *VECTORS])
+def test_every_mood(command: Invoke, server: ScriptedServer, world: World, name: str) -> None:
+    """Words answer in time and say what was missing; no vector changes; a good server then completes them."""
+    before = stored(world)
+    server.answer = mood(name)
+
+    asked, asked_s = timed(command, "--json", "query", "ibex on the dam", "--explain")
+    embedded, embedded_s = timed(command, "embed")
+
+    answer = json.loads(asked.stdout)
+    assert asked_s < TIMEOUT_S + SLACK_S
+    assert answer["results"][0]["file"].endswith("ibex.md")
+    if name not in UNSEEN_IN_A_QUESTION:
+        assert answer["trace"]["degraded"]["vector"]
+        assert asked.stderr.startswith("degraded: vector: ")
+    assert embedded_s < 4 * TIMEOUT_S + SLACK_S  # a text is tried three times, after its name was asked for
+    assert embedded.exit_code in (0, MODEL_FAILED)
+    assert embedded.stderr if embedded.exit_code and not embedded.stdout else "0 made" in embedded.stdout
+    assert stored(world) == before
+    assert command("verify").exit_code == 0
+
+    server.answer = well_behaved
+    assert command("embed", "--force").exit_code == 0
+    counts = json.loads(command("--json", "status").stdout)["embeddings"]
+    assert (counts["pending"], counts["failed"]) == (0, 0)
+    assert counts["stored"] > len(before)
+
+
+def test_a_server_of_constants(command: Invoke, server: ScriptedServer, world: World) -> None:
+    """One vector for everything is found out before the first text and the first question, and told."""
+    before = stored(world)
+
+    def constant(asked: Asked) -> Said:
+        if asked.body is None:
+            return well_behaved(asked)
+        return said(embeddings([[0.125] * 64 for _ in asked.body["input"]]))
+
+    server.answer = constant
+    asked, embedded = command("query", "ibex on the dam"), command("embed")
+
+    assert "ibex.md" in asked.stdout
+    assert "the same vector for different texts" in asked.stderr
+    assert embedded.exit_code == MODEL_FAILED
+    assert stored(world) == before
+
+
+@pytest.mark.parametrize("name", ["absent", "500", "401", "HTML", "closed mid-stream"])
+def test_status_remembers(command: Invoke, server: ScriptedServer, name: str) -> None:
+    """After a question that its model failed, status names the server, the reason and what the answer lacked."""
+    if name == "absent":
+        server.close()
+    else:
+        server.answer = mood(name)
+    command("query", "yak of the mountains")
+
+    roles = {one["role"]: one for one in json.loads(command("--json", "status").stdout)["roles"]}
+
+    assert roles["embedder"]["chosen"] == roles["embedder"]["last_failure"]["model"] == server.url
+    assert roles["embedder"]["last_failure"]["reason"]
+    assert roles["generator"]["last_failure"] is None
+    assert "by words alone" in command("status").stdout
+
+
+def test_an_absent_server(command: Invoke, server: ScriptedServer, world: World) -> None:
+    """A server that is not there costs an answer no time and no vector; ``vsearch`` alone can do nothing."""
+    before = stored(world)
+    server.close()
+
+    asked, took = timed(command, "query", "yak of the mountains")
+    embedded, meant = command("embed"), command("vsearch", "yak")
+
+    assert (asked.exit_code, embedded.exit_code, meant.exit_code) == (0, MODEL_FAILED, MODEL_FAILED)
+    assert took < SLACK_S
+    assert server.url in embedded.stderr + embedded.stdout
+    assert stored(world) == before
+
+
+def test_another_model_behind_the_same_address(command: Invoke, server: ScriptedServer, world: World) -> None:
+    """A server that serves another model than the vault's is not asked for a question: two spaces never meet."""
+    before = stored(world)
+
+    def other(asked: Asked) -> Said:
+        answer = well_behaved(asked)
+        return answer if asked.body is not None else Said(answer.body.replace(b"tiny", b"huge"))
+
+    server.answer = other
+    asked = json.loads(command("--json", "query", "yak of the mountains", "--explain").stdout)
+
+    assert asked["results"][0]["file"].endswith("yak.md")
+    assert "huge" in asked["trace"]["degraded"]["vector"]
+    assert stored(world) == before

@@ -1,0 +1,339 @@
+"""Questions of several topics over a real vault: taken apart, looked up side by side, merged."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from clawmem.adapters.files.disk import DiskFiles
+from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.memory.clock import START_MS, ManualClock
+from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.indexing.embed import EmbedPending
+from clawmem.app.services.indexing.update import Folder, UpdateCollection
+from clawmem.app.services.retrieval.clauses import DEPTH, AskClauses
+from clawmem.app.services.retrieval.pipeline import Pipeline
+from clawmem.app.services.retrieval.pipelines.query_plan import PlanAnswer, QueryPlan, query_plan
+from clawmem.app.services.retrieval.plans import NO_USE, ByModel, Plan, Planner, by_rules, planner
+from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
+from clawmem.app.services.retrieval.trace import Trace
+from clawmem.app.services.retrieval.work import Candidate, Work
+from clawmem.domain.retrieval.decomposition import SCHEMA
+from clawmem.domain.retrieval.planning import Clause, ClauseKind
+from clawmem.ports.errors import ClawmemError, EmbeddingError
+from clawmem.ports.records import FragmentKey
+from clawmem.ports.relations import Relation, RelationKind
+from clawmem.ports.sessions import Session
+
+NOTES = {
+    "tea.md": "# Oolong\n\nOolong is brewed at 85 degrees.\n",
+    "bike.md": "# Bicycle\n\nThe bicycle has a flat tyre.\n",
+    "boat.md": "# Boat\n\nThe boat lies in the harbour of Moss.\n",
+    "roof.md": "# Roof\n\nSlates were replaced by the roofer.\n",
+}
+TWO_TOPICS = "how hot is oolong brewed and where does the boat lie in winter?"
+SHORT_S = 0.5
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Iterator[SqliteVault]:
+    vault = SqliteVault(str(tmp_path / "vault.sqlite"))
+    take_in(vault, tmp_path / "notes", NOTES)
+    yield vault
+    vault.close()
+
+
+def take_in(vault: SqliteVault, folder: Path, texts: Mapping[str, str]) -> None:
+    """Write files, index them, and embed them."""
+    folder.mkdir(exist_ok=True)
+    for path, text in texts.items():
+        (folder / path).write_text(text, "utf-8")
+    UpdateCollection(vault, DiskFiles(), ManualClock(), parse_yaml)(Folder("notes", str(folder)))
+    EmbedPending(vault, HashingEmbedder())()
+
+
+def ask(
+    vault: SqliteVault,
+    question: str,
+    planned: Planner = by_rules,
+    *,
+    limit: int = 10,
+    unit: Unit = Unit.DOCUMENT,
+    collections: tuple[str, ...] = (),
+) -> PlanAnswer:
+    request = read_request(question, now_ms=START_MS, limit=limit, unit=unit, collections=collections)
+    return query_plan(vault, HashingEmbedder(), planned)(request)
+
+
+def paths(answer: PlanAnswer) -> list[str]:
+    return [result.document.path for result in answer.results]
+
+
+def clauses(answer: PlanAnswer) -> list[tuple[str, str, int]]:
+    return [(clause.type.value, clause.query, clause.priority) for clause in answer.plan]
+
+
+def planned(*given: tuple[ClauseKind, str, int]) -> Planner:
+    """A planner that always has the same plan."""
+    return lambda query: Plan(tuple(Clause(*one) for one in given))
+
+
+def said(*given: tuple[str, str, int]) -> str:
+    return json.dumps(
+        {"clauses": [dict(zip(("type", "query", "priority"), one, strict=True)) for one in given]}
+    )
+
+
+def test_both_topics_are_answered(vault: SqliteVault) -> None:
+    """Each half of the question finds its own note, and those two come first."""
+    answer = ask(vault, TWO_TOPICS)
+
+    assert set(paths(answer)[:2]) == {"tea.md", "boat.md"}
+    assert clauses(answer) == [
+        ("bm25", "how hot is oolong brewed", 1),
+        ("bm25", "where does the boat lie in winter?", 1),
+        ("vector", "how hot is oolong brewed", 3),
+        ("vector", "where does the boat lie in winter?", 3),
+    ]
+    assert [clause.result_count for clause in answer.plan] == [1, 1, 4, 4]
+    assert answer.trace.degraded == {}
+
+
+def test_lines_can_be_asked_for(vault: SqliteVault) -> None:
+    """The parts are looked up and merged by line where lines are wanted."""
+    answer = ask(vault, TWO_TOPICS, unit=Unit.LINE)
+
+    assert set(paths(answer)[:2]) == {"tea.md", "boat.md"}
+    assert {("tea.md", 3), ("boat.md", 3)} <= {(r.document.path, r.start_line) for r in answer.results}
+
+
+def test_a_simple_question_is_looked_up_both_ways(vault: SqliteVault) -> None:
+    """One topic is one clause by words and one by meaning."""
+    answer = ask(vault, "flat tyre")
+
+    assert clauses(answer) == [("bm25", "flat tyre", 1), ("vector", "flat tyre", 3)]
+    assert paths(answer)[0] == "bike.md"
+
+
+def test_the_limit_cuts_and_does_not_reorder(vault: SqliteVault) -> None:
+    """The first answer is the same however many are wanted."""
+    assert paths(ask(vault, TWO_TOPICS, limit=1)) == paths(ask(vault, TWO_TOPICS))[:1]
+
+
+def test_a_scope_holds_for_every_clause(vault: SqliteVault) -> None:
+    """A collection that holds nothing answers nothing."""
+    assert paths(ask(vault, TWO_TOPICS, collections=("elsewhere",))) == []
+
+
+def test_a_graph_clause_follows_relations(vault: SqliteVault, tmp_path: Path) -> None:
+    """What caused the best match is found although it shares no word with the question."""
+    take_in(
+        vault, tmp_path / "notes", {f"{n}.md": f"# Harbour {n}\n\nHarbour light {n}.\n" for n in range(8)}
+    )
+    roof, boat = (vault.documents.at("notes", path) for path in ("roof.md", "boat.md"))
+    assert roof and boat
+    question = "why does the boat lie in the harbour"
+    graph = planned((ClauseKind.GRAPH, question, 1))
+
+    without = ask(vault, question, graph)
+    vault.relations.put([Relation(roof.id, boat.id, RelationKind.CAUSAL)])
+    related = ask(vault, question, graph)
+
+    assert "roof.md" not in paths(without)[:5]
+    assert paths(related)[:2] == ["boat.md", "roof.md"]
+
+
+# -- clauses that fail --------------------------------------------------------------------------------
+
+
+class Fixed(Pipeline):
+    """A pipeline that does what it is told instead of looking anything up."""
+
+    def __init__(self, vault: SqliteVault, act: Callable[[str], tuple[int, ...]]) -> None:
+        super().__init__(vault, {})
+        self._act = act
+
+    def rank(self, request: RetrievalRequest) -> tuple[Work, Trace]:
+        found = self._act(request.query)
+        keys = [FragmentKey(number, 0) for number in found]
+        return Work().with_candidates([Candidate(key.document_id, key, 0.5, 0.5) for key in keys]), Trace()
+
+
+def fixed_plan(
+    vault: SqliteVault, act: Callable[[str], tuple[int, ...]], *given: tuple[ClauseKind, str, int]
+) -> QueryPlan:
+    pipeline = Fixed(vault, act)
+    return QueryPlan(vault, AskClauses(dict.fromkeys(ClauseKind, pipeline), SHORT_S), planned(*given))
+
+
+TWO = ((ClauseKind.LEXICAL, "good", 1), (ClauseKind.VECTOR, "bad", 2))
+
+
+def test_a_clause_that_hangs_is_named_and_the_others_answer(vault: SqliteVault) -> None:
+    """The deadline is kept, the late clause found nothing, and the next question is answered as well."""
+    release = threading.Event()
+
+    def act(query: str) -> tuple[int, ...]:
+        if query == "bad":
+            release.wait(30)
+        return (1,)
+
+    plan = fixed_plan(vault, act, *TWO)
+    request = read_request("anything", now_ms=START_MS)
+    try:
+        for _ in range(2):
+            answer = plan(request)
+
+            assert answer.trace.degraded == {"clause 2 (vector)": "no answer within 0.5 s"}
+            assert [result.document.id for result in answer.results] == [1]
+            assert [clause.result_count for clause in answer.plan] == [1, 0]
+    finally:
+        release.set()
+
+
+def test_a_clause_that_breaks_is_named_and_the_others_answer(vault: SqliteVault) -> None:
+    """An error of one clause is said, in its own words."""
+
+    def act(query: str) -> tuple[int, ...]:
+        if query == "bad":
+            raise EmbeddingError("the model is ill")
+        return (2,)
+
+    answer = fixed_plan(vault, act, *TWO)(read_request("anything", now_ms=START_MS))
+
+    assert answer.trace.degraded == {"clause 2 (vector)": "the model is ill"}
+    assert [result.document.id for result in answer.results] == [2]
+
+
+def test_when_every_clause_breaks_the_first_error_is_the_answer(vault: SqliteVault) -> None:
+    """There is nothing to show, and nobody is told that nothing was found."""
+
+    def act(query: str) -> tuple[int, ...]:
+        raise EmbeddingError(f"{query} is ill")
+
+    with pytest.raises(EmbeddingError, match="good is ill"):
+        fixed_plan(vault, act, *TWO)(read_request("anything", now_ms=START_MS))
+
+
+def test_when_every_clause_is_late_that_is_said(vault: SqliteVault) -> None:
+    """The error names the deadline."""
+    release = threading.Event()
+
+    def act(query: str) -> tuple[int, ...]:
+        release.wait(30)
+        return ()
+
+    try:
+        with pytest.raises(ClawmemError, match=r"within 0\.5 s"):
+            fixed_plan(vault, act, *TWO)(read_request("anything", now_ms=START_MS))
+    finally:
+        release.set()
+
+
+def test_the_more_important_clause_decides(vault: SqliteVault) -> None:
+    """Of two clauses that agree on nothing the one of the higher priority has its answer first."""
+
+    def act(query: str) -> tuple[int, ...]:
+        return {"first": (3, 1), "second": (4, 2)}[query]
+
+    one, other = (ClauseKind.LEXICAL, "first", 1), (ClauseKind.LEXICAL, "second", 4)
+    plan = fixed_plan(vault, act, one, other)
+    swapped = fixed_plan(vault, act, (*one[:2], 4), (*other[:2], 1))
+    request = read_request("anything", now_ms=START_MS)
+
+    assert plan(request).results[0].document.id == 3
+    assert swapped(request).results[0].document.id == 4
+
+
+def test_each_kind_has_its_own_depth() -> None:
+    """Twenty answers by words and by meaning, fifteen with the graph."""
+    assert DEPTH == {ClauseKind.LEXICAL: 20, ClauseKind.VECTOR: 20, ClauseKind.GRAPH: 15}
+
+
+# -- plans by a model ---------------------------------------------------------------------------------
+
+
+def test_a_model_takes_the_question_apart(vault: SqliteVault) -> None:
+    """Its clauses are what is looked up, most important first."""
+    model = ScriptedGenerator(lambda prompt: said(("vector", "boat", 2), ("bm25", "oolong degrees", 1)))
+
+    answer = ask(vault, TWO_TOPICS, ByModel(model))
+
+    assert clauses(answer) == [("bm25", "oolong degrees", 1), ("vector", "boat", 2)]
+    assert answer.trace.degraded == {}
+    assert paths(answer)[:2] == ["tea.md", "boat.md"]
+
+
+def test_a_simple_question_never_reaches_the_model(vault: SqliteVault) -> None:
+    """No time is spent where there is nothing to take apart."""
+
+    def never(prompt: str) -> str:
+        raise AssertionError("asked")
+
+    assert clauses(ask(vault, "flat tyre", ByModel(ScriptedGenerator(never))))[0] == ("bm25", "flat tyre", 1)
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        "",
+        "I cannot help with that.",
+        "{",
+        '{"clauses": "none"}',
+        '{"clauses": []}',
+        said(("web", "x", 1)),
+        "[1, 2]",
+    ],
+)
+def test_garbage_of_a_model_costs_nothing_but_time(vault: SqliteVault, garbage: str) -> None:
+    """The plan of the rules is used instead, and the answer says so."""
+    answer = ask(vault, TWO_TOPICS, ByModel(ScriptedGenerator(lambda prompt: garbage)))
+
+    assert clauses(answer) == clauses(ask(vault, TWO_TOPICS))
+    assert answer.trace.degraded == {"plan": NO_USE}
+    assert set(paths(answer)[:2]) == {"tea.md", "boat.md"}
+
+
+def test_a_wrong_answer_is_asked_for_once_more(vault: SqliteVault) -> None:
+    """The second attempt counts."""
+    answers = iter(["sorry", said(("bm25", "oolong", 1))])
+
+    answer = ask(vault, TWO_TOPICS, ByModel(ScriptedGenerator(lambda prompt: next(answers))))
+
+    assert clauses(answer) == [("bm25", "oolong", 1)]
+
+
+def test_a_model_without_time_is_not_waited_for(vault: SqliteVault) -> None:
+    """Past the deadline the rules plan, and the answer says why."""
+    answer = ask(vault, TWO_TOPICS, ByModel(ScriptedGenerator(), deadline_s=0.0))
+
+    assert clauses(answer) == clauses(ask(vault, TWO_TOPICS))
+    assert "no time is left" in answer.trace.degraded["plan"]
+
+
+def test_a_model_is_told_what_the_last_session_was_about(vault: SqliteVault) -> None:
+    """The planner of a vault hands the latest summary on; without a model it is the rules."""
+    prompts: list[str] = []
+
+    def answer(prompt: str) -> str:
+        prompts.append(prompt)
+        return said(("bm25", "oolong", 1))
+
+    vault.sessions.save(Session("old", "2024-01-01T00:00:00.000Z", summary="Paint."))
+    vault.sessions.save(Session("new", "2024-01-02T00:00:00.000Z", summary="Boats and tea."))
+    ask(vault, TWO_TOPICS, planner(vault, ScriptedGenerator(answer)))
+
+    assert "The session is about: Boats and tea.\n" in prompts[0]
+    assert "Paint" not in prompts[0]
+    assert planner(vault, None) is by_rules
+
+
+def test_the_schema_can_be_written_as_json() -> None:
+    """A model server gets it over the wire."""
+    assert json.loads(json.dumps(SCHEMA))["required"] == ["clauses"]

@@ -1,0 +1,331 @@
+"""One question, whichever way it calls for; what is near to a document; what was changed around it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from clawmem.adapters.files.disk import DiskFiles
+from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.memory.clock import START_MS, ManualClock
+from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.documents.timeline import ReadTimeline
+from clawmem.app.services.indexing.embed import EmbedPending
+from clawmem.app.services.indexing.update import Folder, UpdateCollection
+from clawmem.app.services.retrieval.pipelines.intent_search import intent_search
+from clawmem.app.services.retrieval.pipelines.memory_retrieve import (
+    LEAST_COSINE,
+    NO_SESSIONS,
+    NOTHING_NEAR,
+    Ask,
+    MemoryRetrieve,
+    Retrieved,
+)
+from clawmem.app.services.retrieval.pipelines.query import query
+from clawmem.app.services.retrieval.pipelines.query_plan import query_plan
+from clawmem.app.services.retrieval.pipelines.search import search
+from clawmem.app.services.retrieval.pipelines.vsearch import vsearch
+from clawmem.app.services.retrieval.request import read_request
+from clawmem.app.services.retrieval.similar import SNIPPET, FindSimilar
+from clawmem.domain.retrieval.intent import Intent
+from clawmem.domain.retrieval.routing import Route
+from clawmem.ports.errors import EmbeddingError, InvalidInput, ModelMismatch
+from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.sessions import Session
+
+HOUR_NS = 3_600_000_000_000
+NOTES = {
+    "tea.md": "# Oolong\n\nOolong is brewed at 85 degrees.\n",
+    "green.md": "# Green tea\n\nGreen oolong is brewed at 70 degrees.\n",
+    "bike.md": "# Bicycle\n\nThe bicycle has a flat tyre.\n",
+    "boat.md": "# Boat\n\nThe boat lies in the harbour of Moss.\n",
+}
+
+
+class Home:
+    """A vault of four notes, changed an hour after each other, and every way to ask it."""
+
+    def __init__(self, place: Path, *, vectors: bool = True) -> None:
+        self.vault = SqliteVault(str(place / "vault.sqlite"))
+        self.embedder = HashingEmbedder()
+        self.made: list[str] = []
+        (place / "notes").mkdir()
+        for hour, (path, text) in enumerate(NOTES.items(), start=1):
+            (place / "notes" / path).write_text(text, "utf-8")
+            os.utime(place / "notes" / path, ns=(0, START_MS * 1_000_000 - (10 - hour) * HOUR_NS))
+        folder = Folder("notes", str(place / "notes"))
+        UpdateCollection(self.vault, DiskFiles(), ManualClock(), parse_yaml)(folder)
+        if vectors:
+            EmbedPending(self.vault, self.embedder)()
+        self.retrieve = MemoryRetrieve(self.vault, self.ways())
+
+    def ways(self) -> dict[str, Callable[[], Ask]]:
+        vault, embedder = self.vault, self.embedder
+        makers: dict[str, Callable[[], Ask]] = {
+            "search": lambda: search(vault),
+            "vsearch": lambda: vsearch(vault, embedder),
+            "query": lambda: query(vault, embedder),
+            "intent_search": lambda: intent_search(vault, embedder),
+            "query_plan": lambda: query_plan(vault, embedder),
+        }
+        return {name: self._noted(name, make) for name, make in makers.items()}
+
+    def ask(self, question: str, mode: Route | None = None, *, limit: int = 10) -> Retrieved:
+        return self.retrieve(read_request(question, now_ms=START_MS, limit=limit), mode)
+
+    def document(self, path: str) -> Document:
+        found = self.vault.documents.at("notes", path)
+        assert found is not None, path
+        return found
+
+    def _noted(self, name: str, make: Callable[[], Ask]) -> Callable[[], Ask]:
+        def made() -> Ask:
+            self.made.append(name)
+            return make()
+
+        return made
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    home = Home(tmp_path)
+    yield home
+    home.vault.close()
+
+
+@pytest.fixture
+def without_vectors(tmp_path: Path) -> Iterator[Home]:
+    home = Home(tmp_path, vectors=False)
+    yield home
+    home.vault.close()
+
+
+class Other(HashingEmbedder):
+    """Another model."""
+
+    fingerprint = "another"
+
+
+def paths(answer: Retrieved) -> list[str]:
+    return [result.document.path for result in answer.results]
+
+
+@pytest.mark.parametrize(
+    ("question", "mode", "way", "first"),
+    [
+        ("what did we do yesterday with the bicycle", Route.TIMELINE, "query", "bike.md"),
+        ("why did the bicycle get a flat tyre", Route.CAUSAL, "intent_search", "bike.md"),
+        ("anything similar to the boat in the harbour", Route.DISCOVERY, "vsearch", "boat.md"),
+        ("where is the boat and also is the bicycle flat", Route.COMPLEX, "query_plan", "boat.md"),
+        ("the boat error in MOSS", Route.KEYWORD, "search", "boat.md"),
+        ("explain the boat in the harbour", Route.SEMANTIC, "vsearch", "boat.md"),
+        ("the bicycle has a tyre", Route.HYBRID, "query", "bike.md"),
+    ],
+)
+def test_a_question_takes_its_way(home: Home, question: str, mode: Route, way: str, first: str) -> None:
+    """The words choose, one pipeline is made, and the answer says which way it came."""
+    answer = home.ask(question)
+
+    assert (answer.mode, home.made) == (mode, [way])
+    assert paths(answer)[0] == first
+    assert answer.query == question
+
+
+@pytest.mark.parametrize("mode", Route)
+def test_a_way_can_be_forced(home: Home, mode: Route) -> None:
+    """Whatever the words say, whoever asks knows better; the note about it is found on every way."""
+    answer = home.ask("the bicycle has a flat tyre", mode)
+
+    assert answer.mode is mode
+    assert paths(answer)[0] == "bike.md"
+
+
+def test_a_way_is_made_once(home: Home) -> None:
+    """The second question of a kind is asked of what the first one was."""
+    home.ask("the bicycle has a tyre")
+    home.ask("the boat lies in the harbour")
+
+    assert home.made == ["query"]
+
+
+def test_the_causal_way_tells_the_intent(home: Home) -> None:
+    """What the question was taken to ask for, and how sure that is."""
+    answer = home.ask("why did the bicycle get a flat tyre")
+
+    assert (answer.intent, answer.confidence) == (Intent.WHY, 0.95)
+    assert home.ask("the bicycle").intent is None
+
+
+def test_the_complex_way_tells_its_plan(home: Home) -> None:
+    """Each clause with what it found."""
+    answer = home.ask("where in the harbour is the boat and also is the bicycle flat")
+
+    assert len(answer.plan) == 4
+    assert answer.plan[0].result_count > 0
+    assert home.ask("the bicycle").plan == ()
+
+
+def test_the_timeline_way_tells_the_latest_sessions(home: Home) -> None:
+    """Newest first, as many as the limit says, and beside them the documents."""
+    sessions = [
+        Session(f"s{day}", f"2024-01-0{day}T08:00:00.000Z", summary=f"Day {day}.") for day in (1, 2, 3)
+    ]
+    for session in sessions:
+        home.vault.sessions.save(session)
+
+    answer = home.ask("what did we do yesterday with the bicycle", limit=2)
+
+    assert answer.sessions == (sessions[2], sessions[1])
+    assert paths(answer)[0] == "bike.md"
+    assert answer.trace.degraded == {}
+
+
+def test_without_sessions_the_timeline_is_documents(home: Home) -> None:
+    """And the answer says so."""
+    answer = home.ask("what did we do yesterday with the bicycle")
+
+    assert answer.sessions == ()
+    assert answer.trace.degraded == {"sessions": NO_SESSIONS}
+    assert paths(answer)[0] == "bike.md"
+
+
+@pytest.mark.parametrize("mode", [Route.SEMANTIC, Route.DISCOVERY])
+def test_without_vectors_meaning_falls_back_to_words(without_vectors: Home, mode: Route) -> None:
+    """Something is found, and the answer says by which means."""
+    answer = without_vectors.ask("boat in the harbour", mode)
+
+    assert paths(answer) == ["boat.md"]
+    assert answer.trace.degraded == {"vector": NOTHING_NEAR}
+    assert without_vectors.made == ["vsearch", "search"]
+
+
+def test_what_is_too_far_away_is_not_near(home: Home) -> None:
+    """By meaning something is always nearest; below the floor it is not shown."""
+    request = read_request("boat harbour", now_ms=START_MS)
+
+    near, nearest = home.retrieve(request, Route.SEMANTIC), vsearch(home.vault, home.embedder)(request)
+
+    assert 0 < len(near.results) < len(nearest.results) == len(NOTES)
+    assert all(result.score >= LEAST_COSINE for result in near.results)
+
+
+def test_a_broken_model_is_no_reason_to_answer_nothing(home: Home) -> None:
+    """The words answer, and the model's own sentence is passed on."""
+
+    def broken() -> Ask:
+        raise EmbeddingError("the model is ill")
+
+    retrieve = MemoryRetrieve(home.vault, {**home.ways(), "vsearch": broken})
+
+    answer = retrieve(read_request("boat in the harbour", now_ms=START_MS), Route.SEMANTIC)
+
+    assert paths(answer) == ["boat.md"]
+    assert answer.trace.degraded == {"vector": "the model is ill"}
+
+
+# -- find_similar -------------------------------------------------------------------------------------
+
+
+def test_similar_documents_are_those_that_say_the_like(home: Home) -> None:
+    """The nearest first, the document itself never."""
+    found = FindSimilar(home.vault, home.embedder)(home.document("tea.md"), now_ms=START_MS)
+
+    assert found.answer.results[0].document.path == "green.md"
+    assert "tea.md" not in [result.document.path for result in found.answer.results]
+    assert found.reference.path == "tea.md"
+    assert found.docid == found.reference.hash[:6]
+    assert all(len(result.snippet.text) <= SNIPPET for result in found.answer.results)
+
+
+def test_nothing_but_the_distance_counts(home: Home) -> None:
+    """A pin lifts nothing, and every score is a cosine."""
+    home.vault._db.write("update documents set pinned = 1 where path = 'boat.md'")
+
+    found = FindSimilar(home.vault, home.embedder)(home.document("tea.md"), now_ms=START_MS)
+
+    scores = [result.score for result in found.answer.results]
+    assert found.answer.results[0].document.path == "green.md"
+    assert scores == sorted(scores, reverse=True)
+    assert all(result.score == max(0.0, result.legs["vector"]) for result in found.answer.results)
+
+
+def test_what_was_forgotten_is_similar_to_nothing(home: Home) -> None:
+    """As an answer it is not given."""
+    home.vault.documents.deactivate([home.document("green.md").id], InactiveReason.FORGOTTEN)
+
+    found = FindSimilar(home.vault, home.embedder)(home.document("tea.md"), now_ms=START_MS)
+
+    assert "green.md" not in [result.document.path for result in found.answer.results]
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+def test_as_many_similar_ones_as_asked_for(home: Home, limit: int) -> None:
+    """The document itself takes nobody's place."""
+    found = FindSimilar(home.vault, home.embedder)(home.document("tea.md"), now_ms=START_MS, limit=limit)
+
+    assert len(found.answer.results) == limit
+
+
+@pytest.mark.parametrize("limit", [0, 101])
+def test_a_limit_has_limits(home: Home, limit: int) -> None:
+    """One to a hundred."""
+    with pytest.raises(InvalidInput):
+        FindSimilar(home.vault, home.embedder)(home.document("tea.md"), now_ms=START_MS, limit=limit)
+
+
+def test_another_models_vectors_are_not_compared(home: Home) -> None:
+    """Two spaces have no distances between them."""
+    with pytest.raises(ModelMismatch):
+        FindSimilar(home.vault, Other())(home.document("tea.md"), now_ms=START_MS)
+
+
+# -- timeline -----------------------------------------------------------------------------------------
+
+
+def test_the_timeline_of_a_document(home: Home) -> None:
+    """What was changed before and after it, oldest first, and in which session it was changed itself."""
+    focus = home.document("green.md")
+    home.vault.sessions.save(Session("s1", focus.modified_at, focus.modified_at, summary="Tea time."))
+
+    found = ReadTimeline(home.vault)(focus)
+
+    assert [entry.document.path for entry in found.before] == ["tea.md"]
+    assert found.focus.document == focus
+    assert [entry.document.path for entry in found.after] == ["bike.md", "boat.md"]
+    assert found.total == 4
+    assert found.session and found.session.summary == "Tea time."
+    assert found.focus.docid == focus.hash[:6]
+
+
+def test_a_timeline_is_as_wide_as_wanted(home: Home) -> None:
+    """The nearest on each side; without a session there is none."""
+    found = ReadTimeline(home.vault)(home.document("bike.md"), before=1, after=1)
+
+    assert [entry.document.path for entry in (*found.before, *found.after)] == ["green.md", "boat.md"]
+    assert found.session is None
+
+
+def test_a_timeline_can_stay_in_its_collection(home: Home, tmp_path: Path) -> None:
+    """Documents of others are neither shown nor counted."""
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "x.md").write_text("# X\n", "utf-8")
+    UpdateCollection(home.vault, DiskFiles(), ManualClock(), parse_yaml)(
+        Folder("other", str(tmp_path / "other"))
+    )
+
+    everywhere = ReadTimeline(home.vault)(home.document("boat.md"))
+    within = ReadTimeline(home.vault)(home.document("boat.md"), same_collection=True)
+
+    assert ([e.document.path for e in everywhere.after], everywhere.total) == (["x.md"], 5)
+    assert (within.after, within.total) == ((), 4)
+
+
+@pytest.mark.parametrize("sides", [{"before": 0}, {"before": 21}, {"after": 0}, {"after": 21}])
+def test_a_timeline_has_limits(home: Home, sides: dict[str, int]) -> None:
+    """One to twenty on each side."""
+    with pytest.raises(InvalidInput):
+        ReadTimeline(home.vault)(home.document("tea.md"), **sides)

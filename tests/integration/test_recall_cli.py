@@ -1,0 +1,194 @@
+"""The verbs retrieve, plan, similar, timeline and sessions, in both forms of their answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.ports.sessions import Session
+
+Invoke = Callable[..., Result]
+
+FILES = tuple(f"src/{name}.py" for name in "abcdefg")
+ENDED = Session(
+    "0123456789abcdef",
+    "2026-03-01T08:00:00.000Z",
+    "2026-03-01T09:30:00.000Z",
+    "handoffs/march.md",
+    "Moved the\nsessions. " + "x" * 200,
+    FILES,
+)
+OPEN = Session("fedcba9876543210", "2026-03-02T08:00:00.000Z")
+
+
+@pytest.fixture
+def worked(remembered: Invoke) -> Iterator[Invoke]:
+    """A vault with the notes and two sessions."""
+    vault = SqliteVault(remembered("path").output.strip())
+    for session in (ENDED, OPEN):
+        vault.sessions.save(session)
+    vault.close()
+    yield remembered
+
+
+def answer(done: Result) -> Any:
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def test_retrieve_says_which_way_it_went(remembered: Invoke) -> None:
+    """Ahead of the answers, for people and for programs."""
+    shown = remembered("retrieve", "why", "did", "we", "move", "the", "sessions", "to", "Postgres")
+    found = answer(remembered("retrieve", "--json", "why did we move the sessions to Postgres"))
+
+    assert shown.output.startswith("[routed: causal]\nasks for: WHY (0.95)\n")
+    assert "notes/decisions/2026-06-09-postgres.md" in shown.output
+    assert (found["mode"], found["intent"], found["confidence"]) == ("causal", "WHY", 0.95)
+    assert found["results"][0]["file"] == "notes/decisions/2026-06-09-postgres.md"
+    assert "sessions" not in found
+
+
+def test_retrieve_can_be_told_the_way(remembered: Invoke) -> None:
+    """In any case of letters; one that does not exist is refused with those that do."""
+    assert answer(remembered("retrieve", "redis", "--mode", "SEMANTIC", "--json"))["mode"] == "semantic"
+
+    refused = remembered("retrieve", "redis", "--mode", "magic")
+    assert refused.exit_code == 2
+    assert "timeline, causal, discovery, complex, keyword, semantic, hybrid" in refused.stderr
+
+
+def test_retrieve_shows_the_clauses_of_a_complex_question(remembered: Invoke) -> None:
+    """As a table, and in JSON with their number."""
+    question = "where do the login sessions live and also what does Haruka design"
+
+    shown = remembered("retrieve", question)
+    found = answer(remembered("retrieve", question, "--json"))
+
+    assert "[routed: complex]\npriority" in shown.output
+    assert found["clauses"] == len(found["plan"]) == 4
+    assert found["plan"][0] == {
+        "type": "bm25",
+        "query": "where do the login sessions live",
+        "priority": 1,
+        "result_count": found["plan"][0]["result_count"],
+    }
+
+
+def test_retrieve_shows_sessions_where_they_are_asked_for(worked: Invoke) -> None:
+    """Newest first, before the documents."""
+    found = answer(worked("retrieve", "what did we do in the last session", "--json"))
+
+    assert [session["id"] for session in found["sessions"]] == [OPEN.id, ENDED.id]
+    assert "fedcba98" in worked("retrieve", "what did we do in the last session").output
+
+
+def test_retrieve_explains_itself(remembered: Invoke) -> None:
+    """With the receipt that is kept."""
+    found = answer(remembered("retrieve", "redis sessions", "--explain", "--json"))
+
+    assert found["mode"] == "hybrid"
+    assert [stage["name"] for stage in found["trace"]["stages"]][-1] == "cut"
+
+
+def test_plan_shows_the_plan_and_the_answers(remembered: Invoke) -> None:
+    """A question of two topics finds a note for each."""
+    question = "where do the login sessions live and also what does Haruka design"
+
+    shown = remembered("plan", question, "-n", "2")
+    found = answer(remembered("plan", question, "--json"))
+
+    assert shown.output.startswith("priority")
+    assert "notes/people/haruka.md" in shown.output
+    assert "redis.md" in shown.output
+    assert found.keys() == {"plan", "results"}
+
+
+def test_similar_documents(remembered: Invoke) -> None:
+    """By name, with the document that they are compared with."""
+    found = answer(remembered("similar", "2026-02-11-redis.md", "--json"))
+
+    assert found["reference"]["file"] == "notes/decisions/2026-02-11-redis.md"
+    assert found["results"][0]["file"] == "notes/decisions/2026-06-09-postgres.md"
+    assert "postgres.md" in remembered("similar", found["reference"]["docid"]).output
+
+
+def test_similar_needs_vectors(invoke: Invoke, notes: Path) -> None:
+    """Without any it says what to do."""
+    assert invoke("bootstrap", notes, "--skip-embed").exit_code == 0
+
+    refused = invoke("similar", "haruka.md")
+
+    assert refused.exit_code == 6
+    assert "clawmem embed" in refused.stderr
+
+
+def test_a_timeline(worked: Invoke) -> None:
+    """The document is marked among its neighbours, and its session named."""
+    shown = worked("timeline", "haruka.md")
+    found = answer(worked("timeline", "haruka.md", "--json", "--before", "20", "--after", "20"))
+
+    [marked] = [line for line in shown.output.splitlines() if line.startswith(">")]
+    assert "notes/people/haruka.md" in marked
+    assert found["focus"]["file"] == "notes/people/haruka.md"
+    assert len(found["before"]) + len(found["after"]) == 2
+    assert found["total_in_range"] == 3
+    assert (found["session_id"], found["session_summary"]) == (OPEN.id, "")
+    assert "in session fedcba98" in shown.output
+
+
+def test_sessions_for_people_are_short(worked: Invoke) -> None:
+    """Eight digits, minutes or active, one line of summary, five files."""
+    open_row, ended_row = worked("sessions").output.splitlines()[1:]
+
+    assert open_row.split()[0] == "fedcba98"
+    assert "active" in open_row
+    assert ended_row.split()[0] == "01234567"
+    assert "  90 " in ended_row
+    assert "handoffs/march.md" in ended_row
+    assert "Moved the sessions. xxx" in ended_row
+    assert "x" * 81 not in ended_row
+    assert ended_row.endswith("src/e.py and 2 more")
+
+
+def test_sessions_for_programs_are_whole(worked: Invoke) -> None:
+    """Every field of each, and ``log`` is the same verb."""
+    found = answer(worked("sessions", "--json"))
+
+    assert [session["id"] for session in found] == [OPEN.id, ENDED.id]
+    assert found[1]["files_changed"] == list(FILES)
+    assert found[1]["summary"] == ENDED.summary
+    assert answer(worked("log", "--last", "1", "--json")) == found[:1]
+
+
+def test_no_sessions_yet(remembered: Invoke) -> None:
+    """Nothing is wrong, and it is said."""
+    assert remembered("sessions").output == "No sessions are written down yet.\n"
+    assert answer(remembered("sessions", "--json")) == []
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        (("retrieve", " "), 2, "empty"),
+        (("retrieve", "x", "-n", "0"), 2, "1 to 100"),
+        (("retrieve", "x", "-c", "nope"), 3, "Did you mean: notes"),
+        (("plan", " "), 2, "empty"),
+        (("similar", "nope.md"), 3, "nope.md"),
+        (("similar", "haruka.md", "-n", "0"), 2, "1 to 100"),
+        (("timeline", "nope.md"), 3, "nope.md"),
+        (("timeline", "haruka.md", "--before", "21"), 2, "1 to 20"),
+        (("sessions", "-n", "0"), 2, "1 or more"),
+    ],
+)
+def test_bad_input_is_refused(remembered: Invoke, args: tuple[str, ...], code: int, said: str) -> None:
+    """With the code of its kind and the way out."""
+    done = remembered(*args)
+
+    assert (done.exit_code, done.stdout) == (code, "")
+    assert said in done.stderr

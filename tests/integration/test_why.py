@@ -1,0 +1,416 @@
+"""Why an answer was given: ``--explain``, the receipts that are kept, ``clawmem why`` and its replay, and forgetting."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from typer.testing import Result
+
+from clawmem.adapters.memory.clock import START_MS, ManualClock
+from clawmem.adapters.memory.vault import MemoryVault
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.system.clock import SystemClock
+from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.retrieval.recalls import FORGOTTEN_AT_ONCE, Recalls, Retention
+from clawmem.app.services.retrieval.trace import Trace
+from clawmem.contracts.telemetry import recall
+from clawmem.domain.documents.times import iso_utc
+
+Invoke = Callable[..., Result]
+Run = Callable[..., Any]
+
+DAY_MS = 86_400_000
+MOST_BYTES = 2000  # of ten answers by words and meaning
+NOTES = 14
+
+
+@pytest.fixture
+def vault_file(home: Path) -> Path:
+    return home / ".cache" / "clawmem" / "index.sqlite"
+
+
+@pytest.fixture
+def many(notes: Path, invoke: Invoke) -> Invoke:
+    """``invoke`` over a vault of seventeen notes, fourteen of which are about the same."""
+    for number in range(NOTES):
+        name = f"meetings/2026-{number % 12 + 1:02}-07-review-of-the-session-store-{number}.md"
+        (notes / name).parent.mkdir(exist_ok=True)
+        text = (
+            f"# Review {number}\n\nRedis sessions, point {number}: {'the store is slow. ' * (number + 1)}\n"
+        )
+        (notes / name).write_text(text, "utf-8")
+    assert invoke("bootstrap", notes).exit_code == 0
+    return invoke
+
+
+@pytest.fixture
+def vault(vault_file: Path) -> Iterator[SqliteVault]:
+    opened = SqliteVault(str(vault_file))
+    yield opened
+    opened.close()
+
+
+def said(invoke: Invoke, *args: object) -> Any:
+    done = invoke(*args, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def receipts(vault_file: Path) -> list[tuple[int, int]]:
+    db = apsw.Connection(str(vault_file))
+    rows = db.execute("select recall_id, length(content) from receipts order by recall_id").fetchall()
+    db.close()
+    return rows
+
+
+def configure(home: Path, text: str) -> None:
+    folder = home / ".config" / "clawmem"
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "config.yaml"
+    before = file.read_text("utf-8") if file.exists() else ""
+    file.write_text(f"{before}\n{text}\n", "utf-8")
+
+
+# -- explaining -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verb", ["search", "vsearch", "query"])
+@pytest.mark.parametrize("unit", ["document", "line"])
+def test_every_verb_explains_its_ranks(many: Invoke, verb: str, unit: str) -> None:
+    """Each answer has been found by some leg at a rank that the leg gave; the best one of a leg has rank 1."""
+    found = said(many, verb, "redis", "sessions", "--explain", "--unit", unit, "--min-score", "0")
+
+    ranks = [result["ranks"] for result in found["results"]]
+    assert all(ranks)
+    for leg in {name for one in ranks for name in one}:
+        given = [one[leg]["rank"] for one in ranks if leg in one]
+        assert 1 <= min(given) <= max(given) <= found["trace"]["hits"][leg]
+    assert any(one["rank"] == 1 for legs in ranks for one in legs.values())
+
+
+def test_better_ranks_have_better_scores(many: Invoke) -> None:
+    """Within one leg a better rank never has a smaller score: ranks and scores belong together."""
+    found = said(many, "search", "redis", "sessions", "--explain")
+
+    lines = sorted((one["ranks"]["line"]["rank"], -one["ranks"]["line"]["score"]) for one in found["results"])
+    assert [score for _, score in lines] == sorted(score for _, score in lines)
+
+
+def test_what_was_let_go_is_told(many: Invoke) -> None:
+    """A stage says how many it dropped and why, and names the first of them."""
+    found = said(many, "search", "redis", "sessions", "--explain", "-n", "3")
+    strict = said(many, "search", "redis", "sessions", "--explain", "--min-score", "0.99")
+
+    cut, score = found["trace"]["stages"][-1], strict["trace"]["stages"][-2]
+    assert cut["dropped"] == {"beyond the limit": cut["came_in"] - 3}
+    assert [drop["reason"] for drop in cut["drops"]] == ["beyond the limit"] * 5
+    assert score["dropped"]["below the minimum score"] == score["came_in"] - score["went_out"] > 0
+
+
+def test_an_explanation_can_be_read(many: Invoke) -> None:
+    """Under each answer a small table of legs, under all of them the stages, and at the end the receipt."""
+    shown = many("query", "redis", "sessions", "--explain", "-n", "2").stdout
+
+    assert shown.count("relevance by leg: ") == 2
+    assert "beyond the limit" in shown
+    assert shown.rstrip().endswith("receipt: 1  (clawmem why 1)")
+
+
+def test_a_plain_answer_is_as_short_as_ever(many: Invoke) -> None:
+    """Without --explain nothing is said of receipts, and JSON stays a list."""
+    shown = many("search", "redis")
+
+    assert "receipt" not in shown.output
+    assert isinstance(said(many, "search", "redis"), list)
+
+
+# -- what is kept -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("unit", ["document", "line"])
+def test_a_receipt_is_small(many: Invoke, vault_file: Path, unit: str) -> None:
+    """Ten answers by words and meaning, with ranks in every leg, take less than two kilobytes."""
+    found = said(many, "query", "redis", "sessions", "in", "the", "store", "--explain", "--unit", unit)
+
+    assert len(found["results"]) == 10
+    [(number, size)] = receipts(vault_file)
+    assert number == found["receipt"]
+    assert 300 < size <= MOST_BYTES
+
+
+def test_the_receipt_says_what_explain_said(many: Invoke) -> None:
+    """What ``why`` shows later is what ``--explain`` showed at once."""
+    found = said(
+        many, "query", "redis", "sessions", "--explain", "-n", "4", "-c", "notes", "--since", "2026-01-01"
+    )
+    kept = said(many, "why", found["receipt"])
+
+    assert kept["items"] == [
+        {
+            "document_id": item["document_id"],
+            "docid": result["docid"].removeprefix("#"),
+            "file": result["file"],
+            "start_line": result["start_line"],
+            "end_line": result["end_line"],
+            "score": result["score"],
+            "relevance": result["relevance"],
+            "legs": result["ranks"],
+            "parts": result["legs"],
+            "terms": result["terms"],
+        }
+        for item, result in zip(kept["items"], found["results"], strict=True)
+    ]
+    assert kept["stages"] == found["trace"]["stages"]
+    assert kept["hits"] == found["trace"]["hits"]
+    assert (kept["verb"], kept["question"]) == ("query", "redis sessions")
+    assert kept["asked"] == {
+        "limit": 4,
+        "scope": {"collections": ["notes"], "authored_from": "2026-01-01T00:00:00.000Z"},
+    }
+    assert kept["model"] and kept["version"]
+
+
+def test_the_last_ten(many: Invoke) -> None:
+    """Without an id ``why`` lists the last receipts, newest first."""
+    assert "No receipts" in many("why").stdout
+
+    for number in range(12):
+        many("search", "redis", str(number))
+
+    listed = said(many, "why")
+    assert [one["id"] for one in listed] == [*range(12, 2, -1)]
+    assert listed[0]["question"] == "redis 11"
+    assert "redis 11" in many("why").stdout
+
+
+@pytest.mark.parametrize("name", ["99", "#99", "redis", "-1", "1.5", "9" * 30, "²", ""])
+def test_no_such_receipt(many: Invoke, name: str) -> None:
+    """An unknown id is not found, and the latest ones are named."""
+    many("search", "redis")
+
+    done = many("why", "--", name)
+
+    assert done.exit_code == 3
+    assert "No receipt matches" in done.stderr
+    assert "Did you mean: 1?" in done.stderr
+    assert many("why", "#1").exit_code == 0
+
+
+def test_a_receipt_that_cannot_be_read(many: Invoke, vault_file: Path) -> None:
+    """A damaged one is listed as such, refused by its id, and leaves the others alone."""
+    many("search", "redis")
+    many("search", "postgres")
+    db = apsw.Connection(str(vault_file))
+    db.execute("update receipts set content = x'00ff' where recall_id = 1")
+    db.close()
+
+    assert [one["question"] for one in said(many, "why")] == ["postgres", "cannot be read"]
+    assert many("why", "1").exit_code == 2
+    assert many("why", "2").exit_code == 0
+
+
+# -- asking again -----------------------------------------------------------------------------------------
+
+
+def fates(invoke: Invoke, number: int = 1) -> dict[str, tuple[str, str]]:
+    """What became of each answer, by the end of its file's name."""
+    replay = said(invoke, "why", number, "--replay")["replay"]
+    return {one["file"].rpartition("/")[2]: (one["fate"], one["reason"]) for one in replay["changes"]}
+
+
+def test_nothing_changed_since(many: Invoke, vault_file: Path) -> None:
+    """Asked again at once a question finds the same, and the replay is not recorded."""
+    many("query", "redis", "sessions")
+
+    assert {fate for fate, _ in fates(many).values()} == {"same"}
+    assert len(receipts(vault_file)) == 1
+
+
+def test_a_replay_shows_what_changed(remembered: Invoke, notes: Path) -> None:
+    """After an edit, a removal and an addition each answer says what became of it, and why."""
+    remembered("search", "sessions")
+    (notes / "decisions/2026-02-11-redis.md").write_text("# Keep\n\nSessions, sessions, sessions.\n", "utf-8")
+    (notes / "decisions/2026-06-09-postgres.md").unlink()
+    (notes / "people/new.md").write_text("# Sessions\n\nAll about sessions.\n", "utf-8")
+    remembered("update")
+
+    found = fates(remembered)
+    assert found["new.md"] == ("new", "indexed since")
+    assert found["2026-06-09-postgres.md"] == ("gone", "its file is gone")
+    assert found["2026-02-11-redis.md"][1] == "changed since"
+    assert len(found) == 3
+    shown = remembered("why", "1", "--replay").stdout
+    assert "Asked again of the vault as it is now:" in shown
+    assert "its file is gone" in shown
+
+
+def test_a_replay_asks_with_the_same_parameters(many: Invoke) -> None:
+    """The limit, the unit and the scope of then hold again."""
+    many("search", "redis", "sessions", "-n", "2", "--unit", "line", "--until", "2026-06-30")
+
+    now = said(many, "why", "1", "--replay")["replay"]["now"]
+
+    assert len(now["items"]) == 2
+    assert now["asked"] == said(many, "why", "1")["asked"]
+
+
+def test_a_leg_that_was_missing(invoke: Invoke, notes: Path) -> None:
+    """What was degraded then and is whole now is said before the answers."""
+    invoke("bootstrap", notes, "--skip-embed")
+    invoke("query", "redis")
+    invoke("embed")
+
+    told = said(invoke, "why", "1", "--replay")["replay"]["circumstances"]
+
+    assert any(one.startswith("degraded then: vector") for one in told)
+    assert any(one.startswith("vectors of none then") for one in told)
+
+
+def test_an_answer_of_a_door_that_is_not_there(many: Invoke, vault: SqliteVault) -> None:
+    """What cannot be asked again says so; it can still be shown."""
+    from clawmem.app.services.retrieval.receipts import Receipt, pack
+
+    content = pack(Receipt("some-hook", "redis", "2026-03-01T08:00:00.000Z", 1.0))
+    number = vault.telemetry.record(recall(), content)
+
+    assert many("why", number).exit_code == 0
+    assert many("why", number, "--replay").exit_code == 2
+
+
+# -- what is not kept -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("line", ["telemetry: off", "receipts: off"])
+def test_switched_off(many: Invoke, home: Path, vault_file: Path, line: str) -> None:
+    """An owner who wants no receipts gets none, is told so, and those of before go."""
+    many("search", "redis")
+    assert len(receipts(vault_file)) == 1
+    configure(home, line)
+
+    shown = many("search", "redis", "--explain")
+
+    assert "receipt: none was kept" in shown.stdout
+    assert said(many, "search", "redis", "--explain")["receipt"] is None
+    assert receipts(vault_file) == []
+
+
+def test_a_busy_vault(many: Invoke, vault_file: Path) -> None:
+    """While somebody writes the answer stands, explained, without a receipt."""
+    writer = apsw.Connection(str(vault_file))
+    writer.execute("begin immediate")
+    plain, explained = many("search", "redis"), many("search", "redis", "--explain")
+    writer.execute("rollback")
+    writer.close()
+
+    assert (plain.exit_code, plain.stderr, explained.exit_code, explained.stderr) == (0, "", 0, "")
+    assert "receipt: none was kept" in explained.stdout
+    assert receipts(vault_file) == []
+
+
+def test_in_a_process_of_its_own(many: Invoke, run: Run, vault_file: Path) -> None:
+    """The same from a shell: asked, explained later, and no log is left beside the vault."""
+    assert run("query", "redis").returncode == 0
+    shown = run("why", "1", "--replay")
+
+    assert shown.returncode == 0, shown.stderr
+    assert "Asked again" in shown.stdout
+    log = vault_file.with_name("index.sqlite-wal")
+    assert not log.exists() or log.stat().st_size == 0
+
+
+# -- forgetting -------------------------------------------------------------------------------------------
+
+
+def ask(recalls: Recalls) -> int | None:
+    return recalls.record(Answer("redis", (), Trace()), "search", 1.0, limit=10, receipt=lambda: b"receipt")
+
+
+def days_old(vault: MemoryVault, *days: int) -> None:
+    for day in days:
+        vault.telemetry.record(recall(iso_utc(START_MS - day * DAY_MS)), b"old")
+
+
+def test_old_things_go() -> None:
+    """Receipts go before their recalls; what is as old as it may get stays until the day is over."""
+    vault, clock = MemoryVault(), ManualClock()
+    recalls = Recalls(
+        vault.telemetry, clock, vault.receipts, retention=Retention(recall_days=4, receipt_days=2)
+    )
+    days_old(vault, 6, 5, 4, 3, 2, 1)
+
+    ask(recalls)
+
+    assert vault.telemetry.count() == 4 + 1
+    assert vault.receipts.counts().stored == 2 + 1
+    clock.advance(DAY_MS)
+    ask(recalls)
+    assert vault.telemetry.count() == 3 + 2
+    assert vault.receipts.counts().stored == 1 + 2
+
+
+def test_a_question_never_pays_for_years() -> None:
+    """However much is old, one question lets go a bounded part of it, and the next ones the rest."""
+    vault = MemoryVault()
+    recalls = Recalls(vault.telemetry, ManualClock(), vault.receipts)
+    days_old(vault, *[1000] * (2 * FORGOTTEN_AT_ONCE + 1))
+
+    left = []
+    for _ in range(4):
+        ask(recalls)
+        left.append(vault.telemetry.count())
+
+    assert left == [FORGOTTEN_AT_ONCE + 2, 3, 3, 4]
+
+
+def test_a_vault_that_must_stay_as_it_is() -> None:
+    """Where nothing may be written nothing is forgotten either."""
+    vault = MemoryVault()
+    days_old(vault, 1000)
+
+    kept = ask(Recalls(vault.telemetry, ManualClock(), vault.receipts, enabled=False, forgets=False))
+
+    assert kept is None
+    assert vault.telemetry.count() == vault.receipts.counts().stored == 1
+
+
+def test_a_receipt_that_cannot_be_made() -> None:
+    """When writing a receipt fails the answer stands, and nothing half is kept."""
+    vault = MemoryVault()
+
+    def broken() -> bytes:
+        raise RuntimeError("a bug")
+
+    recalls = Recalls(vault.telemetry, ManualClock(), vault.receipts)
+    assert recalls.record(Answer("redis", (), Trace()), "search", 1.0, limit=10, receipt=broken) is None
+    assert vault.telemetry.count() == 0
+
+
+def test_settings_reach_the_retention(many: Invoke, home: Path, vault: SqliteVault) -> None:
+    """What the config file says about days is what counts; less than one day is refused."""
+    configure(home, "retention_days: 10\nreceipt_days: 3")
+    for days in (12, 5, 1):
+        vault.telemetry.record(recall(iso_utc(SystemClock().now_ms() - days * DAY_MS)), b"old")
+
+    many("search", "redis")
+
+    assert vault.telemetry.count() == 2 + 1
+    assert vault.receipts.counts().stored == 1 + 1
+    configure(home, "receipt_days: 0")
+    assert many("search", "redis").exit_code == 4
+
+
+def test_status_counts_them(many: Invoke) -> None:
+    """``status`` says how many questions and receipts there are, and how large they are."""
+    many("search", "redis")
+    many("query", "redis")
+
+    found = said(many, "status")
+
+    assert found["recalls"] == found["receipts"] == 2
+    assert 0 < found["receipt_bytes"] < 2 * MOST_BYTES
+    assert "2 recorded, 2 receipts" in many("status").stdout

@@ -1,0 +1,173 @@
+"""The beam search over relations: what its vectors cannot say of every graph."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Collection
+
+from bindings_graph import Table
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.domain.graph.edges import steps
+from clawmem.domain.graph.traversal import Bounds, most_at, scaled, structure_of, traverse
+from clawmem.domain.retrieval.intent import Intent
+from clawmem.ports.relations import Relation, RelationKind
+
+NODES = st.integers(1, 12)
+WEIGHTS = st.floats(0.01, 1.0)
+GRAPHS = st.lists(
+    st.tuples(NODES, NODES, st.sampled_from(RelationKind), WEIGHTS), max_size=60, unique_by=lambda e: e[:3]
+)
+ANCHORS = st.dictionaries(NODES, st.floats(0.0, 1.0), max_size=6)
+INTENTS = st.sampled_from(Intent)
+BOUNDS = st.builds(Bounds, depth=st.integers(1, 4), beam=st.integers(1, 5), budget=st.integers(1, 10))
+COSINES = st.dictionaries(NODES, st.floats(-1.0, 1.0))
+
+
+def reachable(anchors: Collection[int], table: Table, intent: Intent, depth: int) -> set[int]:
+    seen = set(anchors)
+    for _ in range(depth):
+        seen |= {step.end for step in steps(table, seen, intent)}
+    return seen
+
+
+@given(anchors=ANCHORS, edges=GRAPHS, intent=INTENTS, bounds=BOUNDS, cosines=COSINES)
+def test_the_budget_is_exceeded_by_less_than_a_beam(
+    anchors: dict[int, float],
+    edges: list[tuple[int, int, RelationKind, float]],
+    intent: Intent,
+    bounds: Bounds,
+    cosines: dict[int, float],
+) -> None:
+    """However the graph is tied together; anchors count, and are kept even if they alone exceed it."""
+    found = traverse(anchors, intent, Table.of(edges), lambda n: cosines.get(n, 0.0), bounds)
+
+    assert len(found) <= max(len(anchors), bounds.budget - 1 + bounds.beam)
+    assert len(found) <= len(anchors) + bounds.depth * bounds.beam
+
+
+@given(anchors=ANCHORS, edges=GRAPHS, intent=INTENTS, bounds=BOUNDS, cosines=COSINES)
+def test_a_document_is_reached_once_by_steps_that_there_are(
+    anchors: dict[int, float],
+    edges: list[tuple[int, int, RelationKind, float]],
+    intent: Intent,
+    bounds: Bounds,
+    cosines: dict[int, float],
+) -> None:
+    """No document twice, none out of reach, anchors with their own scores, best first."""
+    table = Table.of(edges)
+
+    found = traverse(anchors, intent, table, lambda n: cosines.get(n, 0.0), bounds)
+
+    names = [one.document_id for one in found]
+    assert len(names) == len(set(names))
+    assert set(anchors) <= set(names) <= reachable(anchors, table, intent, bounds.depth)
+    assert {one.document_id: one.score for one in found if one.depth == 0} == anchors
+    assert found == sorted(found, key=lambda one: (-one.score, one.document_id))
+
+
+@given(anchors=ANCHORS, edges=GRAPHS, intent=INTENTS, bounds=BOUNDS, cosines=COSINES, chance=st.randoms())
+def test_the_order_of_edges_and_anchors_does_not_matter(
+    anchors: dict[int, float],
+    edges: list[tuple[int, int, RelationKind, float]],
+    intent: Intent,
+    bounds: Bounds,
+    cosines: dict[int, float],
+    chance: random.Random,
+) -> None:
+    """The same graph in another order is the same graph."""
+    shuffled, others = [*edges], [*anchors.items()]
+    chance.shuffle(shuffled)
+    chance.shuffle(others)
+
+    def similarity(number: int) -> float:
+        return cosines.get(number, 0.0)
+
+    assert traverse(anchors, intent, Table.of(edges), similarity, bounds) == traverse(
+        dict(others), intent, Table.of(shuffled), similarity, bounds
+    )
+
+
+@given(anchors=ANCHORS, edges=GRAPHS, intent=INTENTS, cosines=COSINES)
+def test_asking_for_few_similarities_changes_nothing(
+    anchors: dict[int, float],
+    edges: list[tuple[int, int, RelationKind, float]],
+    intent: Intent,
+    cosines: dict[int, float],
+) -> None:
+    """What the beam keeps of a level is what one that looks at every document would keep."""
+    bounds = Bounds(depth=1, beam=3, budget=100)
+    table = Table.of(edges)
+
+    found = traverse(anchors, intent, table, lambda n: cosines.get(n, 0.0), bounds)
+
+    scores: dict[int, float] = {}
+    for step in steps(table, anchors, intent):
+        cosine = cosines.get(step.end, 0.0)
+        transition = math.exp(0.6 * structure_of(intent, step.kind) + 0.4 * cosine)
+        score = 0.9 * anchors[step.start] + transition * step.weight
+        if step.end not in anchors:
+            scores[step.end] = max(score, scores.get(step.end, 0.0))
+    best = sorted(scores.items(), key=lambda one: (-one[1], one[0]))[: bounds.beam]
+    assert [(one.document_id, one.score) for one in found if one.depth] == best
+
+
+def test_similarities_that_cannot_matter_are_not_asked_for() -> None:
+    """Of a hundred neighbours only those are looked up that might still come into the beam."""
+    asked: list[int] = []
+    edges = [(1, number, "causal", 1.0 if number <= 6 else 0.1) for number in range(2, 102)]
+
+    def similarity(number: int) -> float:
+        asked.append(number)
+        return 0.5
+
+    traverse({1: 1.0}, Intent.WHY, Table.of(edges), similarity, Bounds(depth=1, beam=5, budget=30))
+
+    assert asked == [2, 3, 4, 5, 6]
+
+
+def test_edges_to_nowhere_are_harmless() -> None:
+    """A document that nobody else knows is reached like any other, and leads nowhere."""
+    edges = Table.of([(1, 987_654, "causal", 0.5)])
+
+    found = traverse({1: 1.0}, Intent.WHY, edges, lambda number: 0.0)
+
+    assert [one.document_id for one in found] == [987_654, 1]
+
+
+@given(anchors=ANCHORS, edges=GRAPHS, intent=INTENTS, cosines=COSINES)
+def test_scaled_scores_are_shares(
+    anchors: dict[int, float],
+    edges: list[tuple[int, int, RelationKind, float]],
+    intent: Intent,
+    cosines: dict[int, float],
+) -> None:
+    """Nothing is better than the best way there can be, and nothing is worth less than nothing."""
+    found = traverse(anchors, intent, Table.of(edges), lambda n: cosines.get(n, 0.0))
+
+    assert all(0.0 <= score <= 1.0 for score in scaled(found, intent).values())
+    assert scaled(found, intent).keys() == {one.document_id for one in found if one.depth}
+
+
+def test_the_best_way_there_can_be() -> None:
+    """A relation of the kind that counts most, of weight 1, to the question itself is worth 1 at any distance."""
+    edges = Table.of([(number, number + 1, "causal", 1.0) for number in (1, 2, 3)])
+
+    found = traverse({1: 1.0}, Intent.WHY, edges, lambda number: 1.0, Bounds(depth=3, beam=5, budget=30))
+
+    assert all(math.isclose(score, 1.0) for score in scaled(found, Intent.WHY).values())
+    assert most_at(0, Intent.WHAT) == 1.0
+
+
+def test_likeness_is_not_written_twice() -> None:
+    """Of a likeness that was written from both ends a walk sees the heavier one, once from either side."""
+    relations = (
+        Relation(1, 2, RelationKind.SEMANTIC, 0.7),
+        Relation(2, 1, RelationKind.SEMANTIC, 0.9),
+    )
+
+    found = steps(Table(relations), [1, 2], Intent.WHAT)
+
+    assert [(step.start, step.end, step.weight) for step in found] == [(1, 2, 0.9), (2, 1, 0.9)]

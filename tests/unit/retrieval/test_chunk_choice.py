@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.domain.retrieval.chunk_choice import choose_chunk, intent_terms
+
+bodies = st.text("ab kettle\n", max_size=400)
+places = st.tuples(st.integers(0, 500), st.integers(0, 500)).map(lambda pair: (min(pair), max(pair)))
+
+
+@given(bodies, st.none() | places, st.lists(st.sampled_from(["kettle", "a b"])))
+def test_a_chunk_is_a_part_and_as_long_as_can_be(
+    body: str, around: tuple[int, int] | None, intents: list[str]
+) -> None:
+    """What is read stands in the text, and without an intent is shorter than a window only if the text is."""
+    chunk = choose_chunk(body, ["kettle"], intents, around=around, chars=50, overlap=10)
+
+    assert chunk in body
+    assert len(chunk) <= 50
+    assert intents or len(chunk) == min(50, len(body))
+
+
+@given(st.integers(0, 990), st.integers(1, 50))
+def test_what_matched_is_read(start: int, length: int) -> None:
+    """A fragment that fits into a window lies in it whole, wherever it stands."""
+    body = "".join(f"{number:04d}" for number in range(250))
+    end = min(start + length, len(body))
+
+    assert body[start:end] in choose_chunk(body, [], around=(start, end), chars=100, overlap=0)
+
+
+@given(st.integers(0, 994))
+def test_every_place_lies_in_a_window(place: int) -> None:
+    """With an intent a term is found wherever it stands: windows leave no gap that swallows it."""
+    body = "x" * place + "kettle" + "x" * (994 - place)
+
+    assert "kettle" in choose_chunk(body, ["kettle"], ["descale"], chars=100, overlap=5)
+
+
+@pytest.mark.parametrize(("chars", "overlap"), [(0, 0), (10, 10), (10, 11), (10, -1)])
+def test_windows_must_move_on(chars: int, overlap: int) -> None:
+    """Windows that do not move on are refused before anything is read."""
+    with pytest.raises(ValueError, match="overlap"):
+        choose_chunk("short", [], chars=chars, overlap=overlap)
+
+
+@given(st.text())
+def test_intent_terms_are_terms(intent: str) -> None:
+    """Every term has two characters or more, no upper case, and stands there once."""
+    terms = intent_terms(intent)
+
+    assert all(len(term) > 1 for term in terms)
+    assert len(set(terms)) == len(terms)

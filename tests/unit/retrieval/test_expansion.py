@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.domain.retrieval.expansion import (
+    LIMITS,
+    MAX_ASKED_CHARS,
+    VariantKind,
+    expansion_prompt,
+    is_strong_signal,
+    read_expansion,
+)
+
+lines = st.lists(
+    st.tuples(
+        st.sampled_from(["lex", "VEC", "hyde", "bm25", ""]),
+        st.sampled_from([": ", ":", " ", "::"]),
+        st.text(),
+    ),
+    max_size=20,
+)
+
+
+@given(st.text(max_size=300), st.text(max_size=50))
+def test_nothing_that_is_written_raises(answer: str, query: str) -> None:
+    """Whatever a model writes to whatever question is read."""
+    read_expansion(answer, query)
+
+
+@given(lines)
+def test_limits_and_kinds_hold(written: list[tuple[str, str, str]]) -> None:
+    """Of each kind there are as many as are allowed at most, none of them blank, and none twice."""
+    variants = read_expansion("\n".join(map("".join, written)), "kettle a e i")
+
+    counts = Counter(variant.kind for variant in variants)
+    assert all(counts[kind] <= LIMITS[kind] for kind in VariantKind)
+    assert len(set(variants)) == len(variants)
+    assert all(variant.text.strip() for variant in variants)
+
+
+def test_the_prompt_holds_question_and_purpose() -> None:
+    """The question and the intent stand in the prompt in a line each; without an intent there is no such line."""
+    prompt = expansion_prompt("when does it\nwhistle", "buy  a\nkettle")
+
+    assert prompt.endswith("The asker's purpose: buy a kettle\nQuestion: when does it whistle")
+    assert "purpose" not in expansion_prompt("when does it whistle", " \n")
+
+
+def test_the_prompt_names_every_kind() -> None:
+    """The form that is asked for is the one that is read."""
+    prompt = expansion_prompt("kettle")
+
+    assert all(f"\n{kind}: " in prompt for kind in VariantKind)
+
+
+def test_a_pasted_page_is_cut() -> None:
+    """A question that is a page does not make the prompt a page."""
+    assert len(expansion_prompt("k" * 10_000)) < MAX_ASKED_CHARS + 1000
+
+
+def test_a_thought_that_never_ends_costs_no_time() -> None:
+    """An answer of a million signs is read by its beginning."""
+    assert read_expansion("<think>" + "lex" * 1_000_000, "kettle") == ()
+
+
+@pytest.mark.parametrize("broken", [[float("nan")], [float("nan"), 0.1], [0.9, float("nan")]])
+def test_a_score_that_is_no_number_is_no_signal(broken: list[float]) -> None:
+    """NaN never makes a signal strong."""
+    assert not is_strong_signal(broken)
