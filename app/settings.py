@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from clawmem.app.config_file import find_config, read_config
 from clawmem.app.model_servers import EmbedServer, ModelServer, RerankServer, servers_in
+from clawmem.app.places import config_folder, default_vault
 from clawmem.ports.errors import ConfigError
 
 Environment = Mapping[str, str]
@@ -143,20 +144,6 @@ def environment() -> Environment:
     except (OSError, UnicodeDecodeError):
         lines = []
     return {**dict(filter(None, map(_assignment, lines))), **os.environ}
-
-
-def config_folder(env: Environment) -> Path:
-    """Where the config file is looked for."""
-    if chosen := env.get("CLAWMEM_CONFIG_DIR"):
-        return Path(chosen).expanduser()
-    return Path(env.get("XDG_CONFIG_HOME") or "~/.config").expanduser() / "clawmem"
-
-
-def default_vault(env: Environment) -> Path:
-    """The vault when the command line names none."""
-    if chosen := env.get("INDEX_PATH"):
-        return Path(chosen).expanduser()
-    return Path(env.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "clawmem" / "index.sqlite"
 
 
 def models_folder(env: Environment) -> Path:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.contracts.base import VaultContract
-from clawmem.contracts.samples import fetch, id_of, save, sha
+from clawmem.contracts.samples import DAYS, WINDOWS, fetch, id_of, save, sha
 from clawmem.ports.records import Document, InactiveReason, Scope
 from clawmem.ports.vault import Vault
 
@@ -135,6 +135,37 @@ class LookupContract(VaultContract):
         assert _ids(vault.documents.latest(Scope(frozenset({"work"})), limit=1)) == [wanted]
         assert len(vault.documents.latest(Scope(frozenset({"work", "home"})))) == 6
         assert vault.documents.latest(Scope(frozenset({"nowhere"}))) == []
+
+    @pytest.mark.parametrize(("window", "expected"), WINDOWS)
+    def test_list_of_a_time(self, vault: Vault, window: Scope, expected: list[int]) -> None:
+        """
+        A list of a scope with a time holds what was authored then.
+
+        If this fails: the list knows collections alone.
+        """
+        ids = [save(vault, f"{day[:10]}.md", authored_at=day) for day in DAYS]
+
+        assert sorted(_ids(vault.documents.latest(window))) == [ids[number] for number in expected]
+        assert vault.documents.ids(window) == {ids[number] for number in expected}
+
+    def test_ids_of_a_kind(self, vault: Vault) -> None:
+        """
+        Of the served documents those of one of the types and with all of the tags, whatever the case of a tag.
+
+        If this fails: one tag is enough, every type is wanted, or what is not served is among them.
+        """
+        both = save(vault, "both.md", content_type="decision", tags=("Queue", "billing"))
+        one = save(vault, "one.md", content_type="research", tags=("queue",))
+        gone = save(vault, "gone.md", content_type="decision", tags=("queue",))
+        vault.documents.deactivate([gone], InactiveReason.REMOVED)
+        ids = vault.documents.ids
+
+        assert ids() == {both, one}
+        assert ids(content_types=["decision", "research"]) == {both, one}
+        assert ids(content_types=["decision"]) == ids(tags=["queue", "BILLING"]) == {both}
+        assert ids(tags=["queue"]) == {both, one}
+        assert ids(content_types=["research"], tags=["billing"]) == ids(tags=["que"]) == frozenset()
+        assert ids(Scope(documents=frozenset({one})), tags=["queue"]) == {one}
 
     def test_list_of_the_inactive(self, vault: Vault) -> None:
         """

@@ -8,6 +8,7 @@ from clawmem.contracts.base import VaultContract
 from clawmem.contracts.samples import (
     DAYS,
     FILLER_WORDS,
+    UNKNOWN,
     WHEN,
     WINDOWS,
     any_of,
@@ -267,6 +268,25 @@ class LexicalScopeContract(VaultContract):
         put(vault, "budget", "b", DAYS[0])
 
         assert found_by(vault, "budget", scope=Scope(frozenset("a"), authored_until=DAYS[1])) == [a]
+
+    def test_named_documents_alone(self, vault: Vault) -> None:
+        """
+        A scope of documents sees those and no other, however many better ones there are; no document sees nothing.
+
+        If this fails: documents are left out after the cut to the limit, or none is taken for all.
+        """
+        first, second, third = (put(vault, "budget " + "plain " * 9, "notes", day) for day in DAYS)
+        for _ in range(50):
+            put(vault, "budget", "notes", DAYS[0])
+
+        assert found_by(vault, "budget", limit=3, scope=Scope(documents=frozenset({third, first}))) == [
+            first,
+            third,
+        ]
+        both = Scope(authored_until=DAYS[2], documents=frozenset({second, third}))
+        assert found_by(vault, "budget", limit=3, scope=both) == [second]
+        assert found_by(vault, "budget", scope=Scope(documents=frozenset({UNKNOWN}))) == []
+        assert found_by(vault, "budget", scope=Scope(documents=frozenset())) == []
 
 
 def put(vault: Vault, text: str, collection: str, authored_at: str = WHEN) -> int:

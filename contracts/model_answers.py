@@ -137,3 +137,18 @@ class ModelAnswersContract(Contract):
             "0.5",
             "0.5",
         ]
+
+    def test_trim_a_little(self, answers: ModelAnswers) -> None:
+        """
+        With a number only so many go, the oldest first, until nothing old is left.
+
+        If this fails: any rows go, not the oldest, or all of them.
+        """
+        for day in (WEDNESDAY, MONDAY, TUESDAY):
+            answers.keep(MODEL, "rerank", day, "0.5", at=day)
+
+        assert answers.trim(WEDNESDAY, at_most=1) == 1
+        assert [answers.get(MODEL, "rerank", day) for day in (MONDAY, TUESDAY)] == [None, "0.5"]
+        assert [answers.trim(WEDNESDAY, at_most=0), answers.trim(WEDNESDAY, at_most=5)] == [0, 1]
+        assert answers.trim(WEDNESDAY, at_most=5) == 0
+        assert answers.counts() == {"rerank": 1}

@@ -144,6 +144,32 @@ class TelemetryReadContract(_TelemetryContract):
         assert times(telemetry, until=TUESDAY) == [MONDAY]
         assert times(telemetry, WEDNESDAY, MONDAY) == []
 
+    def test_of_session(self, telemetry: Telemetry) -> None:
+        """
+        A session has its own recalls, in the order of all.
+
+        If this fails: questions without a session belong to every one.
+        """
+        for day, session in ((TUESDAY, "s1"), (MONDAY, "s1"), (MONDAY, "s2"), (MONDAY, None)):
+            telemetry.record(replace(recall(day, 1, 2), session_id=session))
+
+        assert [one.asked_at for one in telemetry.of_session("s1")] == [MONDAY, TUESDAY]
+        assert [len(one.hits) for one in telemetry.of_session("s2")] == [2]
+
+    def test_mark_referenced(self, telemetry: Telemetry) -> None:
+        """
+        Hits that were of use are marked in their recall alone, once; what was not given says nothing.
+
+        If this fails: another recall's hits of the same document are marked, or a repetition counts again.
+        """
+        first, second = (telemetry.record(recall(MONDAY, 7, 8, 9)) for _ in range(2))
+
+        assert telemetry.mark_referenced(first, [9, 7, 987_654]) == 2
+        assert telemetry.mark_referenced(first, [7]) == 0
+
+        marks = {one.id: [hit.was_referenced for hit in one.hits] for one in telemetry.recalls()}
+        assert marks == {first: [True, False, True], second: [False] * 3}
+
     def test_trim(self, telemetry: Telemetry) -> None:
         """
         Trimming forgets what was asked earlier than the given time, tells how many, and keeps the rest whole.

@@ -9,6 +9,7 @@ import pytest
 from clawmem.contracts.base import VaultContract
 from clawmem.contracts.samples import (
     DAYS,
+    UNKNOWN,
     WHEN,
     WINDOWS,
     cosine,
@@ -190,6 +191,22 @@ class VectorSearchContract(VaultContract):
         hits = vault.vectors.search(EAST, 9, Scope(frozenset("a"), authored_until=DAYS[1]))
 
         assert [hit.key.document_id for hit in hits] == [a]
+
+    def test_named_documents_alone(self, vault: Vault) -> None:
+        """
+        A scope of documents sees those and no other, however many nearer ones there are; no document sees nothing.
+
+        If this fails: documents are left out after the cut to the limit, or none is taken for all.
+        """
+        first, second, third = (put_all(vault, [EAST], authored_at=day)[0] for day in DAYS)
+        put_all(vault, [EAST] * 50)
+
+        def found(scope: Scope) -> list[int]:
+            return [hit.key.document_id for hit in vault.vectors.search(EAST, 3, scope)]
+
+        assert found(Scope(documents=frozenset({third, first}))) == [first, third]
+        assert found(Scope(authored_until=DAYS[2], documents=frozenset({second, third}))) == [second]
+        assert found(Scope(documents=frozenset({UNKNOWN}))) == found(Scope(documents=frozenset())) == []
 
 
 class VectorUpkeepContract(VaultContract):

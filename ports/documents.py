@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from clawmem.ports.records import (
@@ -76,6 +76,16 @@ class DocumentStore(Protocol):
         Documents in scope, last modified first, then collection and path; no limit with ``None``.
 
         Those that are served, or with ``active=False`` those that are not. A limit below 1 gives none.
+        """
+        ...
+
+    def ids(
+        self, scope: Scope = EVERYTHING, *, content_types: Collection[str] = (), tags: Collection[str] = ()
+    ) -> frozenset[int]:
+        """
+        The served documents in scope, by id; those of one of *content_types*, and with all of *tags*, where given.
+
+        Tags are compared in lower case.
         """
         ...
 

@@ -38,8 +38,12 @@ class ModelAnswers(Protocol):
         """Keep the answers to several questions, all or none; otherwise as `keep`."""
         ...
 
-    def trim(self, before: str) -> int:
-        """Forget what was kept before *before* (exclusive); how many answers went. Raises as `keep`."""
+    def trim(self, before: str, *, at_most: int | None = None) -> int:
+        """
+        Forget what was kept before *before* (exclusive), of it the oldest *at_most*; how many answers went.
+
+        Raises as `keep`, but only when there is something to forget.
+        """
         ...
 
     def counts(self) -> dict[str, int]:

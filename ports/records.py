@@ -149,12 +149,18 @@ class Document:
     stamp: SourceStamp | None = None  # None: not from a file
     inactive: InactiveReason | None = None
     embed_state: EmbedState = EmbedState.PENDING
+    pinned_in_note: bool = False
     id: int = 0
 
     @property
     def display_path(self) -> str:
         """``collection/path``, the name people use."""
         return f"{self.collection}/{self.path}"
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether somebody pinned it, or it says itself that it is; either is enough."""
+        return self.pinned or self.pinned_in_note
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,12 +177,14 @@ class Scope:
     What a search may see: these collections, written in this time. An index honours it before it cuts to a limit.
 
     No collections means all. ``authored_from`` is inclusive, ``authored_until`` exclusive, both as documents
-    write their times; ``None`` leaves that side open.
+    write their times; ``None`` leaves that side open. ``documents`` are the only ones that may be seen, by
+    their ids; with ``None`` all may, with an empty set none.
     """
 
     collections: frozenset[str] = frozenset()
     authored_from: str | None = None
     authored_until: str | None = None
+    documents: frozenset[int] | None = None
 
 
 EVERYTHING = Scope()

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -72,6 +72,22 @@ class Telemetry(Protocol):
         Both are times as recalls carry them; ``None`` leaves that side open. Nothing is read ahead: take it
         to the end before the next change.
         """
+        ...
+
+    def mark_referenced(self, recall_id: int, document_ids: Collection[int]) -> int:
+        """
+        The conversation made use of these documents of one recall; how many hits were not marked before.
+
+        May be called while the vault is open for reading only. Ids that were not given say nothing.
+
+        Raises:
+            VaultLocked: somebody else is writing; that is not waited for longer than a few milliseconds.
+            VaultReadOnly, VaultFull: the vault cannot be written at all.
+        """
+        ...
+
+    def of_session(self, session_id: str) -> Iterator[Recall]:
+        """What was asked in one session, as `recalls` gives it."""
         ...
 
     def count(self) -> int:

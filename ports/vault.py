@@ -17,9 +17,11 @@ from clawmem.ports.telemetry import Telemetry
 from clawmem.ports.vector_index import VectorIndex
 
 if TYPE_CHECKING:  # what no search by words needs, and a cold one would pay for
+    from clawmem.ports.captures import CaptureStore, UsageStore
     from clawmem.ports.chronology import Chronology
     from clawmem.ports.entities import EntityStore
     from clawmem.ports.sessions import SessionStore
+    from clawmem.ports.succession import SuccessionStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,11 @@ class Vault(Protocol):
         ...
 
     @property
+    def successions(self) -> SuccessionStore:
+        """Which document holds instead of which."""
+        ...
+
+    @property
     def sessions(self) -> SessionStore:
         """Who worked when."""
         ...
@@ -86,6 +93,16 @@ class Vault(Protocol):
     @property
     def entities(self) -> EntityStore:
         """Which documents speak of what."""
+        ...
+
+    @property
+    def captures(self) -> CaptureStore:
+        """What was taken from conversations, and how far they are read."""
+        ...
+
+    @property
+    def usage(self) -> UsageStore:
+        """What became of documents that were given."""
         ...
 
     @property
@@ -200,6 +217,11 @@ class VaultOver:
         return self._records.relations
 
     @property
+    def successions(self) -> SuccessionStore:
+        """The other's."""
+        return self._records.successions
+
+    @property
     def sessions(self) -> SessionStore:
         """The other's."""
         return self._records.sessions
@@ -208,6 +230,16 @@ class VaultOver:
     def entities(self) -> EntityStore:
         """The other's."""
         return self._records.entities
+
+    @property
+    def captures(self) -> CaptureStore:
+        """The other's."""
+        return self._records.captures
+
+    @property
+    def usage(self) -> UsageStore:
+        """The other's."""
+        return self._records.usage
 
     @property
     def chronology(self) -> Chronology:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from clawmem.ports.records import Scope
 
+_NOBODY = -1  # the engine takes no empty list
+
 
 def condition(scope: Scope) -> str | None:
     """The condition of a scope for the engine's filter, which it applies before the cut; ``None`` for everything."""
@@ -12,6 +14,9 @@ def condition(scope: Scope) -> str | None:
         parts.append(f"authored_at >= {_quoted(scope.authored_from)}")
     if scope.authored_until is not None:
         parts.append(f"authored_at < {_quoted(scope.authored_until)}")
+    if scope.documents is not None:
+        ids = ", ".join(map(str, sorted(scope.documents or {_NOBODY})))
+        parts.append(f"document_id in ({ids})")
     return " and ".join(parts) or None
 
 

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from clawmem.adapters.memory.scope import is_in
 from clawmem.adapters.memory.tables import Tables, embedded_texts
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import (
@@ -71,14 +72,23 @@ class MemoryDocuments:
         self, scope: Scope = EVERYTHING, *, limit: int | None = None, active: bool = True
     ) -> list[Document]:
         chosen = [
-            found
-            for found in self._all()
-            if (found.inactive is None) is active
-            and (not scope.collections or found.collection in scope.collections)
+            found for found in self._all() if (found.inactive is None) is active and is_in(scope, found)
         ]
         # Two sorts, the later one stable: newest first, and within one instant by place.
         newest_first = sorted(sorted(chosen, key=_place), key=lambda found: found.modified_at, reverse=True)
         return newest_first if limit is None else newest_first[: max(limit, 0)]
+
+    def ids(
+        self, scope: Scope = EVERYTHING, *, content_types: Collection[str] = (), tags: Collection[str] = ()
+    ) -> frozenset[int]:
+        wanted = {tag.lower() for tag in tags}
+        return frozenset(
+            found.id
+            for found in self._active()
+            if is_in(scope, found)
+            and (not content_types or found.content_type in content_types)
+            and wanted <= {tag.lower() for tag in found.tags}
+        )
 
     def following(self, document_id: int, limit: int) -> list[Document]:
         later = sorted((d for d in self._active() if d.id > document_id), key=lambda d: d.id)

@@ -33,8 +33,9 @@ class MemoryModelAnswers:
         for question, answer in answers.items():
             self._kept[answer_key(model, purpose, question)] = _Kept(purpose, answer, at)
 
-    def trim(self, before: str) -> int:
-        gone = [key for key, kept in self._kept.items() if kept.at < before]
+    def trim(self, before: str, *, at_most: int | None = None) -> int:
+        old = [key for key, kept in self._kept.items() if kept.at < before]
+        gone = sorted(old, key=lambda key: self._kept[key].at)[:at_most]
         for key in gone:
             del self._kept[key]
         return len(gone)

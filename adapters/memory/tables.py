@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from secrets import token_hex
 
+from clawmem.ports.captures import Cursor, Sighting, Utility
 from clawmem.ports.entities import Entity
 from clawmem.ports.records import (
     NEVER_EMBEDDED,
@@ -21,6 +22,7 @@ from clawmem.ports.records import (
 )
 from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.sessions import Session
+from clawmem.ports.succession import Claims
 
 ATTEMPTS = 3  # failures after which a text is given up
 
@@ -63,9 +65,14 @@ class Tables:
     changes: list[Change] = field(default_factory=list)
     change_count: int = 0
     relations: dict[RelationKey, Relation] = field(default_factory=dict)
+    claims: dict[int, Claims] = field(default_factory=dict)
     sessions: dict[str, Session] = field(default_factory=dict)
     entities: dict[str, Entity] = field(default_factory=dict)
     mentions: dict[int, frozenset[str]] = field(default_factory=dict)  # of entities by id, by document
+    cursors: dict[tuple[str, str], Cursor] = field(default_factory=dict)  # by session and reader
+    sightings: dict[str, Sighting] = field(default_factory=dict)  # by source
+    utility: dict[int, Utility] = field(default_factory=dict)
+    co_activations: dict[tuple[int, int], int] = field(default_factory=dict)  # the smaller id first
 
     def note_change(self, document_id: int, *, is_text: bool) -> Marker:
         """Write a change down, if there is an index that will want to know; the marker it got."""

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from clawmem.adapters.memory.receipts import MemoryReceipts
@@ -27,6 +27,21 @@ class MemoryTelemetry:
         for recall in sorted(self._recalls, key=lambda kept: (kept.asked_at, kept.id)):
             if (since is None or since <= recall.asked_at) and (until is None or recall.asked_at < until):
                 yield recall
+
+    def mark_referenced(self, recall_id: int, document_ids: Collection[int]) -> int:
+        marked = 0
+        for place, recall in enumerate(self._recalls):
+            if recall.id == recall_id:
+                hits = tuple(
+                    replace(hit, was_referenced=hit.was_referenced or hit.document_id in document_ids)
+                    for hit in recall.hits
+                )
+                marked = sum(new != old for new, old in zip(hits, recall.hits, strict=True))
+                self._recalls[place] = replace(recall, hits=hits)
+        return marked
+
+    def of_session(self, session_id: str) -> Iterator[Recall]:
+        return (recall for recall in self.recalls() if recall.session_id == session_id)
 
     def count(self) -> int:
         return len(self._recalls)

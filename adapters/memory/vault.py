@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from clawmem.adapters.memory.captures import MemoryCaptures
 from clawmem.adapters.memory.chronology import MemoryChronology
 from clawmem.adapters.memory.documents import MemoryDocuments
 from clawmem.adapters.memory.embeddings import MemoryEmbeddings
@@ -15,9 +16,12 @@ from clawmem.adapters.memory.outbox import MemoryOutbox
 from clawmem.adapters.memory.receipts import MemoryReceipts
 from clawmem.adapters.memory.relations import MemoryRelations
 from clawmem.adapters.memory.sessions import MemorySessions
+from clawmem.adapters.memory.succession import MemorySuccessions
 from clawmem.adapters.memory.tables import Tables
 from clawmem.adapters.memory.telemetry import MemoryTelemetry
+from clawmem.adapters.memory.usage import MemoryUsage
 from clawmem.adapters.memory.vector_index import MemoryVectorIndex
+from clawmem.ports.captures import CaptureStore, UsageStore
 from clawmem.ports.chronology import Chronology
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.embeddings import EmbeddingStore
@@ -30,6 +34,7 @@ from clawmem.ports.outbox import Outbox
 from clawmem.ports.receipts import Receipts
 from clawmem.ports.relations import RelationStore
 from clawmem.ports.sessions import SessionStore
+from clawmem.ports.succession import SuccessionStore
 from clawmem.ports.telemetry import Telemetry
 from clawmem.ports.vault import VaultInfo
 from clawmem.ports.vector_index import VectorIndex
@@ -56,8 +61,11 @@ class MemoryVault:
         self._answers = MemoryModelAnswers()
         self._model_failures = MemoryModelFailures()
         self._relations = MemoryRelations(self._tables)
+        self._successions = MemorySuccessions(self._tables)
         self._sessions = MemorySessions(self._tables)
         self._entities = MemoryEntities(self._tables)
+        self._captures = MemoryCaptures(self._tables)
+        self._usage = MemoryUsage(self._tables)
         self._chronology = MemoryChronology(self._tables)
         self._outbox = MemoryOutbox(self._tables)
 
@@ -102,12 +110,24 @@ class MemoryVault:
         return self._relations
 
     @property
+    def successions(self) -> SuccessionStore:
+        return self._successions
+
+    @property
     def sessions(self) -> SessionStore:
         return self._sessions
 
     @property
     def entities(self) -> EntityStore:
         return self._entities
+
+    @property
+    def captures(self) -> CaptureStore:
+        return self._captures
+
+    @property
+    def usage(self) -> UsageStore:
+        return self._usage
 
     @property
     def chronology(self) -> Chronology:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
@@ -99,25 +99,34 @@ class StaticEmbedder:
 
     @cached_property
     def _table(self) -> npt.NDArray[np.float16]:
-        import numpy as np
-
-        offset = _checked_offset(self._weights_path)
-        table = np.memmap(
-            self._weights_path, dtype="<f2", mode="r", offset=offset, shape=(_ROWS, _DIMENSIONS)
-        )
-        return table.view(np.ndarray)  # the subclass makes every operation slower
+        return _table_in(self._weights_path)
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        from tokenizers import Tokenizer
+        return _tokenizer_in(self._tokenizer_path)
 
-        try:
-            tokenizer = Tokenizer.from_file(str(self._tokenizer_path))
-        except Exception as error:  # the library raises nothing narrower
-            raise _missing(f"{self._tokenizer_path} is damaged or of another kind") from error
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
-        return tokenizer
+
+# Read once a process: questions are embedded and compared word by word with the same files.
+@cache
+def _table_in(path: Path) -> npt.NDArray[np.float16]:
+    import numpy as np
+
+    offset = _checked_offset(path)
+    table = np.memmap(path, dtype="<f2", mode="r", offset=offset, shape=(_ROWS, _DIMENSIONS))
+    return table.view(np.ndarray)  # the subclass makes every operation slower
+
+
+@cache
+def _tokenizer_in(path: Path) -> Tokenizer:
+    from tokenizers import Tokenizer
+
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises nothing narrower
+        raise _missing(f"{path} is damaged or of another kind") from error
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
 
 
 def _package() -> Path:

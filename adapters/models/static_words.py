@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import chain
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -28,32 +29,42 @@ class StaticWords:
     their vectors while it runs.
     """
 
-    def __init__(self, embedder: StaticEmbedder | None = None) -> None:
-        """Raises `EmbeddingError` when the static vectors are missing."""
-        self._embedder = embedder or StaticEmbedder()
-        self._vocabulary = _Vocabulary(self._embedder)
+    def __init__(self, embedder: StaticEmbedder | None = None, *, most_words: int = MOST_WORDS) -> None:
+        """
+        Args:
+            embedder: Whose vectors are compared; None takes the installed ones, with the first comparison.
+            most_words: That keep their vectors.
+        """
+        self._embedder = embedder
+        self._most_words = most_words
         self._lock = Lock()  # two questions may come at once
 
     def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> Matches:
-        if not words or not texts:
-            return Matches(_shares([1.0] * len(words)), tuple(() for _ in texts))
+        """As the port says; raises `EmbeddingError` when the static vectors are missing."""
+        if not words:
+            return Matches((), tuple(() for _ in texts))
         with self._lock:
             asked, *written = self._vocabulary.numbers([words, *texts])
             vectors = self._vocabulary.vectors
         return _compared(vectors, asked, written)
 
+    @cached_property
+    def _vocabulary(self) -> _Vocabulary:
+        return _Vocabulary(self._embedder or StaticEmbedder(), self._most_words)
+
 
 class _Vocabulary:
     """The words met so far, numbered, each with its vector; number 0 stands for a text without words."""
 
-    def __init__(self, embedder: StaticEmbedder) -> None:
+    def __init__(self, embedder: StaticEmbedder, most_words: int) -> None:
         self._embedder = embedder
+        self._most_words = most_words
         self._number: dict[str, int] = {}
         self.vectors = _nothing(embedder.dimensions)
 
     def numbers(self, texts: Sequence[Sequence[str]]) -> list[list[int]]:
         """The numbers of every word of every text."""
-        if len(self._number) > MOST_WORDS:
+        if len(self._number) > self._most_words:
             self._number, self.vectors = {}, _nothing(self._embedder.dimensions)
         number = self._number
         self._learn(sorted(set(chain.from_iterable(texts)) - number.keys()))
@@ -77,10 +88,13 @@ def _nothing(dimensions: int) -> Floats:
 def _compared(vectors: Floats, asked: list[int], written: list[list[int]]) -> Matches:
     import numpy as np
 
+    question = vectors[asked]
+    weights = _lengths(question)
+    if not written:
+        return Matches(_shares(weights.tolist()), ())
     starts = np.cumsum([0, *map(len, written[:-1])])
     known, nth = np.unique(np.fromiter(chain.from_iterable(written), dtype=np.int64), return_inverse=True)
-    question, rows = vectors[asked], vectors[known]
-    weights = _lengths(question)
+    rows = vectors[known]
     cosines = _products(_unit(question, weights), _unit(rows, _lengths(rows)))  # (words, known)
     nearest = np.clip(np.maximum.reduceat(cosines[:, nth], starts, axis=1), 0, 1)
     return Matches(_shares(weights.tolist()), tuple(map(tuple, nearest.T.tolist())))
@@ -109,5 +123,7 @@ def _unit(rows: Floats, lengths: Floats) -> Floats:
 
 
 def _shares(lengths: Sequence[float]) -> tuple[float, ...]:
-    total = sum(lengths) or 1.0
+    total = sum(lengths)
+    if not total:  # nothing is known of any word: none tells more than another
+        return (1.0 / len(lengths),) * len(lengths)
     return tuple(length / total for length in lengths)

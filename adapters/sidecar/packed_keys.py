@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clawmem.ports.records import FragmentKey
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _BITS = 20
 
@@ -15,6 +21,11 @@ def pack(key: FragmentKey) -> int:
 def unpack(packed: int) -> FragmentKey:
     """The inverse of `pack`."""
     return FragmentKey(packed >> _BITS, packed & ((1 << _BITS) - 1))
+
+
+def document_ids(packed: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The documents of packed keys."""
+    return packed >> _BITS
 
 
 def span(document_id: int) -> tuple[int, int]:

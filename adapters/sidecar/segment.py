@@ -7,7 +7,7 @@ import numpy as np
 
 from clawmem.adapters.sidecar.array_file import ArrayFile
 from clawmem.adapters.sidecar.manifest import SegmentRecord
-from clawmem.adapters.sidecar.packed_keys import span
+from clawmem.adapters.sidecar.packed_keys import document_ids, span
 from clawmem.adapters.sidecar.ranked import Ranked
 from clawmem.ports.records import Scope
 
@@ -91,4 +91,7 @@ class Segment:
             masks.append(self.collections.one_of(scope.collections))
         if scope.authored_from is not None or scope.authored_until is not None:
             masks.append(self.times.between(scope.authored_from, scope.authored_until))
+        if scope.documents is not None:
+            wanted = np.fromiter(scope.documents, dtype=np.int64, count=len(scope.documents))
+            masks.append(np.isin(document_ids(self.keys), wanted))
         return np.logical_and.reduce(masks) if masks else None

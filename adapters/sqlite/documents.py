@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
 from hashlib import sha256
 from typing import Any
 
 from clawmem.adapters.sqlite.database import Database, Row
 from clawmem.adapters.sqlite.keys import pack, span, unpack
+from clawmem.adapters.sqlite.scope import conditions
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import (
     EVERYTHING,
@@ -50,6 +51,8 @@ select fragments.key, kind, start_line, end_line, start, "end", label, heading
   join fragments on fragments.key = asked.value
   join documents on documents.id = fragments.key >> 20 and inactive is null
 """
+# Looked up for hundreds of spans a question, which the enum itself takes five times as long for.
+_KINDS = {kind.value: kind for kind in FragmentKind}
 _COMPLETE = """
 update documents set embed_state = 'synced'
  where id = :id and not exists (
@@ -139,16 +142,22 @@ class SqliteDocuments:
     def latest(
         self, scope: Scope = EVERYTHING, *, limit: int | None = None, active: bool = True
     ) -> list[Document]:
-        wanted = ["inactive is null" if active else "inactive is not null"]
-        if scope.collections:
-            wanted.append("collection in (select value from json_each(:collections))")
+        limits, bindings = conditions(scope)
+        wanted = ["inactive is null" if active else "inactive is not null", *limits]
         sql = (
             f"{_SELECT} where {' and '.join(wanted)} order by modified_at desc, collection, path limit :limit"
         )
-        bindings: dict[str, Any] = {"limit": -1 if limit is None else max(limit, 0)}
-        if scope.collections:
-            bindings["collections"] = json.dumps(sorted(scope.collections))
-        return [_document(row) for row in self._db.rows(sql, bindings)]
+        rows = self._db.rows(sql, {**bindings, "limit": -1 if limit is None else max(limit, 0)})
+        return [_document(row) for row in rows]
+
+    def ids(
+        self, scope: Scope = EVERYTHING, *, content_types: Collection[str] = (), tags: Collection[str] = ()
+    ) -> frozenset[int]:
+        limits, bindings = conditions(scope)
+        wanted = ["inactive is null", *limits, *_kinds(content_types, tags)]
+        kinds = {"content_types": json.dumps(sorted(content_types)), "tags": json.dumps(sorted(tags))}
+        sql = f"select id from documents where {' and '.join(wanted)}"
+        return frozenset(row[0] for row in self._db.rows(sql, {**bindings, **kinds}))
 
     def following(self, document_id: int, limit: int) -> list[Document]:
         sql = f"{_SELECT} where id > ? and inactive is null order by id limit ?"
@@ -211,6 +220,7 @@ def _document(row: Row) -> Document:
     values = dict(zip(_COLUMNS, rest, strict=True))
     values["tags"] = tuple(json.loads(values["tags"]))
     values["pinned"] = bool(values["pinned"])
+    values["pinned_in_note"] = bool(values["pinned_in_note"])
     values["inactive"] = InactiveReason(values["inactive"]) if values["inactive"] else None
     values["embed_state"] = EmbedState(values["embed_state"])
     return Document(**values, stamp=None if size is None else SourceStamp(size, mtime_ns), id=document_id)
@@ -236,4 +246,13 @@ def _fragment(row: Row, body: str) -> Fragment:
 
 def _span(row: Row) -> Span:
     key, kind, start_line, end_line, start, end, label, heading = row
-    return Span(unpack(key), FragmentKind(kind), start_line, end_line, start, end, label, heading)
+    return Span(unpack(key), _KINDS[kind], start_line, end_line, start, end, label, heading)
+
+
+def _kinds(content_types: Collection[str], tags: Collection[str]) -> list[str]:
+    possible = {
+        "content_type in (select value from json_each(:content_types))": content_types,
+        """not exists (select 1 from json_each(:tags) as wanted
+            where lower(wanted.value) not in (select lower(value) from json_each(documents.tags)))""": tags,
+    }
+    return [condition for condition, holds in possible.items() if holds]

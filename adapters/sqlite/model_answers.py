@@ -8,7 +8,12 @@ from clawmem.ports.model_answers import answer_key
 
 _GET = "select answer from model_answers where key = ?"
 _KEEP = "insert or replace into model_answers (key, purpose, answer, kept_at) values (?, ?, ?, ?)"
-_TRIM = "delete from model_answers where kept_at < ?"
+_OLD = "select 1 from model_answers where kept_at < ? limit 1"
+_TRIM = """
+delete from model_answers
+ where key in (select key from model_answers where kept_at < ? order by kept_at limit ?)
+"""
+_NO_LIMIT = -1
 _COUNTS = "select purpose, count(*) from model_answers group by purpose"
 
 
@@ -34,9 +39,11 @@ class SqliteModelAnswers:
             with jotting(self._db) as jotter, jotter.atomic():
                 jotter.write_many(_KEEP, rows)
 
-    def trim(self, before: str) -> int:
+    def trim(self, before: str, *, at_most: int | None = None) -> int:
+        if self._db.row(_OLD, (before,)) is None:
+            return 0
         with jotting(self._db) as jotter:
-            jotter.write(_TRIM, (before,))
+            jotter.write(_TRIM, (before, _NO_LIMIT if at_most is None else at_most))
             return jotter.changes()
 
     def counts(self) -> dict[str, int]:

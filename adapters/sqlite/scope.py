@@ -7,15 +7,22 @@ from clawmem.ports.records import Scope
 
 def documents_in(scope: Scope) -> tuple[str, dict[str, str]]:
     """A query for the ids of the documents in *scope*, with its bindings; empty text for a scope without limits."""
-    conditions = {
+    wanted, bindings = conditions(scope)
+    return (f"select id from documents where {' and '.join(wanted)}" if wanted else ""), bindings
+
+
+def conditions(scope: Scope) -> tuple[list[str], dict[str, str]]:
+    """What a row of ``documents`` must fulfil to be in *scope*, each a condition of its own, with their bindings."""
+    possible = {
         "collection in (select value from json_each(:collections))": scope.collections,
         "authored_at >= :authored_from": scope.authored_from is not None,
         "authored_at < :authored_until": scope.authored_until is not None,
+        "id in (select value from json_each(:only_documents))": scope.documents is not None,
     }
-    wanted = [condition for condition, holds in conditions.items() if holds]
     bindings = {
         "collections": json.dumps(sorted(scope.collections)),
         "authored_from": scope.authored_from or "",
         "authored_until": scope.authored_until or "",
+        "only_documents": json.dumps(sorted(scope.documents or ())),
     }
-    return (f"select id from documents where {' and '.join(wanted)}" if wanted else ""), bindings
+    return [condition for condition, holds in possible.items() if holds], bindings

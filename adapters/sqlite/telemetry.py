@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import groupby
 
 from clawmem.adapters.sqlite.database import Database, Row
@@ -13,12 +13,16 @@ insert into recalls (asked_at, verb, query_hash, took_ms, asked_for, degraded, s
 values (?, ?, ?, ?, ?, ?, ?, ?) returning id
 """
 _RECORD_HIT = "insert into recall_hits values (?, ?, ?, ?, ?)"
-_RECALLS = """
+_SELECT = """
 select id, asked_at, verb, query_hash, took_ms, asked_for, degraded, session_id, turn_index,
        document_id, rank, score, was_referenced
   from recalls left join recall_hits on recall_id = id
- where asked_at >= ? and (asked_at < ? or ? is null)
- order by asked_at, id, rank
+"""
+_RECALLS = f"{_SELECT} where asked_at >= ? and (asked_at < ? or ? is null) order by asked_at, id, rank"
+_OF_SESSION = f"{_SELECT} where session_id = ? order by asked_at, id, rank"
+_MARK = """
+update recall_hits set was_referenced = 1
+ where recall_id = ? and not was_referenced and document_id in (select value from json_each(?))
 """
 _RECORD_RECEIPT = "insert into receipts values (?, ?, ?)"
 _TRIM = (
@@ -42,11 +46,15 @@ class SqliteTelemetry:
             return recall_id
 
     def recalls(self, since: str | None = None, until: str | None = None) -> Iterator[Recall]:
-        rows = self._db.stream(_RECALLS, (since or "", until, until))
-        for recall, hits in groupby(rows, key=lambda row: row[:_OF_RECALL]):
-            yield _recall(
-                recall, tuple(_hit(row[_OF_RECALL:]) for row in hits if row[_OF_RECALL] is not None)
-            )
+        yield from _recalls(self._db.stream(_RECALLS, (since or "", until, until)))
+
+    def of_session(self, session_id: str) -> Iterator[Recall]:
+        yield from _recalls(self._db.stream(_OF_SESSION, (session_id,)))
+
+    def mark_referenced(self, recall_id: int, document_ids: Collection[int]) -> int:
+        with jotting(self._db) as writer:
+            writer.write(_MARK, (recall_id, json.dumps(list(document_ids))))
+            return writer.changes()
 
     def count(self) -> int:
         return int(self._db.value("select count(*) from recalls"))
@@ -66,6 +74,11 @@ def _insert(db: Database, recall: Recall) -> int:
     hits = ((recall_id, h.rank, h.document_id, h.score, h.was_referenced) for h in recall.hits)
     db.write_many(_RECORD_HIT, hits)
     return recall_id
+
+
+def _recalls(rows: Iterator[Row]) -> Iterator[Recall]:
+    for recall, hits in groupby(rows, key=lambda row: row[:_OF_RECALL]):
+        yield _recall(recall, tuple(_hit(row[_OF_RECALL:]) for row in hits if row[_OF_RECALL] is not None))
 
 
 def _recall(row: Row, hits: tuple[RecallHit, ...]) -> Recall:

@@ -23,9 +23,12 @@ from clawmem.ports.errors import VaultDamaged, VaultError, VaultFull, VaultLocke
 from clawmem.ports.vault import VaultInfo
 
 if TYPE_CHECKING:
+    from clawmem.adapters.sqlite.captures import SqliteCaptures
     from clawmem.adapters.sqlite.chronology import SqliteChronology
     from clawmem.adapters.sqlite.entities import SqliteEntities
     from clawmem.adapters.sqlite.sessions import SqliteSessions
+    from clawmem.adapters.sqlite.succession import SqliteSuccessions
+    from clawmem.adapters.sqlite.usage import SqliteUsage
 
 
 class SqliteVault:
@@ -74,11 +77,32 @@ class SqliteVault:
         return SqliteSessions(self._db)
 
     @cached_property
+    def successions(self) -> SqliteSuccessions:
+        """See `clawmem.ports.vault.Vault.successions`."""
+        from clawmem.adapters.sqlite.succession import SqliteSuccessions
+
+        return SqliteSuccessions(self._db)
+
+    @cached_property
     def entities(self) -> SqliteEntities:
         """See `clawmem.ports.vault.Vault.entities`."""
         from clawmem.adapters.sqlite.entities import SqliteEntities
 
         return SqliteEntities(self._db)
+
+    @cached_property
+    def captures(self) -> SqliteCaptures:
+        """See `clawmem.ports.vault.Vault.captures`."""
+        from clawmem.adapters.sqlite.captures import SqliteCaptures
+
+        return SqliteCaptures(self._db)
+
+    @cached_property
+    def usage(self) -> SqliteUsage:
+        """See `clawmem.ports.vault.Vault.usage`."""
+        from clawmem.adapters.sqlite.usage import SqliteUsage
+
+        return SqliteUsage(self._db)
 
     @cached_property
     def chronology(self) -> SqliteChronology:

@@ -13,7 +13,15 @@ from typing import NamedTuple
 
 from tantivy import FieldType, Occur, Query, Searcher
 
-from clawmem.adapters.tantivy.entries import AUTHORED, COLLECTION, WORDS, analyzer, schema, time_number
+from clawmem.adapters.tantivy.entries import (
+    AUTHORED,
+    COLLECTION,
+    DOCUMENT,
+    WORDS,
+    analyzer,
+    schema,
+    time_number,
+)
 from clawmem.adapters.tantivy.hits import count
 from clawmem.ports.records import LexicalQuery, Scope, Term
 
@@ -126,6 +134,8 @@ def _filters(scope: Scope) -> list[Query]:
         filters.append(Query.term_set_query(_SCHEMA, COLLECTION, sorted(scope.collections)))
     if scope.authored_from is not None or scope.authored_until is not None:
         filters.append(_authored(scope.authored_from, scope.authored_until))
+    if scope.documents is not None:
+        filters.append(Query.term_set_query(_SCHEMA, DOCUMENT, sorted(scope.documents)))
     return filters
 
 

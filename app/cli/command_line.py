@@ -32,6 +32,10 @@ FAMILIES = {
     "report": ("report",),
     "models": ("models",),
     "conformance": ("conformance",),
+    "focus": ("focus",),
+    "surface": ("surface", "budget"),
+    "hook": ("hook",),
+    "setup": ("setup",),
 }
 FLAGS = frozenset({"--json"})
 VALUED = frozenset({"--vault", "--backend"})

@@ -8,8 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clawmem.app.cli.command_line import Verbs
-from clawmem.app.cli.retrieval import NO_VECTORS, Explain, Given, Limit, MinScore, Since, Until, Words
-from clawmem.app.cli.session import Collections, named_collections, one_of, opened, wants_json
+from clawmem.app.cli.retrieval import (
+    NO_VECTORS,
+    Explain,
+    Given,
+    Limit,
+    MinScore,
+    Question,
+    Since,
+    Tags,
+    Types,
+    Until,
+    Words,
+    read_question,
+)
+from clawmem.app.cli.session import Collections, one_of, opened, wants_json
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
@@ -95,25 +108,20 @@ def intent_search(
     min_score: MinScore = 0.0,
     since: Since = "",
     until: Until = "",
+    content_type: Types = None,
+    tag: Tags = None,
     explain: Explain = False,
 ) -> None:
     """Find by what the question asks for: reasons and relations are followed from document to document."""
-    from clawmem.app.services.retrieval.request import Ranking, read_request
     from clawmem.domain.retrieval.intent import Intent
 
+    question = Question(
+        words, limit, collection, min_score, since=since, until=until, content_types=content_type, tags=tag
+    )
     forced = Intent(one_of("--intent", intent.upper(), tuple(Intent))) if intent else None
     with opened(ctx, read_only=True) as services:
         began = perf_counter()
-        request = read_request(
-            " ".join(words),
-            now_ms=services.clock.now_ms(),
-            limit=limit,
-            min_score=min_score,
-            collections=named_collections(services, collection),
-            since=since,
-            until=until,
-            ranking=Ranking(services.settings.ranking),
-        )
+        request = read_question(services, question)
         found = services.intent_search(forced, with_graph=not no_graph)(request)
         if services.vault.embeddings.fingerprint() is None:
             found.trace.degraded["vector"] = NO_VECTORS

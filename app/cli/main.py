@@ -15,6 +15,10 @@ def main() -> None:
         sys.stdout.write(f"clawmem {VERSION}\n")
         return
     _start_light()
+    if sys.argv[1:2] == ["hook"] and sys.argv[2:3] not in (["drain"], ["--help"], ["-h"]):
+        from clawmem.app.hooks.runner import run_process
+
+        run_process(sys.argv[2:])  # in its own way: it never fails, and every prompt waits for it
     from clawmem.app.cli.command_line import cli
 
     cli()

@@ -7,15 +7,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clawmem.app.cli.retrieval import NO_VECTORS, Explain, Given, Limit, Since, Until, Words
-from clawmem.app.cli.session import Collections, named_collections, one_of, opened, wants_json
+from clawmem.app.cli.retrieval import (
+    NO_VECTORS,
+    Explain,
+    Given,
+    Limit,
+    Question,
+    Since,
+    Tags,
+    Types,
+    Until,
+    Words,
+    read_question,
+)
+from clawmem.app.cli.session import Collections, one_of, opened, wants_json
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
     from clawmem.app.services.documents.timeline import Entry, Timeline
     from clawmem.app.services.retrieval.pipelines.memory_retrieve import Retrieved
     from clawmem.app.services.retrieval.pipelines.query_plan import PlannedClause
-    from clawmem.app.services.retrieval.request import RetrievalRequest
     from clawmem.ports.sessions import Session
 
 cli = typer.Typer(rich_markup_mode=None)
@@ -38,14 +48,19 @@ def retrieve(
     collection: Collections = None,
     since: Since = "",
     until: Until = "",
+    content_type: Types = None,
+    tag: Tags = None,
     explain: Explain = False,
 ) -> None:
     """Find by whichever way the question calls for. Begin here."""
     from clawmem.domain.retrieval.routing import Route
 
+    question = Question(
+        words, limit, collection, since=since, until=until, content_types=content_type, tags=tag
+    )
     chosen = one_of("--mode", mode.lower(), (AUTO, *Route))
     with opened(ctx, read_only=True) as services:
-        request = _request(services, words, limit, collection, since, until)
+        request = read_question(services, question)
         began = perf_counter()
         found = services.memory_retrieve(request, None if chosen == AUTO else Route(chosen))
         given = Given(services, found, request, "memory_retrieve", _ms_since(began))
@@ -60,11 +75,16 @@ def plan(
     collection: Collections = None,
     since: Since = "",
     until: Until = "",
+    content_type: Types = None,
+    tag: Tags = None,
     explain: Explain = False,
 ) -> None:
     """Take a question of several topics apart, and answer the parts together."""
+    question = Question(
+        words, limit, collection, since=since, until=until, content_types=content_type, tags=tag
+    )
     with opened(ctx, read_only=True) as services:
-        request = _request(services, words, limit, collection, since, until)
+        request = read_question(services, question)
         began = perf_counter()
         found = services.query_plan(request)
         given = Given(services, found, request, "query_plan", _ms_since(began))
@@ -134,22 +154,6 @@ def sessions(ctx: typer.Context, limit: HowMany = 10) -> None:
 
 
 cli.command("log")(sessions)
-
-
-def _request(
-    services: Services, words: list[str], limit: int, collection: list[str] | None, since: str, until: str
-) -> RetrievalRequest:
-    from clawmem.app.services.retrieval.request import Ranking, read_request
-
-    return read_request(
-        " ".join(words),
-        now_ms=services.clock.now_ms(),
-        limit=limit,
-        collections=named_collections(services, collection),
-        since=since,
-        until=until,
-        ranking=Ranking(services.settings.ranking),
-    )
 
 
 def _ms_since(began: float) -> float:

@@ -53,7 +53,10 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None
 def show_answer(answer: Answer, receipt: Receipt | None = None) -> None:
     """Results one below the other, each with its place and the lines that answer; with a *receipt* also why."""
     if not answer.results:
-        typer.echo(f"Nothing found for: {printable(answer.query)}")
+        silent = " (nothing here is likely to answer)" if answer.answered is not None else ""
+        typer.echo(f"Nothing found for: {printable(answer.query)}{silent}")
+    elif is_unlikely(answer):
+        typer.echo("unlikely: nothing here seems to answer; these come nearest")
     if receipt is None:
         for result in answer.results:
             _show_result(result)
@@ -63,6 +66,13 @@ def show_answer(answer: Answer, receipt: Receipt | None = None) -> None:
     for result, item in zip(answer.results, receipt.items, strict=True):
         _show_result(result, item_lines(item))
     show_how(receipt)
+
+
+def is_unlikely(answer: Answer) -> bool:
+    """Whether more speaks against than for anything in *answer* being one."""
+    from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
+
+    return answer.answered is not None and answer.answered < DEFAULT_FLOOR
 
 
 def show_degraded(trace: Trace) -> None:
@@ -95,6 +105,7 @@ def result_record(result: Result) -> dict[str, object]:
         "path": document.path,
         "title": document.title,
         "score": round(result.score, 4),
+        "confidence": None if result.confidence is None else round(result.confidence, 4),
         "start_line": result.start_line,
         "end_line": result.end_line,
         "heading": result.heading,
@@ -126,7 +137,8 @@ def plural(count: int, noun: str) -> str:
 def _show_result(result: Result, explained: Iterable[str] = ()) -> None:
     lines = f"{result.start_line}-{result.end_line}" if result.end_line > result.start_line else ""
     place = typer.style(f"{result.document.display_path}:{lines or result.start_line}", fg="cyan", bold=True)
-    facts = f"#{result.docid}  {result.score:.2f}  {age(result.age_days)}"
+    likely = "" if result.confidence is None else f"  {result.confidence:.0%} likely"
+    facts = f"#{result.docid}  {result.score:.2f}{likely}  {age(result.age_days)}"
     typer.echo(f"{_printable_styled(place)}  {typer.style(facts, dim=True)}", color=_colour())
     show(f"  {_headline(result)}")
     show("\n".join(f"    {line}".rstrip() for line in result.snippet.text.strip("\n").split("\n")))

@@ -30,6 +30,13 @@ UnitName = Annotated[
 ]
 Since = Annotated[str, typer.Option(help="Only what was written from this day on, 2026-03-31.")]
 Until = Annotated[str, typer.Option("--until", "--as-of", help="Only what was written up to this day.")]
+Types = Annotated[
+    list[str] | None, typer.Option("--type", help="Only what is of this content type; may be repeated.")
+]
+Tags = Annotated[list[str] | None, typer.Option("--tag", help="Only what carries this tag; each of several.")]
+Floor = Annotated[
+    float, typer.Option(help="Say nothing unless something answers with this probability, 0 to 1.")
+]
 NoDiverse = Annotated[bool, typer.Option("--no-diverse", help="Do not move near-copies of an answer back.")]
 
 # By meaning something is always nearest. With the default vectors what answers has a cosine of .2 to .6 and
@@ -45,11 +52,14 @@ class Question(NamedTuple):
     words: list[str]
     limit: int
     collections: list[str] | None
-    min_score: float
-    unit: str
+    min_score: float = 0.0
+    unit: str = "document"
     since: str = ""
     until: str = ""
+    content_types: list[str] | None = None
+    tags: list[str] | None = None
     diverse: bool = True
+    floor: float = 0.0
 
 
 class Given(NamedTuple):
@@ -90,10 +100,18 @@ def search(
     unit: UnitName = "document",
     since: Since = "",
     until: Until = "",
+    content_type: Types = None,
+    tag: Tags = None,
+    floor: Floor = 0.0,
     explain: Explain = False,
 ) -> None:
     """Find by words. Loads no model."""
-    answer(ctx, "search", Question(words, limit, collection, min_score, unit, since, until), explain)
+    answer(
+        ctx,
+        "search",
+        Question(words, limit, collection, min_score, unit, since, until, content_type, tag, floor=floor),
+        explain,
+    )
 
 
 @cli.command()
@@ -106,10 +124,17 @@ def vsearch(
     unit: UnitName = "document",
     since: Since = "",
     until: Until = "",
+    content_type: Types = None,
+    tag: Tags = None,
     explain: Explain = False,
 ) -> None:
     """Find by meaning. Needs the vectors of 'clawmem embed'."""
-    answer(ctx, "vsearch", Question(words, limit, collection, min_score, unit, since, until), explain)
+    answer(
+        ctx,
+        "vsearch",
+        Question(words, limit, collection, min_score, unit, since, until, content_type, tag),
+        explain,
+    )
 
 
 @cli.command()
@@ -122,14 +147,19 @@ def query(
     unit: UnitName = "document",
     since: Since = "",
     until: Until = "",
+    content_type: Types = None,
+    tag: Tags = None,
     no_diverse: NoDiverse = False,
+    floor: Floor = 0.0,
     explain: Explain = False,
 ) -> None:
     """Find by words and meaning together: the best answer clawmem has."""
     answer(
         ctx,
         "query",
-        Question(words, limit, collection, min_score, unit, since, until, not no_diverse),
+        Question(
+            words, limit, collection, min_score, unit, since, until, content_type, tag, not no_diverse, floor
+        ),
         explain,
     )
 
@@ -138,7 +168,7 @@ def answer(ctx: typer.Context, verb: str, question: Question, explain: bool) -> 
     """Ask a pipeline, show what it says, and keep a receipt."""
     with opened(ctx, read_only=True) as services:
         began = perf_counter()
-        request = _request(services, question)
+        request = read_question(services, question)
         found = ask(services, verb, request)
         given = Given(services, found, request, verb, (perf_counter() - began) * 1000)
         show_given = _show_explained if explain else _show_plainly
@@ -187,7 +217,8 @@ def ask(services: Services, verb: str, request: RetrievalRequest) -> Answer:
     return found
 
 
-def _request(services: Services, question: Question) -> RetrievalRequest:
+def read_question(services: Services, question: Question) -> RetrievalRequest:
+    """What was typed, checked. Raises `InvalidInput`."""
     from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
 
     return read_request(
@@ -198,6 +229,9 @@ def _request(services: Services, question: Question) -> RetrievalRequest:
         collections=named_collections(services, question.collections),
         since=question.since,
         until=question.until,
+        content_types=question.content_types or (),
+        tags=question.tags or (),
+        floor=question.floor,
         unit=Unit(one_of("--unit", question.unit, tuple(Unit))),
         ranking=Ranking(services.settings.ranking),
         diverse=question.diverse,

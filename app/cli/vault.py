@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from clawmem.app.cli.collections import Folder, Name, added, run_embed, run_update, update_lines
 from clawmem.app.cli.session import kept_up, opened, settings_of, wants_json
+from clawmem.app.places import client_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,6 +42,7 @@ def bootstrap(
     path: Folder,
     name: Name = None,
     skip_embed: Annotated[bool, typer.Option("--skip-embed", help="Make no vectors.")] = False,
+    hooks: Annotated[bool, typer.Option("--hooks", help="And: clawmem setup hooks.")] = False,
 ) -> None:
     """Remember a folder in one go: init, collection add, update, embed. Safe to repeat."""
     from clawmem.app.cli.rendering import show, show_json
@@ -49,6 +52,10 @@ def bootstrap(
         reports = run_update(services)
         embedded = None if skip_embed else run_embed(services)
         lines = [*update_lines(services, reports, {}, embedded), *kept_up(services)]
+    if hooks:  # only when asked: nobody's settings are edited silently
+        from clawmem.app.cli.setup import installed
+
+        lines += installed(ctx)
     if wants_json(ctx):
         show_json({"name": chosen, "collections": reports, "embed": embedded})
     else:
@@ -73,9 +80,11 @@ def status(ctx: typer.Context) -> None:
 def doctor(ctx: typer.Context) -> None:
     """Look for what is wrong around the vault, and say how to put it right."""
     from clawmem.app.cli.rendering import show, show_json
+    from clawmem.app.services.maintenance.finding import attempt
+    from clawmem.app.services.maintenance.hook_checks import HOOKS, hook_check
 
     with opened(ctx) as services:
-        findings = services.doctor()
+        findings = [*services.doctor(), attempt(HOOKS, hook_check(client_folder(os.environ)))]
     if wants_json(ctx):
         show_json(findings)
     else:

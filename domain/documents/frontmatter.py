@@ -31,7 +31,8 @@ class Facts:
     What a document says about itself. ``None`` and ``()`` stand for what is absent or unusable.
 
     ``date`` is the ISO text as declared, always readable by `times.parse_iso`. ``extra`` holds every key
-    in its order with a printable value, those read into a field included.
+    in its order with a printable value, those read into a field included. ``confidence`` lies in [0, 1]; what
+    supersedes is named by paths from the top of the collection.
     """
 
     title: str | None = None
@@ -42,6 +43,10 @@ class Facts:
     content_type: str | None = None
     review_by: str | None = None
     participants: tuple[str, ...] = ()
+    pinned: bool = False
+    confidence: float | None = None
+    supersedes: tuple[str, ...] = ()
+    superseded_by: tuple[str, ...] = ()
     extra: tuple[tuple[str, str], ...] = ()
 
 
@@ -73,7 +78,8 @@ def facts(raw: Mapping[str, object]) -> Facts:
 
     A title and a content type must be strings, since YAML turns ``2026-04-02`` or ``no`` into something
     else. A date is a date, a time stamp or a string `times.parse_iso` reads. Tags and participants are a
-    list or a comma-separated string; repeated ones count once. Scalars are written the YAML way (``true``),
+    list or a comma-separated string; repeated ones count once. Paths are one string or a list of them, with
+    or without ``./``, ``/`` or ``[[ ]]`` around. Only ``true`` pins; a confidence outside of [0, 1] is none. Scalars are written the YAML way (``true``),
     dates in ISO 8601, lists joined by ``", "``, mappings by their values; at most 1000 values are read of
     any one key.
     """
@@ -86,6 +92,10 @@ def facts(raw: Mapping[str, object]) -> Facts:
         content_type=_string(raw.get("content_type")),
         review_by=_printable(raw.get("review_by")) or None,
         participants=_words(raw.get("participants")),
+        pinned=raw.get("pinned") is True,
+        confidence=_share(raw.get("confidence")),
+        supersedes=_paths(raw.get("supersedes")),
+        superseded_by=_paths(raw.get("superseded_by")),
         extra=tuple((_scalar(key), _printable(value)) for key, value in raw.items()),
     )
 
@@ -102,6 +112,17 @@ def _date(value: object) -> str | None:
 def _words(value: object) -> tuple[str, ...]:
     found = (word.strip() for word in value.split(",")) if isinstance(value, str) else _leaves(value)
     return tuple(dict.fromkeys(filter(None, found)))
+
+
+def _share(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value <= 1 else None
+
+
+def _paths(value: object) -> tuple[str, ...]:
+    cleaned = (path.strip("[] ").replace("\\", "/").removeprefix("./").lstrip("/") for path in _leaves(value))
+    return tuple(dict.fromkeys(filter(None, cleaned)))
 
 
 def _printable(value: object) -> str:

@@ -2,7 +2,8 @@
 The ranking policy `calibrated`, the default: relevance first, metadata for near-ties.
 
 A document that matches clearly better stays ahead, whatever is known about the others; only a question
-that asks for what is recent lets time outweigh a moderate difference in relevance.
+that asks for what is recent, or for what holds now, lets time outweigh a moderate difference in relevance,
+and only among documents that match at all.
 """
 
 from __future__ import annotations
@@ -13,23 +14,28 @@ from clawmem.domain.retrieval.composite import MOST_FREQUENCY, Signals, frequenc
 from clawmem.domain.retrieval.confidence import baseline, blend_stored
 from clawmem.domain.retrieval.recency import FOREVER, decay, half_life_days, recency
 
-# The largest each term can be. Together they span 0.060, from -0.016 to +0.044: two documents whose
+# The largest each term can be. Together they span 0.060, from -0.020 to +0.040: two documents whose
 # relevance differs by more than 0.06 therefore never change places. Raise one only by lowering another.
-CONFIDENCE = 0.008
+CONFIDENCE = 0.012
 QUALITY = 0.004
 FREQUENCY = 0.004
 RECENCY = 0.004
-PIN = 0.024
+PIN = 0.016
 
 INTENDED_RECENCY = 0.25  # asked for, so it may move a document past better matches
-INTENDED_HALF_LIFE_DAYS = 30.0  # for all types: the question is about time, not about what goes stale
+INTENDED_HALF_LIFE_DAYS = 60.0  # for all types: the question is about time, not about what goes stale
+CURRENT_RECENCY = 0.20  # what holds now may be old, but of two that match the younger one knows better
+CURRENT_HALF_LIFE_DAYS = 180.0
+COMPARABLE = 0.4  # relevance from which time counts in full; below it counts by its share of this
 
 
-def calibrated(relevance: float, signals: Signals, *, recency_intent: bool = False) -> float:
+def calibrated(
+    relevance: float, signals: Signals, *, recency_intent: bool = False, current_intent: bool = False
+) -> float:
     """
     Score one document in [0, 1]: its relevance, moved a little by what is known about it.
 
-    Never falls when relevance rises. Without *recency_intent* the metadata moves it by -0.016 to +0.044
+    Never falls when relevance rises. Without an intent the metadata moves it by -0.020 to +0.040
     at most, and a relevance more than 0.06 higher always wins. The clamp to 1.0 can make the best matches
     equal: sort by `sort_score`, show this.
 
@@ -38,23 +44,30 @@ def calibrated(relevance: float, signals: Signals, *, recency_intent: bool = Fal
             NaN as 0.
         signals: ``search`` and ``length`` are not read: relevance already says how well, and a snippet
             of the matching fragment costs the same whatever the length.
-        recency_intent: The question asks for what is recent (`has_recency_intent`).
+        recency_intent: The question asks for what is recent (`TimeIntent.RECENT`).
+        current_intent: It asks for what holds now (`TimeIntent.CURRENT`); of both, the former counts.
     """
-    return _unit(sort_score(relevance, signals, recency_intent=recency_intent))
+    return _unit(sort_score(relevance, signals, recency_intent=recency_intent, current_intent=current_intent))
 
 
-def sort_score(relevance: float, signals: Signals, *, recency_intent: bool = False) -> float:
+def sort_score(
+    relevance: float, signals: Signals, *, recency_intent: bool = False, current_intent: bool = False
+) -> float:
     """The sum of `parts` before the clamp: strictly rising with relevance, so that it can order the best."""
-    return math.fsum(parts(relevance, signals, recency_intent=recency_intent).values())
+    terms = parts(relevance, signals, recency_intent=recency_intent, current_intent=current_intent)
+    return math.fsum(terms.values())
 
 
-def parts(relevance: float, signals: Signals, *, recency_intent: bool = False) -> dict[str, float]:
+def parts(
+    relevance: float, signals: Signals, *, recency_intent: bool = False, current_intent: bool = False
+) -> dict[str, float]:
     """
     The terms of the score by name, for an explanation; they sum to `sort_score`.
 
     A neutral document has 0 in every term but ``relevance``: a note one half life old with stored
     confidence and quality 0.5, one revision, no duplicate, not pinned. With *recency_intent* the term
-    ``recency`` runs from 0 to 0.25 instead of around zero.
+    ``recency`` runs from 0 to 0.25 instead of around zero, with *current_intent* from 0 to 0.20; in full
+    only from a relevance of 0.4 on, so that nothing is an answer merely by being new.
 
     Returns:
         ``relevance``, ``confidence``, ``quality``, ``frequency``, ``recency``, ``pin``, in this order.
@@ -66,13 +79,18 @@ def parts(relevance: float, signals: Signals, *, recency_intent: bool = False) -
         "confidence": CONFIDENCE * _centred(confidence),
         "quality": QUALITY * _centred(signals.quality),
         "frequency": FREQUENCY * frequency_boost(signals.revisions, signals.duplicates) / MOST_FREQUENCY,
-        "recency": _intended_recency(signals) if recency_intent else RECENCY * _centred(_freshness(signals)),
+        "recency": _recency(match, signals, recency_intent, current_intent),
         "pin": PIN * match if signals.pinned else 0.0,
     }
 
 
-def _intended_recency(signals: Signals) -> float:
-    return INTENDED_RECENCY * decay(signals.age_days, INTENDED_HALF_LIFE_DAYS)
+def _recency(match: float, signals: Signals, recent: bool, current: bool) -> float:
+    comparable = min(1.0, match / COMPARABLE)
+    if recent:
+        return INTENDED_RECENCY * comparable * decay(signals.age_days, INTENDED_HALF_LIFE_DAYS)
+    if current:
+        return CURRENT_RECENCY * comparable * decay(signals.age_days, CURRENT_HALF_LIFE_DAYS)
+    return RECENCY * _centred(_freshness(signals))
 
 
 def _freshness(signals: Signals) -> float:

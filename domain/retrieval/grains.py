@@ -39,7 +39,7 @@ DOCUMENT_WEIGHTS = MappingProxyType(
         LINE: 1.0,
         PASSAGE: 1.0,
         DOCUMENT: 1.0,
-        VECTOR: 0.5,
+        VECTOR: 0.7,
         TIME: 0.8,
     }
 )

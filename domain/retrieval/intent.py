@@ -21,6 +21,42 @@ _RECENCY = re.compile(
     )\b""",
     re.IGNORECASE | re.VERBOSE,
 )
+# What `has_recency_intent` leaves out, being the published list; "last summer" and "last year" are history.
+_LATELY = re.compile(
+    r"""\b(?:
+        lately | newest | leave\s+off | this\s+year
+        | last\s+(?:quarter|thing|one)
+        | (?:did|have|has)\s+\w+\s+last
+        | (?:the|my|our|'s)\s+last(?!\s+(?:spring|summer|autumn|fall|winter|year|name))
+    )\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_HISTORY = re.compile(
+    r"""\b(?:
+        before | formerly | previous(?:ly)? | original(?:ly)? | initially | earlier | used?\s+to
+        | back\s+(?:in|then) | in\s+the\s+past | history\s+of
+        | (?:at|the|her|his|our)(?:\s+very)?\s+first
+        | why\s+(?:did|do|have)\s+(?:we|i|they)\s+(?:abandon|chang|drop|leav|left|mov|replac|stop|switch)\w*
+        | (?:in|spring|summer|autumn|fall|winter)(?:\s+of)?\s+(?:19|20)[0-9]{2}
+        | last\s+(?:spring|summer|autumn|fall|winter|year)
+    )\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_AS_OF_TODAY = r"as\s+of\s+(?:now|today)"
+_CURRENT = re.compile(
+    rf"\b(?:{_AS_OF_TODAY}|now(?:adays)?|current(?:ly)?|presently|these\s+days|at\s+(?:the\s+moment|present))\b",
+    re.IGNORECASE,
+)
+_NO_DAY = re.compile(rf"\b{_AS_OF_TODAY}\b", re.IGNORECASE)
+
+
+class TimeIntent(StrEnum):
+    """Of which time a question wants to know."""
+
+    ANY = "any"
+    RECENT = "recent"  # what happened lately
+    CURRENT = "current"  # what holds now, however old
+    HISTORY = "history"  # what was before
 
 
 class Intent(StrEnum):
@@ -100,6 +136,21 @@ def has_recency_intent(query: str) -> bool:
     among them: it asks for what holds now, which may be old.
     """
     return _RECENCY.search(query) is not None
+
+
+def time_intent(query: str) -> TimeIntent:
+    """
+    Of which time *query* wants to know, by its words; whole words in any case, as `has_recency_intent`.
+
+    Of several the first counts: "the latest", "lately", "the last one" ask for what is recent; "before",
+    "formerly", "used to", "the first", "in summer 2025", "why did we leave" for what was; "now", "currently",
+    "these days", "as of today" for what holds.
+    """
+    if has_recency_intent(_NO_DAY.sub("now", query)) or _LATELY.search(query):
+        return TimeIntent.RECENT
+    if _HISTORY.search(query):
+        return TimeIntent.HISTORY
+    return TimeIntent.CURRENT if _CURRENT.search(query) else TimeIntent.ANY
 
 
 def classify_intent(query: str, *, names_time: bool = False) -> Classification:

@@ -10,6 +10,7 @@ from clawmem.adapters.memory.files import MemoryFiles
 from clawmem.adapters.memory.leases import MemoryLeases
 from clawmem.adapters.memory.vault import MemoryVault
 from clawmem.contracts.base import Contract
+from clawmem.contracts.captures import CaptureContract, UsageContract
 from clawmem.contracts.chronology import ChronologyContract
 from clawmem.contracts.clock import ClockContract
 from clawmem.contracts.derived_index import LexicalCommitContract, VectorCommitContract
@@ -35,6 +36,7 @@ from clawmem.contracts.outbox import OutboxContract, OutboxIndexContract
 from clawmem.contracts.receipts import ReceiptContract
 from clawmem.contracts.relations import RelationReadContract, RelationWriteContract
 from clawmem.contracts.sessions import SessionContract
+from clawmem.contracts.succession import SuccessionContract
 from clawmem.contracts.vault import VaultDurabilityContract, VaultTransactionContract, VaultUpkeepContract
 from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
 from clawmem.ports.capability import ALL, Capability
@@ -56,6 +58,12 @@ class InMemory:
 
 
 class TestDocumentIdentity(InMemory, DocumentIdentityContract): ...
+
+
+class TestCaptures(InMemory, CaptureContract): ...
+
+
+class TestUsage(InMemory, UsageContract): ...
 
 
 class TestDocumentLifecycle(InMemory, DocumentLifecycleContract): ...
@@ -125,6 +133,9 @@ class TestRelationReads(InMemory, RelationReadContract): ...
 
 
 class TestSessions(InMemory, SessionContract): ...
+
+
+class TestSuccessions(InMemory, SuccessionContract): ...
 
 
 class TestChronology(InMemory, ChronologyContract): ...
@@ -227,5 +238,5 @@ def test_memory_lacks_durability_alone() -> None:
     """Of all capabilities the memory vault lacks the one that it cannot have."""
     suites = [suite for suite in InMemory.__subclasses__() if issubclass(suite, Contract)]
 
-    assert len(suites) == 30
+    assert len(suites) == 33
     assert {ALL - suite.capabilities for suite in suites} == {frozenset({Capability.DURABILITY})}

@@ -7,6 +7,7 @@ import pytest
 
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.contracts.base import assert_canonical
+from clawmem.contracts.captures import CaptureContract, UsageContract
 from clawmem.contracts.chronology import ChronologyContract
 from clawmem.contracts.derived_index import LexicalCommitContract, VectorCommitContract
 from clawmem.contracts.documents import DocumentIdentityContract, DocumentLifecycleContract
@@ -29,6 +30,7 @@ from clawmem.contracts.outbox import OutboxContract, OutboxIndexContract
 from clawmem.contracts.receipts import ReceiptContract
 from clawmem.contracts.relations import RelationReadContract, RelationWriteContract
 from clawmem.contracts.sessions import SessionContract
+from clawmem.contracts.succession import SuccessionContract
 from clawmem.contracts.vault import VaultDurabilityContract, VaultTransactionContract, VaultUpkeepContract
 from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
 from clawmem.ports.lease import LeaseStore
@@ -70,6 +72,12 @@ class WithoutExtension(InSqlite):
 
 
 class TestDocumentIdentity(InSqlite, DocumentIdentityContract): ...
+
+
+class TestCaptures(InSqlite, CaptureContract): ...
+
+
+class TestUsage(InSqlite, UsageContract): ...
 
 
 class TestDocumentLifecycle(InSqlite, DocumentLifecycleContract): ...
@@ -145,6 +153,9 @@ class TestRelationReads(InSqlite, RelationReadContract): ...
 
 
 class TestSessions(InSqlite, SessionContract): ...
+
+
+class TestSuccessions(InSqlite, SuccessionContract): ...
 
 
 class TestChronology(InSqlite, ChronologyContract): ...

@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 import json
+import math
+import random
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import ablation
 import pytest
+import quality
+from artefacts import (
+    DEPTH,
+    FOLDER,
+    Place,
+    Question,
+    Table,
+    measures_of,
+    places_of,
+    read_facts,
+    read_table,
+    write_table,
+)
+from hypothesis import given
+from hypothesis import strategies as st
 from typer.testing import Result
+from write_benchmarks import PAGE, written
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -17,11 +36,13 @@ from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.bench.collection import load_collection
+from clawmem.app.services.bench.measures import interval, measure
 from clawmem.app.services.bench.retrieval import BenchReport, BenchRetrieval
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.pipelines.query import query
 from clawmem.app.services.retrieval.request import Ranking
+from clawmem.domain.retrieval import grains
 
 Invoke = Callable[..., Result]
 
@@ -227,6 +248,155 @@ class TestCommand:
 
         assert (figures["questions"], figures["groups"], figures["run"]) == (0, {}, {})
         assert invoke("bench", "retrieval", judged).exit_code == 0
+
+
+class TestArtefacts:
+    @given(
+        st.dictionaries(
+            st.text("abcdefgh", min_size=1, max_size=2), st.sampled_from([0.5, 1, 2, 3]), min_size=1
+        ),
+        st.lists(st.text("abcdefgh", min_size=1, max_size=2), unique=True, max_size=15),
+    )
+    def test_the_places_of_the_answers_are_enough(self, grades: dict[str, float], items: list[str]) -> None:
+        """Every measure of a ranking follows from where its answers stand and from the grades of all."""
+        question = Question("q", "all", tuple(sorted(grades.values(), reverse=True)))
+
+        kept = measures_of(question, places_of(items, grades))
+
+        assert kept == pytest.approx(measure(items, grades))
+
+    def test_a_table_is_read_as_it_was_written(self, tmp_path: Path) -> None:
+        """Grades, empty cells and the order of questions and systems survive the file."""
+        table = Table(
+            [Question("q2", "pets", (3.0, 1.0)), Question("q1", "travel", (0.5,))],
+            {
+                "query": {"q2": (Place(1, 1.0), Place(4, 3.0)), "q1": ()},
+                "grep": {"q2": (), "q1": (Place(10, 0.5),)},
+            },
+        )
+
+        write_table(tmp_path / "table.tsv", table)
+        again = read_table(tmp_path / "table.tsv")
+
+        assert again == table
+        assert list(again.systems) == ["query", "grep"]
+        assert (tmp_path / "table.tsv").read_text("utf-8").splitlines()[1] == "q2\tpets\t3,1\t1,4:3\t-"
+
+    @pytest.mark.parametrize("count", [1, 7, 40])
+    def test_the_interval_is_the_percentile_bootstrap(self, count: int) -> None:
+        """It is that of a thousand means of values drawn with replacement, from the same seed."""
+        values = [1 / (n + 1) for n in range(count)]
+        rng = random.Random(7)
+        means = sorted(math.fsum(rng.choices(values, k=count)) / count for _ in range(1000))
+
+        assert interval(values) == pytest.approx((means[25], means[974]))
+
+    def test_the_page_is_made_from_what_is_kept(self) -> None:
+        """The tables of the page can be made again without any collection, byte for byte."""
+        page = PAGE.read_text("utf-8")
+
+        assert written(page, FOLDER) == page
+
+    def test_a_page_without_a_place(self) -> None:
+        """A page that lost a mark is refused, not written without its tables."""
+        with pytest.raises(ValueError, match="no place for ablation"):
+            written(PAGE.read_text("utf-8").replace("<!-- end of ablation -->", ""), FOLDER)
+
+    def test_what_is_kept_is_small_and_without_text(self) -> None:
+        """All artefacts together are small, and their cells hold places and numbers alone."""
+        files = [path for path in FOLDER.rglob("*") if path.is_file()]
+
+        assert sum(path.stat().st_size for path in files) <= 300_000
+        for path in FOLDER.rglob("*.tsv"):
+            for question, *_ in read_table(path).questions:
+                assert " " not in question
+
+
+class TestQuality:
+    @pytest.fixture(autouse=True)
+    def elsewhere(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Figures of a test are none to keep."""
+        monkeypatch.setattr(quality, "TABLES", tmp_path / "tables")
+        monkeypatch.setattr(quality, "FACTS", tmp_path / "facts.json")
+
+    def test_every_setting_and_system(self, judged: Path, tmp_path: Path) -> None:
+        """Documents and turns, scoped and pooled, each system a column; those that need no vectors included."""
+        quality.run("pets", judged, tmp_path, "*[!m]", keep=False)
+        tables = {path.stem: read_table(path) for path in (tmp_path / "tables").iterdir()}
+
+        assert set(tables) == {
+            f"pets.{unit}.{way}" for unit in ("doc", "turn") for way in ("scoped", "pooled")
+        }
+        for table in tables.values():
+            assert list(table.systems) == ["grep", "plain BM25", "search", "vectors static", "query static"]
+            assert [question.qid for question in table.questions] == list(QRELS)
+        for system in ("grep", "plain BM25", "search", "query static"):
+            assert tables["pets.doc.scoped"].systems[system] == {qid: (Place(1, 1.0),) for qid in QRELS}
+
+    def test_a_run_goes_on(self, judged: Path, tmp_path: Path) -> None:
+        """What is there is not measured again; what is missing is added beside it."""
+        quality.run("pets", judged, tmp_path, "*.doc.pooled grep", keep=False)
+        before = read_facts(tmp_path / "facts.json")
+        quality.run("pets", judged, tmp_path, "*.doc.pooled [gs]*", keep=False)
+        after = read_facts(tmp_path / "facts.json")
+
+        assert list(read_table(tmp_path / "tables" / "pets.doc.pooled.tsv").systems) == ["grep", "search"]
+        assert before["columns"].items() <= after["columns"].items()
+        assert len(after["collections"]["pets"]["sha256"]) == 64
+
+    def test_what_other_code_measured(self, judged: Path, tmp_path: Path) -> None:
+        """Figures of other code are measured again, unless they shall be kept."""
+        wanted = "*.doc.pooled grep"
+        quality.run("pets", judged, tmp_path, wanted, keep=False)
+        facts = tmp_path / "facts.json"
+        facts.write_text(facts.read_text("utf-8").replace(quality.CODE, "of before"), "utf-8")
+
+        quality.run("pets", judged, tmp_path, wanted, keep=True)
+        kept = read_facts(facts)["columns"]["pets.doc.pooled grep"]["code"]
+        quality.run("pets", judged, tmp_path, wanted, keep=False)
+        anew = read_facts(facts)["columns"]["pets.doc.pooled grep"]["code"]
+
+        assert (kept, anew) == ("of before", quality.CODE)
+
+
+class TestAblation:
+    def test_every_signal_is_one_that_counts(self, vault: SqliteVault) -> None:
+        """What is left out exists: a weight, leg or stage by another name would leave out nothing."""
+        weights = {**grains.DOCUMENT_WEIGHTS, **grains.LINE_WEIGHTS}
+        stages = {"compare", *query(vault, HashingEmbedder())._stages}
+
+        for name, without in ablation.SIGNALS.items():
+            assert without.weights <= weights.keys(), name
+            assert without.legs <= weights.keys(), name
+            assert without.stages <= stages, name
+
+    def test_production_stays_as_it_is(self) -> None:
+        """Weights and constants are replaced while a question is asked, and no longer."""
+        before = dict(grains.LINE_WEIGHTS), grains.SPEAKER_LIFT
+
+        with ablation.SIGNALS["speaker"].in_effect():
+            assert (grains.LINE_WEIGHTS["speaker"], grains.SPEAKER_LIFT) == (0.0, 0.0)
+
+        assert (dict(grains.LINE_WEIGHTS), grains.SPEAKER_LIFT) == before
+
+    def test_left_out_one_by_one(self, judged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Every signal becomes a column; nothing left out is the ranking of the pipeline itself."""
+        monkeypatch.setattr(ablation, "TABLES", tmp_path)
+        setting = next(s for s in ablation.settings_of("pets", judged) if s.turns and not s.pooled)
+        with ablation.vault_of("pets", judged, "static", tmp_path) as services:
+            asked = ablation.of_collection(setting, services.clock.now_ms(), 1)
+            ablation.measure("pets.turn", services, asked, list(ablation.SIGNALS))
+            direct = {
+                one.qid: places_of(
+                    one.items(services.pipeline("query").rank(one.request)[0].candidates), one.grades
+                )
+                for one in asked
+            }
+        table = read_table(tmp_path / "pets.turn.tsv")
+
+        assert list(table.systems) == list(ablation.SIGNALS)
+        assert table.systems[ablation.EVERYTHING] == direct
+        assert all(place.rank <= DEPTH for places in direct.values() for place in places)
 
 
 MEASURES = ("recall@1", "hit@1", "recall@5", "hit@5", "recall@10", "hit@10", "ndcg@10", "mrr@10")

@@ -403,3 +403,29 @@ def test_a_time_limits_what_is_seen(remembered: Invoke, verb: str) -> None:
     assert found("--until", "2026-06-08") == found("--as-of", "2026-02-11") == {redis}
     assert found("--since", "2026-02-12", "--until", "2026-06-09") == {postgres}
     assert found("--until", "2026-02-10") == set()
+
+
+@pytest.mark.parametrize("verb", ["search", "vsearch", "query", "retrieve", "plan", "intent-search"])
+def test_kinds_and_tags_limit_what_is_seen(invoke: Invoke, tmp_path: Path, verb: str) -> None:
+    """What is of another type or lacks a tag is not there, however well it fits."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    heads = {"a": "content_type: decision\ntags: [Queue]", "b": "content_type: research\ntags: [queue, slow]"}
+    for name, head in heads.items():
+        (notes / f"{name}.md").write_text(
+            f"---\n{head}\n---\n\nThe queue of the press is slow today.\n", "utf-8"
+        )
+    assert invoke("bootstrap", str(notes)).exit_code == 0
+
+    def found(*options: str) -> set[str]:
+        done = invoke("--json", verb, "why is the queue of the press slow", *options)
+        assert done.exit_code == 0, done.stderr
+        said = json.loads(done.stdout)
+        return {Path(result["path"]).stem for result in (said if isinstance(said, list) else said["results"])}
+
+    assert (
+        found() == found("--tag", "queue") == found("--type", "decision", "--type", "research") == {"a", "b"}
+    )
+    assert found("--type", "decision") == {"a"}
+    assert found("--tag", "QUEUE", "--tag", "slow") == found("--type", "research") == {"b"}
+    assert found("--type", "decision", "--tag", "slow") == set()

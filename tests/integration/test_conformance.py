@@ -30,10 +30,10 @@ needs_node = pytest.mark.skipif(not shutil.which("node"), reason="node is not in
 OURS = f"""
 import json, sys
 sys.path.insert(0, {str(ROOT / "tests" / "unit")!r})
-import bindings_documents, bindings_graph, bindings_models, bindings_planning, bindings_recall
+import bindings_capture, bindings_documents, bindings_graph, bindings_models, bindings_planning, bindings_recall
 import bindings_retrieval, bindings_text
 tables = (
-    bindings_documents, bindings_graph, bindings_models, bindings_planning, bindings_recall,
+    bindings_capture, bindings_documents, bindings_graph, bindings_models, bindings_planning, bindings_recall,
     bindings_retrieval, bindings_text,
 )
 bindings = dict(bound for table in tables for bound in table.BINDINGS.items())

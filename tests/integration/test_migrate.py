@@ -39,6 +39,7 @@ QUESTIONS = (
     "消息队列为什么改用 Postgres",
     "how many no-shows were there in July",
 )
+TIED = 1  # of the best, which another engine may rank just behind the next
 VERBS = ("search", "vsearch", "query")
 AGREED = "Files, records and indexes agree.\n"
 METHODS = {
@@ -169,7 +170,8 @@ class TestMigrate:
             assert f"to {backend}: words by {words}, vectors by {vectors}." in said
             assert station.methods() == (words, vectors)
             assert station.run("verify").stdout == AGREED
-            assert station.answers(*VERBS) == before
+            now = station.answers(*VERBS)
+            assert {key for key in before if len(now[key] & before[key]) < TOP - TIED} == set()
         assert (station.folders(), station.registered()) == ([], [])
 
     def test_what_was_left_is_gone(self, station: Station) -> None:

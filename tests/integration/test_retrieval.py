@@ -479,9 +479,12 @@ class TestList:
     @pytest.mark.parametrize(
         ("verb", "stages"),
         [
-            ("search", ["search", "fuse", "precise first", "score", "cut"]),
-            ("vsearch", ["search", "nearest", "score", "cut"]),
-            ("query", ["search", "fuse", "precise first", "score", "diversify", "cut"]),
+            ("search", ["search", "fuse", "precise first", "judge", "score", "successors first", "cut"]),
+            ("vsearch", ["search", "nearest", "score", "successors first", "cut"]),
+            (
+                "query",
+                ["search", "fuse", "precise first", "judge", "score", "successors first", "diversify", "cut"],
+            ),
         ],
     )
     def test_the_trace(self, notes: Notes, verb: str, stages: list[str], unit: Unit) -> None:

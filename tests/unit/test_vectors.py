@@ -7,12 +7,19 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import bindings_briefing
+import bindings_capture
+import bindings_comparison
 import bindings_documents
 import bindings_graph
 import bindings_models
 import bindings_planning
 import bindings_recall
+import bindings_relevance
 import bindings_retrieval
+import bindings_security
+import bindings_succession
+import bindings_surfacing
 import bindings_text
 import pytest
 
@@ -20,12 +27,19 @@ from clawmem.app.services.conformance.comparison import differences
 
 VECTORS = Path(__file__).parents[2] / "contracts" / "vectors"
 TABLES = (
+    bindings_comparison.BINDINGS,
+    bindings_briefing.BINDINGS,
+    bindings_capture.BINDINGS,
     bindings_documents.BINDINGS,
     bindings_graph.BINDINGS,
     bindings_models.BINDINGS,
     bindings_planning.BINDINGS,
     bindings_recall.BINDINGS,
+    bindings_relevance.BINDINGS,
     bindings_retrieval.BINDINGS,
+    bindings_security.BINDINGS,
+    bindings_succession.BINDINGS,
+    bindings_surfacing.BINDINGS,
     bindings_text.BINDINGS,
 )
 BINDINGS = {policy: answer for table in TABLES for policy, answer in table.items()}

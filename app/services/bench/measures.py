@@ -5,6 +5,14 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Places = npt.NDArray[np.int32]
 
 Measures = dict[str, float]
 
@@ -37,16 +45,32 @@ def mean(rows: Sequence[Measures]) -> Measures:
 
 
 def interval(values: Sequence[float]) -> tuple[float, float]:
-    """The 95 % percentile bootstrap interval of the mean (Efron 1979), 1000 resamples, fixed seed."""
-    rng = random.Random(_SEED)
-    means = sorted(math.fsum(rng.choices(values, k=len(values))) / len(values) for _ in range(_RESAMPLES))
-    return means[int(0.025 * _RESAMPLES)], means[int(0.975 * _RESAMPLES) - 1]
+    """
+    The 95 % percentile bootstrap interval of the mean (Efron 1979), 1000 resamples, fixed seed.
+
+    Of the differences between two systems, question by question, it is the paired interval.
+    """
+    import numpy as np
+
+    means = np.sort(np.asarray(values, dtype=np.float64)[_resamples(len(values))].mean(axis=1))
+    return float(means[int(0.025 * _RESAMPLES)]), float(means[int(0.975 * _RESAMPLES) - 1])
 
 
 def percentile(values: Iterable[float], share: float) -> float:
     """The smallest value that *share* of all do not exceed; 0 for none."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, math.ceil(share * len(ordered)) - 1)] if ordered else 0.0
+
+
+@lru_cache(32)  # a report asks for many intervals over the same few numbers of questions
+def _resamples(count: int) -> Places:
+    """Which of *count* values each resample draws; the same ones for every measure."""
+    import numpy as np
+
+    # Drawn by the standard library: its sequence is promised to stay as it is, whatever numpy is installed.
+    rng = random.Random(_SEED)
+    drawn = [rng.choices(range(count), k=count) for _ in range(_RESAMPLES)]
+    return np.array(drawn, dtype=np.int32)
 
 
 def _discounted(gains: Sequence[float]) -> float:

@@ -143,7 +143,7 @@ def _groups(
     rows: dict[str, list[Measures]] = defaultdict(list)
     for query in collection.queries:
         items = [item for item, _ in run[query.qid]]
-        ranking = _unrolled(items, collection) if turns else list(dict.fromkeys(items))
+        ranking = unrolled(items, collection) if turns else list(dict.fromkeys(items))
         measures = measure(ranking, collection.grades[query.qid])
         rows["all"].append(measures)
         rows[query.category].append(measures)
@@ -155,7 +155,7 @@ def _summary(rows: Sequence[Measures]) -> dict[str, object]:
     return {"n": len(rows), "mean": mean(rows), "interval95": intervals}
 
 
-def _unrolled(items: Sequence[str], collection: JudgedCollection) -> list[str]:
+def unrolled(items: Sequence[str], collection: JudgedCollection) -> list[str]:
     """Spans of lines as the turns they hold, each taking a rank: long answers pay for what they carry."""
     turns: dict[str, None] = {}
     for item in items:

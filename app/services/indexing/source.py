@@ -10,6 +10,7 @@ from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.retrieval.confidence import baseline
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.records import Document, Fragment, SourceStamp
+from clawmem.ports.succession import NO_CLAIMS, Claims
 
 ParseYaml = Callable[[str], Mapping[str, object]]  # raises ValueError with a short reason
 
@@ -29,6 +30,7 @@ class ParsedSource:
     body: str
     fragments: list[Fragment]
     complaint: str | None = None
+    claims: Claims = NO_CLAIMS
 
 
 def parse_source(
@@ -60,12 +62,13 @@ def parse_source(
         modified_at=times.iso_utc(modified_ms),
         indexed_at=times.iso_utc(now_ms),
         content_type=kind,
-        confidence=baseline(kind),
+        confidence=baseline(kind) if facts.confidence is None else facts.confidence,
         quality_score=_quality(body, facts),
         tags=facts.tags,
         domain=facts.domain,
         workstream=facts.workstream,
         review_by=facts.review_by,
+        pinned_in_note=facts.pinned,
         body_line=parts.body_line,
         body_length=len(body),
         stamp=settled(stamp, now_ms),
@@ -75,7 +78,8 @@ def parse_source(
     )
     if len(pieces) > MAX_FRAGMENTS:
         raise SourceUnreadable(path, f"it falls into {len(pieces)} parts, {MAX_FRAGMENTS} are the most")
-    return ParsedSource(document, body, pieces, complaint)
+    claims = Claims(facts.supersedes, facts.superseded_by)
+    return ParsedSource(document, body, pieces, complaint, claims)
 
 
 def settled(stamp: SourceStamp, now_ms: int) -> SourceStamp:

@@ -124,7 +124,7 @@ class UpdateCollection:
         )
 
     def _publish(self, parsed: ParsedSource, known: Document | None, report: PassReport) -> None:
-        publish(self._vault, parsed.document, parsed.body, parsed.fragments)
+        publish(self._vault, parsed.document, parsed.body, parsed.fragments, parsed.claims)
         if parsed.complaint:
             report.problems.append(f"{parsed.document.display_path}: {parsed.complaint}.")
         if known and known.inactive is None:

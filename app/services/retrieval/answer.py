@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from clawmem.app.services.documents.docids import docids
 from clawmem.app.services.retrieval.request import RetrievalRequest
@@ -30,6 +30,7 @@ class Result:
     age_days: float
     legs: Mapping[str, float]
     terms: Mapping[str, float]
+    confidence: float | None = None  # the probability that it answers, in [0, 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,8 @@ class Answer:
     query: str
     results: tuple[Result, ...]
     trace: Trace
+    # The probability that any of them answers, in [0, 1]; None where no stage judged.
+    answered: float | None = field(default=None, kw_only=True)
 
 
 def describe(vault: Vault, request: RetrievalRequest, candidates: Sequence[Candidate]) -> tuple[Result, ...]:
@@ -80,4 +83,5 @@ def _result(
         age_days=age_days(document.authored_at, request.now_ms),
         legs=candidate.legs,
         terms=candidate.terms,
+        confidence=candidate.confidence,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from time import perf_counter
 
 from clawmem.app.services.retrieval.answer import Answer, describe
@@ -21,6 +22,7 @@ class Pipeline:
 
     def rank(self, request: RetrievalRequest) -> tuple[Work, Trace]:
         """Run every stage; the candidates as they stand at the end, and how they came there."""
+        request = _narrowed(self._vault, request)
         work, trace = Work(), Trace()
         for name, stage in self._stages.items():
             began = perf_counter()
@@ -34,4 +36,14 @@ class Pipeline:
     def __call__(self, request: RetrievalRequest) -> Answer:
         """Answer a question, with places and snippets."""
         work, trace = self.rank(request)
-        return Answer(request.query, describe(self._vault, request, work.candidates), trace)
+        return Answer(
+            request.query, describe(self._vault, request, work.candidates), trace, answered=work.answered
+        )
+
+
+def _narrowed(vault: Vault, request: RetrievalRequest) -> RetrievalRequest:
+    """Kinds and tags as the documents that have them: what every index can keep to before it cuts."""
+    if not request.content_types and not request.tags:
+        return request
+    found = vault.documents.ids(request.scope, content_types=request.content_types, tags=request.tags)
+    return replace(request, scope=replace(request.scope, documents=found))

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha1
+from typing import TYPE_CHECKING
 
-from clawmem.app.services.retrieval.answer import Answer
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
+from clawmem.ports.model_answers import ModelAnswers
 from clawmem.ports.receipts import Receipts
 from clawmem.ports.telemetry import Recall, RecallHit, Telemetry
+
+if TYPE_CHECKING:  # a hook that has nothing to say would pay for it
+    from clawmem.app.services.retrieval.answer import Answer
 
 # An order of magnitude more than one question adds, so that what is old goes faster than new comes; a few
 # milliseconds of work, after an answer that stands already.
 FORGOTTEN_AT_ONCE = 50
+ANSWERS_FORGOTTEN_AT_ONCE = 500  # of models: a question that is read closely adds one for each candidate
 
 _HASH_DIGITS = 12
 _DAY_MS = 86_400_000
@@ -39,6 +44,7 @@ class Recalls:
     Writes down what was answered, unless it is told not to; no answer ever fails or waits because of it.
 
     Args:
+        answers: What models said on the way to an answer; kept elsewhere, forgotten here, as recalls are.
         enabled: Whether anything is written down; where not, receipts of before go.
         forgets: Whether what is old may be deleted: not in a vault that must stay as it is.
     """
@@ -49,6 +55,7 @@ class Recalls:
         clock: Clock,
         receipts: Receipts | None = None,
         *,
+        answers: ModelAnswers | None = None,
         enabled: bool = True,
         forgets: bool = True,
         retention: Retention = Retention(),
@@ -56,6 +63,7 @@ class Recalls:
         self._telemetry = telemetry
         self._clock = clock
         self._receipts = receipts
+        self._answers = answers
         self._enabled = enabled
         self._forgets = forgets
         self._retention = retention
@@ -66,7 +74,15 @@ class Recalls:
         return self._enabled and self._retention.receipt_days > 0
 
     def record(
-        self, answer: Answer, verb: str, ms: float, *, limit: int, receipt: Callable[[], bytes] | None = None
+        self,
+        answer: Answer,
+        verb: str,
+        ms: float,
+        *,
+        limit: int,
+        receipt: Callable[[], bytes] | None = None,
+        session_id: str | None = None,
+        turn_index: int = 0,
     ) -> int | None:
         """
         Keep one answer, if that is possible at once; the id it is kept under, or ``None``.
@@ -85,7 +101,12 @@ class Recalls:
                 self._forget(now_ms)
             if self._enabled:
                 content = receipt() if receipt and self.keeps_receipts else None
-                kept = self._telemetry.record(_recall(answer, verb, ms, limit, now_ms), content)
+                kept = self._telemetry.record(
+                    replace(
+                        _recall(answer, verb, ms, limit, now_ms), session_id=session_id, turn_index=turn_index
+                    ),
+                    content,
+                )
         except Exception:  # noqa: BLE001  whatever is wrong with the diary, the answer stands
             return None
         return kept
@@ -94,7 +115,10 @@ class Recalls:
         if self._receipts:
             days = self._retention.receipt_days if self.keeps_receipts else 0
             self._receipts.trim(_before(now_ms, days), at_most=FORGOTTEN_AT_ONCE)
-        self._telemetry.trim(_before(now_ms, self._retention.recall_days), at_most=FORGOTTEN_AT_ONCE)
+        old = _before(now_ms, self._retention.recall_days)
+        self._telemetry.trim(old, at_most=FORGOTTEN_AT_ONCE)
+        if self._answers:
+            self._answers.trim(old, at_most=ANSWERS_FORGOTTEN_AT_ONCE)
 
 
 def _before(now_ms: int, days: int) -> str:

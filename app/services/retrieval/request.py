@@ -42,6 +42,9 @@ class RetrievalRequest:
     unit: Unit = Unit.DOCUMENT
     ranking: Ranking = Ranking.CALIBRATED
     diverse: bool = True
+    content_types: frozenset[str] = frozenset()
+    tags: frozenset[str] = frozenset()
+    floor: float = 0.0  # the least probable answer that is given; below it there is silence
 
 
 def read_request(
@@ -56,6 +59,9 @@ def read_request(
     unit: Unit = Unit.DOCUMENT,
     ranking: Ranking = Ranking.CALIBRATED,
     diverse: bool = True,
+    content_types: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    floor: float = 0.0,
 ) -> RetrievalRequest:
     """
     Check what was asked and read the question's words once.
@@ -63,6 +69,9 @@ def read_request(
     Args:
         since: The first day, or moment, of which authored documents are seen, ISO 8601.
         until: The last one: a day counts to its end.
+        content_types: Of one of which an answer must be.
+        tags: All of which an answer must carry.
+        floor: How probable it must be that anything answers, 0 to 1; otherwise the answer is empty.
 
     Raises:
         InvalidInput: an empty or over-long question, a limit outside 1..100, a score outside 0..1, a date
@@ -79,9 +88,22 @@ def read_request(
         raise InvalidInput("OUT_OF_BOUNDS", f"A limit of {limit} cannot be met; choose 1 to {MAX_LIMIT}.")
     if not 0.0 <= min_score <= 1.0:
         raise InvalidInput("OUT_OF_BOUNDS", f"A minimum score of {min_score} makes no sense; choose 0 to 1.")
+    if not 0.0 <= floor <= 1.0:
+        raise InvalidInput("OUT_OF_BOUNDS", f"A floor of {floor} makes no sense; choose 0 to 1.")
     scope = Scope(frozenset(collections), _moment(since), _moment(until, after=True))
     return RetrievalRequest(
-        query, query_forms(query), now_ms, limit, min_score, scope, unit, ranking, diverse
+        query,
+        query_forms(query),
+        now_ms,
+        limit,
+        min_score,
+        scope,
+        unit,
+        ranking,
+        diverse,
+        frozenset(content_types),
+        frozenset(tags),
+        floor,
     )
 
 

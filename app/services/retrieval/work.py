@@ -32,6 +32,7 @@ class Candidate:
     document: Document | None = None
     span: Span | None = None
     chunk: str = ""  # what a reranker reads of it
+    confidence: float | None = None  # the probability that it answers; None where no stage judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ class Work:
     variants: tuple[Variant, ...] = ()
     intent: Classification | None = None
     spans: Mapping[FragmentKey, Span] = field(default_factory=dict)
+    answered: float | None = None  # the probability that any candidate answers; None where no stage judged
 
     def with_candidates(self, candidates: Sequence[Candidate]) -> Work:
         """The same hits with another list of candidates."""

@@ -13,6 +13,7 @@ from clawmem.domain.retrieval.composite import Signals
 NEUTRAL = Signals(search=0.0, content_type="note", age_days=60)
 
 shares = st.floats(0, 1)
+intents = st.fixed_dictionaries({"recency_intent": st.booleans(), "current_intent": st.booleans()})
 any_signals = st.builds(
     Signals,
     search=shares,
@@ -46,15 +47,15 @@ def test_neutral_document_scores_its_relevance(relevance: float) -> None:
     assert calibrated(relevance, NEUTRAL) == relevance
 
 
-@given(shares, shares, any_signals, st.booleans())
+@given(shares, shares, any_signals, intents)
 def test_score_never_falls_when_relevance_rises(
-    one: float, other: float, signals: Signals, intent: bool
+    one: float, other: float, signals: Signals, intent: dict[str, bool]
 ) -> None:
     """The shown score is monotone in relevance; the sort score is too, before the clamp."""
     low, high = sorted((one, other))
 
-    assert calibrated(low, signals, recency_intent=intent) <= calibrated(high, signals, recency_intent=intent)
-    assert sort_score(low, signals, recency_intent=intent) <= sort_score(high, signals, recency_intent=intent)
+    assert calibrated(low, signals, **intent) <= calibrated(high, signals, **intent)
+    assert sort_score(low, signals, **intent) <= sort_score(high, signals, **intent)
 
 
 @given(st.floats(0, 0.939), any_signals, any_signals)
@@ -72,20 +73,20 @@ def test_clear_relevance_wins_at_the_extremes() -> None:
 
 @given(shares, any_signals)
 def test_metadata_is_bounded(relevance: float, signals: Signals) -> None:
-    """Without recency intent the metadata moves a score by at most 0.044 up and 0.016 down."""
+    """Without an intent the metadata moves a score by at most 0.040 up and 0.020 down."""
     moved = sort_score(relevance, signals) - relevance
 
-    assert -0.016 - 1e-12 <= moved <= 0.044 + 1e-12
+    assert -0.020 - 1e-12 <= moved <= 0.040 + 1e-12
 
 
-@given(shares, any_signals, st.booleans())
-def test_parts_explain_the_score(relevance: float, signals: Signals, intent: bool) -> None:
+@given(shares, any_signals, intents)
+def test_parts_explain_the_score(relevance: float, signals: Signals, intent: dict[str, bool]) -> None:
     """The named terms add up to the score, clamped to [0, 1]."""
-    terms = parts(relevance, signals, recency_intent=intent)
+    terms = parts(relevance, signals, **intent)
     total = math.fsum(terms.values())
 
     assert list(terms) == ["relevance", "confidence", "quality", "frequency", "recency", "pin"]
-    assert calibrated(relevance, signals, recency_intent=intent) == min(1.0, max(0.0, total))
+    assert calibrated(relevance, signals, **intent) == min(1.0, max(0.0, total))
 
 
 def test_pin_decides_among_comparable_matches_only() -> None:
@@ -126,12 +127,35 @@ def test_declared_recency_outweighs_moderate_relevance() -> None:
         assert calibrated(0.5, fresh, recency_intent=True) < calibrated(0.8, old, recency_intent=True)
 
 
-def test_declared_recency_halves_in_thirty_days() -> None:
-    """The term is 0.25 today and 0.125 at exactly thirty days."""
-    today, month = replace(NEUTRAL, age_days=0), replace(NEUTRAL, age_days=30)
+@pytest.mark.parametrize(
+    ("intent", "most", "half_life_days"), [("recency_intent", 0.25, 60), ("current_intent", 0.20, 180)]
+)
+def test_declared_intent_halves_with_age(intent: str, most: float, half_life_days: int) -> None:
+    """The term has its full height today and half of it after exactly one half life."""
+    today, later = replace(NEUTRAL, age_days=0), replace(NEUTRAL, age_days=half_life_days)
 
-    assert parts(0.5, today, recency_intent=True)["recency"] == 0.25
-    assert parts(0.5, month, recency_intent=True)["recency"] == 0.125
+    assert parts(0.5, today, **{intent: True})["recency"] == most
+    assert parts(0.5, later, **{intent: True})["recency"] == most / 2
+
+
+@pytest.mark.parametrize("intent", ["recency_intent", "current_intent"])
+def test_nothing_is_an_answer_by_being_new(intent: str) -> None:
+    """What hardly matches gains next to nothing by its age, what does not match gains nothing."""
+    fresh = replace(NEUTRAL, age_days=0)
+
+    assert calibrated(0.0, fresh, **{intent: True}) == 0.0
+    assert calibrated(0.05, fresh, **{intent: True}) < calibrated(0.1, WORST, **{intent: True})
+    assert (
+        parts(0.2, fresh, **{intent: True})["recency"] == parts(0.4, fresh, **{intent: True})["recency"] / 2
+    )
+
+
+def test_of_two_intents_recency_counts() -> None:
+    """A question that asks for the latest of what holds now is one that asks for the latest."""
+    aged = replace(NEUTRAL, age_days=90)
+
+    both = parts(0.5, aged, recency_intent=True, current_intent=True)
+    assert both == parts(0.5, aged, recency_intent=True) != parts(0.5, aged, current_intent=True)
 
 
 def test_best_matches_are_ordered_behind_the_clamp() -> None:

@@ -18,8 +18,10 @@ from clawmem.app.services.retrieval.stages.compare import compare
 from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.diversify import diversify
 from clawmem.app.services.retrieval.stages.fuse import fuse
+from clawmem.app.services.retrieval.stages.judge import judge
 from clawmem.app.services.retrieval.stages.precise_first import precise_first
 from clawmem.app.services.retrieval.stages.score import score
+from clawmem.app.services.retrieval.stages.successors_first import successors_first
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.late_interaction import LateInteraction
 from clawmem.ports.vault import Vault
@@ -51,7 +53,9 @@ def query(
             **({"compare": compare(vault, late)} if late else {}),
             "precise first": precise_first(vault),
             **second_reading(vault, models),
+            "judge": judge(vault),
             "score": score(vault),
+            "successors first": successors_first(vault),
             "diversify": diversify(vault),
             "cut": cut,
         },

@@ -7,8 +7,10 @@ from clawmem.app.services.retrieval.legs.lexical import lexical_leg
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.fuse import fuse
+from clawmem.app.services.retrieval.stages.judge import judge
 from clawmem.app.services.retrieval.stages.precise_first import precise_first
 from clawmem.app.services.retrieval.stages.score import score
+from clawmem.app.services.retrieval.stages.successors_first import successors_first
 from clawmem.ports.vault import Vault
 
 
@@ -20,7 +22,9 @@ def search(vault: Vault) -> Pipeline:
             "search": AskAll({"lexical": lexical_leg(vault)}),
             "fuse": fuse(vault),
             "precise first": precise_first(vault),
+            "judge": judge(vault),
             "score": score(vault),
+            "successors first": successors_first(vault),
             "cut": cut,
         },
     )

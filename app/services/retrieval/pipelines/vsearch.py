@@ -8,6 +8,7 @@ from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.nearest import nearest
 from clawmem.app.services.retrieval.stages.score import score
+from clawmem.app.services.retrieval.stages.successors_first import successors_first
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.vault import Vault
 
@@ -20,6 +21,7 @@ def vsearch(vault: Vault, embedder: Embedder) -> Pipeline:
             "search": AskAll({"vector": vector_leg(vault, embedder, VECTOR_ALONE_DEPTH)}),
             "nearest": nearest(vault),
             "score": score(vault),
+            "successors first": successors_first(vault),
             "cut": cut,
         },
     )

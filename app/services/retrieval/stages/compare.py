@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from clawmem.app.services.retrieval.asking_models import reason_of
 from clawmem.app.services.retrieval.located import lines_located, located
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.stages.fuse import fused_lines
@@ -18,6 +19,8 @@ from clawmem.domain.retrieval.late_interaction import around, covered
 from clawmem.ports.late_interaction import LateInteraction
 from clawmem.ports.records import FragmentKey, FragmentKind
 from clawmem.ports.vault import Vault
+
+LATE_INTERACTION = "late interaction"
 
 # Whatever the limit, so that the top of the list does not change with it.
 LINES = 60
@@ -34,13 +37,18 @@ def compare(vault: Vault, late: LateInteraction) -> Stage:
 
     A line counts by how well it covers the question's words, with what the lines around it lend, and where a
     number is asked for by holding one. A document counts by its best line. What was not read follows in its order.
+    After a failure, named in ``trace.degraded``, the order stays as it was.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if not request.forms.words or not work.legs.get(grains.LINE):
             return work  # nothing to compare with, or no line to compare
         read = _read_lines if request.unit is Unit.LINE else _read_documents
-        return read(vault, late, request, work)
+        try:
+            return read(vault, late, request, work)
+        except Exception as error:  # noqa: BLE001  no model may take the answer along
+            trace.degraded[LATE_INTERACTION] = reason_of(error)
+            return work
 
     return stage
 

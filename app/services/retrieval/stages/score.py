@@ -10,8 +10,13 @@ from clawmem.app.services.retrieval.stages.signals import signals_of
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Stage, Work
 from clawmem.domain.retrieval import calibrated, composite
-from clawmem.domain.retrieval.intent import has_recency_intent
+from clawmem.domain.retrieval.intent import TimeIntent, has_recency_intent, time_intent
 from clawmem.ports.vault import Vault
+
+_SAID = {
+    TimeIntent.RECENT: "the question asks for what is recent",
+    TimeIntent.CURRENT: "the question asks for what holds now",
+}
 
 
 def score(vault: Vault) -> Stage:
@@ -19,11 +24,11 @@ def score(vault: Vault) -> Stage:
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         documents = vault.documents.many({c.document_id for c in work.candidates})
-        recent = has_recency_intent(request.query)
-        if recent:
-            trace.stages[-1].notes.append("the question asks for what is recent")
+        wanted = _time_wanted(request)
+        if wanted in _SAID:
+            trace.stages[-1].notes.append(_SAID[wanted])
         scored = [
-            _scored(replace(c, document=documents[c.document_id]), request, recent)
+            _scored(replace(c, document=documents[c.document_id]), request, wanted)
             for c in work.candidates
             if c.document_id in documents and documents[c.document_id].inactive is None
         ]
@@ -36,10 +41,17 @@ def score(vault: Vault) -> Stage:
     return stage
 
 
-def _scored(candidate: Candidate, request: RetrievalRequest, recent: bool) -> Candidate:
+def _time_wanted(request: RetrievalRequest) -> TimeIntent:
+    if request.ranking is Ranking.CALIBRATED:
+        return time_intent(request.query)
+    return TimeIntent.RECENT if has_recency_intent(request.query) else TimeIntent.ANY
+
+
+def _scored(candidate: Candidate, request: RetrievalRequest, wanted: TimeIntent) -> Candidate:
     signals = signals_of(candidate, request.now_ms)
+    recent = wanted is TimeIntent.RECENT
     if request.ranking is Ranking.PUBLISHED:
-        value = composite.published(signals, recency_intent=recent)
-        return replace(candidate, score=value)
-    terms = calibrated.parts(candidate.relevance, signals, recency_intent=recent)
+        return replace(candidate, score=composite.published(signals, recency_intent=recent))
+    current = wanted is TimeIntent.CURRENT
+    terms = calibrated.parts(candidate.relevance, signals, recency_intent=recent, current_intent=current)
     return replace(candidate, score=math.fsum(terms.values()), terms=terms)

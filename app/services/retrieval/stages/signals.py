@@ -29,7 +29,7 @@ def signals_of(candidate: Candidate, now_ms: int) -> Signals:
         length=document.body_length,
         revisions=document.revision_count,
         duplicates=document.duplicate_count,
-        pinned=document.pinned,
+        pinned=document.is_pinned,
     )
 
 

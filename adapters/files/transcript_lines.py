@@ -1,0 +1,89 @@
+"""
+The lines that Claude Code writes: one JSON object each, of which only those of people and models count.
+
+The format is the client's own and changes without notice, so every field is doubted, and what is not known to
+be conversation is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from clawmem.ports.transcripts import FileTouch, Speaker, TranscriptMessage
+
+WRITERS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
+READERS = frozenset({"NotebookRead", "Read"})
+
+_WRAPPED = re.compile(
+    r"<(system-reminder|local-command-stdout|local-command-stderr|local-command-caveat|command-name"
+    r"|command-message|command-args|command-contents|bash-input|bash-stdout|bash-stderr|task-notification"
+    r"|ide_opened_file|ide_selection|user-prompt-submit-hook|vault-[a-z]+)\b[^>]*>.*?(?:</\1>|\Z)",
+    re.DOTALL,
+)
+_INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]]*\]")
+
+
+class NotConversation(Exception):
+    """A sound line that is not part of what was said."""
+
+
+def message_of(line: bytes, number: int) -> tuple[TranscriptMessage, bool]:
+    """
+    The message of one line, and whether a subagent's.
+
+    Raises:
+        NotConversation: the line is one of the client's own.
+        ValueError: no message can be read from it.
+    """
+    try:
+        entry = json.loads(line)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    if not isinstance(entry, dict):
+        raise ValueError("not an object")  # noqa: TRY004  the line is wrong, not the call
+    speaker = _speaker(entry)
+    message = entry.get("message")
+    if not isinstance(message, dict):
+        raise ValueError("no message")  # noqa: TRY004  likewise
+    content = message.get("content")
+    text = _INTERRUPTED.sub("", _WRAPPED.sub("", "\n\n".join(_texts(content)))).strip()
+    files = tuple(_files(content))
+    if not text and not files:
+        raise NotConversation
+    name = _text(message.get("id")) or _text(entry.get("uuid")) or f"line-{number}"
+    at = _text(entry.get("timestamp"))
+    return TranscriptMessage(name, number, speaker, text, at, files), entry.get("isSidechain") is True
+
+
+def _speaker(entry: Mapping[str, Any]) -> Speaker:
+    kind = entry.get("type")
+    if kind not in ("user", "assistant") or entry.get("isMeta") or entry.get("isCompactSummary"):
+        raise NotConversation
+    return Speaker(kind)
+
+
+def _texts(content: object) -> Iterator[str]:
+    if isinstance(content, str):
+        yield content
+    for block in _blocks(content):
+        if block.get("type") == "text":
+            yield _text(block.get("text"))
+
+
+def _files(content: object) -> Iterator[FileTouch]:
+    for block in _blocks(content):
+        if block.get("type") == "tool_use" and isinstance(given := block.get("input"), dict):
+            path = _text(given.get("file_path")) or _text(given.get("notebook_path"))
+            if path and block.get("name") in WRITERS | READERS:
+                yield FileTouch(path, block.get("name") in WRITERS)
+
+
+def _blocks(content: object) -> list[dict[str, Any]]:
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

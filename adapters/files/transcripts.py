@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from stat import S_ISREG
+from typing import BinaryIO
+
+from clawmem.adapters.files.transcript_lines import NotConversation, message_of
+from clawmem.ports.captures import Cursor
+from clawmem.ports.errors import InvalidInput, SourceUnreadable
+from clawmem.ports.transcripts import BEGINNING, Speaker, TranscriptMessage, TranscriptPart, turns
+
+LARGEST = 1 << 30  # bytes of a transcript; a larger one is not a conversation
+WHOLE_UP_TO = 10 << 20  # bytes that are read from where the reader stands; of more only the end
+FIRST_TAIL = 2 << 20
+TAILS = 5  # tries, each twice as long as the one before
+_CHUNK = 1 << 20
+
+
+class DiskTranscripts:
+    """``Transcripts`` in Claude Code's files. Memory is bounded by the longest tail, 32 MB, whatever the size."""
+
+    def read(self, path: str, since: Cursor = BEGINNING, *, enough: int = 4) -> TranscriptPart:
+        _check(path)
+        try:
+            with Path(path).open("rb") as file:
+                size = _size(file, path)
+                start = since if since.offset <= size else BEGINNING
+                if size - start.offset <= WHOLE_UP_TO:
+                    return _part(file, start, size)
+                return _tail(file, start, size, enough)
+        except OSError as error:
+            raise SourceUnreadable(path, (error.strerror or str(error)).lower()) from error
+
+
+def _check(path: str) -> None:
+    if "\0" in path or not Path(path).is_absolute() or not path.endswith(".jsonl"):
+        raise InvalidInput(
+            "INVALID_PATH", f"{path[:200]!r} is no transcript. Give the absolute path of a .jsonl file."
+        )
+
+
+def _size(file: BinaryIO, path: str) -> int:
+    found = os.fstat(file.fileno())
+    if not S_ISREG(found.st_mode):
+        raise SourceUnreadable(path, "it is not a file")
+    if found.st_size > LARGEST:
+        raise SourceUnreadable(path, f"it has {found.st_size} bytes, {LARGEST} are the most")
+    return found.st_size
+
+
+def _tail(file: BinaryIO, since: Cursor, size: int, enough: int) -> TranscriptPart:
+    for attempt in range(TAILS):
+        start = max(since.offset, size - (FIRST_TAIL << attempt))
+        begin = _next_line(file, start)
+        if begin is None:
+            continue
+        skipped = _lines_between(file, since.offset, begin)
+        part = _part(file, Cursor(since.line + skipped, begin, since.turns), size)
+        if len(part.messages) >= enough or attempt == TAILS - 1:
+            return replace(part, is_tail=begin > since.offset)
+    # Not one whole line in the longest tail: what is there is passed over.
+    end = Cursor(since.line + _lines_between(file, since.offset, size), size, since.turns)
+    return TranscriptPart((), end, is_tail=True)
+
+
+def _next_line(file: BinaryIO, start: int) -> int | None:
+    """Where the first line after *start* begins; None when no line ends after it within the file."""
+    file.seek(start)
+    while chunk := file.read(_CHUNK):
+        place = chunk.find(b"\n")
+        if place >= 0:
+            return file.tell() - len(chunk) + place + 1
+    return None
+
+
+def _lines_between(file: BinaryIO, start: int, end: int) -> int:
+    file.seek(start)
+    count = 0
+    while (left := end - file.tell()) > 0 and (chunk := file.read(min(_CHUNK, left))):
+        count += chunk.count(b"\n")
+    return count
+
+
+def _part(file: BinaryIO, start: Cursor, size: int) -> TranscriptPart:
+    """Everything from *start*, which begins a line, to the last line break before *size*."""
+    reading = _Reading(start)
+    for line in _whole_lines(file, start.offset, size):
+        reading.take(line)
+    return reading.part()
+
+
+def _whole_lines(file: BinaryIO, start: int, size: int) -> Iterator[bytes]:
+    file.seek(start)
+    while (left := size - file.tell()) > 0:
+        line = file.readline(left)
+        if not line.endswith(b"\n"):
+            return
+        yield line
+
+
+class _Reading:
+    """Lines become messages; several lines of one id become one."""
+
+    def __init__(self, start: Cursor) -> None:
+        self._turns = start.turns
+        self._line = start.line
+        self._offset = start.offset
+        self._bad = 0
+        self._messages: dict[tuple[bool, str], TranscriptMessage] = {}
+
+    def take(self, line: bytes) -> None:
+        self._line += 1
+        self._offset += len(line)
+        if not line.strip():
+            return
+        try:
+            message, is_sidechain = message_of(line, self._line)
+        except NotConversation:
+            return
+        except ValueError:
+            self._bad += 1
+            return
+        key = (is_sidechain, message.id)
+        known = self._messages.get(key)
+        self._messages[key] = _joined(known, message) if known else message
+
+    def part(self) -> TranscriptPart:
+        said, aside = (
+            tuple(found for (is_sidechain, _), found in self._messages.items() if is_sidechain is wanted)
+            for wanted in (False, True)
+        )
+        end = Cursor(self._line, self._offset, self._turns + turns(said))
+        return TranscriptPart(said, end, aside, self._bad)
+
+
+def _joined(first: TranscriptMessage, second: TranscriptMessage) -> TranscriptMessage:
+    """A message and another line of it. A line that was copied by a resumed session says nothing new."""
+    if second.speaker is Speaker.USER or second.text in first.text.split("\n\n"):
+        text = first.text
+    else:
+        text = f"{first.text}\n\n{second.text}".strip()
+    files = dict.fromkeys((*first.files, *second.files))
+    return replace(first, text=text, files=tuple(files))

@@ -1,0 +1,105 @@
+"""What a prompt or a session would be given: surface, budget."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from clawmem.app.cli.session import opened, settings_of, wants_json
+
+if TYPE_CHECKING:
+    from clawmem.app.services.surfacing.spending import Spent
+
+cli = typer.Typer(rich_markup_mode=None)
+
+DAYS_BACK = 30
+SHOWN_ID = 8
+DAY_MS = 86_400_000
+
+
+@cli.command()
+def surface(
+    ctx: typer.Context,
+    context: Annotated[bool, typer.Option("--context", help="For the prompt on standard input.")] = False,
+    bootstrap: Annotated[
+        bool, typer.Option("--bootstrap", help="For the session whose id is on standard input.")
+    ] = False,
+    stdin: Annotated[
+        bool, typer.Option("--stdin", help="Read standard input; there is no other way.")
+    ] = False,
+) -> None:
+    """Print the block that a prompt, or the beginning of a session, would carry; nothing where it is silent."""
+    from clawmem.ports.errors import InvalidInput
+
+    if context == bootstrap or not stdin:
+        raise InvalidInput(
+            "INVALID_INPUT", "Say one of: surface --context --stdin, surface --bootstrap --stdin"
+        )
+    os.environ["INDEX_PATH"] = str(settings_of(ctx).vault)  # where hooks look for it
+    text = typer.get_text_stream("stdin").read()
+    _print(_for_prompt(text) if context else _for_session(text.strip()))
+
+
+@cli.command()
+def budget(
+    ctx: typer.Context,
+    session: Annotated[str, typer.Option("--session", help="Only this session.")] = "",
+    last: Annotated[int, typer.Option("-n", "--last", help="How many sessions.")] = 5,
+) -> None:
+    """What was given to prompts unasked, in tokens, and how much of it was of use."""
+    from clawmem.app.cli.rendering import show_json
+    from clawmem.app.services.surfacing.spending import spent_by, spent_lately
+    from clawmem.domain.documents.times import iso_utc
+    from clawmem.ports.errors import InvalidInput
+
+    if last < 1:
+        raise InvalidInput("OUT_OF_BOUNDS", f"{last} sessions cannot be shown; choose 1 or more.")
+    with opened(ctx, read_only=True) as services:
+        since = iso_utc(services.clock.now_ms() - DAYS_BACK * DAY_MS)
+        one = spent_by(services.vault, session) if session else None
+        found = ([one] if one else []) if session else spent_lately(services.vault, since, last)
+    if wants_json(ctx):
+        show_json([{**spent._asdict(), "share_referenced": spent.share_referenced} for spent in found])
+    else:
+        _show(found)
+
+
+def _for_prompt(prompt: str) -> str:
+    from clawmem.app.hooks.context_surfacing import run
+    from clawmem.app.hooks.protocol import HookEvent
+
+    return run(HookEvent(name="UserPromptSubmit", prompt=prompt), lambda output: None).context
+
+
+def _for_session(session_id: str) -> str:
+    from time import time_ns
+
+    from clawmem.app.hooks import session_bootstrap, staleness_check
+    from clawmem.app.hooks.protocol import HookEvent
+
+    event = HookEvent(name="SessionStart", session_id=session_id or f"io6-{time_ns() // 1_000_000}")
+    said = (hook.run(event, lambda output: None).context for hook in (session_bootstrap, staleness_check))
+    return "\n".join(filter(None, said))
+
+
+def _print(text: str) -> None:
+    if text:
+        typer.echo(text)
+
+
+def _show(found: list[Spent]) -> None:
+    from clawmem.app.cli.rendering import show, show_table
+
+    if not found:
+        show("Nothing was given to any prompt yet.")
+        return
+    columns = ("session", "last asked", "prompts", "with a block", "tokens", "documents", "of use")
+    show_table(columns, [_row(spent) for spent in found])
+
+
+def _row(spent: Spent) -> tuple[str, ...]:
+    asked = spent.last_asked[:16].replace("T", " ")
+    counts = (spent.prompts, spent.blocks, spent.tokens, spent.given)
+    return (spent.session_id[:SHOWN_ID], asked, *map(str, counts), f"{spent.share_referenced:.0%}")

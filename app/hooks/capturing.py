@@ -1,0 +1,125 @@
+"""What the jobs of a spool do: the services of capture, with what they need from this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clawmem.adapters.files.transcripts import DiskTranscripts
+from clawmem.app.hooks.spool import Job
+from clawmem.app.hooks.state import write_whole
+from clawmem.app.services.capture.session import Session
+
+if TYPE_CHECKING:
+    from clawmem.app.opened import Services
+    from clawmem.ports.generator import Generator
+
+STATE = Path("memory") / "precompact-state.md"  # beside the transcript
+READ_OF_BODY = 50_000  # characters of each document that was given unasked, to know it again
+MOST_DOCUMENTS = 200
+
+Left = Callable[[], float]
+
+
+class Capturing:
+    """
+    Does jobs over an opened vault.
+
+    Args:
+        left: How many seconds there are for everything together; what waits for a model asks.
+    """
+
+    def __init__(self, services: Services, left: Left) -> None:
+        self._services = services
+        self._left = left
+        self._transcripts = DiskTranscripts()
+
+    def __call__(self, job: Job) -> None:
+        """
+        Do one job. Repeating it changes nothing.
+
+        Raises:
+            LookupError: there is no such job. ClawmemError: see the service that does it.
+        """
+        session = Session(job.event.get("session_id", ""), job.event.get("transcript_path", ""))
+        do = {
+            "decision-extractor": self._decisions,
+            "handoff-generator": self._handoff,
+            "feedback-loop": self._feedback,
+            "precompact-extract": self._state,
+        }.get(job.hook)
+        if do is None:
+            raise LookupError(f"nobody does {job.hook!r}")
+        do(session)
+
+    def _decisions(self, session: Session) -> None:
+        from clawmem.app.services.capture.decisions import DecisionExtractor
+
+        parts = (self._services.vault, self._transcripts, self._services.clock, self._generator)
+        extract = DecisionExtractor(
+            *parts, redact=without_secrets, is_echo=self._is_echo(session), left=self._left
+        )
+        extract(session)
+
+    def _handoff(self, session: Session) -> None:
+        from clawmem.app.services.capture.handoffs import HandoffGenerator
+
+        parts = (self._services.vault, self._transcripts, self._services.clock, self._generator)
+        hand_over = HandoffGenerator(
+            *parts, redact=without_secrets, is_echo=self._is_echo(session), left=self._left
+        )
+        hand_over(session)
+
+    def _feedback(self, session: Session) -> None:
+        from clawmem.app.services.capture.feedback import FeedbackLoop
+
+        FeedbackLoop(self._services.vault, self._transcripts, self._services.clock)(session)
+
+    def _state(self, session: Session) -> None:
+        from clawmem.app.services.capture.precompact import PrecompactExtract
+
+        extract = PrecompactExtract(self._transcripts, redact=without_secrets, is_echo=self._is_echo(session))
+        state = extract(session)
+        if not state:
+            return
+        file = Path(session.transcript).parent / STATE
+        file.parent.mkdir(mode=0o700, exist_ok=True)
+        write_whole(file, state.encode("utf-8", "replace"))
+        self._read_again(file)
+
+    def _read_again(self, file: Path) -> None:
+        """Bring the collection that holds *file*, if one does, up to date."""
+        for folder in self._services.folders:
+            if file.resolve().is_relative_to(Path(folder.root).resolve()):
+                self._services.update(folder)
+
+    @cached_property
+    def _generator(self) -> Generator | None:
+        generator: Generator | None = self._services.parts.generator()
+        return generator
+
+    def _is_echo(self, session: Session) -> Callable[[str], bool]:
+        from clawmem.domain.security.fingerprint import fingerprint, is_echo
+
+        injected = frozenset().union(*map(fingerprint, self._given_unasked(session.id)))
+        return lambda sentence: is_echo(sentence, injected)
+
+    def _given_unasked(self, session_id: str) -> Iterator[str]:
+        """What the session was given from the vault: said again it is nothing new."""
+        documents = self._services.vault.documents
+        ids = {
+            hit.document_id
+            for one in self._services.vault.telemetry.of_session(session_id)
+            for hit in one.hits
+        }
+        for document_id in sorted(ids)[-MOST_DOCUMENTS:]:
+            yield (documents.body(document_id) or "")[:READ_OF_BODY]
+
+
+def without_secrets(text: str) -> str:
+    """*text* as it may be kept."""
+    from clawmem.domain.security.redaction import redact
+
+    return redact(text).text

@@ -1,0 +1,69 @@
+"""``context-surfacing``: what the memory knows about a prompt, before the model reads it."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from clawmem.app.hooks.protocol import SILENCE, HookEvent, HookOutput, Offer
+from clawmem.app.hooks.surfacing_choices import Chosen, chosen_in
+from clawmem.domain.surfacing.gate import why_skip
+
+CONTEXT_SURFACING = "context-surfacing"
+
+
+def run(event: HookEvent, offer: Offer) -> HookOutput:
+    """
+    The block that *event*'s prompt carries, or silence.
+
+    Silent for subagents and timers, and where there is no vault. A prompt that is not worth a look costs a row
+    and opens no more of the vault than that takes.
+    """
+    chosen = chosen_in(os.environ)
+    if event.in_subagent or not event.prompted_by_person or not chosen.vault.is_file():
+        return SILENCE
+    if why_skip(event.prompt, heartbeats=chosen.heartbeats, with_heartbeats=chosen.with_heartbeats):
+        _write_down_alone(event, chosen)
+        return SILENCE
+    return _surfaced(event, chosen, offer)
+
+
+def _surfaced(event: HookEvent, chosen: Chosen, offer: Offer) -> HookOutput:
+    began = time.perf_counter()
+    from clawmem.app.hooks.opening import searchable
+    from clawmem.app.hooks.surfacing_wiring import surface_over
+    from clawmem.app.services.surfacing.choices import Choices
+    from clawmem.app.services.surfacing.turns import gated, turns_of
+    from clawmem.domain.surfacing.profiles import profile_named
+
+    with searchable() as vault:
+        if vault is None:
+            return SILENCE
+        turns, now_ms = turns_of(vault.telemetry, event.session_id), _now_ms()
+        if turns.seen(event.prompt, now_ms, chosen.dedupe_s):
+            vault.telemetry.record(gated(turns, event.prompt, now_ms))
+            return SILENCE
+        profile = profile_named(chosen.profile)
+        choices = Choices(profile, topic=_topic(event, chosen), mode=chosen.mode, began=began)
+        surface = surface_over(vault, chosen, profile)
+        return HookOutput(surface(event.prompt, turns, choices, lambda block: offer(HookOutput(block))).block)
+
+
+def _write_down_alone(event: HookEvent, chosen: Chosen) -> None:
+    """The row of a turn for which nothing is looked up, so that turns can be counted; nobody waits for it."""
+    if not chosen.remembers or not event.session_id:
+        return
+    from clawmem.adapters.sqlite.silent_turn import note_silent_turn
+
+    note_silent_turn(str(chosen.vault), CONTEXT_SURFACING, event.session_id)
+
+
+def _topic(event: HookEvent, chosen: Chosen) -> str:
+    from clawmem.app.hooks.topics import Topics
+
+    kept = Topics(chosen.topics).get(event.session_id) if chosen.topics and event.session_id else ""
+    return kept or chosen.topic
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

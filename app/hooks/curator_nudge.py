@@ -1,0 +1,40 @@
+"""curator-nudge: what the last examination of the memory recommends."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from clawmem.app.hooks.opening import records
+from clawmem.app.hooks.protocol import SILENCE, HookEvent, HookOutput, Offer
+from clawmem.app.hooks.safety import safe
+from clawmem.app.places import default_vault
+
+REPORT = "curator-report.json"  # beside the vault
+MOST_BYTES = 1_000_000
+
+
+def run(event: HookEvent, offer: Offer) -> HookOutput:
+    """Say it while it is news; nothing where no report was ever made."""
+    report = _report(default_vault(os.environ).with_name(REPORT))
+    if report is None or event.in_subagent:
+        return SILENCE
+    with records() as vault:
+        if vault is None:
+            return SILENCE
+        from clawmem.adapters.system.clock import SystemClock
+        from clawmem.app.services.briefing.curation import curation_note
+
+        counts = {
+            "pending": vault.embeddings.counts().pending,
+            "documents": sum(vault.documents.collections().values()),
+        }
+        return HookOutput(curation_note(report, SystemClock().now_ms(), safe, **counts))
+
+
+def _report(file: Path) -> str | None:
+    with suppress(OSError, UnicodeDecodeError):
+        if file.stat().st_size <= MOST_BYTES:
+            return file.read_text("utf-8")
+    return None

@@ -1,0 +1,11 @@
+"""decision-extractor: what was decided, preferred, achieved and what went wrong."""
+
+from __future__ import annotations
+
+from clawmem.app.hooks.at_stop import capture
+from clawmem.app.hooks.protocol import HookEvent, HookOutput, Offer
+
+
+def run(event: HookEvent, offer: Offer) -> HookOutput:
+    """Capture what this turn decided."""
+    return capture("decision-extractor", event)

@@ -1,0 +1,11 @@
+"""feedback-loop: what of the memory the answer made use of."""
+
+from __future__ import annotations
+
+from clawmem.app.hooks.at_stop import capture
+from clawmem.app.hooks.protocol import HookEvent, HookOutput, Offer
+
+
+def run(event: HookEvent, offer: Offer) -> HookOutput:
+    """Attribute the turn."""
+    return capture("feedback-loop", event)

@@ -1,0 +1,164 @@
+"""
+What crosses the door between a client and its hooks: one event in, one answer out, both JSON.
+
+Only the standard library, and of that little: a hook is a new process on every prompt, and these are tuples
+because ``dataclasses`` would cost it more than everything else in this file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+# A client cuts strings at 10 000 characters and shows a preview instead.
+MOST_CHARACTERS = 9_500
+
+# Elsewhere a client refuses `hookSpecificOutput`, or takes it for a reason to go on with the turn.
+CARRY_CONTEXT = frozenset({"UserPromptSubmit", "SessionStart", "PreToolUse"})
+
+SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CLAUDE_SESSION_ID", "CLAWMEM_SESSION_ID")
+PEOPLE = frozenset({"", "user", "sdk"})  # who sends prompts, beside timers and the client itself
+
+
+class HookEvent(NamedTuple):
+    """
+    What a client told of one moment of a session; a field that it did not fill is empty.
+
+    ``name`` is the event's name, ``UserPromptSubmit`` for one. ``source`` says who sent a prompt, or why a
+    session starts (``startup``, ``resume``, ``clear``, ``compact``, ``fork``). ``trigger`` says why the
+    conversation is compacted (``manual``, ``auto``). ``agent_id`` is empty outside of subagents. ``raw`` is
+    the whole event as it came.
+    """
+
+    name: str = ""
+    session_id: str = ""
+    cwd: str = ""
+    transcript_path: str = ""
+    prompt: str = ""
+    prompt_id: str = ""
+    source: str = ""
+    trigger: str = ""
+    agent_id: str = ""
+    agent_type: str = ""
+    tool_name: str = ""
+    tool_input: Mapping[str, Any] = {}
+    last_assistant_message: str = ""
+    compact_summary: str = ""
+    raw: Mapping[str, Any] = {}
+
+    @property
+    def in_subagent(self) -> bool:
+        """Whether a subagent works here, whose turns are not the person's."""
+        return bool(self.agent_id)
+
+    @property
+    def prompted_by_person(self) -> bool:
+        """Whether a person, or a program in their place, wrote the prompt; timers and polls did not."""
+        return self.source in PEOPLE
+
+
+class HookOutput(NamedTuple):
+    """
+    What a hook answers.
+
+    ``context`` is what the model gets to read; it is left out of events that cannot carry it.
+    ``system_message`` is shown to the person. ``suppress`` keeps the answer out of the client's transcript
+    view.
+    """
+
+    context: str = ""
+    system_message: str = ""
+    suppress: bool = False
+
+    def render(self, event_name: str) -> str:
+        """The answer to *event_name* as one line of JSON, below `MOST_CHARACTERS`, without a line break."""
+        whole, spare = self._rendered(event_name), MOST_CHARACTERS
+        while len(whole) >= MOST_CHARACTERS:  # escapes make a line longer than its text
+            whole = self._shortened(spare)._rendered(event_name)
+            spare -= len(whole) - MOST_CHARACTERS + 1
+        return whole
+
+    def _shortened(self, most: int) -> HookOutput:
+        return self._replace(
+            context=whole_lines(self.context, most), system_message=self.system_message[: most // 4]
+        )
+
+    def _rendered(self, event_name: str) -> str:
+        answer: dict[str, Any] = {"continue": True, "suppressOutput": self.suppress}
+        if self.system_message:
+            answer["systemMessage"] = self.system_message
+        if event_name in CARRY_CONTEXT:
+            answer["hookSpecificOutput"] = {"hookEventName": event_name, "additionalContext": self.context}
+        return json.dumps(answer, ensure_ascii=False)
+
+
+SILENCE = HookOutput()
+
+# What a hook has so far: given out when its time is over before it answers. The last offer counts.
+Offer = Callable[[HookOutput], None]
+
+# A hook decides what to say about one event; whatever it raises becomes silence and a line in the log.
+Hook = Callable[[HookEvent, Offer], HookOutput]
+
+
+def read_event(text: str, environ: Mapping[str, str]) -> HookEvent:
+    """The event in *text*; what is no JSON object, or no string where one belongs, is as good as absent."""
+    raw = _object(text)
+    strings = {field: _string(raw, field) for field in _STRINGS}
+    strings["name"] = _string(raw, "hook_event_name")
+    strings["session_id"] = strings["session_id"] or _session_in(environ)
+    given = _value(raw, "tool_input")
+    return HookEvent(**strings, tool_input=given if isinstance(given, dict) else {}, raw=raw)
+
+
+_STRINGS = tuple(field for field in HookEvent._fields if field not in ("name", "tool_input", "raw"))
+
+
+def whole_lines(text: str, most: int) -> str:
+    """As many whole lines of *text* as fit into *most* characters, every element that is open closed again."""
+    kept: list[str] = []
+    open_elements: list[str] = []
+    for line in text.splitlines():
+        after = _open_after(open_elements, line)
+        if len("\n".join([*kept, line, *_closing(after)])) > most:
+            return "\n".join([*kept, *_closing(open_elements)])
+        kept.append(line)
+        open_elements = after
+    return "\n".join(kept)
+
+
+def _open_after(open_elements: list[str], line: str) -> list[str]:
+    name = line.strip().strip("</>")
+    if line.strip() == f"<{name}>":
+        return [*open_elements, name]
+    if open_elements and line.strip() == f"</{open_elements[-1]}>":
+        return open_elements[:-1]
+    return open_elements
+
+
+def _closing(open_elements: list[str]) -> list[str]:
+    return [f"</{name}>" for name in reversed(open_elements)]
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _string(raw: Mapping[str, Any], field: str) -> str:
+    found = _value(raw, field)
+    # Half of a surrogate pair can be written in JSON, and nowhere else.
+    return found.encode("utf-8", "replace").decode("utf-8") if isinstance(found, str) else ""
+
+
+def _value(raw: Mapping[str, Any], field: str) -> Any:
+    first, *others = field.split("_")
+    return raw.get(field) or raw.get(first + "".join(map(str.title, others)))
+
+
+def _session_in(environ: Mapping[str, str]) -> str:
+    return next(filter(None, map(environ.get, SESSION_VARIABLES)), "") or ""

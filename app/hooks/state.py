@@ -1,0 +1,57 @@
+"""What hooks keep beside the vault: a diary of what went wrong, and work that waits."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+MOST_BYTES = 64_000  # of the diary; beyond that its older half goes
+PRIVATE = 0o600
+
+
+def state_folder(vault: Path) -> Path:
+    """The folder of the hooks of *vault*; it need not be there."""
+    return vault.with_name(f"{vault.name}.hooks")
+
+
+def write_down(vault: Path, entry: str) -> None:
+    """
+    Add *entry* to the diary of what went wrong, which stays small.
+
+    Nothing is written where there is no vault: who removed it shall not find its folder made again.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    if not vault.exists():
+        return
+    diary = state_folder(vault) / "errors.log"
+    diary.parent.mkdir(mode=0o700, exist_ok=True)
+    if diary.exists() and diary.stat().st_size > MOST_BYTES:
+        _forget_half(diary)
+    with open(os.open(diary, os.O_WRONLY | os.O_APPEND | os.O_CREAT, PRIVATE), "wb") as file:  # noqa: PTH123
+        file.write(entry.encode("utf-8", "backslashreplace")[-MOST_BYTES // 4 :])
+
+
+def write_whole(file: Path, content: bytes) -> None:
+    """
+    Make *file* with *content*, whole or not at all, readable by its owner alone.
+
+    Raises:
+        OSError: it cannot be written; nothing of it is left.
+    """
+    draft = file.with_name(f".{file.name}.{os.getpid()}.{os.urandom(4).hex()}")
+    try:
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "wb") as out:  # noqa: PTH123
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        draft.replace(file)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def _forget_half(diary: Path) -> None:
+    recent = diary.read_bytes()[-MOST_BYTES // 2 :]
+    write_whole(diary, recent[recent.find(b"\n") + 1 :])

@@ -1,0 +1,53 @@
+"""The topic of each session, in a file of its own: no vault is opened for it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from clawmem.domain.surfacing.focus import MOST_TOPIC, file_name, read_topic
+from clawmem.ports.errors import InvalidInput
+
+_BYTES = 4  # of the longest character
+
+
+class Topics:
+    """Topics by session, below one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def get(self, session_id: str) -> str:
+        """The topic of a session; empty where there is none, or none that can be read."""
+        with suppress(OSError, UnicodeDecodeError), self._file(session_id).open("rb") as file:
+            return read_topic(file.read(MOST_TOPIC * _BYTES + 2).decode("utf-8"))
+        return ""
+
+    def set(self, session_id: str, topic: str) -> str:
+        """
+        Let a session keep to *topic*; the topic as it is kept.
+
+        Raises:
+            InvalidInput: it is empty or longer than 256 characters.
+            OSError: it cannot be written.
+        """
+        kept = read_topic(topic)
+        if not kept:
+            raise InvalidInput(
+                "INVALID_INPUT",
+                f"A topic has 1 to {MOST_TOPIC} characters; this one has {len(topic.strip())}.",
+            )
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft = self._file(session_id).with_suffix(".draft")
+        draft.write_text(f"{kept}\n", "utf-8")
+        draft.replace(self._file(session_id))
+        return kept
+
+    def clear(self, session_id: str) -> bool:
+        """Let a session keep to nothing; whether it had a topic."""
+        had = bool(self.get(session_id))
+        self._file(session_id).unlink(missing_ok=True)
+        return had
+
+    def _file(self, session_id: str) -> Path:
+        return self._folder / file_name(session_id)

@@ -1,0 +1,106 @@
+"""After a conversation was compacted: what was saved before, and what the vault knows of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from clawmem.app.services.briefing.session import Safe
+from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
+from clawmem.domain.briefing.current import DAY_MS, RECENT_DAYS
+from clawmem.domain.briefing.packing import block, section
+from clawmem.domain.documents.times import iso_utc
+from clawmem.ports.clock import Clock
+from clawmem.ports.errors import ClawmemError
+from clawmem.ports.records import Document
+from clawmem.ports.vault import Vault
+
+TOKENS, STATE_TOKENS, DECISION_TOKENS, LESSON_TOKENS, CONTEXT_TOKENS = 1200, 600, 400, 150, 200
+MOST_DECISIONS, MOST_LESSONS, MOST_CONTEXT = 5, 3, 3
+READ_OF_REQUEST, SNIPPET = 200, 150  # characters
+NEWEST = 500  # documents among which recent ones are looked for
+
+TAG = "vault-postcompact"
+LAST_REQUEST = re.compile(r"^##\s*Last User Request\s*\n+(.+?)(?=\n##\s|\Z)", re.MULTILINE | re.DOTALL)
+
+Search = Callable[[RetrievalRequest], Answer]
+
+
+class AfterCompaction:
+    """
+    Brings back what a summary loses.
+
+    Args:
+        search: Finds by words.
+        safe: Applied to everything that was not written here.
+    """
+
+    def __init__(self, vault: Vault, search: Search, clock: Clock, safe: Safe) -> None:
+        self._vault = vault
+        self._search = search
+        self._clock = clock
+        self._safe = safe
+
+    def __call__(self, state: str) -> str:
+        """
+        The block ``<vault-postcompact>`` within 1200 tokens; empty when there is nothing to say.
+
+        Args:
+            state: What was saved before the compaction, Markdown; may be empty.
+        """
+        recent = self._recent()
+        return block(
+            TAG,
+            "State of this session, saved when its conversation was compacted, and what the vault has on it.",
+            [
+                section("## Saved before compaction", self._lines(state), STATE_TOKENS),
+                self._of_type(
+                    "decision", "## Decisions of the last days", recent, MOST_DECISIONS, DECISION_TOKENS
+                ),
+                self._of_type(
+                    "antipattern", "## What went wrong before", recent, MOST_LESSONS, LESSON_TOKENS
+                ),
+                section("## From the vault", self._context(state), CONTEXT_TOKENS),
+            ],
+            TOKENS,
+        )
+
+    def _recent(self) -> list[Document]:
+        since = iso_utc(self._clock.now_ms() - RECENT_DAYS * DAY_MS)
+        newest = self._vault.documents.latest(limit=NEWEST)
+        return [document for document in newest if document.modified_at >= since]
+
+    def _of_type(
+        self, content_type: str, heading: str, recent: Sequence[Document], most: int, budget: int
+    ) -> str:
+        chosen = [document for document in recent if document.content_type == content_type][:most]
+        lines = [line for document in chosen for line in self._lines(self._body(document))]
+        return section(heading, lines, budget)
+
+    def _context(self, state: str) -> list[str]:
+        request = last_request(state)[:READ_OF_REQUEST]
+        if not request:
+            return []
+        try:
+            asked = read_request(request, now_ms=self._clock.now_ms(), limit=MOST_CONTEXT)
+            results = self._search(asked).results
+        except ClawmemError:  # an index that is gone takes nothing else along
+            return []
+        return [f"- {self._one_line(result.document)}" for result in results]
+
+    def _one_line(self, document: Document) -> str:
+        beginning = " ".join(self._body(document).split())[:SNIPPET]
+        return self._safe(f"{document.title} ({document.display_path}): {beginning}")
+
+    def _body(self, document: Document) -> str:
+        return self._vault.documents.body(document.id) or ""
+
+    def _lines(self, text: str) -> list[str]:
+        return [line for line in self._safe(text).splitlines() if line.strip()]
+
+
+def last_request(state: str) -> str:
+    """What the person asked last, from a saved state; empty when it does not say."""
+    found = LAST_REQUEST.search(state)
+    return " ".join(found[1].split()) if found else ""

@@ -1,0 +1,53 @@
+"""What the last examination of the memory recommends, and what waits for vectors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from clawmem.app.services.briefing.session import Safe
+from clawmem.domain.briefing.current import DAY_MS
+from clawmem.domain.briefing.packing import block
+from clawmem.domain.documents.times import parse_iso
+
+TOKENS = 200
+FRESH_DAYS = 7  # after which a report says little
+TAG = "vault-curator"
+BACKLOG_SHARE = 0.2  # of the documents; below it the next embedding run is soon enough
+
+
+def curation_note(report: str | None, now_ms: int, safe: Safe, *, pending: int, documents: int) -> str:
+    """
+    The block ``<vault-curator>`` within 200 tokens; empty when there is nothing to say.
+
+    Args:
+        report: The curator's report, JSON; ``None`` when there is none.
+        pending: Texts that wait for a vector.
+        documents: How many are served.
+    """
+    found = _object(report)
+    lines = [*_backlog(pending, documents), *_recommended(found, now_ms)] if found is not None else []
+    return block(TAG, "State of the memory itself:", ["\n".join(f"- {safe(line)}" for line in lines)], TOKENS)
+
+
+def _recommended(report: Mapping[str, Any], now_ms: int) -> Sequence[str]:
+    made_ms = parse_iso(str(report.get("timestamp", "")))
+    if made_ms is None or now_ms - made_ms > FRESH_DAYS * DAY_MS:
+        return ["The last report on the memory is more than a week old: clawmem curate makes a new one."]
+    actions = report.get("actions")
+    return [" ".join(str(action).split()) for action in actions] if isinstance(actions, list) else []
+
+
+def _backlog(pending: int, documents: int) -> Sequence[str]:
+    if pending <= BACKLOG_SHARE * documents:
+        return []
+    return [f"{pending} texts have no vector yet and are found by words alone: clawmem embed makes them."]
+
+
+def _object(report: str | None) -> Mapping[str, Any] | None:
+    try:
+        found = json.loads(report or "null")
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,122 @@
+"""The beginning of a session: who works here, where the last session stopped, what is going on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from clawmem.domain.briefing.current import DAY_MS, current_rank, is_current, is_stale
+from clawmem.domain.briefing.packing import block, packed, section
+from clawmem.domain.documents.times import iso_utc, parse_iso
+from clawmem.ports.clock import Clock
+from clawmem.ports.records import Document
+from clawmem.ports.vault import Vault
+
+SESSION_TOKENS, PROFILE_TOKENS, HANDOFF_TOKENS, CURRENT_TOKENS, STALE_TOKENS = 2000, 800, 600, 400, 200
+STALENESS_TOKENS, MOST_STALE = 250, 5
+
+OWN, PROFILE = "_clawmem", "profile.md"
+SESSION_TAG, STALENESS_TAG = "vault-session", "vault-staleness"
+_LENGTH_OF_DAY = len("2026-01-31")
+
+Safe = Callable[[str], str]
+"""Text of the vault as it may stand inside of an element: nothing in it ends the element, no secret is left."""
+
+
+class SessionBriefing:
+    """
+    What the vault knows that a new session may build on. Reads records only; no model, no index.
+
+    Args:
+        safe: Applied to everything that comes from a document.
+    """
+
+    def __init__(self, vault: Vault, clock: Clock, safe: Safe) -> None:
+        self._vault = vault
+        self._clock = clock
+        self._safe = safe
+
+    def at_start(self) -> str:
+        """The block ``<vault-session>`` within 2000 tokens; empty when there is nothing to say."""
+        documents = self._vault.documents.latest()
+        return block(
+            SESSION_TAG,
+            "From the vault, as of now: notes of earlier sessions, for information.",
+            [self._profile(), self._handoff(documents), self._current(documents), self._stale(documents)],
+            SESSION_TOKENS,
+        )
+
+    def staleness(self) -> str:
+        """The block ``<vault-staleness>`` with at most five notes within 250 tokens; empty when none is due."""
+        due = self._due(self._vault.documents.latest())[:MOST_STALE]
+        introduction = "These notes have not been looked at for a while; what they say may be out of date."
+        return block(STALENESS_TAG, introduction, ["\n".join(due)], STALENESS_TOKENS)
+
+    # -- sections -----------------------------------------------------------------------------------
+
+    def _profile(self) -> str:
+        profile = self._vault.documents.at(OWN, PROFILE)
+        if profile is None or profile.inactive:
+            return ""
+        return section("## Profile", self._lines(profile), PROFILE_TOKENS)
+
+    def _handoff(self, documents: Sequence[Document]) -> str:
+        last = next((document for document in documents if document.content_type == "handoff"), None)
+        if last is None:
+            return ""
+        heading = f"## Where the last session stopped ({_day(last)})"
+        return section(heading, self._lines(last), HANDOFF_TOKENS)
+
+    def _current(self, documents: Sequence[Document]) -> str:
+        current = [
+            document for document in documents if is_current(document.content_type, self._age(document))
+        ]
+        ranked = sorted(current, key=self._rank, reverse=True)
+        lines = [
+            f"- {self._title(document)} ({document.content_type}, {_day(document)})" for document in ranked
+        ]
+        return section("## What is going on", lines, CURRENT_TOKENS)
+
+    def _stale(self, documents: Sequence[Document]) -> str:
+        return section("## Not looked at for a while", self._due(documents)[:MOST_STALE], STALE_TOKENS)
+
+    # -- documents ----------------------------------------------------------------------------------
+
+    def _due(self, documents: Sequence[Document]) -> list[str]:
+        """The notes that are due, those with a day of review first, then the oldest."""
+        today = iso_utc(self._clock.now_ms())[:_LENGTH_OF_DAY]
+        due = [
+            document
+            for document in documents
+            if document.collection != OWN
+            and is_stale(review_by=document.review_by, today=today, age_days=self._age(document))
+        ]
+        due.sort(
+            key=lambda document: (document.review_by is None, document.review_by or document.modified_at)
+        )
+        return [f"- {self._title(one)} ({self._safe(one.display_path)}, {_reason(one)})" for one in due]
+
+    def _lines(self, document: Document) -> list[str]:
+        body = self._vault.documents.body(document.id) or ""
+        return packed(filter(str.strip, self._safe(body).splitlines()), SESSION_TOKENS)
+
+    def _title(self, document: Document) -> str:
+        return " ".join(self._safe(document.title).split())
+
+    def _rank(self, document: Document) -> tuple[float, str]:
+        age_days = self._age(document)
+        rank = current_rank(pinned=document.pinned, age_days=age_days, access_count=document.access_count)
+        return rank, document.display_path
+
+    def _age(self, document: Document) -> float:
+        changed_ms = parse_iso(document.modified_at)
+        return max(0.0, (self._clock.now_ms() - changed_ms) / DAY_MS) if changed_ms is not None else 0.0
+
+
+def _day(document: Document) -> str:
+    return document.modified_at[:_LENGTH_OF_DAY]
+
+
+def _reason(document: Document) -> str:
+    if document.review_by:
+        return f"review was due {document.review_by[:_LENGTH_OF_DAY]}"
+    return f"unchanged since {_day(document)}"

@@ -1,0 +1,141 @@
+"""The notes that one session leaves for the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from clawmem.app.services.capture.memories import Memories
+from clawmem.app.services.capture.session import LEAST_MESSAGES, IsEcho, Left, Redact, Session
+from clawmem.domain.capture import handoff, observations
+from clawmem.domain.capture.extraction import findings
+from clawmem.domain.capture.notes import COLLECTION, handoff_path
+from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.knowledge.llm_answer import json_answer
+from clawmem.domain.retrieval.confidence import baseline
+from clawmem.ports import sessions
+from clawmem.ports.clock import Clock
+from clawmem.ports.errors import ModelError
+from clawmem.ports.generator import Generator
+from clawmem.ports.transcripts import TranscriptMessage, Transcripts
+from clawmem.ports.vault import Vault
+
+CONTENT_TYPE = "handoff"
+DEADLINE_S = 20.0
+MAX_TOKENS = 1000
+LEAST_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOver:
+    """The document of a handoff, 0 when there was too little to hand over; why a model was no help."""
+
+    document_id: int = 0
+    degraded: str = ""
+
+
+class HandoffGenerator:
+    """
+    Writes one document a session, anew at the end of every turn, and closes the session's entry.
+
+    Repeating it changes nothing but the time: there is nothing to do twice.
+    """
+
+    def __init__(
+        self,
+        vault: Vault,
+        transcripts: Transcripts,
+        clock: Clock,
+        generator: Generator | None = None,
+        *,
+        redact: Redact = str,
+        is_echo: IsEcho = lambda sentence: False,
+        left: Left = lambda: DEADLINE_S,
+    ) -> None:
+        self._vault = vault
+        self._transcripts = transcripts
+        self._clock = clock
+        self._memories = Memories(vault, clock)
+        self._generator = generator
+        self._redact = redact
+        self._is_echo = is_echo
+        self._left = left
+
+    def __call__(self, session: Session) -> HandedOver:
+        """
+        Hand *session* over as it stands.
+
+        Raises:
+            InvalidInput, SourceUnreadable: the transcript cannot be read, or the handoff was forgotten on request.
+            VaultError: nothing was stored.
+        """
+        messages = self._transcripts.read(session.transcript, enough=LEAST_MESSAGES).messages
+        if len(messages) < LEAST_MESSAGES:
+            return HandedOver()
+        sections, degraded = self._sections(messages)
+        safe = {name: [self._redact(item) for item in items] for name, items in sections.items()}
+        with self._vault.writing():
+            return HandedOver(self._store(safe, session, messages), degraded)
+
+    def _sections(self, messages: Sequence[TranscriptMessage]) -> tuple[Mapping[str, list[str]], str]:
+        found = [one for one in findings(messages) if not self._is_echo(one.sentence)]
+        plain = handoff.by_rules(messages, found)
+        if self._generator is None:
+            return plain, ""
+        try:
+            written = self._written(self._generator, messages)
+        except ModelError as error:
+            return plain, str(error)
+        if written is None:
+            return plain, "the model wrote nothing that could be used"
+        return {**written, "files": plain["files"]}, ""
+
+    def _written(
+        self, generator: Generator, messages: Sequence[TranscriptMessage]
+    ) -> Mapping[str, list[str]] | None:
+        def ask(text: str) -> str:
+            return generator.generate(
+                text,
+                timeout_s=max(0.0, self._left() - LEAST_S),
+                max_tokens=MAX_TOKENS,
+                temperature=observations.TEMPERATURE,
+                schema=handoff.SCHEMA,
+            )
+
+        prompt = handoff.prompt(self._redact(observations.said(messages)))
+        value = json_answer(ask, prompt, handoff.SCHEMA)
+        return value if value and any(value.values()) else None
+
+    def _store(
+        self,
+        sections: Mapping[str, Sequence[str]],
+        session: Session,
+        messages: Sequence[TranscriptMessage],
+    ) -> int:
+        known = self._vault.sessions.get(session.id)
+        now = iso_utc(self._clock.now_ms())
+        started = known.started_at if known else messages[0].at or now
+        path = _path(known) or handoff_path(started, session.id)
+        body = handoff.text_of(sections, session.id)
+        before = self._vault.documents.at(COLLECTION, path)
+        if before and before.inactive is None and self._vault.documents.body(before.id) == body:
+            document_id = before.id
+        else:
+            title = f"Handoff of session {session.id[:8]}"
+            document_id = self._memories.write(path, title, body, CONTENT_TYPE, baseline(CONTENT_TYPE), now)
+        self._vault.sessions.save(
+            replace(
+                known or sessions.Session(session.id, started),
+                ended_at=now,
+                handoff_path=f"{COLLECTION}/{path}",
+                summary=handoff.summary_of(sections),
+                files_changed=tuple(sections["files"]),
+            )
+        )
+        return document_id
+
+
+def _path(known: sessions.Session | None) -> str | None:
+    """Where this session's handoff lies already: a session that goes on past midnight keeps its one."""
+    written = known.handoff_path if known else None
+    return written.removeprefix(f"{COLLECTION}/") if written else None

@@ -1,0 +1,124 @@
+"""The one way in which what machines remember enters the vault."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from clawmem.app.services.indexing.publish import publish
+from clawmem.domain.capture.extraction import payload, source
+from clawmem.domain.capture.notes import COLLECTION, Note, note_body, note_path
+from clawmem.domain.documents.fragments import fragment
+from clawmem.domain.documents.identity import body_hash
+from clawmem.domain.documents.times import iso_utc, parse_iso
+from clawmem.ports.captures import Sighting
+from clawmem.ports.clock import Clock
+from clawmem.ports.records import Document
+from clawmem.ports.vault import Vault
+
+QUALITY = 0.5
+
+
+class Action(StrEnum):
+    """What became of something that was to be kept."""
+
+    INSERTED = "inserted"
+    MERGED = "deduplicated"  # it is there already, and was seen once more
+    KNOWN = "known"  # this very sentence was taken in before
+
+
+class Saved(NamedTuple):
+    """A document, 0 where there is none any more, and what was done."""
+
+    document_id: int
+    action: Action
+
+
+class Memories:
+    """Saves notes and texts of its own; inside `Vault.writing`."""
+
+    def __init__(self, vault: Vault, clock: Clock) -> None:
+        self._vault = vault
+        self._clock = clock
+
+    def keep(self, note: Note, session_id: str) -> Saved:
+        """
+        Store *note*, unless its sentence was stored before or the same thing was said a short while ago.
+
+        How long a while is depends on the kind: see `clawmem.domain.capture.kinds.merge_window_ms`.
+        """
+        place = source(note.message.id, note.quote)
+        if self._vault.captures.is_known(place):
+            return Saved(0, Action.KNOWN)
+        now = self._clock.now_ms()
+        window = note.merge_window_ms
+        since = "" if window is None else iso_utc(now - window)
+        said = payload(note.quote)
+        earlier = self._vault.captures.earliest(said, note.content_type, since)
+        document_id = earlier.document_id if earlier else self._insert(note, session_id)
+        sighting = Sighting(
+            place,
+            document_id,
+            said,
+            note.content_type,
+            note.message.speaker.value,
+            session_id,
+            note.message.id,
+            note.message.line,
+            note.quote,
+            iso_utc(now),
+        )
+        self._vault.captures.add(sighting)
+        return Saved(document_id, Action.MERGED if earlier else Action.INSERTED)
+
+    def write(
+        self, path: str, title: str, body: str, content_type: str, confidence: float, authored_at: str = ""
+    ) -> int:
+        """
+        Let *body* stand at *path* of the collection of machines, in the place of what was there; its id.
+
+        Raises:
+            InvalidInput: what stands there was forgotten on request.
+        """
+        return self._publish(path, title, body, content_type, confidence, authored_at)
+
+    def _insert(self, note: Note, session_id: str) -> int:
+        return self._publish(
+            note_path(note, session_id),
+            note.title,
+            note_body(note, session_id),
+            note.content_type,
+            note.confidence,
+            note.message.at,
+            f"origin:{note.message.speaker}",
+        )
+
+    def _publish(
+        self,
+        path: str,
+        title: str,
+        body: str,
+        content_type: str,
+        confidence: float,
+        said_at: str,
+        *tags: str,
+    ) -> int:
+        now = iso_utc(self._clock.now_ms())
+        said_ms = parse_iso(said_at)
+        authored = now if said_ms is None else iso_utc(said_ms)
+        document = Document(
+            COLLECTION,
+            path,
+            title,
+            body_hash(body),
+            body_hash(body),
+            authored_at=authored,
+            modified_at=now,
+            indexed_at=now,
+            content_type=content_type,
+            confidence=confidence,
+            quality_score=QUALITY,
+            tags=tags,
+            body_length=len(body),
+        )
+        return publish(self._vault, document, body, fragment(body, title=title, date=authored[:10]))

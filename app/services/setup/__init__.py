@@ -1,0 +1,1 @@
+"""Putting the memory into a client, and taking it out again."""

@@ -1,0 +1,122 @@
+"""The settings file of the client: read, and changed in one member, once, whole."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+from clawmem.app.services.setup.json_members import read_object, with_member, without_member
+from clawmem.ports.errors import ConfigError
+
+BACKUP = "before-clawmem"  # what is appended to the name of the copy
+HOOKS, PLUGINS = "hooks", "enabledPlugins"
+OUR_PLUGIN = "clawmem"
+
+_MARK = "\ufeff"  # what some editors write in front of UTF-8
+
+
+class ClientSettings:
+    """
+    ``settings.json`` of Claude Code.
+
+    Raises:
+        ConfigError: there is such a file, and it is no plain JSON object; it is left as it is.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.file = (folder / "settings.json").resolve()  # a link stays one, what it leads to is changed
+        self._before = self._read()
+        self._text = self._decoded(self._before or b"")
+        self._object = self._parsed()
+
+    @property
+    def text(self) -> str:
+        """The file as it is; empty where there is none."""
+        return self._text
+
+    @property
+    def hooks(self) -> dict[str, Any]:
+        """Everybody's hooks: see `clawmem.app.services.setup.hook_entries.Hooks`."""
+        hooks = self._object.get(HOOKS, {})
+        if not isinstance(hooks, dict):
+            raise ConfigError(f"{self.file}: 'hooks' is no object. Put that right, then try again.")
+        return hooks
+
+    @property
+    def has_plugin(self) -> bool:
+        """Whether our plugin is switched on, which brings hooks of its own."""
+        plugins = self._object.get(PLUGINS)
+        switched_on = [name for name, on in plugins.items() if on] if isinstance(plugins, dict) else []
+        return any(name.split("@")[0] == OUR_PLUGIN for name in switched_on)
+
+    def changed(self, hooks: dict[str, Any]) -> str:
+        """The text of the file with *hooks* in the place of those it has; everything else stays to the byte."""
+        if hooks == self.hooks:
+            return self._text
+        text = with_member(self._text, HOOKS, hooks) if hooks else without_member(self._text, HOOKS)
+        rest = {name: value for name, value in self._object.items() if name != HOOKS}
+        assert read_object(text) == {**rest, **({HOOKS: hooks} if hooks else {})}
+        return text
+
+    def write(self, text: str) -> None:
+        """
+        Put *text* in the place of the file, all of it or nothing.
+
+        The first time the file is copied beforehand, never again: that copy is from before us.
+
+        Raises:
+            ConfigError: it cannot be written, or somebody else changed it meanwhile.
+        """
+        marked = self._before is not None and self._before.startswith(_MARK.encode())
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            self._back_up()
+            self._replace(f"{_MARK if marked else ''}{text}".encode())
+        except OSError as error:
+            raise ConfigError(f"{self.file} cannot be written: {error.strerror}. It is as it was.") from error
+
+    def _read(self) -> bytes | None:
+        try:
+            return self.file.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise ConfigError(f"{self.file} cannot be read: {error.strerror}.") from error
+
+    def _decoded(self, content: bytes) -> str:
+        try:
+            return content.decode("utf-8").removeprefix(_MARK)
+        except UnicodeDecodeError as error:
+            raise ConfigError(f"{self.file} is not UTF-8. It was left as it is.") from error
+
+    def _parsed(self) -> dict[str, Any]:
+        try:
+            return read_object(self._text)
+        except (ValueError, RecursionError) as error:
+            raise ConfigError(
+                f"{self.file} is not plain JSON: {error}. It was left as it is: "
+                "take out comments and trailing commas, then try again."
+            ) from error
+
+    def _back_up(self) -> None:
+        copy = self.file.with_name(f"{self.file.name}.{BACKUP}")
+        if self._before is not None and not copy.exists():
+            copy.write_bytes(self._before)
+            copy.chmod(stat.S_IMODE(self.file.stat().st_mode))
+
+    def _replace(self, content: bytes) -> None:
+        mode = stat.S_IMODE(self.file.stat().st_mode) if self._before is not None else 0o600
+        draft = self.file.with_name(f".{self.file.name}.{os.getpid()}.part")
+        try:
+            with draft.open("wb") as out:
+                draft.chmod(mode)
+                out.write(content)
+                out.flush()
+                os.fsync(out.fileno())
+            if self._read() != self._before:
+                raise ConfigError(f"{self.file} was changed by somebody else meanwhile. Try again.")
+            draft.replace(self.file)
+        finally:
+            draft.unlink(missing_ok=True)

@@ -1,0 +1,86 @@
+"""Our entries among a client's hooks: how they look, which ones are ours, and how they come and go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+Hooks = Mapping[str, Any]
+"""Event name to a list of groups, each a matcher with a list of handlers."""
+
+_OURS = re.compile(r"(?:^|[\s/\\\"'])clawmem(?:\.exe)?[\"']?\s+hook\s+([a-z-]+)")
+
+
+class Entry(NamedTuple):
+    """
+    One hook to be installed.
+
+    ``command`` is the program with its arguments, run without a shell; ``timeout_s`` how long a client waits.
+    """
+
+    event: str
+    matcher: str
+    command: tuple[str, ...]
+    timeout_s: int
+
+    def group(self) -> dict[str, Any]:
+        """The entry as a client's settings hold it."""
+        program, *arguments = self.command
+        handler = {"type": "command", "command": program, "args": arguments, "timeout": self.timeout_s}
+        return {"matcher": self.matcher, "hooks": [handler]}
+
+
+def name_of(handler: Any) -> str | None:
+    """Which of our hooks a handler runs, however it was written down; ``None`` for somebody else's."""
+    if not isinstance(handler, Mapping):
+        return None
+    arguments = handler.get("args")
+    words = [handler.get("command"), *(arguments if isinstance(arguments, list) else [])]
+    found = _OURS.search(" ".join(map(str, words)))
+    return found[1] if found else None
+
+
+def installed(hooks: Hooks) -> list[tuple[str, str]]:
+    """Our hooks among *hooks*: name and program of each, in their order."""
+    handlers = [
+        handler
+        for groups in hooks.values()
+        for group in (groups if isinstance(groups, list) else [])
+        for handler in _handlers(group)
+    ]
+    return [(name, str(handler["command"])) for handler in handlers if (name := name_of(handler))]
+
+
+def with_entries(hooks: Hooks, entries: Sequence[Entry]) -> dict[str, Any]:
+    """*hooks* with *entries* in the place of whatever was ours; other people's stay as they are."""
+    merged = without_entries(hooks)
+    for entry in entries:
+        merged[entry.event] = [*merged.get(entry.event, []), entry.group()]
+    return merged
+
+
+def without_entries(hooks: Hooks) -> dict[str, Any]:
+    """*hooks* without ours; a group or event that held nothing else goes, one that was empty before stays."""
+    kept: dict[str, Any] = {}
+    for event, groups in hooks.items():
+        if not isinstance(groups, list):
+            kept[event] = groups
+            continue
+        others = [other for group in groups if (other := _without_ours(group)) is not None]
+        if others or not groups:
+            kept[event] = others
+    return kept
+
+
+def _without_ours(group: Any) -> Any:
+    handlers = _handlers(group)
+    others = [handler for handler in handlers if name_of(handler) is None]
+    if len(others) == len(handlers):
+        return group
+    return {**group, "hooks": others} if others else None
+
+
+def _handlers(group: Any) -> list[Any]:
+    handlers = group.get("hooks") if isinstance(group, Mapping) else None
+    return handlers if isinstance(handlers, list) else []

@@ -1,0 +1,1 @@
+"""From a prompt to the block that it carries."""

@@ -1,0 +1,23 @@
+"""What decides, beside the prompt itself, what a prompt shall carry."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from clawmem.domain.surfacing.profiles import PROFILES, Profile, ThresholdMode
+
+
+class Choices(NamedTuple):
+    """
+    Of one prompt: the profile, the ``topic`` of its session, and the question to look for.
+
+    ``asked`` is the prompt with those before it; only the indexes get it. Everything that judges what they
+    find judges it by the prompt alone. ``looks_back`` says that the two differ. ``began`` is the monotonic second at which its time began to run.
+    """
+
+    profile: Profile = PROFILES["balanced"]
+    asked: str = ""
+    topic: str = ""
+    mode: ThresholdMode = ThresholdMode.ADAPTIVE
+    began: float = 0.0
+    looks_back: bool = False

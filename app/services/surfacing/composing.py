@@ -1,0 +1,106 @@
+"""From candidates to the texts of a block, as many as its budget holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from clawmem.app.services.retrieval.work import Candidate
+from clawmem.app.services.surfacing.settling import text_of
+from clawmem.domain.documents.tokens import token_count
+from clawmem.domain.retrieval.snippets import ELLIPSIS, snippet
+from clawmem.domain.surfacing import block as blocks
+from clawmem.domain.surfacing.packing import SEPARATOR, pack, pack_lines
+from clawmem.domain.surfacing.profiles import Profile
+from clawmem.domain.surfacing.tiers import CHARACTERS, tier_of
+from clawmem.ports.records import EVERYTHING, Document, Scope
+from clawmem.ports.vault import Vault
+
+DAY = len("2026-03-31")
+APART = f"\n{ELLIPSIS}\n"
+
+Clean = Callable[[str], str]
+
+
+class Shown(NamedTuple):
+    """What a block holds: its entries and relations as texts, and the candidates that it shows."""
+
+    entries: tuple[str, ...] = ()
+    relations: tuple[str, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+
+
+class _Passage(NamedTuple):
+    """A candidate as it is shown: the document that it lies in, and as much of its text as its tier allows."""
+
+    candidate: Candidate
+    document: Document
+    text: str
+
+
+class Composer:
+    """
+    Writes candidates down, one entry for all of one document.
+
+    Args:
+        clean: Makes any text safe to stand in a block.
+        redact: Takes secrets out, before a text is cut: half of one would not be recognised any more.
+    """
+
+    def __init__(self, vault: Vault, clean: Clean, redact: Clean) -> None:
+        self._vault = vault
+        self._clean = clean
+        self._redact = redact
+
+    def __call__(self, candidates: Sequence[Candidate], words: Sequence[str], profile: Profile) -> Shown:
+        """The passages that fit the budget of *profile*, best first, and what relates their documents."""
+        best = max((c.score for c in candidates), default=0.0)
+        passages = [self._passage(c, c.document, words, best) for c in candidates if c.document]
+        budget = profile.budget - blocks.INSTRUCTION_TOKENS
+        fitting = pack(len(passages), lambda n: SEPARATOR.join(self._entries(passages[:n])), budget)
+        shown = passages[:fitting]
+        entries = self._entries(shown)
+        left = budget - token_count(SEPARATOR.join(entries))
+        relations = pack_lines(self._relations(shown), left, blocks.RELATIONS_FRAME)
+        return Shown(tuple(entries), tuple(relations), tuple(one.candidate for one in shown))
+
+    def _passage(
+        self, candidate: Candidate, document: Document, words: Sequence[str], best: float
+    ) -> _Passage:
+        # Whether anything is said at all was decided by how likely it is; what is said is said in words.
+        room = CHARACTERS[tier_of(candidate.score / best if best else 0.0)]
+        text = self._redact(text_of(self._vault, candidate).strip()) if room else ""
+        shown = self._clean(snippet(text, words, max_length=room).text) if text else ""
+        return _Passage(candidate, document, shown)
+
+    def _entries(self, passages: Sequence[_Passage]) -> list[str]:
+        return [self._entry(together) for together in _by_document(passages)]
+
+    def _entry(self, together: Sequence[_Passage]) -> str:
+        document, span = together[0].document, together[0].candidate.span
+        in_order = sorted(together, key=lambda passage: passage.candidate.best)
+        return blocks.entry_text(
+            blocks.Entry(
+                self._clean(document.title),
+                self._clean(document.content_type),
+                self._clean(document.display_path) + (f":{span.start_line}" if span else ""),
+                document.authored_at[:DAY],
+                APART.join(passage.text for passage in in_order if passage.text),
+            )
+        )
+
+    def _relations(self, shown: Sequence[_Passage]) -> list[str]:
+        titles = {one.document.id: self._clean(one.document.title) for one in shown}
+        among = Scope(EVERYTHING.collections, documents=frozenset(titles))
+        found = self._vault.relations.outbound(titles, limit=blocks.MOST_RELATIONS, scope=among)
+        found = sorted(found, key=lambda r: r.created_at, reverse=True)  # stable: newest among equal weights
+        strongest = sorted(found, key=lambda r: -r.weight)[: blocks.MOST_RELATIONS]
+        return [blocks.edge_line(blocks.Edge(titles[r.source], r.kind, titles[r.target])) for r in strongest]
+
+
+def _by_document(passages: Iterable[_Passage]) -> list[list[_Passage]]:
+    """Passages of one document together, where the best of them stood."""
+    grouped: dict[int, list[_Passage]] = {}
+    for passage in passages:
+        grouped.setdefault(passage.document.id, []).append(passage)
+    return list(grouped.values())

@@ -1,0 +1,50 @@
+"""The legs of a prompt: asked together with the questions before it, and none waited for too long."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from clawmem.app.services.retrieval.legs.ask_all import Leg, LegAnswer
+from clawmem.app.services.retrieval.legs.lexical import lexical_leg
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.work import Work
+from clawmem.app.services.surfacing.choices import Choices
+from clawmem.domain.retrieval.query_forms import MAX_QUERY, query_forms
+from clawmem.ports.embedder import Embedder
+from clawmem.ports.vault import Vault
+
+
+def legs_of(vault: Vault, embedder: Embedder | None, choices: Choices) -> Mapping[str, Leg]:
+    """Words; and where the profile wants it and there is an *embedder*, meaning and time."""
+    words = asking(lexical_leg(vault), choices.asked)
+    if embedder is None or not choices.profile.by_meaning:
+        return {"lexical": words}
+    from clawmem.app.services.retrieval.legs.temporal import temporal_leg
+    from clawmem.app.services.retrieval.legs.vector import vector_leg
+
+    meaning = asking(vector_leg(vault, embedder), choices.asked)
+    return {
+        "lexical": words,
+        "vector": in_time(meaning, choices.profile.vector_s),
+        "temporal": temporal_leg(vault),
+    }
+
+
+def asking(leg: Leg, question: str) -> Leg:
+    """*leg*, asked *question* in the place of the one that was asked; the same where that is empty."""
+
+    def search(request: RetrievalRequest, work: Work) -> LegAnswer:
+        text = question.strip()[:MAX_QUERY]
+        other = replace(request, query=text, forms=query_forms(text)) if text else request
+        return leg(other, work)
+
+    return search
+
+
+def in_time(leg: Leg, seconds: float) -> Leg:
+    """*leg*, waited for no longer than *seconds*: a scan or a model cannot be stopped, but it can be left alone."""
+    from clawmem.app.services.retrieval.asking_models import InTime
+
+    waiting = InTime("surfacing", seconds)
+    return lambda request, work: waiting(lambda left: leg(request, work))

@@ -1,0 +1,153 @@
+"""Which of what was found is said: the stages between a ranked list and a block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from clawmem.app.services.retrieval.legs.ask_all import AskAll, Leg
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.stages.judge import judge
+from clawmem.app.services.retrieval.trace import Trace
+from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.domain.retrieval.intent import has_recency_intent
+from clawmem.domain.surfacing.activation import activation
+from clawmem.domain.surfacing.focus import focus_factor, is_on_topic, topic_tokens
+from clawmem.domain.surfacing.profiles import Profile, ThresholdMode, least_kept
+from clawmem.domain.surfacing.variety import MemoryKind, memory_kind, vary
+from clawmem.domain.surfacing.visible import is_hidden, is_noise
+from clawmem.ports.vault import Vault
+
+LOOKED_AT = 40  # candidates from the top: no budget holds more, and each costs a look at its text
+SAYS_SOMETHING = 2  # content words
+KIND_IS_READ = 2000  # characters of a body by which its kind is told
+
+IsRefused = Callable[[str], bool]
+
+
+def judged_alone(vault: Vault, alone: Mapping[str, Leg]) -> Stage:
+    """
+    `judge`, by what the prompt finds *alone*: with the questions before it, everything would be found.
+
+    Only a prompt that says next to nothing by itself is judged together with them.
+    """
+    ask, decide = AskAll(alone), judge(vault)
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        if not alone or len(request.forms.words) < SAYS_SOMETHING:
+            return decide(request, work, trace)
+        found = ask(request, Work(), Trace())
+        return replace(decide(request, replace(work, legs=found.legs), trace), legs=work.legs)
+
+    return stage
+
+
+def confident(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+    """
+    Of the first `LOOKED_AT` every score becomes absolute: how likely anything here answers, times how near this one
+    comes to the best; the rest go.
+
+    Their order stays.
+    """
+    head, tail = work.candidates[:LOOKED_AT], work.candidates[LOOKED_AT:]
+    trace.drop(tail, "beyond what is looked at")
+    likely = 1.0 if work.answered is None else work.answered
+    return work.with_candidates([replace(c, score=likely * min(1.0, max(0.0, c.score))) for c in head])
+
+
+def visible(vault: Vault, is_refused: IsRefused) -> Stage:
+    """Without what is hidden, what says nothing, and what *is_refused*: a text that would give orders."""
+
+    def why(candidate: Candidate) -> str:
+        document = candidate.document
+        if document is None or is_hidden(document.display_path, document.content_type):
+            return "never surfaced from there"
+        text = text_of(vault, candidate)
+        return "says nothing" if is_noise(text) else "gives orders" if is_refused(text) else ""
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        reasons = {c.best: why(c) for c in work.candidates}
+        for reason in dict.fromkeys(filter(None, reasons.values())):
+            trace.drop([c for c in work.candidates if reasons[c.best] == reason], reason)
+        return work.with_candidates([c for c in work.candidates if not reasons[c.best]])
+
+    return stage
+
+
+def focused(vault: Vault, topic: str) -> Stage:
+    """What is about *topic* rises and the rest falls; nothing changes where nothing is about it."""
+    tokens = topic_tokens(topic)
+
+    def matches(candidate: Candidate) -> bool:
+        document, body = candidate.document, vault.documents.body(candidate.document_id) or ""
+        return document is not None and is_on_topic(tokens, document.title, document.display_path, body)
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        on_topic = {c.best for c in work.candidates if matches(c)} if tokens else set()
+        if not on_topic:
+            return work
+        moved = [replace(c, score=c.score * focus_factor(c.best in on_topic)) for c in work.candidates]
+        return work.with_candidates(_best_first(moved))
+
+    return stage
+
+
+def threshold(profile: Profile, mode: ThresholdMode) -> Stage:
+    """Only what is likely enough; nothing where not even the best is."""
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        best = max((c.score for c in work.candidates), default=0.0)
+        recent = has_recency_intent(request.query)
+        least = least_kept(best, profile, mode, recency_intent=recent)
+        bound = f"best {best:.2f}, kept from {least:.2f}" if least is not None else f"best {best:.2f}, silent"
+        trace.stages[-1].notes.append(bound)
+        kept = [c for c in work.candidates if least is not None and c.score >= least]
+        trace.drop([c for c in work.candidates if c not in kept], "unlikely")
+        return work.with_candidates(kept)
+
+    return stage
+
+
+def activated(vault: Vault) -> Stage:
+    """What was of use together with the best answers rises."""
+
+    def partners(document_id: int) -> list[tuple[int, int]]:
+        return list(vault.usage.partners(document_id).items())
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        ranked: dict[int, float] = {}
+        for candidate in work.candidates:
+            ranked.setdefault(candidate.document_id, candidate.score)
+        gained = activation(list(ranked.items()), partners)
+        if not any(gained.values()):
+            return work
+        risen = [replace(c, score=min(1.0, c.score + gained[c.document_id])) for c in work.candidates]
+        return work.with_candidates(_best_first(risen))
+
+    return stage
+
+
+def varied(vault: Vault) -> Stage:
+    """A way of doing things is not buried below what happened."""
+
+    def kind_of(candidate: Candidate) -> MemoryKind:
+        document, body = candidate.document, vault.documents.body(candidate.document_id) or ""
+        if document is None:
+            return MemoryKind.SEMANTIC
+        return memory_kind(document.display_path, document.content_type, body[:KIND_IS_READ])
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        return work.with_candidates(vary(work.candidates, kind_of))
+
+    return stage
+
+
+def text_of(vault: Vault, candidate: Candidate) -> str:
+    """The text of the fragment that was found; of one that lies nowhere any more nothing."""
+    span = candidate.span or vault.documents.spans([candidate.best]).get(candidate.best)
+    body = vault.documents.body(candidate.document_id) or ""
+    return body[span.start : span.end] if span else ""
+
+
+def _best_first(candidates: list[Candidate]) -> list[Candidate]:
+    return sorted(candidates, key=lambda c: (-c.score, c.best))

@@ -1,0 +1,75 @@
+"""What each session's prompts carried, and how much of that was of use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
+from clawmem.ports.receipts import Receipts
+from clawmem.ports.telemetry import Recall
+from clawmem.ports.vault import Vault
+
+
+class Spent(NamedTuple):
+    """
+    One session: prompts, those that carried something, their tokens, documents given and those made use of.
+
+    ``tokens`` counts the prompts whose receipts are kept.
+    """
+
+    session_id: str
+    last_asked: str
+    prompts: int
+    blocks: int
+    tokens: int
+    given: int
+    referenced: int
+
+    @property
+    def share_referenced(self) -> float:
+        """Of the documents that were given, how many the conversation made use of, 0 to 1."""
+        return self.referenced / self.given if self.given else 0.0
+
+
+def spent_by(vault: Vault, session_id: str) -> Spent | None:
+    """What one session spent; ``None`` where nothing is written down of it."""
+    rows = _surfacings(vault.telemetry.of_session(session_id))
+    return _spent(session_id, rows, vault.receipts) if rows else None
+
+
+def spent_lately(vault: Vault, since: str, sessions: int) -> list[Spent]:
+    """The sessions that asked last, newest first, among those that asked *since*."""
+    by_session: dict[str, list[Recall]] = {}
+    for row in _surfacings(vault.telemetry.recalls(since)):
+        if row.session_id:
+            by_session.setdefault(row.session_id, []).append(row)
+    latest = sorted(by_session, key=lambda name: by_session[name][-1].asked_at, reverse=True)[:sessions]
+    return [_spent(name, by_session[name], vault.receipts) for name in latest]
+
+
+def _surfacings(rows: Iterable[Recall]) -> list[Recall]:
+    return [row for row in rows if row.verb == CONTEXT_SURFACING]
+
+
+def _spent(session_id: str, rows: list[Recall], receipts: Receipts) -> Spent:
+    hits = [hit for row in rows for hit in row.hits]
+    return Spent(
+        session_id=session_id,
+        last_asked=rows[-1].asked_at,
+        prompts=len(rows),
+        blocks=sum(bool(row.hits) for row in rows),
+        tokens=sum(_tokens(receipts, row) for row in rows if row.hits),
+        given=len(hits),
+        referenced=sum(hit.was_referenced for hit in hits),
+    )
+
+
+def _tokens(receipts: Receipts, row: Recall) -> int:
+    from clawmem.app.services.retrieval.receipts import unpack
+
+    stored = receipts.get(row.id)
+    try:
+        return int(unpack(stored.content).asked.get("tokens", 0)) if stored else 0
+    except ValueError:  # of a later clawmem
+        return 0

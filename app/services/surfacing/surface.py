@@ -1,0 +1,152 @@
+"""What a prompt carries: the nineteen steps from a prompt to its block, told in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import NamedTuple
+
+from clawmem.app.services.retrieval.answer import Answer, describe
+from clawmem.app.services.retrieval.pipeline import Pipeline
+from clawmem.app.services.retrieval.recalls import Recalls
+from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
+from clawmem.app.services.retrieval.trace import Trace
+from clawmem.app.services.retrieval.work import Candidate
+from clawmem.app.services.surfacing.choices import Choices
+from clawmem.app.services.surfacing.composing import Clean, Composer, Shown
+from clawmem.app.services.surfacing.pipeline import Means, surfacing
+from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, Turns, asked_before
+from clawmem.domain.documents.tokens import token_count
+from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
+from clawmem.domain.surfacing.block import block
+from clawmem.domain.surfacing.gate import MOST_PROMPT, without_prefixes
+from clawmem.domain.surfacing.hints import NUDGE_INTERVAL, nudge, routing_hint
+from clawmem.domain.surfacing.look_back import looking_back
+from clawmem.ports.clock import Clock
+from clawmem.ports.vault import Vault
+
+LINES_A_RESULT = 2  # lines of one document stand together, and the budget decides how many
+
+FactsOf = Callable[[str, int], Sequence[str]]
+Receive = Callable[[str], None]
+
+
+class Dressing(NamedTuple):
+    """
+    How texts are made fit to be shown, and what stands around them.
+
+    ``redact`` takes secrets out of a whole text, ``clean`` makes what is left of it safe to stand in a block.
+    ``facts_of`` gives lines about a prompt within so many tokens. Below ``floor``, the probability that anything
+    found answers, there is silence.
+    """
+
+    clean: Clean
+    redact: Clean = str
+    facts_of: FactsOf = lambda prompt, budget: ()
+    floor: float = DEFAULT_FLOOR
+    nudge_interval: int = NUDGE_INTERVAL
+
+
+class Surfaced(NamedTuple):
+    """A block, empty for silence, with its tokens, and how it came about."""
+
+    block: str
+    tokens: int
+    answer: Answer
+    request: RetrievalRequest
+    ms: float
+
+
+class SurfaceContext:
+    """Finds what the memory knows about a prompt that passed the gate, and writes it down for a model."""
+
+    def __init__(
+        self, vault: Vault, means: Means, dressing: Dressing, clock: Clock, recalls: Recalls
+    ) -> None:
+        self._vault = vault
+        self._means = means
+        self._dressing = dressing
+        self._clock = clock
+        self._recalls = recalls
+
+    def __call__(
+        self, prompt: str, turns: Turns, choices: Choices, receive: Receive = lambda block: None
+    ) -> Surfaced:
+        """
+        The block for *prompt*, and its row among the *turns*; silence where nothing is likely enough.
+
+        Args:
+            receive: Gets the block as soon as it stands, before anything is written down.
+        """
+        began = perf_counter()
+        request = self._request(prompt, choices)
+        asked = looking_back(request.query, self._before(turns, request))
+        pipeline = self._pipeline(choices._replace(asked=asked, looks_back=asked != request.query))
+        work, trace = pipeline.rank(request)
+        shown = Composer(self._vault, self._dressing.clean, self._dressing.redact)(
+            work.candidates, request.forms.words, choices.profile
+        )
+        text = self._block(request.query, shown, turns, choices)
+        receive(text)
+        answer = self._answer(request, shown.candidates, trace)
+        surfaced = Surfaced(text, token_count(text), answer, request, (perf_counter() - began) * 1000)
+        self._write_down(surfaced, turns, choices)
+        return surfaced
+
+    def _request(self, prompt: str, choices: Choices) -> RetrievalRequest:
+        text = without_prefixes(prompt)[:MOST_PROMPT]
+        return read_request(
+            text,
+            now_ms=self._clock.now_ms(),
+            limit=choices.profile.results * LINES_A_RESULT,
+            unit=Unit.LINE,
+            floor=self._dressing.floor,
+        )
+
+    def _before(self, turns: Turns, request: RetrievalRequest) -> list[str]:
+        try:
+            return asked_before(turns, self._vault.receipts, request.now_ms)
+        except Exception:  # noqa: BLE001  the prompt alone is a question as well
+            return []
+
+    def _pipeline(self, choices: Choices) -> Pipeline:
+        return surfacing(self._vault, self._means, choices)
+
+    def _block(self, prompt: str, shown: Shown, turns: Turns, choices: Choices) -> str:
+        budget = choices.profile.facts_budget
+        return block(
+            shown.entries,
+            shown.relations,
+            self._facts(prompt, budget) if shown.entries and budget else (),
+            hint=routing_hint(prompt),
+            nudge=nudge(turns.blocks_since_tended, self._dressing.nudge_interval),
+        )
+
+    def _facts(self, prompt: str, budget: int) -> Sequence[str]:
+        try:
+            return self._dressing.facts_of(prompt, budget)
+        except Exception:  # noqa: BLE001  no facts are no reason to be silent about the rest
+            return ()
+
+    def _answer(self, request: RetrievalRequest, shown: Sequence[Candidate], trace: Trace) -> Answer:
+        return Answer(request.query, describe(self._vault, request, shown), trace)
+
+    def _write_down(self, surfaced: Surfaced, turns: Turns, choices: Choices) -> None:
+        def receipt() -> bytes:
+            from clawmem.app.services.retrieval.explain import Explain, Occasion
+            from clawmem.app.services.retrieval.receipts import pack
+
+            occasion = Occasion(CONTEXT_SURFACING, surfaced.ms, "")
+            found = Explain(self._vault)(surfaced.answer, surfaced.request, occasion)
+            said = {"profile": choices.profile.name, "tokens": surfaced.tokens}
+            return pack(found._replace(asked={**found.asked, **said}))
+
+        self._recalls.record(
+            surfaced.answer,
+            CONTEXT_SURFACING,
+            surfaced.ms,
+            limit=surfaced.request.limit,
+            receipt=receipt,
+            session_id=turns.session_id,
+            turn_index=turns.index,
+        )

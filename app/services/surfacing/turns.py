@@ -1,0 +1,89 @@
+"""The turns of a session: one row for each prompt, whether or not anything was looked up for it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from clawmem.app.services.retrieval.recalls import query_hash
+from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.surfacing.hints import TENDING
+from clawmem.domain.surfacing.look_back import LOOK_BACK, MOST_MINUTES
+from clawmem.ports.receipts import Receipts
+from clawmem.ports.telemetry import Recall, Telemetry
+
+CONTEXT_SURFACING = "context-surfacing"
+SEEN_WITHIN_S = 600.0
+
+_MINUTE_MS = 60_000
+
+
+class Turns(NamedTuple):
+    """What was before a prompt in its session, oldest first."""
+
+    session_id: str | None
+    rows: tuple[Recall, ...] = ()
+    tended: int = 0  # rows that stood before the last time that anybody tended the memory
+
+    @property
+    def index(self) -> int:
+        """The number of this turn, from 0."""
+        return len(self.rows)
+
+    @property
+    def blocks_since_tended(self) -> int:
+        """How many prompts carried something since."""
+        return sum(bool(row.hits) for row in self.rows[self.tended :])
+
+    def seen(self, prompt: str, now_ms: int, within_s: float = SEEN_WITHIN_S) -> bool:
+        """Whether the same was asked in this session not longer ago than *within_s*; never when that is 0."""
+        since, asked = iso_utc(now_ms - round(within_s * 1000)), query_hash(prompt)
+        return within_s > 0 and any(row.query_hash == asked and row.asked_at >= since for row in self.rows)
+
+
+def turns_of(telemetry: Telemetry, session_id: str) -> Turns:
+    """The turns of a session; nobody's where there is no id."""
+    if not session_id:
+        return Turns(None)
+    rows: list[Recall] = []
+    tended = 0
+    for row in telemetry.of_session(session_id):
+        if row.verb == CONTEXT_SURFACING:
+            rows.append(row)
+        elif row.verb in TENDING:
+            tended = len(rows)
+    return Turns(session_id, tuple(rows), tended)
+
+
+def gated(turns: Turns, prompt: str, now_ms: int) -> Recall:
+    """The row of a prompt that nothing was looked up for: it keeps no words, and the turns stay countable."""
+    return Recall(
+        asked_at=iso_utc(now_ms),
+        verb=CONTEXT_SURFACING,
+        query_hash=query_hash(prompt),
+        took_ms=0.0,
+        limit=0,
+        session_id=turns.session_id,
+        turn_index=turns.index,
+    )
+
+
+def asked_before(turns: Turns, receipts: Receipts, now_ms: int) -> list[str]:
+    """
+    The last questions of the session, newest first, as far as their words are kept.
+
+    They stand in receipts: who keeps none has no look-back, and of what was skipped there is none.
+    """
+    since = iso_utc(now_ms - MOST_MINUTES * _MINUTE_MS)
+    recent = [row for row in reversed(turns.rows) if row.asked_at > since]
+    questions = (_question(receipts, row) for row in recent)
+    return [question for question in questions if question][: LOOK_BACK + 1]  # one may be this very prompt
+
+
+def _question(receipts: Receipts, row: Recall) -> str:
+    from clawmem.app.services.retrieval.receipts import unpack
+
+    stored = receipts.get(row.id)
+    try:
+        return unpack(stored.content).question if stored else ""
+    except ValueError:  # of a later clawmem
+        return ""

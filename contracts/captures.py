@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from clawmem.contracts.base import VaultContract, needs
+from clawmem.contracts.samples import UNKNOWN, fetch, save
+from clawmem.ports.capability import Capability
+from clawmem.ports.captures import Cursor, Sighting, Utility
+from clawmem.ports.records import InactiveReason
+from clawmem.ports.vault import Vault
+
+EIGHT, NINE, TEN = (f"2024-03-04T{hour:02}:00:00.000Z" for hour in (8, 9, 10))
+
+
+def sighting(document_id: int, source: str = "s1", payload: str = "p1", seen_at: str = NINE) -> Sighting:
+    """A sighting of which only these parts matter."""
+    place = ("user", "session-1", "message-1", 7, "We use Ä.")
+    return Sighting(source, document_id, payload, "decision", *place, seen_at)
+
+
+class CaptureContract(VaultContract):
+    """What was taken from conversations. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_a_reader_begins_at_the_beginning(self, vault: Vault) -> None:
+        """
+        Who has read nothing is before the first line; who has is where it was left, each reader on its own.
+
+        If this fails: an unknown cursor is None, or readers and sessions share one.
+        """
+        vault.captures.advance("s", "decisions", Cursor(3, 400, 1))
+        vault.captures.advance("s", "decisions", Cursor(2, 90, 1))
+
+        assert vault.captures.cursor("s", "decisions") == Cursor(2, 90, 1)
+        assert vault.captures.cursor("s", "feedback") == vault.captures.cursor("t", "decisions") == Cursor()
+
+    def test_a_sighting_is_kept_whole_and_once(self, vault: Vault) -> None:
+        """
+        A sighting comes back as it was; its source is known from then on and taken in no second time.
+
+        If this fails: two columns are exchanged, or a repeated source replaces the first.
+        """
+        document_id = save(vault)
+        given = sighting(document_id)
+
+        assert not vault.captures.is_known("s1")
+        assert vault.captures.add(given)
+        assert not vault.captures.add(given._replace(quote="Another."))
+        assert vault.captures.is_known("s1")
+        assert vault.captures.sightings(document_id) == [given]
+
+    def test_duplicates_are_counted_on_the_document(self, vault: Vault) -> None:
+        """
+        A document counts its sightings, one of a known source not again; they come by time.
+
+        If this fails: look at what keeps ``duplicate_count``.
+        """
+        document_id = save(vault)
+        for source, hour in (("b", TEN), ("a", EIGHT), ("b", NINE)):
+            vault.captures.add(sighting(document_id, source, seen_at=hour))
+
+        assert fetch(vault, document_id).duplicate_count == 2
+        assert [one.source for one in vault.captures.sightings(document_id)] == ["a", "b"]
+
+    def test_the_earliest_of_one_payload(self, vault: Vault) -> None:
+        """
+        What was said is found by payload and type, since a moment that is included; the earliest of several.
+
+        If this fails: the bound is exclusive, or the type is not compared.
+        """
+        one, two = save(vault, "one.md"), save(vault, "two.md")
+        vault.captures.add(sighting(two, "b", seen_at=TEN))
+        vault.captures.add(sighting(one, "a", seen_at=EIGHT))
+        earliest = vault.captures.earliest
+
+        assert [_source(earliest("p1", "decision", since)) for since in ("", EIGHT, NINE, TEN)] == [*"aabb"]
+        assert earliest("p1", "decision", "2024-03-04T10:00:00.001Z") is None
+        assert earliest("p1", "preference") is earliest("p2", "decision") is None
+
+    def test_what_is_not_served_is_no_duplicate(self, vault: Vault) -> None:
+        """
+        A sighting of a document that is not served is not found by its payload, and its source stays known.
+
+        If this fails: what was forgotten swallows what is said anew, or comes back from the same place.
+        """
+        document_id = save(vault)
+        vault.captures.add(sighting(document_id))
+        vault.documents.deactivate([document_id], InactiveReason.FORGOTTEN)
+
+        assert vault.captures.earliest("p1", "decision") is None
+        assert vault.captures.is_known("s1")
+
+    @needs(Capability.TRANSACTIONS)
+    def test_a_failed_block_takes_everything_back(self, vault: Vault) -> None:
+        """
+        Cursors, sightings and uses are part of the vault's transactions.
+
+        If this fails: a killed reader has moved on without having stored anything.
+        """
+        document_id = save(vault)
+
+        with pytest.raises(ValueError), vault.writing():
+            vault.captures.add(sighting(document_id))
+            vault.captures.advance("s", "decisions", Cursor(3, 400, 1))
+            vault.usage.note({document_id: True}, NINE)
+            raise ValueError
+
+        assert not vault.captures.is_known("s1")
+        assert vault.captures.cursor("s", "decisions") == Cursor()
+        assert vault.usage.utility(document_id) == Utility()
+        assert (fetch(vault, document_id).access_count, fetch(vault, document_id).duplicate_count) == (0, 1)
+
+
+class UsageContract(VaultContract):
+    """What became of documents that were given. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_surfaced_and_referenced(self, vault: Vault) -> None:
+        """
+        Everything that was given is counted, and of that what was of use; the latter is an access.
+
+        If this fails: what was merely given counts as accessed, or the time of the access is missing.
+        """
+        used, ignored = save(vault, "used.md"), save(vault, "ignored.md")
+
+        vault.usage.note({used: True, ignored: False}, NINE)
+        vault.usage.note({used: False}, TEN)
+
+        assert vault.usage.utility(used) == Utility(2, 1)
+        assert vault.usage.utility(ignored) == Utility(1, 0)
+        assert (fetch(vault, used).access_count, fetch(vault, used).last_accessed_at) == (1, NINE)
+        assert fetch(vault, ignored) == replace(fetch(vault, ignored), access_count=0, last_accessed_at=None)
+
+    def test_pairs(self, vault: Vault) -> None:
+        """
+        Documents of use together are partners of each other, the most frequent first, then by id.
+
+        If this fails: a pair is kept from one side alone, twice, or with what was not of use.
+        """
+        a, b, c = (save(vault, f"{name}.md") for name in "abc")
+
+        vault.usage.note({c: True, a: True}, NINE)
+        vault.usage.note({a: True, b: True, c: True}, TEN)
+        vault.usage.note({a: True, b: False}, TEN)
+
+        assert [*vault.usage.partners(a).items()] == [(c, 2), (b, 1)]
+        assert [*vault.usage.partners(b).items()] == [(a, 1), (c, 1)]
+        assert vault.usage.partners(UNKNOWN) == {}
+
+    def test_unknown_documents(self, vault: Vault) -> None:
+        """
+        Ids that the vault does not know are left out, and the others counted.
+
+        If this fails: a row is made for a document that is not there.
+        """
+        known = save(vault)
+
+        vault.usage.note({known: True, UNKNOWN: True}, NINE)
+
+        assert vault.usage.utility(UNKNOWN) == Utility()
+        assert vault.usage.partners(known) == {}
+
+
+def _source(found: Sighting | None) -> str:
+    assert found is not None, "nothing was found"
+    return found.source

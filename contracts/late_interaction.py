@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from clawmem.contracts.base import Contract
+from clawmem.ports.late_interaction import LateInteraction, Matches
+
+NEARLY = 1e-6  # what single precision makes of 1
+QUESTION = ("kettle", "whistle", "steam")
+TEXTS = (
+    ("the", "kettle", "has", "a", "whistle"),
+    ("steam", "drives", "the", "engine"),
+    ("tomatoes", "want", "sun"),
+)
+ODD_WORDS = {
+    "empty": "",
+    "blank": " ",
+    "nul": "\x00",
+    "half a surrogate pair": "\ud83d",
+    "emoji": "🐝",
+    "long": "a" * 5000,
+}
+UNSPACED = {"Chinese": ("会议", "议改", "项目"), "Japanese": ("会議", "議室"), "Thai": ("ภา", "าษ", "ษา")}
+
+
+class LateInteractionContract(Contract):
+    """Supply ``late``: any ``LateInteraction``, whether it knows a language or only letters."""
+
+    @pytest.fixture
+    def late(self) -> LateInteraction:
+        """Supplied by the subclass."""
+        raise NotImplementedError("override the `late` fixture and return a LateInteraction")
+
+    def test_a_row_for_each_text_and_a_column_for_each_word(self, late: LateInteraction) -> None:
+        """
+        There are as many rows as texts, as many columns and weights as words.
+
+        If this fails: equal texts or words were folded, or texts without words left out.
+        """
+        matches = late.compare((*QUESTION, "kettle"), (*TEXTS, (), TEXTS[0]))
+
+        assert len(matches.weights) == 4
+        assert [len(row) for row in matches.nearest] == [4] * 5
+
+    def test_numbers_in_their_bounds(self, late: LateInteraction) -> None:
+        """
+        Weights are not negative and sum to 1; every nearness lies in [0, 1], its ends included.
+
+        If this fails: raw lengths or cosines are passed on; cosines may be below 0, and a hair above 1.
+        """
+        matches = late.compare(QUESTION, (*TEXTS, QUESTION))
+
+        assert math.isclose(math.fsum(matches.weights), 1.0, abs_tol=NEARLY)
+        assert min(matches.weights) >= 0
+        assert all(0.0 <= near <= 1.0 for row in matches.nearest for near in row)
+
+    def test_a_word_is_nearest_to_itself(self, late: LateInteraction) -> None:
+        """
+        A word that the text holds has 1, wherever it stands there.
+
+        If this fails: the best of the text's words is not taken, or vectors are not scaled to one length.
+        """
+        for word in QUESTION:
+            ((near,),) = late.compare((word,), (("bees", word, "honey"),)).nearest
+            assert near == pytest.approx(1.0, abs=NEARLY)
+
+    def test_another_word_is_further_away(self, late: LateInteraction) -> None:
+        """
+        A word that the text does not hold is less near than one that it does.
+
+        If this fails: all words have the same vector.
+        """
+        ((held,), (strange,)) = late.compare(("kettle",), (("kettle",), ("tomatoes", "sun"))).nearest
+
+        assert strange < held - 0.1
+
+    def test_the_order_of_the_words_plays_no_part(self, late: LateInteraction) -> None:
+        """
+        Turning a text round changes nothing; turning the question round turns the columns and the weights.
+
+        If this fails: places went into the vectors.
+        """
+        matches = late.compare(QUESTION, TEXTS)
+
+        turned = late.compare(QUESTION[::-1], [text[::-1] for text in TEXTS])
+
+        assert turned.nearest == tuple(row[::-1] for row in matches.nearest)
+        assert turned.weights == pytest.approx(matches.weights[::-1], abs=1e-12)
+
+    def test_rows_are_in_the_order_of_the_texts(self, late: LateInteraction) -> None:
+        """
+        Turning the texts round turns the rows round.
+
+        If this fails: rows are sorted, or counted from a wrong beginning.
+        """
+        assert late.compare(QUESTION, TEXTS[::-1]).nearest == late.compare(QUESTION, TEXTS).nearest[::-1]
+
+    def test_other_texts_do_not_matter(self, late: LateInteraction) -> None:
+        """
+        A text has the same numbers alone and among others, to the last digit, now and later.
+
+        If this fails: numbers are scaled per call, or summed in an order that depends on the batch.
+        """
+        alone = [late.compare(QUESTION, [text]) for text in TEXTS]
+
+        together = late.compare(QUESTION, [*TEXTS, ("so", "many", "other", "words"), ()])
+
+        assert together.nearest[: len(TEXTS)] == tuple(matches.nearest[0] for matches in alone)
+        assert {together.weights} == {matches.weights for matches in alone}
+
+    def test_words_that_come_again_change_nothing(self, late: LateInteraction) -> None:
+        """
+        A text that says everything three times is as near as one that says it once.
+
+        If this fails: nearnesses are added up instead of the best one taken.
+        """
+        often = [text * 3 for text in TEXTS]
+
+        assert late.compare(QUESTION, often).nearest == late.compare(QUESTION, TEXTS).nearest
+
+    def test_more_words_bring_a_text_no_further_away(self, late: LateInteraction) -> None:
+        """
+        A text with more words is at least as near to every word of the question.
+
+        If this fails: the mean over the text's words is taken, which long texts lose by.
+        """
+        short, long = late.compare(QUESTION, [TEXTS[0], TEXTS[0] + TEXTS[1] + TEXTS[2]]).nearest
+
+        assert all(after >= before for before, after in zip(short, long, strict=True))
+
+    def test_what_is_not_known_is_near_to_nothing(self, late: LateInteraction) -> None:
+        """
+        A text without words has 0 for every word.
+
+        If this fails: an empty text takes the numbers of the one after it.
+        """
+        matches = late.compare(QUESTION, [(), TEXTS[0], (), ()])
+
+        assert [matches.nearest[n] for n in (0, 2, 3)] == [(0.0,) * len(QUESTION)] * 3
+        assert matches.nearest[1] == late.compare(QUESTION, TEXTS[:1]).nearest[0]
+
+    def test_nothing_to_compare(self, late: LateInteraction) -> None:
+        """
+        No words: no weights, and a row without columns for each text. No texts: weights alone.
+
+        If this fails: an empty list reaches the arithmetic.
+        """
+        assert late.compare((), TEXTS) == Matches((), ((), (), ()))
+        assert late.compare((), ()) == Matches((), ())
+        assert late.compare(QUESTION, ()) == Matches(late.compare(QUESTION, TEXTS).weights, ())
+
+    @pytest.mark.parametrize("word", ODD_WORDS.values(), ids=ODD_WORDS)
+    def test_any_word_can_be_compared(self, late: LateInteraction, word: str) -> None:
+        """
+        No word raises, whatever it is made of; weights and nearness keep their bounds.
+
+        If this fails: a word without tokens, or one that UTF-8 cannot write, reaches the model.
+        """
+        for words in ([word], [word, "kettle"]):
+            matches = late.compare(words, [[word], ["kettle"], []])
+            assert math.isclose(math.fsum(matches.weights), 1.0, abs_tol=NEARLY)
+            assert all(0.0 <= near <= 1.0 for row in matches.nearest for near in row)
+
+    @pytest.mark.parametrize("words", UNSPACED.values(), ids=UNSPACED)
+    def test_scripts_without_spaces(self, late: LateInteraction, words: Sequence[str]) -> None:
+        """
+        Pairs of characters are words as any others: near to themselves, and told from one another.
+
+        If this fails: letters that the model has no vector for are all taken for the same unknown one.
+        """
+        matches = late.compare(words, [words, words[:1], ["kettle"]])
+
+        assert matches.nearest[0] == pytest.approx([1.0] * len(words), abs=NEARLY)
+        assert matches.nearest[1][0] == pytest.approx(1.0, abs=NEARLY)
+        assert min(matches.nearest[1]) < 1.0 - NEARLY
+        assert max(matches.nearest[2]) < 0.5
+
+    def test_ten_thousand_texts(self, late: LateInteraction) -> None:
+        """
+        As many texts as anybody would ask for are answered, each with its own row.
+
+        If this fails: texts are compared in batches, and one of them is lost.
+        """
+        texts = [("kettle",) if n % 1000 == 7 else ("tomatoes", f"plant{n % 50}") for n in range(10_000)]
+
+        nearest = late.compare(("kettle",), texts).nearest
+
+        assert len(nearest) == 10_000
+        found = [n for n, (near,) in enumerate(nearest) if near > 1 - NEARLY]
+        assert found == list(range(7, 10_000, 1000))
+
+    def test_several_at_once(self, late: LateInteraction) -> None:
+        """
+        Questions from several threads, with words that nobody asked for before, are answered as one by one.
+
+        If this fails: the vocabulary is read while another thread adds to it.
+        """
+        asked = [[f"word{n}", f"thing{n % 7}", "kettle"] for n in range(40)]
+        texts = [(f"word{n}", f"thing{n}") for n in range(20)]
+
+        with ThreadPoolExecutor(8) as threads:
+            found = list(threads.map(lambda words: late.compare(words, texts), asked))
+
+        assert found == [late.compare(words, texts) for words in asked]

@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import pytest
+
+from clawmem.contracts.base import VaultContract
+from clawmem.contracts.samples import UNKNOWN, document, fragments
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.records import InactiveReason
+from clawmem.ports.succession import NO_CLAIMS, Claims, Succession
+from clawmem.ports.vault import Vault
+
+
+def note(vault: Vault, path: str, body: str = "", *, collection: str = "notes") -> int:
+    """Save a note of that path whose body is its own unless *body* says otherwise."""
+    text = body or f"Body of {path}."
+    return vault.documents.save(document(path, text, collection=collection), text, fragments(text))
+
+
+class SuccessionContract(VaultContract):
+    """Which document holds instead of which. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_either_end_may_say_it(self, vault: Vault) -> None:
+        """
+        The newer one names what it supersedes, or the older one by what it was superseded; both is one.
+
+        If this fails: the two claims are read in the wrong direction, or only one of them is.
+        """
+        old, new, newest = (note(vault, path) for path in ("old.md", "new.md", "newest.md"))
+        vault.successions.claim(new, Claims(supersedes=("old.md",), superseded_by=("newest.md",)))
+        vault.successions.claim(newest, Claims(supersedes=("new.md",)))
+
+        assert vault.successions.direct([old, new, newest]) == {Succession(old, new), Succession(new, newest)}
+
+    def test_only_what_was_asked_one_step(self, vault: Vault) -> None:
+        """
+        Asked for one document, its direct successors are answered and nothing behind them.
+
+        If this fails: the whole table is answered, or what a document itself has superseded.
+        """
+        a, b, c = (note(vault, path) for path in ("a.md", "b.md", "c.md"))
+        vault.successions.claim(b, Claims(supersedes=("a.md",)))
+        vault.successions.claim(c, Claims(supersedes=("b.md",)))
+
+        assert vault.successions.direct([a, a]) == {Succession(a, b)}
+        assert vault.successions.direct([b]) == {Succession(b, c)}
+        assert vault.successions.direct([c, UNKNOWN]) == set()
+        assert vault.successions.direct([]) == set()
+
+    def test_several(self, vault: Vault) -> None:
+        """
+        One document supersedes many, and many one.
+
+        If this fails: a claim takes the place of another, or of several only the first is kept.
+        """
+        a, b, new, newer = (note(vault, path) for path in ("a.md", "b.md", "new.md", "newer.md"))
+        vault.successions.claim(new, Claims(supersedes=("a.md", "b.md", "a.md")))
+        vault.successions.claim(newer, Claims(supersedes=("a.md",)))
+
+        assert vault.successions.direct([a, b]) == {
+            Succession(a, new),
+            Succession(a, newer),
+            Succession(b, new),
+        }
+
+    def test_the_last_word_counts(self, vault: Vault) -> None:
+        """
+        A new claim takes the place of all that a document said before, of nothing that another one says.
+
+        If this fails: claims are added up, or claiming deletes by path.
+        """
+        old, new, other = (note(vault, path) for path in ("old.md", "new.md", "other.md"))
+        vault.successions.claim(other, Claims(supersedes=("old.md",)))
+        vault.successions.claim(new, Claims(supersedes=("old.md", "other.md")))
+
+        vault.successions.claim(new, NO_CLAIMS)
+
+        assert vault.successions.direct([old, other]) == {Succession(old, other)}
+
+    def test_what_is_named_may_come_later(self, vault: Vault) -> None:
+        """
+        A path of which the vault knows nothing yet is kept, and means what comes to stand there.
+
+        If this fails: paths are looked up when they are claimed, so that the order of reading decides.
+        """
+        old = note(vault, "old.md")
+        vault.successions.claim(old, Claims(superseded_by=("new.md",)))
+        assert vault.successions.direct([old]) == set()
+
+        new = note(vault, "new.md")
+
+        assert vault.successions.direct([old]) == {Succession(old, new)}
+
+    @pytest.mark.parametrize("renamed", ["old.md", "new.md"])
+    def test_a_renamed_document_is_found(self, vault: Vault, renamed: str) -> None:
+        """
+        A path whose file is gone means what is served with the same body, at either end of the claim.
+
+        If this fails: a rename tears successions apart.
+        """
+        ids = {path: note(vault, path) for path in ("old.md", "new.md")}
+        claims = {
+            "new.md": (ids["old.md"], Claims(superseded_by=("new.md",))),
+            "old.md": (ids["new.md"], Claims(supersedes=("old.md",))),
+        }
+        vault.successions.claim(*claims[renamed])
+
+        vault.documents.deactivate([ids[renamed]], InactiveReason.REMOVED)
+        ids[renamed] = note(vault, f"moved/{renamed}", f"Body of {renamed}.")
+
+        assert vault.successions.direct([ids["old.md"]]) == {Succession(ids["old.md"], ids["new.md"])}
+
+    def test_a_copy_is_not_what_is_named(self, vault: Vault) -> None:
+        """
+        As long as a document is served at the path, another one of the same body means nothing.
+
+        If this fails: every copy of a superseded note counts as superseded.
+        """
+        old, new = note(vault, "old.md"), note(vault, "new.md")
+        copies = [note(vault, f"copy/{path}", f"Body of {path}.") for path in ("old.md", "new.md")]
+        vault.successions.claim(new, Claims(supersedes=("old.md",)))
+
+        assert vault.successions.direct([old, *copies]) == {Succession(old, new)}
+
+    @pytest.mark.parametrize("reason", [InactiveReason.FORGOTTEN, InactiveReason.ARCHIVED])
+    def test_only_a_file_that_is_gone_was_renamed(self, vault: Vault, reason: InactiveReason) -> None:
+        """
+        What was forgotten or archived has no successor by its body.
+
+        If this fails: a copy takes the place of a document that somebody put away.
+        """
+        old, new = note(vault, "old.md"), note(vault, "new.md")
+        note(vault, "copy.md", "Body of new.md.")
+        vault.successions.claim(old, Claims(superseded_by=("new.md",)))
+
+        vault.documents.deactivate([new], reason)
+
+        assert vault.successions.direct([old]) == set()
+
+    @pytest.mark.parametrize("gone", [0, 1])
+    def test_withdrawn_and_back(self, vault: Vault, gone: int) -> None:
+        """
+        While either document is not served there is no succession; it is there again with the document.
+
+        If this fails: something that was deleted still hides what it had superseded.
+        """
+        ends = old, new = note(vault, "old.md"), note(vault, "new.md")
+        vault.successions.claim(new, Claims(supersedes=("old.md",)))
+
+        vault.documents.deactivate([ends[gone]], InactiveReason.REMOVED)
+        assert vault.successions.direct(ends) == set()
+
+        note(vault, ("old.md", "new.md")[gone])
+        assert vault.successions.direct(ends) == {Succession(old, new)}
+
+    def test_within_a_collection(self, vault: Vault) -> None:
+        """
+        A path is one of the same collection.
+
+        If this fails: two projects with the same file names supersede each other's decisions.
+        """
+        old, other = note(vault, "old.md"), note(vault, "old.md", collection="other")
+        new = note(vault, "new.md", "Elsewhere.", collection="other")
+        vault.successions.claim(new, Claims(supersedes=("old.md",)))
+
+        assert vault.successions.direct([old, other]) == {Succession(other, new)}
+
+    def test_itself_and_in_a_circle(self, vault: Vault) -> None:
+        """
+        Nothing supersedes itself; two that claim each other are both answered.
+
+        If this fails: a policy that walks on from here never ends, or is told half of a contradiction.
+        """
+        a, b = note(vault, "a.md"), note(vault, "b.md")
+        vault.successions.claim(a, Claims(supersedes=("a.md", "b.md"), superseded_by=("a.md",)))
+        vault.successions.claim(b, Claims(supersedes=("a.md",)))
+
+        assert vault.successions.direct([a, b]) == {Succession(a, b), Succession(b, a)}
+
+    def test_an_unknown_document_claims_nothing(self, vault: Vault) -> None:
+        """
+        It is refused, and nothing is stored.
+
+        If this fails: claims of nobody wait for whoever gets that id.
+        """
+        note(vault, "old.md")
+
+        with pytest.raises(InvalidInput):
+            vault.successions.claim(UNKNOWN, Claims(supersedes=("old.md",)))
+
+    def test_part_of_a_transaction(self, vault: Vault) -> None:
+        """
+        A claim is undone with the transaction that it was made in.
+
+        If this fails: the claims stand outside of what `Vault.writing` protects.
+        """
+        old, new = note(vault, "old.md"), note(vault, "new.md")
+
+        with pytest.raises(ZeroDivisionError), vault.writing():
+            vault.successions.claim(new, Claims(supersedes=("old.md",)))
+            raise ZeroDivisionError
+
+        assert vault.successions.direct([old]) == set()

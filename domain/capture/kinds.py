@@ -1,0 +1,47 @@
+"""The kinds of things that are kept of a conversation, and what each is as a document."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+HALF_HOUR_MS = 30 * 60_000
+EXTRACTED_BY_RULES = 0.85  # of decisions; a model's are worth more
+EXTRACTED_BY_MODEL = 0.90
+OBSERVED = 0.80
+
+
+class Kind(StrEnum):
+    """What a sentence is worth keeping for."""
+
+    DECISION = "decision"  # how things are going to be
+    PREFERENCE = "preference"  # how somebody wants them to be done, always
+    PROBLEM = "problem"  # what is wrong, and why
+    MILESTONE = "milestone"  # what was reached
+    QUESTION = "question"  # what nobody knows yet
+
+
+_CONTENT_TYPES = {Kind.QUESTION: "observation"}
+
+# Somebody who decides or wishes the same thing again next week has not said anything new.
+_SAID_ONCE = frozenset({Kind.DECISION, Kind.PREFERENCE})
+
+
+def content_type_of(kind: Kind) -> str:
+    """The content type of a document that keeps one: the kind's name, ``observation`` for an open question."""
+    return _CONTENT_TYPES.get(kind, kind.value)
+
+
+def confidence_of(kind: Kind, *, by_model: bool = False) -> float:
+    """How far one is relied on: decisions 0.85, or 0.90 when a model noted them, everything else 0.80."""
+    if kind is Kind.DECISION:
+        return EXTRACTED_BY_MODEL if by_model else EXTRACTED_BY_RULES
+    return OBSERVED
+
+
+def merge_window_ms(kind: Kind) -> int | None:
+    """
+    For how long the same thing said again is the same document, in milliseconds.
+
+    Half an hour; ``None``, which is for ever, for decisions and preferences.
+    """
+    return None if kind in _SAID_ONCE else HALF_HOUR_MS

@@ -1,0 +1,103 @@
+"""What is kept of a conversation as documents: their names, their texts and what is said of their origin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clawmem.domain.capture.extraction import Finding, source
+from clawmem.domain.capture.kinds import Kind, confidence_of, content_type_of, merge_window_ms
+from clawmem.ports.transcripts import TranscriptMessage
+
+COLLECTION = "_clawmem"
+OBSERVATIONS = "agent/observations"
+HANDOFFS = "agent/handoffs"
+TITLE_CHARS = 80
+_ELLIPSIS = "…"
+_SESSION_CHARS = 8
+_HASH_CHARS = 8
+_DAY_CHARS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """
+    One thing to keep. ``quote`` is a sentence of ``message``, word for word; ``facts`` and ``narrative`` are what
+    a model made of it, empty where rules found it. ``kind`` decides its type and when it is a duplicate.
+    """
+
+    kind: Kind
+    title: str
+    quote: str
+    message: TranscriptMessage
+    confidence: float
+    context: str = ""
+    narrative: str = ""
+    facts: tuple[str, ...] = ()
+    is_observation: bool = False  # of a type that is none of the kinds: kept as an observation
+
+    @property
+    def content_type(self) -> str:
+        """The content type of its document."""
+        return "observation" if self.is_observation else content_type_of(self.kind)
+
+    @property
+    def merge_window_ms(self) -> int | None:
+        """See `clawmem.domain.capture.kinds.merge_window_ms`."""
+        return merge_window_ms(Kind.QUESTION if self.is_observation else self.kind)
+
+
+def note_of(finding: Finding) -> Note:
+    """A finding of the rules as a note: the sentence is title and quote."""
+    sentence = finding.sentence
+    return Note(
+        finding.kind,
+        title_of(sentence),
+        sentence,
+        finding.message,
+        confidence_of(finding.kind),
+        finding.context,
+    )
+
+
+def title_of(sentence: str) -> str:
+    """*sentence* without its full stop, cut between words to 80 characters."""
+    flat = sentence.strip().rstrip(".")
+    if len(flat) <= TITLE_CHARS:
+        return flat
+    return flat[: TITLE_CHARS - 1].rpartition(" ")[0].rstrip(",;:") + _ELLIPSIS
+
+
+def note_path(note: Note, session_id: str) -> str:
+    """Where a note lies in `COLLECTION`: ``agent/observations/<day>-<session>-<type>-<hash>.md``."""
+    name = source(note.message.id, note.quote)[:_HASH_CHARS]
+    return f"{OBSERVATIONS}/{_stem(note.message.at, session_id)}-{note.content_type}-{name}.md"
+
+
+def handoff_path(at: str, session_id: str) -> str:
+    """Where the handoff of a session lies: ``agent/handoffs/<day>-<session>.md``."""
+    return f"{HANDOFFS}/{_stem(at, session_id)}.md"
+
+
+def note_body(note: Note, session_id: str) -> str:
+    """The Markdown of a note: what it says, the sentence it comes from, and where that stands."""
+    parts = [f"# {note.title}"]
+    if note.narrative:
+        parts.append(note.narrative)
+    if note.facts:
+        parts.append("\n".join(f"- {fact}" for fact in note.facts))
+    if note.context:
+        parts.append(f"In answer to: {note.context}")
+    parts += [f"> {note.quote}", _said(note.message, session_id)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _said(message: TranscriptMessage, session_id: str) -> str:
+    day = f" on {message.at[:_DAY_CHARS]}" if message.at else ""
+    short = session_id[:_SESSION_CHARS]
+    return f"Said by the {message.speaker} in session {short}, transcript line {message.line}{day}."
+
+
+def _stem(at: str, session_id: str) -> str:
+    day = at[:_DAY_CHARS] or "undated"
+    letters = "".join(char for char in session_id if char.isalnum())[:_SESSION_CHARS] or "session"
+    return f"{day}-{letters}"

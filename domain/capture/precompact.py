@@ -1,0 +1,76 @@
+"""What a conversation should keep in mind when the client is about to shorten it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from clawmem.domain.capture.extraction import Finding, files_written, findings
+from clawmem.domain.capture.kinds import Kind
+from clawmem.ports.transcripts import Speaker, TranscriptMessage
+
+MESSAGES = 200  # the last ones
+QUESTION_MESSAGES = 20  # the last of those: older questions have been answered or forgotten
+DECISIONS = 15
+DECISION_CHARS = 150
+QUESTIONS = 10
+REQUEST_CHARS = 500
+FILES = 30
+SHORTEST_PATH, LONGEST_PATH = 10, 300
+
+FILE_NAME = "precompact-state.md"
+
+_WORD = re.compile(r"\w{4,}")
+
+
+def state_of(messages: Sequence[TranscriptMessage]) -> str:
+    """
+    The Markdown of what matters now: the last request, decisions, open questions and changed files.
+
+    Decisions that share words of more than three letters with the last request come first, later ones before
+    earlier ones among equals. Empty when there is nothing to keep.
+    """
+    recent = messages[-MESSAGES:]
+    found = list(findings(recent))
+    request = _last_request(recent)
+    sections = {
+        "Last User Request": [request] if request else [],
+        "Key Decisions This Session": _items(_decisions(found, request)),
+        "Open Questions / Unresolved": _items(_questions(found, recent)),
+        "Files Modified This Session": _items(_paths(recent)),
+    }
+    if not any(sections.values()):
+        return ""
+    parts = [f"## {heading}\n\n" + ("\n".join(lines) or "None.") for heading, lines in sections.items()]
+    return "\n\n".join(["# State before compaction", *parts]) + "\n"
+
+
+def _last_request(messages: Sequence[TranscriptMessage]) -> str:
+    prompts = (one.text for one in reversed(messages) if one.speaker is Speaker.USER and one.text)
+    return next(prompts, "")[:REQUEST_CHARS]
+
+
+def _decisions(found: Sequence[Finding], request: str) -> list[str]:
+    wanted = _words(request)
+    latest_first = [one.sentence for one in reversed(found) if one.kind is Kind.DECISION]
+    ranked = sorted(latest_first, key=lambda sentence: -len(wanted & _words(sentence)))
+    return [sentence[:DECISION_CHARS] for sentence in ranked[:DECISIONS]]
+
+
+def _questions(found: Sequence[Finding], messages: Sequence[TranscriptMessage]) -> list[str]:
+    recent = {message.line for message in messages[-QUESTION_MESSAGES:]}
+    asked = [one.sentence for one in found if one.kind is Kind.QUESTION and one.message.line in recent]
+    return asked[-QUESTIONS:]
+
+
+def _paths(messages: Sequence[TranscriptMessage]) -> list[str]:
+    fitting = (path for path in files_written(messages) if SHORTEST_PATH <= len(path) <= LONGEST_PATH)
+    return list(fitting)[-FILES:]
+
+
+def _items(texts: Sequence[str]) -> list[str]:
+    return [f"- {' '.join(text.split())}" for text in texts]
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.lower()))

@@ -1,0 +1,42 @@
+"""Prose as sentences: code, quotations and tables are not what somebody said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
+_NOT_SAID = re.compile(r"^[ \t]*(?:>|\|).*$", re.MULTILINE)
+_LIST_MARK = re.compile(
+    r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|^#{1,6}[ \t]+", re.MULTILINE
+)
+_BREAK = re.compile(r"\n[ \t]*\n|\n(?=\x00)")
+_END = re.compile(
+    r"(?<![\s(][a-zA-Z])(?<![\[])(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bca)(?<!\bz\.B)(?<!\betc)"
+    r"(?:[.!?。！？]+[\"')\]»”]*(?=\s)|[。！？])\s*"
+)
+_EMPHASIS = re.compile(r"\*\*|__")
+_BLANKS = re.compile(r"\s+")
+_ITEM = "\x00"
+
+
+def sentences(text: str) -> Iterator[str]:
+    """
+    The sentences of *text* in order, each on one line, without list marks and emphasis.
+
+    A list item, a heading and a paragraph end a sentence as a full stop does. Fenced code, quoted lines and
+    tables are left out.
+    """
+    said = _NOT_SAID.sub("", _FENCED.sub("\n\n", text.replace(_ITEM, "")))
+    for block in _BREAK.split(_LIST_MARK.sub(_ITEM, said)):
+        flat = _BLANKS.sub(" ", _EMPHASIS.sub("", block.replace(_ITEM, ""))).strip()
+        yield from _of_block(flat)
+
+
+def _of_block(block: str) -> Iterator[str]:
+    start = 0
+    for end in _END.finditer(block):
+        yield block[start : end.end()].strip()
+        start = end.end()
+    if rest := block[start:].strip():
+        yield rest

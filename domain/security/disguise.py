@@ -1,0 +1,82 @@
+"""
+Characters that hide or imitate others, and text with the disguise taken off.
+
+The tables are excerpts of Unicode's confusables (UTS 39): the letters that pass for Latin ones in common fonts.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import NamedTuple
+
+from clawmem.domain.security.patterns import Pattern
+
+ZERO_WIDTH = "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200d\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0"
+BIDI = "\u200e\u200f\u202a-\u202e\u2066-\u2069"
+TAGS = "\U000e0000-\U000e007f"  # a copy of ASCII that no font draws
+SELECTORS = "\U000e0100-\U000e01ef"  # 240 invisible values: a byte each
+
+INVISIBLE = Pattern(f"[{ZERO_WIDTH}{BIDI}{TAGS}{SELECTORS}\ufe00-\ufe0f]")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+
+CYRILLIC_LOOKALIKES = dict(
+    zip(
+        "авекмнорстухіјѕԁԛԝһӏьгпАВЕКМНОРСТУХІЈЅԌԚԜҺ",
+        "abekmhopctyxijsdqwhlbrnABEKMHOPCTYXIJSGQWH",
+        strict=True,
+    )
+)
+GREEK_LOOKALIKES = dict(zip("αβγεηικνορστυχωΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "abyenikvopstuxwABEZHIKMNOPTYX", strict=True))
+_LOOKALIKES = (
+    CYRILLIC_LOOKALIKES | GREEK_LOOKALIKES | {"ı": "i", "ɑ": "a", "ɡ": "g", "ⅼ": "l", "ǃ": "!", "⁄": "/"}
+)
+
+
+class Unmasked(NamedTuple):
+    """
+    Text in plain lower-case letters, and where each of its characters came from.
+
+    ``places`` has one entry more than ``text``: the offset in the original of every character, then its length.
+    """
+
+    text: str
+    places: range | list[int]
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Where the characters from *start* to *end* (exclusive) stood in the original."""
+        return self.places[start], self.places[end - 1] + 1 if end > start else self.places[start]
+
+
+def unmask(text: str) -> Unmasked:
+    """
+    *text* as a reader takes it in: no invisible characters, no marks, look-alikes as the Latin letters they imitate.
+
+    Compatibility forms (full-width, mathematical, circled) become plain, accents and case are dropped.
+    """
+    if text.isascii():
+        return Unmasked(text.lower(), range(len(text) + 1))
+    parts: list[str] = []
+    places: list[int] = []
+    done = 0
+    for match in _NOT_ASCII.finditer(text):
+        at = match.start()
+        plain = _plain(match[0])
+        parts += (text[done:at].lower(), plain)
+        places += (*range(done, at), *[at] * len(plain))
+        done = at + 1
+    parts.append(text[done:].lower())
+    places += range(done, len(text) + 1)
+    return Unmasked("".join(parts), places)
+
+
+@lru_cache(maxsize=4096)
+def _plain(character: str) -> str:
+    if INVISIBLE.compiled.match(character):
+        return ""
+    if character in _LOOKALIKES:
+        return _LOOKALIKES[character].lower()
+    decomposed = unicodedata.normalize("NFKD", character)
+    bare = "".join(part for part in decomposed if not unicodedata.combining(part))
+    return "".join(_LOOKALIKES.get(part, part) for part in bare).casefold()

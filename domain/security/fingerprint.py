@@ -1,0 +1,85 @@
+"""Known again: what was put before an assistant and comes back in its answer is not new and is not stored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from hashlib import blake2b
+
+from clawmem.domain.documents.tokens import words
+from clawmem.domain.security.escaping import unescape
+from clawmem.domain.security.patterns import Pattern
+
+SHINGLE = (
+    5  # words; decisions are often six or seven words long, and one changed word spoils as many shingles
+)
+ECHO = 0.5
+_HASH_BYTES = 8
+_TAG = Pattern(r"</?[a-z][a-z0-9-]*(?:\s[^<>\n]*)?>")
+_LIST_MARKER = Pattern(
+    r"^(?:[ \t]*(?:[>*+•–—-]|#{1,6}|\d{1,3}[.)]|\[[ xX]\])(?=\s|>|$))+", flags=re.MULTILINE
+)
+
+
+def fingerprint(text: str) -> frozenset[int]:
+    """
+    The hashes of every run of five words of *text*, and of every line that is shorter: 64 bits each, unsigned.
+
+    Tags, quotation marks, list markers, line breaks, punctuation and case leave no trace in it.
+    """
+    plain = _without_markers(text)
+    runs = {_hash(run) for run in _shingles(words(plain))}
+    short = {_hash(line) for line in map(words, plain.splitlines()) if 0 < len(line) < SHINGLE}
+    return frozenset(runs | short)
+
+
+def echo_share(text: str, injected: Collection[int]) -> float:
+    """
+    The share of the words of *text*, from 0 to 1, that stand in runs known from *injected*; 0 without words.
+
+    ``echo_share(text, fingerprint(text))`` is 1, and the share never falls when *injected* grows.
+    """
+    spoken = words(_without_markers(text))
+    if not spoken:
+        return 0.0
+    length = min(SHINGLE, len(spoken))
+    known = {place for place, run in enumerate(_shingles(spoken)) if _hash(run) in injected}
+    covered = {place + step for place in known for step in range(length)}
+    return len(covered) / len(spoken)
+
+
+def is_echo(text: str, injected: Collection[int], *, at_least: float = ECHO) -> bool:
+    """Whether *at_least* that share of the words of *text* comes back from what was *injected*."""
+    return echo_share(text, injected) >= at_least
+
+
+def to_bytes(hashes: Collection[int]) -> bytes:
+    """*hashes* in ascending order, eight big-endian bytes each: equal fingerprints are equal bytes."""
+    return b"".join(value.to_bytes(_HASH_BYTES, "big") for value in sorted(hashes))
+
+
+def from_bytes(packed: bytes) -> frozenset[int]:
+    """
+    The hashes that `to_bytes` packed.
+
+    Raises:
+        ValueError: the length is no multiple of eight.
+    """
+    if len(packed) % _HASH_BYTES:
+        raise ValueError(f"a fingerprint is a multiple of {_HASH_BYTES} bytes, not {len(packed)}")
+    starts = range(0, len(packed), _HASH_BYTES)
+    return frozenset(int.from_bytes(packed[start : start + _HASH_BYTES], "big") for start in starts)
+
+
+def _without_markers(text: str) -> str:
+    return _LIST_MARKER.compiled.sub("", unescape(_TAG.compiled.sub("\n", text)))
+
+
+def _shingles(spoken: list[str]) -> Iterator[list[str]]:
+    """Every run of five words, or all of them when they are fewer."""
+    last = max(len(spoken) - SHINGLE, 0)
+    return (spoken[start : start + SHINGLE] for start in range(last + 1) if spoken)
+
+
+def _hash(run: list[str]) -> int:
+    return int.from_bytes(blake2b(" ".join(run).encode(), digest_size=_HASH_BYTES).digest(), "big")

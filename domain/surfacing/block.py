@@ -1,0 +1,89 @@
+"""The block that a prompt carries: which elements, in which order, and in which words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from clawmem.domain.documents.tokens import token_count
+from clawmem.domain.surfacing.packing import SEPARATOR
+
+# Worded as a fact: a text that gives orders from outside of the conversation is taken for an attack by models.
+INSTRUCTION = (
+    "These notes come from the memory of the person who writes and are background that is already known here. "
+    "They may be out of date; what the person says now counts more."
+)
+MOST_RELATIONS = 10
+PLAIN_TYPE = "note"
+
+_INSTRUCTION = f"<instruction>{INSTRUCTION}</instruction>"
+INSTRUCTION_TOKENS = token_count(_INSTRUCTION)
+RELATIONS_FRAME = "<relationships>\n</relationships>"
+FACTS_FRAME = "<vault-facts>\n</vault-facts>"
+
+
+class Entry(NamedTuple):
+    """One memory as it is shown, cleaned already. ``written`` is a day: what is injected may be read again later."""
+
+    title: str
+    content_type: str
+    place: str
+    written: str = ""
+    text: str = ""
+
+
+class Edge(NamedTuple):
+    """A relation between two documents that are shown, by their titles."""
+
+    source: str
+    kind: str
+    target: str
+
+
+def entry_text(entry: Entry) -> str:
+    """Title, type unless it is a note, place and day on one line; the text below it."""
+    kind = "" if entry.content_type == PLAIN_TYPE else f" ({entry.content_type})"
+    head = f"**{entry.title}**{kind} {entry.place}"
+    dated = f"{head}, {entry.written}" if entry.written else head
+    return f"{dated}\n{entry.text}" if entry.text else dated
+
+
+def edge_line(edge: Edge) -> str:
+    """One relation as a line."""
+    return f"- {edge.source} --[{edge.kind}]--> {edge.target}"
+
+
+def block(
+    entries: Sequence[str],
+    relations: Sequence[str] = (),
+    facts: Sequence[str] = (),
+    *,
+    hint: str = "",
+    nudge: str = "",
+) -> str:
+    """
+    The whole block; empty where there are no *entries*, whatever else there is to say.
+
+    Every element opens and closes on a line of its own, so that a client that must cut it can cut between
+    lines; what has nothing in it is left out.
+    """
+    if not entries:
+        return ""
+    return "\n".join(
+        [
+            *([f"<vault-routing>{hint}</vault-routing>"] if hint else ()),
+            "<vault-context>",
+            _INSTRUCTION,
+            "<facts>",
+            SEPARATOR.join(entries),
+            "</facts>",
+            *_element("relationships", relations),
+            *_element("vault-facts", facts),
+            "</vault-context>",
+            *([f"<vault-nudge>{nudge}</vault-nudge>"] if nudge else ()),
+        ]
+    )
+
+
+def _element(name: str, lines: Sequence[str]) -> list[str]:
+    return [f"<{name}>", *lines, f"</{name}>"] if lines else []

@@ -1,0 +1,169 @@
+"""
+Which prompts nothing is looked up for.
+
+Everything here errs towards looking: a question that is skipped is lost, one that is asked for nothing costs a
+moment. So commands, greetings and heartbeats only count where the whole message is short and asks nothing, words
+are compared whole ("mapping" holds no "ping"), and whoever asks for a memory is never skipped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import StrEnum
+from functools import cache
+
+MOST_PROMPT = 10_000  # characters that are read of a prompt
+LEAST_PROMPT = 20  # characters of a statement; a question may be shorter
+LEAST_UNSPACED = 6  # the same in a script without spaces, where a character says more
+LEAST_QUESTION = 5
+MOST_BRIEF = 40  # characters up to which a greeting or a command is nothing else
+
+
+class Skip(StrEnum):
+    """Why nothing is looked up."""
+
+    EMPTY = "empty"
+    SLASH = "slash command"
+    HEARTBEAT = "heartbeat"
+    SHORT = "too short"
+    GREETING = "greeting"
+    COMMAND = "command"
+    AFFIRMATION = "affirmation"
+    CONTINUATION = "continuation"
+    EMOJI = "nothing but signs"
+    PROBE = "probe"
+    REPEATED = "asked a moment ago"
+
+
+HEARTBEATS = (
+    "heartbeat",
+    "health check",
+    "keepalive",
+    "keep-alive",
+    "status check",
+    "are you alive",
+    "still alive",
+    "ping",
+    "pong",
+)
+_WHOLE = {
+    Skip.AFFIRMATION: (
+        "yes|no|yep|nope|ok|okay|sure|fine|thanks|thank you|thx|ty|got it|understood|cool|nice|great|good"
+        "|perfect|awesome"
+    ),
+    Skip.CONTINUATION: "go ahead|continue|proceed|do it|start|begin|next",
+    Skip.PROBE: "ping|pong|test|debug",
+}
+_BEGINNING = {
+    Skip.GREETING: (
+        "hi|hello|hey|good morning|good afternoon|good evening|good night|greetings|yo|sup|howdy|what's up"
+    ),
+    Skip.COMMAND: "run|build|test|ls|cd|git|npm|pip|docker|curl|cat|grep|find|make|sudo|bun|node|deno",
+}
+_MEMORY = (
+    r"remember|recall|forgot|memory|memories|last time|before|previously|earlier|yesterday|ago"
+    r"|my (?:name|email|phone|address|birthday|preference)s?|what did (?:i|we)|did i (?:tell|say|mention)"
+)
+_ASKS = r"why|what|when|where|who|whom|whose|which|how"
+
+# What a gateway puts before a person's words: when it came, which timer sent it, from whom.
+_PREFIX = re.compile(
+    r"\s*(?:\[(?:cron:|[^\]\n]*\d{1,2}:\d{2})[^\]\n]*\]"
+    r"|[A-Z][\w ]{0,40}\(untrusted metadata\):\s*```(?:json)?\n.*?\n```"
+    r"|System:[^\n]*\n)",
+    re.DOTALL,
+)
+_SLASH = re.compile(r"/[\w:-]*(?:\s|$)")  # a path has a second slash
+
+
+def without_prefixes(prompt: str) -> str:
+    """*prompt* without what a gateway put before it, stripped, and at most `MOST_PROMPT` characters of it."""
+    text = prompt[:MOST_PROMPT]
+    while found := _PREFIX.match(text):
+        text = text[found.end() :]
+    return text.strip()
+
+
+def why_skip(
+    prompt: str,
+    *,
+    least: int = LEAST_PROMPT,
+    heartbeats: Sequence[str] = (),
+    with_heartbeats: bool = False,
+) -> Skip | None:
+    """
+    Why nothing is looked up for *prompt*; ``None`` when something is.
+
+    Args:
+        least: Characters of the shortest statement that is looked up.
+        heartbeats: Further signs of a heartbeat, which count in messages of any length.
+        with_heartbeats: Whether heartbeats are looked up like everything else.
+    """
+    text = without_prefixes(prompt)
+    if not text:
+        return Skip.EMPTY
+    if _SLASH.match(text):
+        return Skip.SLASH
+    if not with_heartbeats and is_heartbeat(text, heartbeats):
+        return Skip.HEARTBEAT
+    if asks_for_memory(text):
+        return None
+    return _short(text, LEAST_QUESTION) or _said(text) or _short(text, least)
+
+
+def is_heartbeat(text: str, further: Sequence[str] = ()) -> bool:
+    """Whether a program asks whether anybody is there: a brief message with such words, or any with *further* ones."""
+    own = (_any_of("|".join(map(re.escape, HEARTBEATS))).search(text)) is not None
+    return (own and (_is_brief(text) or _is_whole(text, "|".join(HEARTBEATS)))) or any(
+        word.strip().lower() in text.lower() for word in further if word.strip()
+    )
+
+
+def asks_for_memory(text: str) -> bool:
+    """Whether *text* speaks of what was before: such a prompt is never skipped."""
+    return _any_of(_MEMORY).search(text) is not None
+
+
+def _said(text: str) -> Skip | None:
+    if not any(character.isalnum() for character in text):
+        return Skip.EMOJI
+    whole = (reason for reason, these in _WHOLE.items() if _is_whole(text, these))
+    begun = (reason for reason, these in _BEGINNING.items() if _begins(text, these) and _is_brief(text))
+    return next(whole, None) or next(begun, None)
+
+
+def _short(text: str, least: int) -> Skip | None:
+    if _holds_unspaced(text):
+        return Skip.SHORT if len(text) < min(least, LEAST_UNSPACED) and not _asks(text) else None
+    is_short = len(text) < least and (not _asks(text) or len(text) < LEAST_QUESTION)
+    return Skip.SHORT if is_short else None
+
+
+def _holds_unspaced(text: str) -> bool:
+    if text.isascii():
+        return False
+    from clawmem.domain.documents.tokens import is_unspaced  # compiles for milliseconds, mostly for nothing
+
+    return any(map(is_unspaced, text))
+
+
+def _is_brief(text: str) -> bool:
+    return len(text) <= MOST_BRIEF and not _asks(text)
+
+
+def _asks(text: str) -> bool:
+    return "?" in text or "？" in text or _any_of(_ASKS).search(text) is not None
+
+
+def _is_whole(text: str, these: str) -> bool:
+    return re.fullmatch(rf"(?:{these})[.!?\s]*", text, re.IGNORECASE) is not None
+
+
+def _begins(text: str, these: str) -> bool:
+    return re.match(rf"(?:{these})(?!\w)", text, re.IGNORECASE) is not None
+
+
+@cache
+def _any_of(these: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{these})(?!\w)", re.IGNORECASE)

@@ -1,0 +1,31 @@
+"""What may never be put before a model unasked, however well it matches."""
+
+from __future__ import annotations
+
+import re
+
+HIDDEN = ("_PRIVATE/", "experiments/", "_clawmem/")
+MACHINE_MADE = "_clawmem/"
+# What a machine wrote down is mostly about its own work. These few kinds are what the person settled.
+SETTLED = frozenset({"decision", "preference", "antipattern"})
+LEAST_TEXT = 10  # characters
+
+# An assistant that says it knows nothing: stored once, it would be repeated for ever.
+_DENIAL = re.compile(
+    r"(?:don't|do not) have any (?:information|data|memory|memories|records?)|\bnot sure about\b"
+    r"|(?:don't|do not) (?:recall|remember)\b|no relevant memories found|(?:don't|do not) have access to",
+    re.IGNORECASE,
+)
+
+
+def is_hidden(display_path: str, content_type: str) -> bool:
+    """Whether a document lies where nothing is taken from; settled things of a machine's own are."""
+    if not any(part in display_path for part in HIDDEN):
+        return False
+    settled = content_type in SETTLED and display_path.startswith(MACHINE_MADE)
+    return not settled or any(part in display_path for part in HIDDEN if part != MACHINE_MADE)
+
+
+def is_noise(text: str) -> bool:
+    """Whether a text says nothing: it is too short, or an assistant's word that it knows nothing."""
+    return len(text.strip()) < LEAST_TEXT or _DENIAL.search(text) is not None

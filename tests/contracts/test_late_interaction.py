@@ -1,0 +1,103 @@
+"""Late interaction: the reference in memory, the static vectors, and those with a memory for hardly any word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clawmem.adapters.memory.late_interaction import ExactWords
+from clawmem.adapters.models.static import StaticEmbedder
+from clawmem.adapters.models.static_words import StaticWords
+from clawmem.contracts.late_interaction import LateInteractionContract
+from clawmem.ports.errors import EmbeddingError
+
+
+class TestExactWords(LateInteractionContract):
+    @pytest.fixture
+    def late(self) -> ExactWords:
+        return ExactWords()
+
+
+class TestStaticWords(LateInteractionContract):
+    @pytest.fixture
+    def late(self) -> StaticWords:
+        return StaticWords()
+
+
+class TestStaticWordsThatForget(LateInteractionContract):
+    """The vocabulary is begun anew with almost every comparison."""
+
+    @pytest.fixture
+    def late(self) -> StaticWords:
+        return StaticWords(most_words=2)
+
+
+def kept(late: StaticWords) -> tuple[int, int]:
+    """How many words are known, and how many rows of vectors there are."""
+    return len(late._vocabulary._number), len(late._vocabulary.vectors)
+
+
+def test_what_means_the_same_is_near() -> None:
+    """A synonym is nearer than anything else, and less near than the word itself."""
+    late = StaticWords()
+    for word, synonym, other in (
+        ("car", "automobile", "tomato"),
+        ("doctor", "physician", "gravel"),
+        ("bought", "purchased", "whistle"),
+    ):
+        ((same,), (near,), (far,)) = late.compare([word], [[word], [synonym], [other]]).nearest
+        assert far + 0.3 < near < same
+
+
+def test_words_that_are_everywhere_weigh_little() -> None:
+    """A rare word tells more than a frequent one, without any corpus to count in."""
+    (the, kettle) = StaticWords().compare(["the", "kettle"], []).weights
+
+    assert kettle > 2 * the
+
+
+def test_words_without_a_vector_weigh_alike() -> None:
+    """Where nothing is known of any word none weighs more than another, and none is near."""
+
+    class Ignorant(StaticEmbedder):
+        def token_sums(self, texts):  # type: ignore[no-untyped-def]
+            return super().token_sums(texts) * 0
+
+    matches = StaticWords(Ignorant()).compare(["kettle", "steam"], [["kettle"], []])
+
+    assert matches.weights == (0.5, 0.5)
+    assert matches.nearest == ((0.0, 0.0), (0.0, 0.0))
+
+
+def test_a_word_is_learned_once() -> None:
+    """Words that were met keep their vectors, each one row beside that of the text without words."""
+    late = StaticWords()
+    for _ in range(3):
+        late.compare(["kettle", "steam"], [["steam", "spout"], ["kettle"]])
+
+    assert kept(late) == (3, 4)
+
+
+def test_the_vocabulary_is_begun_anew() -> None:
+    """Beyond the limit everything is forgotten, before the next words are learned; answers stay the same."""
+    late = StaticWords(most_words=4)
+    first = late.compare(["kettle"], [["steam", "spout", "whistle", "water"]])
+    assert kept(late) == (5, 6)
+
+    late.compare(["bee"], [["honey"]])
+
+    assert kept(late) == (2, 3)
+    assert late.compare(["kettle"], [["steam", "spout", "whistle", "water"]]) == first
+
+
+def test_nothing_is_opened_before_the_first_comparison(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the vectors it can be made, and says with the first comparison what is missing."""
+    monkeypatch.setattr("clawmem.adapters.models.static._package", lambda: tmp_path)
+    late = StaticWords()
+
+    with pytest.raises(EmbeddingError, match="cannot be loaded"):
+        late.compare(["kettle"], [["steam"]])
+    assert late.compare([], [["steam"]]).nearest == ((),)

@@ -1,0 +1,318 @@
+"""A reranker and a generator that go wrong, seen from ``clawmem query``: the answer in time, and nothing wrong kept."""
+
+from __future__ import annotations
+
+import gc
+import json
+import math
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from threading import enumerate as enumerate_threads
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+from bad_servers import EVERYWHERE
+from scripted_server import Answer, Asked, Said, ScriptedServer, message, said, scripted, well_behaved
+from typer.testing import Result
+
+from clawmem.adapters.http import generator as generator_module
+from clawmem.adapters.http import reranker as reranker_module
+from clawmem.app.services.retrieval.stages.expand import EXPANSION, expand
+from clawmem.app.services.retrieval.stages.rerank import PURPOSE, RERANKER, rerank
+
+if TYPE_CHECKING:
+    from tests.faults.conftest import World
+
+pytestmark = [
+    pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http"),
+    # A request that is left to itself may open a connection after its command has closed all: a process that
+    # ends closes it, these commands run in a process that goes on.
+    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
+]
+
+Invoke = Callable[..., Result]
+
+TIMEOUT_S = 0.6
+SLACK_S = 2.5  # a command has more to do than to ask, and the machine may be busy
+QUESTION = "which beast lives in the mountains or on the plain"
+
+NOTES = {
+    "zebra.md": "# Zebra\n\nStripes of the plain, and the plain lies before the mountains.\n",
+    "yak.md": "# Yak\n\nA yak of the mountains.\n",
+    "gnu.md": "# Gnu\n\nHerd animals of the plain, gnu after gnu.\n",
+    "ship.md": "# Ship\n\nIt lies in the harbour.\n",
+}
+
+MOODS = (
+    "slow",
+    "dripping",
+    "closed mid-stream",
+    "hangs up",
+    "500",
+    "503 loading",
+    "429 seconds",
+    "429 nonsense",
+    "401",
+    "HTML",
+    "empty",
+    "truncated JSON",
+    "no field of it",
+    "error in a success",
+)
+
+
+def scoring(scores: Callable[[list[str]], list[Any]]) -> Answer:
+    """A reranker that gives its documents these scores, numbered from 0."""
+
+    def answer(asked: Asked) -> Said:
+        if asked.path != "/v1/rerank":
+            return well_behaved(asked)
+        given = scores(asked.body["documents"])
+        return said({"results": [{"index": n, "relevance_score": one} for n, one in enumerate(given)]})
+
+    return answer
+
+
+def writing(text: Any) -> Answer:
+    """A generator that always writes the same."""
+    return lambda asked: said(message(text)) if asked.path == "/v1/chat/completions" else well_behaved(asked)
+
+
+def numbered_twice(asked: Asked) -> Said:
+    """A reranker that scores its first document again and again."""
+    if asked.path != "/v1/rerank":
+        return well_behaved(asked)
+    return said({"results": [{"index": 0, "relevance_score": 1.0} for _ in asked.body["documents"]]})
+
+
+SCORES: dict[str, Answer] = {
+    "NaN": scoring(lambda texts: [math.nan, *[1.0] * (len(texts) - 1)]),
+    "null": scoring(lambda texts: [None] * len(texts)),
+    "infinite": scoring(lambda texts: [math.inf, *[1.0] * (len(texts) - 1)]),
+    "words": scoring(lambda texts: ["high"] * len(texts)),
+    "one too few": scoring(lambda texts: [1.0] * (len(texts) - 1)),
+    "one too many": scoring(lambda texts: [1.0] * (len(texts) + 1)),
+    "none": scoring(lambda texts: []),
+    "numbered twice": numbered_twice,
+}
+TEXTS: dict[str, Answer] = {
+    "says nothing": writing(""),
+    "no text": writing(None),
+    "babbles": writing("Certainly! I would be glad to help you with that."),
+    "of something else": writing("lex: quarterly tax report\nvec: how taxes are declared\n"),
+}
+
+GOOD_RERANKER = scoring(lambda texts: [6.0 if "gnu" in text else -6.0 for text in texts])
+GOOD_GENERATOR = writing("lex: beast harbour ship\n")
+
+
+class Helper(NamedTuple):
+    """A role that a server may play in ``query``: how it is named to a person, to the settings and to the vault."""
+
+    leg: str
+    variable: str
+    purpose: str
+    good: Answer
+    bad: dict[str, Answer]
+
+
+RERANKS = Helper(RERANKER, "CLAWMEM_RERANK_URL", PURPOSE, GOOD_RERANKER, SCORES)
+WRITES = Helper(EXPANSION, "CLAWMEM_LLM_URL", EXPANSION, GOOD_GENERATOR, TEXTS)
+HELPERS = (RERANKS, WRITES)
+CASES = [
+    pytest.param(helper, answer, id=f"{helper.leg}: {name}")
+    for helper in HELPERS
+    for name, answer in {**{name: EVERYWHERE[name][0] for name in MOODS}, **helper.bad}.items()
+]
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
+    """A server; nobody waits for it for long."""
+    # The command line has no way to say how long.
+    monkeypatch.setitem(rerank.__kwdefaults__ or {}, "deadline_s", TIMEOUT_S)
+    monkeypatch.setitem(expand.__kwdefaults__ or {}, "deadline_s", TIMEOUT_S)
+    monkeypatch.setattr(reranker_module, "NAMING_TIMEOUT_S", TIMEOUT_S)
+    monkeypatch.setattr(generator_module, "NAMING_TIMEOUT_S", TIMEOUT_S)
+    with scripted(well_behaved) as server:
+        yield server
+        let_requests_end()
+
+
+@pytest.fixture
+def command(world: World, invoke: Invoke) -> Invoke:
+    """The command line over a few notes with vectors."""
+    for name, text in NOTES.items():
+        world.write(name, text)
+    world.update()
+    assert invoke("embed").exit_code == 0
+    return invoke
+
+
+def let_requests_end() -> None:
+    """Wait for requests that were left to themselves: none may meet a server in another mood than it asked."""
+    while requests := [thread for thread in enumerate_threads() if thread.name == "model-request"]:
+        for thread in requests:
+            thread.join(2 * TIMEOUT_S)
+        time.sleep(0.02)  # a connection that broke off is tried once more
+    gc.collect()  # here, so that no other test is told of what they left open
+
+
+class Told(NamedTuple):
+    """What ``query`` said."""
+
+    files: list[str]
+    scores: list[float]
+    degraded: dict[str, str]
+    stderr: str
+    seconds: float
+
+
+def ask(command: Invoke, question: str = QUESTION) -> Told:
+    """Ask on the command line, with an explanation."""
+    began = time.monotonic()
+    result = command("--json", "query", question, "--explain")
+    took = time.monotonic() - began
+    let_requests_end()
+    assert result.exit_code == 0, result.stderr
+    answer = json.loads(result.stdout)
+    results = answer["results"]
+    return Told(
+        [one["file"].rpartition("/")[2] for one in results],
+        [one["score"] for one in results],
+        answer["trace"]["degraded"],
+        result.stderr,
+        took,
+    )
+
+
+def kept(world: World) -> dict[str, int]:
+    """How many answers of models are remembered, by what they are for."""
+    return world.vault.answers.counts()
+
+
+@pytest.mark.parametrize(("helper", "bad"), CASES)
+def test_every_mood(
+    command: Invoke,
+    server: ScriptedServer,
+    world: World,
+    monkeypatch: pytest.MonkeyPatch,
+    helper: Helper,
+    bad: Answer,
+) -> None:
+    """The answer is in time the one without the model, says so, and keeps nothing; a good server then helps."""
+    alone = ask(command)
+    monkeypatch.setenv(helper.variable, server.url)
+    server.answer = bad
+
+    told = ask(command)
+
+    assert told.seconds < TIMEOUT_S + SLACK_S
+    assert (told.files, told.scores) == (alone.files, alone.scores)
+    assert told.degraded.keys() == {helper.leg}
+    assert told.stderr.startswith(f"degraded: {helper.leg}: ")
+    assert kept(world) == {}
+
+    server.answer = helper.good
+    helped = ask(command)
+    assert helped.degraded == {}
+    assert (helped.files, helped.scores) != (alone.files, alone.scores)
+    assert kept(world).keys() == {helper.purpose}
+
+
+@pytest.mark.parametrize("helper", HELPERS, ids=[helper.leg for helper in HELPERS])
+def test_an_absent_server(
+    command: Invoke, server: ScriptedServer, world: World, monkeypatch: pytest.MonkeyPatch, helper: Helper
+) -> None:
+    """A server that is not there costs no time; the answer names its address."""
+    alone = ask(command)
+    monkeypatch.setenv(helper.variable, server.url)
+    server.close()
+
+    told = ask(command)
+
+    assert told.seconds < SLACK_S
+    assert (told.files, told.scores) == (alone.files, alone.scores)
+    assert server.url in told.degraded[helper.leg]
+    assert kept(world) == {}
+
+
+@pytest.mark.parametrize("score", [0.0, 3.0, -40.0])
+def test_a_reranker_of_constants(
+    command: Invoke, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch, score: float
+) -> None:
+    """One that says the same of everything leaves the order and the scores as they were."""
+    alone = ask(command)
+    monkeypatch.setenv(RERANKS.variable, server.url)
+    server.answer = scoring(lambda texts: [score] * len(texts))
+
+    told = ask(command)
+
+    assert (told.files, told.degraded) == (alone.files, {})
+    assert told.scores == pytest.approx(alone.scores)
+
+
+def test_both_are_slow(
+    command: Invoke, server: ScriptedServer, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each has its own deadline, one after the other, and each is named."""
+    alone = ask(command)
+    for helper in HELPERS:
+        monkeypatch.setenv(helper.variable, server.url)
+    server.answer = EVERYWHERE["slow"][0]
+
+    told = ask(command)
+
+    assert told.seconds < 2 * TIMEOUT_S + SLACK_S
+    assert (told.files, told.scores) == (alone.files, alone.scores)
+    assert told.degraded.keys() == {RERANKER, EXPANSION}
+    assert kept(world) == {}
+
+
+def test_what_a_good_server_said_outlives_it(
+    command: Invoke, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same question again is answered as before while the server fails everything but saying what it serves."""
+    for helper in HELPERS:
+        monkeypatch.setenv(helper.variable, server.url)
+
+    def good(asked: Asked) -> Said:
+        return (GOOD_RERANKER if asked.path == "/v1/rerank" else GOOD_GENERATOR)(asked)
+
+    server.answer = good
+    first = ask(command)
+    asked_first = len(server.questions())
+    server.answer = EVERYWHERE["500"][0]
+
+    again = ask(command)
+
+    assert (again.files, again.scores, again.degraded) == (first.files, first.scores, {})
+    assert len(server.questions()) == asked_first == 2
+
+
+def test_a_server_that_fails_in_between(
+    command: Invoke, server: ScriptedServer, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of several batches the first is kept, and right; the order is that of no model until all are read."""
+    for n in range(6):
+        world.write(f"more{n}.md", f"# More {n}\n\nThe beast number {n} of the plain.\n")
+    world.update()
+    assert command("embed").exit_code == 0
+    alone = ask(command)
+    monkeypatch.setenv(RERANKS.variable, server.url)
+
+    def once(asked: Asked) -> Said:
+        first = len(server.questions("/v1/rerank")) <= 1
+        return GOOD_RERANKER(asked) if first else EVERYWHERE["500"][0](asked)
+
+    server.answer = once
+    told = ask(command)
+    read = server.questions("/v1/rerank")[0]["documents"]
+
+    assert (told.files, told.scores) == (alone.files, alone.scores)
+    assert kept(world) == {PURPOSE: len(read)}
+    server.asked.clear()
+    server.answer = GOOD_RERANKER
+    assert ask(command).degraded == {}
+    assert not set(read) & {text for one in server.questions("/v1/rerank") for text in one["documents"]}

@@ -1,0 +1,298 @@
+"""The context-surfacing hook as a client calls it, and the verbs around it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clawmem.app.hooks.surfacing_choices import chosen_in
+from clawmem.app.hooks.topics import Topics
+from clawmem.domain.surfacing.profiles import ThresholdMode
+from clawmem.ports.errors import InvalidInput
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+QUESTION = "Where do login sessions live, and for how many days?"
+
+# What none of it may cost: these alone take longer than a prompt that nothing is looked up for.
+NEVER_ON_A_HOOK = {"pydantic", "typer", "click", "rich", "dependency_injector", "asyncio", "httpx", "ruamel"}
+ONLY_BY_MEANING = {"numpy", "tokenizers"}
+ONLY_WITH_A_LOOK = {"dataclasses", "inspect", "hashlib", "datetime", "clawmem.ports.records"}
+
+
+@pytest.fixture
+def hook(environ: dict[str, str], home: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Call the hook as a process of its own, with an event."""
+
+    def call(prompt: str, session: str = "s1", **extra: Any) -> subprocess.CompletedProcess[str]:
+        code = (
+            "import sys; sys.argv = ['clawmem', 'hook', 'context-surfacing']\n"
+            "import os; leave = os._exit\n"
+            "os._exit = lambda code: (print(*sys.modules, file=sys.stderr, flush=True), leave(code))\n"
+            "from clawmem.app.cli.main import main; main()"
+        )
+        env = {**environ, **{k: v for k, v in extra.items() if k.isupper()}}
+        fields = {k: v for k, v in extra.items() if not k.isupper()}
+        event = {"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": prompt, **fields}
+        return subprocess.run(
+            [sys.executable, "-c", code],
+            check=False,
+            capture_output=True,
+            text=True,
+            cwd=home,
+            env=env,
+            input=json.dumps(event),
+        )
+
+    return call
+
+
+def context_of(done: subprocess.CompletedProcess[str]) -> str:
+    """What a client adds to the prompt."""
+    assert done.returncode == 0, done.stderr
+    context: str = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    return context
+
+
+def spent(run: Run) -> list[dict[str, Any]]:
+    """What ``budget`` says."""
+    found: list[dict[str, Any]] = json.loads(run("budget", "--json").stdout)
+    return found
+
+
+class TestAPrompt:
+    """One event, one answer."""
+
+    @pytest.mark.parametrize("profile", ["speed", "balanced", "deep"])
+    def test_it_carries_what_the_vault_knows(self, run: Run, hook: Run, notes: Path, profile: str) -> None:
+        """The sentence that answers is in what the client adds, whichever profile is chosen."""
+        run("bootstrap", notes)
+
+        context = context_of(hook(QUESTION, CLAWMEM_PROFILE=profile))
+
+        assert "Login sessions live in Redis for 14 days." in context
+        assert context.startswith("<vault-context>\n<instruction>")
+
+    @pytest.mark.parametrize(
+        ("prompt", "fields"),
+        [
+            ("hi", {}),
+            ("/compact", {}),
+            ("git status", {}),
+            ("", {}),
+            (QUESTION, {"agent_id": "a1"}),
+            (QUESTION, {"source": "loop_wakeup"}),
+        ],
+    )
+    def test_silence(self, run: Run, hook: Run, notes: Path, prompt: str, fields: dict[str, str]) -> None:
+        """Greetings, commands, subagents and timers get nothing."""
+        run("bootstrap", notes)
+
+        assert context_of(hook(prompt, **fields)) == ""
+
+    def test_without_a_vault(self, hook: Run, home: Path) -> None:
+        """Nothing is said, and nothing is made."""
+        assert context_of(hook(QUESTION)) == ""
+        assert not (home / ".cache" / "clawmem").exists()
+
+    def test_the_same_again_is_silent(self, run: Run, hook: Run, notes: Path) -> None:
+        """A prompt that was answered a moment ago is in the conversation already; another session has not seen it."""
+        run("bootstrap", notes)
+
+        assert context_of(hook(QUESTION))
+        assert not context_of(hook(QUESTION))
+        assert context_of(hook(QUESTION, CLAWMEM_HOOK_DEDUP_WINDOW_SEC="0"))
+        assert context_of(hook(QUESTION, session="s2"))
+
+    def test_turns_are_counted(self, run: Run, hook: Run, notes: Path) -> None:
+        """Skipped prompts count as prompts and not as blocks."""
+        run("bootstrap", notes)
+        for prompt in ("hi", QUESTION, "ok thanks"):
+            hook(prompt)
+
+        (found,) = spent(run)
+
+        assert (found["session_id"], found["prompts"], found["blocks"]) == ("s1", 3, 1)
+        assert 0 < found["tokens"] <= 800
+
+    def test_telemetry_off(self, run: Run, hook: Run, notes: Path, home: Path) -> None:
+        """Who wants nothing written down gets the block all the same, and no row."""
+        run("bootstrap", notes)
+        with (home / ".config/clawmem/config.yaml").open("a", encoding="utf-8") as file:
+            file.write("telemetry: false  # mine\n")
+
+        assert context_of(hook(QUESTION))
+        hook("hi")
+
+        assert spent(run) == []
+
+
+class TestWhatItCosts:
+    """Modules, not milliseconds: they are the same on every machine."""
+
+    def test_a_prompt_that_nothing_is_looked_up_for(self, run: Run, hook: Run, notes: Path) -> None:
+        """It pays for the gate and one row."""
+        run("bootstrap", notes)
+
+        loaded = set(hook("hi").stderr.split())
+
+        assert not loaded & (NEVER_ON_A_HOOK | ONLY_BY_MEANING | ONLY_WITH_A_LOOK)
+        assert {name for name in loaded if name.startswith("clawmem.adapters.")} == {
+            "clawmem.adapters.sqlite",
+            "clawmem.adapters.sqlite.silent_turn",
+        }
+
+    def test_speed(self, run: Run, hook: Run, notes: Path) -> None:
+        """Words need no model."""
+        run("bootstrap", notes)
+
+        loaded = set(hook(QUESTION, CLAWMEM_PROFILE="speed").stderr.split())
+
+        assert not loaded & (NEVER_ON_A_HOOK | ONLY_BY_MEANING)
+
+    def test_balanced(self, run: Run, hook: Run, notes: Path) -> None:
+        """Meaning needs one, and still none of what the other doors bring along."""
+        run("bootstrap", notes)
+
+        loaded = set(hook(QUESTION).stderr.split())
+
+        assert loaded >= ONLY_BY_MEANING
+        assert not loaded & NEVER_ON_A_HOOK
+
+
+class TestFaults:
+    """Whatever the vault is, a client gets JSON."""
+
+    def test_a_vault_that_is_none(self, hook: Run, home: Path) -> None:
+        """A file of another kind is left as it is."""
+        vault = home / "other.sqlite"
+        vault.write_text("not a vault at all, " * 100, "utf-8")
+
+        for prompt in ("hi", QUESTION):
+            assert context_of(hook(prompt, INDEX_PATH=str(vault))) == ""
+
+        assert vault.read_text("utf-8") == "not a vault at all, " * 100
+
+    def test_a_vault_that_is_being_written(self, run: Run, hook: Run, notes: Path, home: Path) -> None:
+        """Somebody who writes for long keeps nobody from reading; only the row is lost."""
+        run("bootstrap", notes)
+        import apsw
+
+        writer = apsw.Connection(str(home / ".cache/clawmem/index.sqlite"))
+        writer.execute("begin immediate; update documents set access_count = 1")
+        try:
+            assert "Redis for 14 days" in context_of(hook(QUESTION))
+            assert context_of(hook("hi")) == ""
+        finally:
+            writer.execute("rollback")
+            writer.close()
+        assert spent(run) == []
+
+
+class TestFocus:
+    """The topic of a session."""
+
+    def test_set_show_clear(self, run: Run) -> None:
+        """A topic is kept by session until it is cleared."""
+        assert run("focus", "set", "login", "sessions", "--session-id", "s1").stdout == "login sessions\n"
+        assert run("focus", "show", "--session-id", "s1").stdout == "login sessions\n"
+        assert json.loads(run("focus", "show", "--session-id", "s2", "--json").stdout)["topic"] is None
+        run("focus", "clear", "--session-id", "s1")
+        assert "no topic" in run("focus", "show", "--session-id", "s1").stdout
+
+    def test_bad_input(self, run: Run) -> None:
+        """A topic that is too long, and a session that nobody named, are refused."""
+        for arguments in (("set", "x" * 257, "--session-id", "s1"), ("show",)):
+            refused = run("focus", *arguments)
+            assert refused.returncode == 2
+            assert refused.stderr.count("\n") == 1
+
+    def test_a_session_leads_nowhere(self, tmp_path: Path) -> None:
+        """An id that looks like a path is only a name."""
+        Topics(tmp_path / "topics").set("../../up", "tea")
+
+        assert [path.name for path in (tmp_path / "topics").iterdir()] == ["______up.focus"]
+        assert Topics(tmp_path / "topics").get("../../up") == "tea"
+
+    @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"x" * 300, b"a\x00b", b"  \n"])
+    def test_a_file_that_holds_no_topic(self, tmp_path: Path, content: bytes) -> None:
+        """What cannot be a topic is as good as none."""
+        (tmp_path / "s1.focus").write_bytes(content)
+
+        assert Topics(tmp_path).get("s1") == ""
+        with pytest.raises(InvalidInput):
+            Topics(tmp_path).set("s1", " ")
+
+
+class TestSurface:
+    """The same without a client."""
+
+    def test_for_a_prompt(
+        self, run: Run, hook: Run, notes: Path, environ: dict[str, str], home: Path
+    ) -> None:
+        """The block stands on standard output as it is; a greeting prints nothing; neither is anybody's turn."""
+        run("bootstrap", notes)
+
+        def surfaced(prompt: str) -> subprocess.CompletedProcess[str]:
+            command = [sys.executable, "-m", "clawmem", "surface", "--context", "--stdin"]
+            return subprocess.run(
+                command, check=False, capture_output=True, text=True, input=prompt, env=environ, cwd=home
+            )
+
+        assert surfaced(QUESTION).stdout.startswith("<vault-context>\n")
+        assert (surfaced("hi").stdout, surfaced("hi").returncode) == ("", 0)
+        assert spent(run) == []
+
+    def test_one_of_two(self, run: Run) -> None:
+        """It has to be said for what."""
+        assert run("surface", "--stdin").returncode == 2
+        assert run("surface", "--context").returncode == 2
+
+
+class TestChoices:
+    """What the light reading of environment and config file makes of them."""
+
+    def test_the_usual(self, tmp_path: Path) -> None:
+        """Nothing said is the default of everything."""
+        chosen = chosen_in({"HOME": str(tmp_path), "CLAWMEM_CONFIG_DIR": str(tmp_path)})
+
+        assert (chosen.profile, chosen.mode) == ("balanced", ThresholdMode.ADAPTIVE)
+        assert (chosen.dedupe_s, chosen.nudge_interval) == (600, 15)
+        assert (chosen.recall_days, chosen.receipt_days) == (90, 30)
+
+    def test_plain_lines(self, tmp_path: Path) -> None:
+        """Top-level scalars count, with their comments and quotes; what is nested does not."""
+        (tmp_path / "config.yaml").write_text(
+            "profile: 'speed'  # fast\nreceipts: false\nretention_days: 7\nlifecycle:\n  embedder: no\n"
+            "collections: {profile: deep}\nembedder: static\nread_only: true\n",
+            "utf-8",
+        )
+
+        chosen = chosen_in({"CLAWMEM_CONFIG_DIR": str(tmp_path)})
+
+        assert (chosen.profile, chosen.embedder) == ("speed", "static")
+        assert (chosen.recall_days, chosen.receipt_days) == (7, 0)
+        assert not chosen.remembers
+
+    def test_the_environment_wins(self, tmp_path: Path) -> None:
+        """A variable counts more than the file; one that cannot be read counts as none."""
+        (tmp_path / "config.yaml").write_text("profile: speed\n", "utf-8")
+        chosen = chosen_in(
+            {
+                "CLAWMEM_CONFIG_DIR": str(tmp_path),
+                "CLAWMEM_PROFILE": "deep",
+                "CLAWMEM_NUDGE_INTERVAL": "often",
+                "CLAWMEM_HEARTBEAT_PATTERNS": "tick,tock",
+                "CLAWMEM_DISABLE_HEARTBEAT_SUPPRESSION": "true",
+            }
+        )
+
+        assert (chosen.profile, chosen.nudge_interval) == ("deep", 15)
+        assert chosen.heartbeats == ("tick", "tock")
+        assert chosen.with_heartbeats

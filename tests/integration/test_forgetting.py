@@ -1,0 +1,139 @@
+"""What a vault lets go: what models said long ago, and the relations of what was forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+from clawmem.adapters.memory.clock import START_MS, ManualClock
+from clawmem.adapters.memory.vault import MemoryVault
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.system.clock import SystemClock
+from clawmem.app.services.indexing.publish import withdraw
+from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.retrieval.recalls import ANSWERS_FORGOTTEN_AT_ONCE, Recalls, Retention
+from clawmem.app.services.retrieval.trace import Trace
+from clawmem.contracts.samples import save
+from clawmem.domain.documents.times import iso_utc
+from clawmem.ports.records import InactiveReason
+from clawmem.ports.relations import Relation, RelationKind
+from clawmem.ports.vault import Vault
+
+Invoke = Callable[..., Result]
+DAY_MS = 86_400_000
+
+
+@pytest.fixture(params=["sqlite", "memory"])
+def vault(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Vault]:
+    if request.param == "memory":
+        yield MemoryVault()
+        return
+    with closing(SqliteVault(str(tmp_path / "vault.sqlite"))) as made:
+        yield made
+
+
+def days_old(vault: Vault, *days: int, now_ms: int = START_MS) -> None:
+    """An answer of a model for each of *days*."""
+    for day in days:
+        vault.answers.keep("tiny", "rerank", f"{day} days", "0.5", at=iso_utc(now_ms - day * DAY_MS))
+
+
+def ask(recalls: Recalls) -> int | None:
+    return recalls.record(Answer("redis", (), Trace()), "query", 1.0, limit=10)
+
+
+def left(vault: Vault) -> int:
+    """How many answers of models are kept."""
+    return sum(vault.answers.counts().values())
+
+
+# -- what models said --------------------------------------------------------------------------------------
+
+
+def test_answers_go_with_the_recalls_of_their_days(vault: Vault) -> None:
+    """What is older than recalls may get goes; what is as old stays until the day is over."""
+    clock = ManualClock()
+    recalls = Recalls(vault.telemetry, clock, answers=vault.answers, retention=Retention(recall_days=4))
+    days_old(vault, 6, 5, 4, 3, 0)
+
+    ask(recalls)
+
+    assert left(vault) == 3
+    assert vault.answers.get("tiny", "rerank", "4 days") == "0.5"
+    clock.advance(DAY_MS)
+    ask(recalls)
+    assert left(vault) == 2
+
+
+def test_a_question_never_pays_for_years(vault: Vault) -> None:
+    """However much is old, one question lets go a bounded part of it, the oldest first."""
+    many = ANSWERS_FORGOTTEN_AT_ONCE + 3
+    old = {f"question {n}": "0.5" for n in range(many)}
+    vault.answers.keep_all("tiny", "rerank", old, at=iso_utc(START_MS - 1000 * DAY_MS))
+    recalls = Recalls(vault.telemetry, ManualClock(), answers=vault.answers)
+
+    remaining = []
+    for _ in range(3):
+        ask(recalls)
+        remaining.append(left(vault))
+
+    assert remaining == [3, 0, 0]
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_what_must_stay_as_it_is(vault: Vault, enabled: bool) -> None:
+    """Where nothing may be deleted nothing is; whether recalls are written down is no matter."""
+    days_old(vault, 1000)
+
+    ask(Recalls(vault.telemetry, ManualClock(), answers=vault.answers, enabled=enabled, forgets=False))
+    assert left(vault) == 1
+
+    ask(Recalls(vault.telemetry, ManualClock(), answers=vault.answers, enabled=enabled))
+    assert left(vault) == 0
+
+
+def test_settings_reach_the_answers(remembered: Invoke, home: Path) -> None:
+    """What the config file says of days is what counts for the answers of models as well."""
+    with (home / ".config" / "clawmem" / "config.yaml").open("a", encoding="utf-8") as config:
+        config.write("\nretention_days: 10\n")
+    (file,) = home.rglob("index.sqlite")
+    with closing(SqliteVault(str(file))) as vault:
+        days_old(vault, 12, 5, now_ms=SystemClock().now_ms())
+
+        assert remembered("search", "redis").exit_code == 0
+
+        assert left(vault) == 1
+
+
+# -- relations ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reason", list(InactiveReason))
+def test_relations_of_what_was_forgotten(vault: Vault, reason: InactiveReason) -> None:
+    """A document that was forgotten loses its relations in both directions; one that is away keeps them."""
+    one, two, three = (save(vault, f"{name}.md") for name in "abc")
+    pairs = ((one, two), (two, three), (one, three))
+    vault.relations.put(Relation(*pair, RelationKind.CAUSAL, 0.8, "hand") for pair in pairs)
+
+    with vault.writing():
+        assert withdraw(vault, [two], reason) == 1
+
+    assert vault.relations.counts() == {RelationKind.CAUSAL: 1}
+    still_there = vault.relations.forget(two)
+    assert still_there == (0 if reason is InactiveReason.FORGOTTEN else 2)
+
+
+def test_forgetting_can_be_taken_back(vault: Vault) -> None:
+    """What fails in the middle forgets nothing."""
+    one, two = (save(vault, f"{name}.md") for name in "ab")
+    vault.relations.put([Relation(one, two, RelationKind.CAUSAL, 0.8, "hand")])
+
+    with pytest.raises(ZeroDivisionError), vault.writing():
+        withdraw(vault, [two], InactiveReason.FORGOTTEN)
+        raise ZeroDivisionError
+
+    assert vault.relations.counts() == {RelationKind.CAUSAL: 1}

@@ -1,0 +1,309 @@
+"""``clawmem hook NAME`` as a client runs it: real processes, real events, a real vault."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hook_process import ask, command, transcript
+from typer.testing import Result
+
+from clawmem.app.hooks.registry import HOOKS
+from clawmem.app.hooks.state import state_folder
+
+Invoke = Callable[..., Result]
+
+TURNS = (
+    ("Where should the queue live?", "We could use Redis or Postgres."),
+    ("Postgres, please.", "We decided to use Postgres for the queue because one database is enough."),
+    ("And the tests?", "I will run them against a real server."),
+)
+HEAVY = {
+    "typer",
+    "pydantic",
+    "dependency_injector",
+    "numpy",
+    "rich",
+    "asyncio",
+    "yaml",
+    "ruamel",
+    "importlib.resources",
+}
+
+
+def event(name: str, **fields: Any) -> dict[str, Any]:
+    return {"session_id": "5f0c", "hook_event_name": name, "cwd": "/", "transcript_path": "", **fields}
+
+
+@pytest.mark.parametrize("name", HOOKS)
+def test_every_hook_is_silent_without_a_vault(name: str, environ: dict[str, str], home: Path) -> None:
+    """Exit code 0, one object of the event's own shape, and a disk that stays as it is."""
+    hook = HOOKS[name]
+    told = event(hook.event, source="compact", prompt="why did we move the sessions to Postgres?")
+
+    done = ask(environ, home, name, told)
+
+    assert done.code == 0
+    assert done.answer["continue"] is True
+    assert not done.context
+    carries = hook.event in {"UserPromptSubmit", "SessionStart", "PreToolUse"}
+    assert ("hookSpecificOutput" in done.answer) == carries
+    assert list(home.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["no-such-hook", "../../etc/passwd", "protocol", ""])
+def test_a_hook_that_does_not_exist(name: str, environ: dict[str, str], home: Path) -> None:
+    """Says so to the debug log and lets the client go on; nothing but a hook is ever imported."""
+    done = ask(environ, home, name, {})
+
+    assert (done.code, done.answer) == (0, {"continue": True, "suppressOutput": False})
+    assert "There is no hook" in done.log
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"null", b"\xff\xfe\x00", b"x" * 5_000_000, b"[" * 5_000_000, b'{"prompt": "' * 400_000],
+)
+def test_bad_input_is_no_input(content: bytes, environ: dict[str, str], home: Path) -> None:
+    """Empty, garbage, not even text, five megabytes of it: an answer all the same."""
+    done = ask(environ, home, "context-surfacing", content)
+
+    assert done.code == 0
+    assert done.answer["hookSpecificOutput"]["additionalContext"] == ""
+
+
+def test_standard_input_that_never_ends(environ: dict[str, str], home: Path) -> None:
+    """The deadline answers for a client that forgets to close it."""
+    with subprocess.Popen(
+        command("pretool-inject"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        cwd=home, env=environ,
+    ) as process:  # fmt: skip
+        assert process.stdin and process.stdout
+        process.stdin.write(b'{"hook_event_name": ')
+        process.stdin.flush()
+        began = time.monotonic()
+
+        answer = json.loads(process.stdout.readline())
+
+        assert time.monotonic() - began < HOOKS["pretool-inject"].patience_s + 3
+        assert answer["hookSpecificOutput"] == {"hookEventName": "PreToolUse", "additionalContext": ""}
+        assert process.wait() == 0
+
+
+def test_what_a_hook_prints_is_not_its_answer(environ: dict[str, str], home: Path) -> None:
+    """A library that prints, a hook that leaves, one that offers and then hangs: one object each time."""
+    code = """
+import os, sys
+from clawmem.app.hooks import pretool_inject, runner
+from clawmem.app.hooks.protocol import HookOutput
+def run(event, offer):
+    print("noise"); os.write(1, b"more noise")
+    offer(HookOutput("so far"))
+    {}
+pretool_inject.run = run
+runner.run_process(["pretool-inject"])
+"""
+    for what, context in (
+        ("sys.exit(2)", ""),
+        ("__import__('time').sleep(60)", "so far"),
+        ("return None", ""),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", code.format(what)],
+            check=False, input=b"{}", capture_output=True, cwd=home, env=environ, timeout=30,
+        )  # fmt: skip
+        (line,) = done.stdout.splitlines()
+        assert done.returncode == 0
+        assert json.loads(line)["hookSpecificOutput"]["additionalContext"] == context, what
+
+
+def test_a_subagent_s_stop_is_not_captured(remembered: Invoke, environ: dict[str, str], home: Path) -> None:
+    """Its turns belong to the conversation that started it."""
+    file = transcript(home / "projects" / "5f0c.jsonl", *TURNS)
+
+    ask(environ, home, "decision-extractor", event("Stop", transcript_path=str(file), agent_id="a7"))
+
+    assert not state_folder(home / ".cache/clawmem/index.sqlite").exists()
+
+
+def test_a_session_from_stop_to_the_next_start(
+    remembered: Invoke, environ: dict[str, str], home: Path
+) -> None:
+    """What a session decided and where it stopped is what the next one begins with; nothing stays behind."""
+    file = transcript(home / "projects" / "5f0c.jsonl", *TURNS)
+    for name in ("decision-extractor", "handoff-generator", "feedback-loop"):
+        done = ask(environ, home, name, event("Stop", transcript_path=str(file), stop_hook_active=False))
+        assert (done.code, done.log) == (0, "")
+        assert "hookSpecificOutput" not in done.answer
+
+    begun = ask(environ, home, "session-bootstrap", event("SessionStart", source="startup"))
+
+    assert begun.context.startswith("<vault-session>\n")
+    assert begun.context.endswith("\n</vault-session>")
+    assert "Where the last session stopped" in begun.context
+    assert "Postgres for the queue" in begun.context
+    assert not list((state_folder(home / ".cache/clawmem/index.sqlite") / "spool").iterdir())
+    sessions = json.loads(remembered("sessions", "--json").stdout)
+    assert "5f0c" in {one["id"] for one in sessions}
+
+
+def test_compaction_and_after(remembered: Invoke, environ: dict[str, str], home: Path) -> None:
+    """PreCompact saves beside the transcript; the start that follows brings it back, another start does not."""
+    file = transcript(home / "projects" / "5f0c.jsonl", *TURNS)
+    saved = ask(
+        environ, home, "precompact-extract", event("PreCompact", transcript_path=str(file), trigger="auto")
+    )
+    assert (saved.code, saved.log) == (0, "")
+    assert "And the tests?" in (file.parent / "memory" / "precompact-state.md").read_text("utf-8")
+
+    told = event("SessionStart", transcript_path=str(file), source="compact")
+    back = ask(environ, home, "postcompact-inject", told)
+    other = ask(environ, home, "postcompact-inject", {**told, "source": "startup"})
+
+    assert back.context.startswith("<vault-postcompact>\n")
+    assert "And the tests?" in back.context
+    assert not other.context
+
+
+def test_a_lesson_before_an_edit(notes: Path, invoke: Invoke, environ: dict[str, str], home: Path) -> None:
+    """Only for a file that a lesson names."""
+    lesson = "---\ncontent_type: decision\n---\n# Never format the migrations\n\nschema_v2.sql must keep its line ends.\n"
+    (notes / "decisions/2026-03-03-migrations.md").write_text(lesson, "utf-8")
+    assert invoke("bootstrap", notes, "--skip-embed").exit_code == 0
+
+    def edit(path: str) -> str:
+        told = event("PreToolUse", tool_name="Edit", tool_input={"file_path": path, "old_string": "a"})
+        return ask(environ, home, "pretool-inject", told).context
+
+    assert "schema_v2.sql must keep its line ends." in edit("/app/db/schema_v2.sql")
+    assert edit("/app/db/other.sql") == ""
+
+
+def test_a_report_of_the_curator(remembered: Invoke, environ: dict[str, str], home: Path) -> None:
+    """Named while it is fresh; one that is old, broken or missing takes no room."""
+    report = home / ".cache/clawmem/curator-report.json"
+    told = event("SessionStart", source="startup")
+    assert not ask(environ, home, "curator-nudge", told).context
+
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    report.write_text(json.dumps({"timestamp": now, "actions": ["pin <b>2 notes</b>"]}), "utf-8")
+    fresh = ask(environ, home, "curator-nudge", told).context
+    report.write_text(json.dumps({"timestamp": "2020-01-01T00:00:00Z", "actions": ["x"]}), "utf-8")
+    stale = ask(environ, home, "curator-nudge", told).context
+    report.write_text("{", "utf-8")
+
+    assert "pin &lt;b&gt;2 notes" in fresh
+    assert "more than a week old" in stale
+    assert not ask(environ, home, "curator-nudge", told).context
+
+
+def test_notes_that_are_due(notes: Path, invoke: Invoke, environ: dict[str, str], home: Path) -> None:
+    """At most five of them, with the reason."""
+    for number in range(7):
+        text = f"---\nreview_by: 2024-0{number + 1}-01\n---\n# Plan {number}\n\nText of it.\n"
+        (notes / f"plan-{number}.md").write_text(text, "utf-8")
+    assert invoke("bootstrap", notes, "--skip-embed").exit_code == 0
+
+    context = ask(environ, home, "staleness-check", event("SessionStart", source="startup")).context
+
+    assert context.startswith("<vault-staleness>\n")
+    assert "- Plan 0 (notes/plan-0.md, review was due 2024-01-01)" in context
+    assert context.count("\n- ") == 5
+
+
+def loaded(environ: dict[str, str], home: Path, name: str, told: dict[str, Any]) -> set[str]:
+    """The modules that a hook's process has loaded when it answers."""
+    code = (
+        "import os, sys\n"
+        "leave = os._exit\n"
+        "os._exit = lambda code: (os.write(2, ' '.join(sys.modules).encode()), leave(code))\n"
+        f"sys.argv = ['clawmem', 'hook', {name!r}]\n"
+        "from clawmem.app.cli.main import main\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        check=True, input=json.dumps(told).encode(), capture_output=True, cwd=home, env=environ,
+    )  # fmt: skip
+    return set(done.stderr.decode().split())
+
+
+def test_an_unknown_hook_loads_next_to_nothing(environ: dict[str, str], home: Path) -> None:
+    """JSON, threads and three modules of ours; not even paths."""
+    modules = loaded(environ, home, "no-such-hook", {})
+
+    assert not modules & (HEAVY | {"apsw", "dataclasses", "pathlib", "inspect", "subprocess", "socket"})
+    assert {name for name in modules if name.startswith("clawmem.app.")} == {
+        "clawmem.app.cli",
+        "clawmem.app.cli.main",
+        "clawmem.app.hooks",
+        "clawmem.app.hooks.protocol",
+        "clawmem.app.hooks.registry",
+        "clawmem.app.hooks.runner",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "fields"),
+    [
+        ("context-surfacing", {"prompt": "hi"}),
+        ("context-surfacing", {"prompt": "/compact"}),
+        ("curator-nudge", {}),
+        ("session-bootstrap", {}),
+        ("pretool-inject", {"tool_input": {"file_path": "/app/redis.md"}}),
+    ],
+)
+def test_hooks_start_light(
+    remembered: Invoke, environ: dict[str, str], home: Path, name: str, fields: dict[str, Any]
+) -> None:
+    """No framework and no model's library, over a vault that is there."""
+    modules = loaded(environ, home, name, event(HOOKS[name].event, source="", **fields))
+
+    assert not {module.split(".")[0] for module in modules} & HEAVY
+
+
+def test_the_plugin_says_what_set_up_says() -> None:
+    """Same events, matchers and times; and the version of the package."""
+    import tomllib
+
+    root = Path(__file__).parents[2]
+    plugin = root / "integrations" / "claude-code"
+    told = json.loads((plugin / "hooks" / "hooks.json").read_text("utf-8"))["hooks"]
+    manifest = json.loads((plugin / ".claude-plugin" / "plugin.json").read_text("utf-8"))
+
+    found = {
+        handler["args"][-1]: (happening, handler["timeout"], group["matcher"], True)
+        for happening, groups in told.items()
+        for group in groups
+        for handler in group["hooks"]
+    }
+    assert found == {name: tuple(hook) for name, hook in HOOKS.items() if hook.installed}
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    assert (manifest["name"], manifest["version"]) == ("clawmem", project["version"])
+    assert (
+        (plugin / "skills" / "remember" / "SKILL.md").read_text("utf-8").startswith("---\nname: remember\n")
+    )
+
+
+def test_options_after_the_name(remembered: Invoke, environ: dict[str, str], home: Path) -> None:
+    """``--vault`` names another vault, and what nobody knows is no reason to fail."""
+    told = event("SessionStart", source="startup")
+    report = home / ".cache/clawmem/curator-report.json"
+    report.write_text(json.dumps({"timestamp": "2020-01-01T00:00:00Z"}), "utf-8")
+
+    here = ask(
+        environ, home, "curator-nudge", told, "--bogus", "--vault", str(report.with_name("index.sqlite"))
+    )
+    elsewhere = ask(
+        environ, home, "curator-nudge", told, "--vault", str(home / "none" / "x.sqlite"), "--profile"
+    )
+
+    assert here.context
+    assert (elsewhere.code, elsewhere.context) == (0, "")
+    assert not (home / "none").exists()

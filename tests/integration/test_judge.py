@@ -1,0 +1,100 @@
+"""Silence: over a real vault and the default vectors, what nothing answers is told from what something does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from clawmem.adapters.files.disk import DiskFiles
+from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.memory.clock import START_MS, ManualClock
+from clawmem.adapters.models.static import StaticEmbedder
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.indexing.embed import EmbedPending
+from clawmem.app.services.indexing.update import Folder, UpdateCollection
+from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.retrieval.pipelines.query import query
+from clawmem.app.services.retrieval.pipelines.search import search
+from clawmem.app.services.retrieval.request import Unit, read_request
+from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
+from clawmem.ports.errors import InvalidInput
+
+BOAT = Path(__file__).parents[1] / "data" / "ownervault" / "boat"
+KNOWN = "Where is the mooring on the Zuidlaardermeer?"
+UNKNOWN = ("who painted the Isenheim altarpiece", "flurb the wenkish grobbles until they snood")
+
+
+@pytest.fixture(scope="module")
+def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteVault]:
+    """A few notes on one subject, with vectors."""
+    opened = SqliteVault(str(tmp_path_factory.mktemp("judge") / "vault.db"))
+    UpdateCollection(opened, DiskFiles(), ManualClock(), parse_yaml)(Folder("boat", str(BOAT)))
+    EmbedPending(opened, StaticEmbedder())()
+    yield opened
+    opened.close()
+
+
+def ask(vault: SqliteVault, question: str, *, verb: str = "query", floor: float = 0.0) -> Answer:
+    pipeline = search(vault) if verb == "search" else query(vault, StaticEmbedder())
+    return pipeline(read_request(question, now_ms=START_MS, floor=floor))
+
+
+@pytest.mark.parametrize("verb", ["search", "query"])
+def test_what_is_known_is_told_at_the_default_floor(vault: SqliteVault, verb: str) -> None:
+    """The floor takes nothing from a question that the notes answer."""
+    found = ask(vault, KNOWN, verb=verb, floor=DEFAULT_FLOOR)
+
+    assert found.answered is not None and found.answered >= DEFAULT_FLOOR
+    assert found.results == ask(vault, KNOWN, verb=verb).results != ()
+
+
+@pytest.mark.parametrize("verb", ["search", "query"])
+@pytest.mark.parametrize("question", UNKNOWN)
+def test_what_is_unknown_is_met_with_silence(vault: SqliteVault, verb: str, question: str) -> None:
+    """Below the floor the answer is empty, and the trace says how likely it was."""
+    found = ask(vault, question, verb=verb, floor=DEFAULT_FLOOR)
+
+    assert found.results == ()
+    notes = [note for stage in found.trace.stages for note in stage.notes]
+    if found.answered is not None:
+        assert found.answered < DEFAULT_FLOOR
+        assert f"nothing here answers: {found.answered:.2f}, floor {DEFAULT_FLOOR:.2f}" in notes
+
+
+def test_without_a_floor_everything_is_shown_with_its_confidence(vault: SqliteVault) -> None:
+    """Who asks sees what comes nearest, and that it is unlikely."""
+    found = ask(vault, UNKNOWN[0])
+
+    assert found.results
+    assert all(0 <= (one.confidence or 0) < DEFAULT_FLOOR for one in found.results)
+
+
+def test_an_item_is_never_likelier_than_that_anything_answers(vault: SqliteVault) -> None:
+    """That this one answers implies that something does."""
+    found = ask(vault, KNOWN)
+
+    assert found.answered is not None
+    assert all(one.confidence is not None and one.confidence <= found.answered for one in found.results)
+
+
+def test_confidence_is_comparable_between_questions(vault: SqliteVault) -> None:
+    """Each list has a best item; only one of them answers."""
+    known, unknown = ask(vault, KNOWN).results[0], ask(vault, UNKNOWN[0]).results[0]
+
+    assert (known.confidence or 0) > 5 * (unknown.confidence or 0)
+
+
+def test_lines_are_judged_too(vault: SqliteVault) -> None:
+    """A line has its own model of places."""
+    request = read_request(KNOWN, now_ms=START_MS, unit=Unit.LINE)
+
+    assert all(one.confidence is not None for one in query(vault, StaticEmbedder())(request).results)
+
+
+@pytest.mark.parametrize("floor", [-0.1, 1.1])
+def test_a_floor_that_is_no_probability_is_refused(floor: float) -> None:
+    """It would keep everything or nothing, without anybody noticing."""
+    with pytest.raises(InvalidInput, match="floor"):
+        read_request("anything", now_ms=START_MS, floor=floor)

@@ -1,0 +1,370 @@
+"""``clawmem setup hooks``: what stands in the client's settings afterwards, and what still does."""
+
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import Result
+
+from clawmem.app.hooks.registry import HOOKS
+from clawmem.app.services.maintenance.hook_checks import hook_check
+from clawmem.app.services.setup.client_settings import ClientSettings
+from clawmem.app.services.setup.hook_entries import Entry, installed, with_entries, without_entries
+from clawmem.app.services.setup.hooks import SetUpHooks
+from clawmem.app.services.setup.json_members import read_object, with_member, without_member
+from clawmem.ports.errors import ConfigError
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+Invoke = Callable[..., Result]
+
+SOMEBODY = """{
+    "model": "opus",   "permissions": { "allow": ["Bash(ls)"] },
+    "hooks": {
+        "Stop": [{"hooks": [{"type": "command", "command": "notify-send done"}]}],
+        "PostToolUse": [{"matcher": "Edit", "hooks": [{"type": "command", "command": "ruff format"}]}]
+    },
+    "env": {"LANG": "de_DE", "NOTE": "größe \\u00e9", "big": 1.50}
+}
+"""
+ENTRY = Entry("Stop", "", ("/opt/python", "-I", "-m", "clawmem", "hook", "feedback-loop"), 30)
+OLD_FORM = {"type": "command", "command": "/usr/local/bin/clawmem hook decision-extractor", "timeout": 10}
+
+
+@pytest.fixture
+def settings(home: Path) -> Path:
+    """The settings of somebody who has some."""
+    file = home / ".claude" / "settings.json"
+    file.parent.mkdir()
+    file.write_text(SOMEBODY, "utf-8")
+    return file
+
+
+def names_in(file: Path) -> list[str]:
+    return [name for name, _ in installed(json.loads(file.read_text("utf-8"))["hooks"])]
+
+
+def test_installing_keeps_everything_that_is_not_ours(run: Run, settings: Path) -> None:
+    """Other keys stay to the byte, other tools' hooks stay what they are, ours come behind them."""
+    done = run("setup", "hooks")
+
+    assert done.returncode == 0, done.stderr
+    text, before = settings.read_text("utf-8"), json.loads(SOMEBODY)
+    after = json.loads(text)
+    assert text.startswith(SOMEBODY.partition('"hooks"')[0])
+    assert text.endswith(SOMEBODY[SOMEBODY.index(',\n    "env"') :])
+    assert {**after, "hooks": 0} == {**before, "hooks": 0}
+    assert after["hooks"]["PostToolUse"] == before["hooks"]["PostToolUse"]
+    assert after["hooks"]["Stop"][0] == before["hooks"]["Stop"][0]
+    assert set(names_in(settings)) == {name for name, hook in HOOKS.items() if hook.installed}
+
+
+def test_each_hook_stands_at_its_event(run: Run, settings: Path) -> None:
+    """With its matcher and its time, as a program and arguments, without a shell."""
+    run("setup", "hooks")
+
+    groups = json.loads(settings.read_text("utf-8"))["hooks"]
+    for name, hook in HOOKS.items():
+        mine = [
+            group for group in groups.get(hook.event, []) if group["hooks"][0].get("args", [])[-1:] == [name]
+        ]
+        assert len(mine) == hook.installed, name
+        for group in mine:
+            (handler,) = group["hooks"]
+            assert group["matcher"] == hook.matcher
+            assert handler["timeout"] == hook.patience_s
+            assert Path(handler["command"]).is_file()
+            assert handler["args"][-2:] == ["hook", name]
+
+
+def test_what_is_installed_works(run: Run, settings: Path, environ: dict[str, str], home: Path) -> None:
+    """The command of an entry, started in a project full of traps, answers."""
+    run("setup", "hooks")
+    (home / "json.py").write_text("raise SystemExit(2)")
+    handler = json.loads(settings.read_text("utf-8"))["hooks"]["UserPromptSubmit"][0]["hooks"][0]
+
+    done = subprocess.run(
+        [handler["command"], *handler["args"]],
+        check=False, input="{}", capture_output=True, text=True, cwd=home, env=environ,
+    )  # fmt: skip
+
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["hookSpecificOutput"]["hookEventName"] == "UserPromptSubmit"
+
+
+def test_repeating_it_changes_nothing(run: Run, settings: Path) -> None:
+    """Not a byte, and the copy stays the one from before us."""
+    run("setup", "hooks")
+    once = settings.read_bytes()
+
+    again = run("setup", "hooks")
+
+    assert "nothing to change" in again.stdout
+    assert settings.read_bytes() == once
+    assert settings.with_name("settings.json.before-clawmem").read_text("utf-8") == SOMEBODY
+    assert sorted(path.name for path in settings.parent.iterdir()) == [
+        "settings.json",
+        "settings.json.before-clawmem",
+    ]
+
+
+def test_renewing_replaces_what_was_ours(run: Run, settings: Path) -> None:
+    """An entry of an older form goes, its neighbour in the same group stays, a new profile comes."""
+    before = json.loads(SOMEBODY)
+    before["hooks"]["Stop"][0]["hooks"].append(OLD_FORM)
+    settings.write_text(json.dumps(before), "utf-8")
+
+    run("setup", "hooks", "--profile", "deep")
+
+    after = json.loads(settings.read_text("utf-8"))["hooks"]
+    assert after["Stop"][0]["hooks"] == json.loads(SOMEBODY)["hooks"]["Stop"][0]["hooks"]
+    assert names_in(settings).count("decision-extractor") == 1
+    assert after["UserPromptSubmit"][0]["hooks"][0]["args"][-2:] == ["--profile", "deep"]
+    assert "--profile" not in after["PreCompact"][0]["hooks"][0]["args"]
+
+
+def test_removing_leaves_what_was_there(run: Run, settings: Path) -> None:
+    """Everything as it was, the events that only we had gone."""
+    run("setup", "hooks")
+
+    done = run("setup", "hooks", "--remove")
+
+    assert "the hooks are out" in done.stdout
+    assert json.loads(settings.read_text("utf-8")) == json.loads(SOMEBODY)
+
+
+def test_removing_what_is_not_there_changes_nothing(run: Run, settings: Path) -> None:
+    """Not even the formatting."""
+    done = run("setup", "hooks", "--remove")
+
+    assert done.returncode == 0
+    assert settings.read_text("utf-8") == SOMEBODY
+
+
+def test_a_dry_run_shows_the_file_and_leaves_it(run: Run, settings: Path) -> None:
+    """What it prints is what it would write."""
+    shown = run("setup", "hooks", "--dry-run")
+    assert settings.read_text("utf-8") == SOMEBODY
+    assert len(list(settings.parent.iterdir())) == 1
+
+    run("setup", "hooks")
+
+    assert shown.stdout.rstrip("\n") == settings.read_text("utf-8").rstrip("\n")
+
+
+def test_without_settings_they_are_made(run: Run, home: Path) -> None:
+    """Readable by their owner alone; and taken out again nothing but an empty object is left."""
+    run("setup", "hooks")
+
+    file = home / ".claude" / "settings.json"
+    assert set(json.loads(file.read_text("utf-8"))) == {"hooks"}
+    if sys.platform != "win32":
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    run("setup", "hooks", "--remove")
+    assert json.loads(file.read_text("utf-8")) == {}
+
+
+def test_the_client_s_own_variable_counts(run: Run, settings: Path, home: Path) -> None:
+    """``CLAUDE_CONFIG_DIR`` says where the settings are."""
+    run("setup", "hooks", CLAUDE_CONFIG_DIR=str(home / "other"))
+
+    assert (home / "other" / "settings.json").exists()
+    assert settings.read_text("utf-8") == SOMEBODY
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{ // my settings\n "model": "opus"}',
+        '{"model": "opus",}',
+        "[]",
+        '{"hooks": []}',
+        '{"a": 1, "a": 2}',
+        "{",
+    ],
+)
+def test_what_is_no_plain_object_is_refused(invoke: Invoke, settings: Path, text: str) -> None:
+    """With a sentence that names the file, which stays as it is."""
+    settings.write_text(text, "utf-8")
+
+    for option in ((), ("--remove",), ("--dry-run",)):
+        done = invoke("setup", "hooks", *option)
+
+        assert done.exit_code == 4
+        assert str(settings) in done.stderr
+        assert settings.read_text("utf-8") == text
+
+
+def test_beside_the_plugin_it_is_refused(run: Run, settings: Path) -> None:
+    """Either the plugin or the settings; taking ours out is possible all the same."""
+    run("setup", "hooks")
+    both = json.loads(settings.read_text("utf-8"))
+    settings.write_text(json.dumps({**both, "enabledPlugins": {"clawmem@market": True}}), "utf-8")
+
+    refused = run("setup", "hooks")
+
+    assert refused.returncode == 4
+    assert "plugin is switched on" in refused.stderr
+    assert not hook_check(settings.parent)().ok
+    assert run("setup", "hooks", "--remove").returncode == 0
+    assert hook_check(settings.parent)().ok
+
+
+def test_a_plugin_that_is_switched_off_does_not_count(run: Run, settings: Path) -> None:
+    """Nor does one of another name."""
+    plugins = {"enabledPlugins": {"clawmem@market": False, "clawmem-theme@market": True}}
+    settings.write_text(json.dumps(plugins), "utf-8")
+
+    assert run("setup", "hooks").returncode == 0
+
+
+def test_more_hooks_on_request(run: Run, settings: Path) -> None:
+    """Those that are not installed unasked have to be named; others are wrong usage."""
+    assert run("setup", "hooks", "--with", "pretool-inject").returncode == 0
+    assert "pretool-inject" in names_in(settings)
+    assert run("setup", "hooks", "--with", "feedback-loop").returncode == 2
+    assert run("setup", "hooks", "--profile", "fast").returncode == 2
+
+
+def test_a_vault_of_its_own_is_passed_on(run: Run, settings: Path, home: Path) -> None:
+    """The vault of the command line is the vault of the hooks."""
+    run("--vault", "work.sqlite", "setup", "hooks")
+
+    handler = json.loads(settings.read_text("utf-8"))["hooks"]["PreCompact"][0]["hooks"][0]
+    assert handler["args"][-2:] == ["--vault", str((home / "work.sqlite").resolve())]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
+def test_a_link_stays_a_link(run: Run, settings: Path, home: Path) -> None:
+    """Settings that are kept elsewhere are changed there, with the rights they had."""
+    kept = home / "dotfiles.json"
+    settings.rename(kept)
+    kept.chmod(0o640)
+    settings.symlink_to(kept)
+
+    run("setup", "hooks")
+
+    assert settings.is_symlink()
+    assert "hooks" in json.loads(kept.read_text("utf-8"))
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o640
+
+
+def test_line_ends_and_marks_stay(settings: Path) -> None:
+    """As an editor of another system wrote them."""
+    settings.write_bytes(b"\xef\xbb\xbf" + SOMEBODY.replace("\n", "\r\n").encode())
+
+    SetUpHooks(settings.parent).install([ENTRY])
+
+    content = settings.read_bytes()
+    assert content.startswith(b"\xef\xbb\xbf{\r\n")
+    assert content.count(b"\n") == content.count(b"\r\n")
+
+
+def test_what_somebody_else_writes_meanwhile_is_not_lost(settings: Path) -> None:
+    """The client may save its settings between our reading and our writing."""
+    mine = ClientSettings(settings.parent)
+    settings.write_text('{"model": "haiku"}', "utf-8")
+
+    with pytest.raises(ConfigError, match="somebody else"):
+        mine.write(mine.changed(with_entries(mine.hooks, [ENTRY])))
+
+    assert settings.read_text("utf-8") == '{"model": "haiku"}'
+    assert not list(settings.parent.glob(".*"))
+
+
+def test_a_folder_that_cannot_be_written(settings: Path) -> None:
+    """A sentence, and nothing half-written: a folder stands where the draft would."""
+    (settings.parent / "settings.json.before-clawmem").write_text("kept")
+    set_up = SetUpHooks(settings.parent)
+    settings.unlink()
+    settings.mkdir()
+
+    with pytest.raises(ConfigError):
+        set_up.install([ENTRY])
+
+
+def test_doctor_names_a_program_that_is_gone(settings: Path) -> None:
+    """An environment that was deleted leaves entries behind; the client would only say that a hook failed."""
+    SetUpHooks(settings.parent).install([ENTRY])
+
+    found = hook_check(settings.parent)()
+
+    assert not found.ok
+    assert "/opt/python" in found.detail
+    assert found.way_out == "Run: clawmem setup hooks"
+
+
+def test_doctor_looks_at_the_hooks(run: Run, notes: Path, settings: Path) -> None:
+    """Installed by ``bootstrap --hooks`` they are all well; installed twice they are not."""
+    assert "work from the next session on" in run("bootstrap", notes, "--hooks").stdout
+    assert "ok    hooks of Claude Code: " in run("doctor").stdout
+    both = json.loads(settings.read_text("utf-8"))
+    settings.write_text(json.dumps({**both, "enabledPlugins": {"clawmem@market": True}}), "utf-8")
+
+    done = run("doctor")
+
+    assert done.returncode == 1
+    assert "FAIL  hooks of Claude Code: installed twice" in done.stdout
+    assert "clawmem setup hooks --remove" in done.stdout
+
+
+def test_bootstrap_leaves_settings_alone(run: Run, notes: Path, settings: Path) -> None:
+    """Nobody's settings are edited unasked."""
+    run("bootstrap", notes)
+
+    assert settings.read_text("utf-8") == SOMEBODY
+
+
+NAMES = st.sampled_from(["model", "hooks", "env", "größe", 'a "quoted" name'])
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(NAMES, inner, max_size=2),
+    max_leaves=5,
+)
+
+
+@given(st.dictionaries(NAMES, VALUES), st.sampled_from([None, 2, "\t"]), NAMES, VALUES)
+def test_one_member_changes_and_no_other(
+    whole: dict[str, Any], indent: int | str | None, name: str, value: Any
+) -> None:
+    """However the file is written; and what is put in can be taken out again."""
+    text = json.dumps(whole, indent=indent)
+
+    changed = with_member(text, name, value)
+
+    assert read_object(changed) == {**whole, name: value}
+    assert list(read_object(changed)) == list({**whole, name: value})
+    without = {key: kept for key, kept in whole.items() if key != name}
+    assert read_object(without_member(changed, name)) == without
+    assert without_member(text, "absent") == text
+
+
+def test_whose_an_entry_is() -> None:
+    """Ours are told by what they run, not by where they stand."""
+    hooks = {
+        "Stop": [
+            {"hooks": [OLD_FORM, {"command": "my-clawmem-notifier"}]},
+            {"hooks": [{"command": "clawmem", "args": ["hook", "handoff-generator"]}]},
+            {"hooks": [{"command": "echo", "args": ["clawmem", "status"]}]},
+            "something else",
+        ],
+        "Odd": {"not": "a list"},
+    }
+
+    assert [name for name, _ in installed(hooks)] == ["decision-extractor", "handoff-generator"]
+    assert without_entries(hooks) == {
+        "Stop": [
+            {"hooks": [{"command": "my-clawmem-notifier"}]},
+            {"hooks": [{"command": "echo", "args": ["clawmem", "status"]}]},
+            "something else",
+        ],
+        "Odd": {"not": "a list"},
+    }

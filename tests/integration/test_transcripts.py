@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.adapters.files.transcript_lines import NotConversation, message_of
+from clawmem.adapters.files.transcripts import DiskTranscripts
+from clawmem.ports.captures import Cursor
+from clawmem.ports.errors import InvalidInput, SourceUnreadable
+from clawmem.ports.transcripts import FileTouch, Speaker
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "data" / "transcripts"))
+
+from make_transcripts import conversations, jsonl
+
+
+def line(kind: str, content: Any, uuid: str, message_id: str | None = None, **rest: Any) -> str:
+    message = {"role": kind, "content": content} | ({"id": message_id} if message_id else {})
+    entry = {"type": kind, "uuid": uuid, "timestamp": "2024-05-06T09:00:00.000Z", "message": message}
+    return json.dumps(entry | rest) + "\n"
+
+
+def text(words: str) -> list[dict[str, str]]:
+    return [{"type": "text", "text": words}]
+
+
+def edit(path: str) -> list[dict[str, Any]]:
+    return [{"type": "tool_use", "name": "Edit", "input": {"file_path": path}}]
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Path:
+    return tmp_path / "session.jsonl"
+
+
+def test_the_client_s_own_lines_are_left_out(transcript: Path) -> None:
+    """Of a client's transcript only what people and models said is read, and none of its lines is bad."""
+    [first, *_] = conversations("tuning")
+    transcript.write_text(jsonl(first), "utf-8")
+
+    part = DiskTranscripts().read(str(transcript))
+
+    said = [words for who, words in first.steps if who != "F"]
+    assert [message.text for message in part.messages if message.text] == said
+    assert part.bad_lines == 0
+    assert part.end == Cursor(len(jsonl(first).splitlines()), len(jsonl(first).encode()), 3)
+
+
+def test_a_message_split_over_lines_is_one(transcript: Path) -> None:
+    """Lines of one message id are one message: its texts, its files, the line on which it begins."""
+    transcript.write_text(
+        line("user", "Fix it.", "u1")
+        + line("assistant", [{"type": "thinking", "thinking": "hm"}], "a1", "msg")
+        + line("assistant", text("First."), "a2", "msg")
+        + line("assistant", edit("/w/a.py"), "a3", "msg")
+        + line("assistant", text("Second."), "a4", "msg")
+    )
+
+    _, answer = DiskTranscripts().read(str(transcript)).messages
+
+    assert (answer.text, answer.line, answer.id) == ("First.\n\nSecond.", 3, "msg")
+    assert answer.files == (FileTouch("/w/a.py", True),)
+
+
+def test_subagents_stand_apart(transcript: Path) -> None:
+    """What a subagent said is not part of the conversation, and not lost."""
+    transcript.write_text(
+        line("user", "Go.", "u1") + line("assistant", text("Aside."), "a1", isSidechain=True)
+    )
+
+    part = DiskTranscripts().read(str(transcript))
+
+    assert [message.text for message in part.messages] == ["Go."]
+    assert [message.text for message in part.sidechains] == ["Aside."]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        line("user", "A summary.", "u1", isCompactSummary=True),
+        line("user", "Meta.", "u1", isMeta=True),
+        line("user", "<command-name>/clear</command-name>", "u1"),
+        line("user", "<local-command-stdout>ok</local-command-stdout>", "u1"),
+        line("user", "<system-reminder>We use X.</system-reminder>", "u1"),
+        line("user", "<vault-context>\nWe use X.\n</vault-context>", "u1"),
+        line("user", [{"type": "tool_result", "content": "We use X."}], "u1"),
+        line("system", "We use X.", "u1"),
+        json.dumps({"type": "summary", "summary": "We use X."}) + "\n",
+    ],
+)
+def test_what_nobody_said(transcript: Path, entry: str) -> None:
+    """Meta turns, commands, reminders, what was injected and what tools answered are no messages, nor bad lines."""
+    transcript.write_text(entry)
+
+    part = DiskTranscripts().read(str(transcript))
+
+    assert (part.messages, part.bad_lines, part.end.line) == ((), 0, 1)
+
+
+def test_a_reminder_within_a_prompt_is_cut_out(transcript: Path) -> None:
+    """What the client put around a prompt goes, what the user wrote stays."""
+    transcript.write_text(line("user", "Before.<system-reminder>x</system-reminder>", "u1"))
+
+    assert [one.text for one in DiskTranscripts().read(str(transcript)).messages] == ["Before."]
+
+
+def test_a_half_written_line_waits(transcript: Path) -> None:
+    """A last line without its break is read by the next call, once it is whole, and by that one alone."""
+    whole, half = line("user", "One.", "u1"), line("user", "Two.", "u2")
+    transcript.write_text(whole + half[:20])
+    first = DiskTranscripts().read(str(transcript))
+    transcript.write_text(whole + half)
+
+    second = DiskTranscripts().read(str(transcript), first.end)
+
+    assert [one.text for one in first.messages] == ["One."]
+    assert [(one.text, one.line) for one in second.messages] == [("Two.", 2)]
+    assert second.end == Cursor(2, len(whole + half), 2)
+    assert DiskTranscripts().read(str(transcript), second.end).messages == ()
+
+
+def test_bad_lines_are_counted(transcript: Path) -> None:
+    """Broken JSON, other shapes and bytes that are no text cost their line and nothing else."""
+    bad = [b"{broken\n", b"[1]\n", b'{"type": "user", "message": 3}\n', b'{"type": "user", "message"\xff\n']
+    transcript.write_bytes(b"".join(bad) + b"\n" + line("user", "Fine.", "u1").encode() + b"[" * 9999 + b"\n")
+
+    part = DiskTranscripts().read(str(transcript))
+
+    assert [(one.text, one.line) for one in part.messages] == [("Fine.", 6)]
+    assert part.bad_lines == 5
+
+
+def test_one_that_was_cut_is_read_anew(transcript: Path) -> None:
+    """A transcript that ends before the cursor is another one."""
+    transcript.write_text(line("user", "One.", "u1"))
+
+    part = DiskTranscripts().read(str(transcript), Cursor(50, 9999, 20))
+
+    assert [(one.text, one.line) for one in part.messages] == [("One.", 1)]
+    assert part.end.turns == 1
+
+
+def test_of_a_huge_one_the_end_is_read(transcript: Path) -> None:
+    """Of a gigabyte the last messages are read, with the numbers of their lines, in little memory."""
+    import tracemalloc
+
+    tail = "".join(line("user", f"Prompt {number}.", f"u{number}") for number in range(5))
+    with transcript.open("wb") as file:
+        file.write(b"{}\n" * 3)
+        file.truncate((1 << 30) - len(tail) - 1)
+        file.seek(0, 2)
+        file.write(b"\n" + tail.encode())
+    tracemalloc.start()
+    try:
+        part = DiskTranscripts().read(str(transcript))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert [(one.text, one.line) for one in part.messages] == [(f"Prompt {n}.", 5 + n) for n in range(5)]
+    assert part.is_tail
+    assert part.end == Cursor(9, 1 << 30, 5)
+    assert peak < 8 << 20
+
+
+def test_a_tail_grows_until_there_is_enough(transcript: Path) -> None:
+    """Where the last two megabytes are one long line, more is read, until four messages are found."""
+    short = "".join(line("user", f"Prompt {number}.", f"u{number}") for number in range(4))
+    long = line("assistant", text("x" * (3 << 20)), "a1")
+    transcript.write_text(line("other", "x" * 60_000, "o") * 200 + short + long)
+
+    part = DiskTranscripts().read(str(transcript))
+
+    assert len(part.messages) == 5
+    assert part.messages[0].line == 201
+
+
+@pytest.mark.parametrize("path", ["session.jsonl", "/nowhere/session.json", "/a\0b.jsonl"])
+def test_other_paths_are_refused(path: str) -> None:
+    """A transcript is an absolute path of a .jsonl file."""
+    with pytest.raises(InvalidInput, match="is no transcript"):
+        DiskTranscripts().read(path)
+
+
+def test_what_cannot_be_read(tmp_path: Path) -> None:
+    """One that is missing, a folder, or more than a gigabyte is refused with the reason."""
+    large = tmp_path / "large.jsonl"
+    with large.open("wb") as file:
+        file.truncate((1 << 30) + 1)
+    folder = tmp_path / "folder.jsonl"
+    folder.mkdir()
+
+    for path in (tmp_path / "missing.jsonl", folder, large):
+        with pytest.raises(SourceUnreadable):
+            DiskTranscripts().read(str(path))
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists, max_leaves=5), st.data())
+def test_any_json_is_a_message_or_none(value: Any, data: st.DataObject) -> None:
+    """Whatever stands where the client's fields are expected, nothing but the two answers comes of it."""
+    kind = data.draw(st.sampled_from(["user", "assistant", "other", 3]))
+    shapes = [
+        {"type": kind, "message": value},
+        {"type": kind, "message": {"content": value}},
+        {"type": kind, "message": {"content": [{"type": "text", "text": value}]}, "uuid": value},
+        {"type": kind, "message": {"content": [{"type": "tool_use", "name": "Edit", "input": value}]}},
+        value,
+    ]
+    for shape in shapes:
+        try:
+            message, _ = message_of(json.dumps(shape).encode(), 1)
+        except (NotConversation, ValueError):
+            continue
+        assert message.speaker in set(Speaker)

@@ -1,0 +1,41 @@
+"""How the vectors of what is guarded, escaped and redacted call this implementation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from clawmem.domain.security.escaping import clean, escape, escape_attribute
+from clawmem.domain.security.promptguard import inspect
+from clawmem.domain.security.redaction import redact
+
+
+def _inspect(given: dict[str, Any]) -> dict[str, Any]:
+    """A text may be given as a piece that is repeated, so that a long one stays short in the file."""
+    text = given["text"] if isinstance(given["text"], str) else "".join(part * n for part, n in given["text"])
+    limits = {"limit": given["limit"]} if "limit" in given else {}
+    verdict = inspect(text, **limits)
+    return {
+        "score": verdict.score,
+        "rule": verdict.rule,
+        "span": [verdict.start, verdict.end],
+        "dropped": verdict.dropped,
+    }
+
+
+def _escape(given: dict[str, Any]) -> dict[str, str]:
+    return {name: shape(given["text"]) for name, shape in _SHAPES.items()}
+
+
+def _redact(given: dict[str, Any]) -> dict[str, Any]:
+    redacted = redact("".join(given["parts"]))
+    return {"text": redacted.text, "findings": [list(finding) for finding in redacted.findings]}
+
+
+_SHAPES = {"clean": clean, "content": escape, "attribute": escape_attribute}
+
+BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "promptguard": _inspect,
+    "escape": _escape,
+    "redaction": _redact,
+}

@@ -1,0 +1,174 @@
+"""Events as clients write them, answers as clients read them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.app.hooks.protocol import (
+    CARRY_CONTEXT,
+    MOST_CHARACTERS,
+    HookEvent,
+    HookOutput,
+    read_event,
+    whole_lines,
+)
+
+PROMPT = {
+    "session_id": "5f0c",
+    "transcript_path": "/home/u/.claude/projects/-home-u-app/5f0c.jsonl",
+    "cwd": "/home/u/app",
+    "hook_event_name": "UserPromptSubmit",
+    "prompt_id": "a1b2",
+    "permission_mode": "default",
+    "prompt": "why did we drop Redis?",
+    "source": "user",
+}
+ODD_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=300)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | ODD_TEXT,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*PROMPT, "tool_input"]), inner)
+    ),
+    max_leaves=12,
+)
+
+
+def read(event: dict[str, Any], **environ: str) -> HookEvent:
+    return read_event(json.dumps(event), environ)
+
+
+def test_a_prompt_as_the_client_tells_it() -> None:
+    """Every field of the client's own event arrives under its own name."""
+    event = read(PROMPT)
+
+    assert event[:9] == (
+        "UserPromptSubmit",
+        "5f0c",
+        "/home/u/app",
+        "/home/u/.claude/projects/-home-u-app/5f0c.jsonl",
+        "why did we drop Redis?",
+        "a1b2",
+        "user",
+        "",
+        "",
+    )
+    assert event.raw == PROMPT
+    assert event.prompted_by_person
+    assert not event.in_subagent
+
+
+def test_names_in_camel_case_count_as_well() -> None:
+    """Other clients write ``sessionId`` and ``hookEventName``."""
+    event = read(
+        {"sessionId": "s", "hookEventName": "Stop", "lastAssistantMessage": "done", "toolInput": {"a": 1}}
+    )
+
+    assert (event.session_id, event.name, event.last_assistant_message) == ("s", "Stop", "done")
+    assert event.tool_input == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    "source", ["system", "loop_wakeup", "schedule_wakeup", "poll_event", "something new"]
+)
+def test_timers_are_no_people(source: str) -> None:
+    """A prompt that nobody wrote is told apart, a source nobody knows yet included."""
+    assert not read({**PROMPT, "source": source}).prompted_by_person
+
+
+def test_a_subagent_is_told_by_its_id() -> None:
+    """Only events inside of subagents carry an agent's id; its type alone says nothing."""
+    assert read({"agent_id": "a7", "agent_type": "Explore"}).in_subagent
+    assert not read({"agent_type": "main"}).in_subagent
+
+
+def test_the_session_comes_from_the_environment_when_the_event_has_none() -> None:
+    """The client's present variable wins over the older names, the event over all of them."""
+    older = {"CLAUDE_SESSION_ID": "older", "CLAWMEM_SESSION_ID": "ours"}
+
+    assert read({}, **older).session_id == "older"
+    assert read({}, CLAUDE_CODE_SESSION_ID="now", **older).session_id == "now"
+    assert read(PROMPT, CLAUDE_CODE_SESSION_ID="now").session_id == "5f0c"
+
+
+@pytest.mark.parametrize("text", ["", " ", "{", "null", "[1]", '"text"', "NaN", "\ufeff{}", "[" * 100_000])
+def test_what_is_no_event_is_an_empty_one(text: str) -> None:
+    """Bad JSON counts as ``{}``."""
+    assert read_event(text, {}) == HookEvent()
+
+
+@given(st.dictionaries(st.sampled_from([*PROMPT, "tool_input", "agent_id"]), JSON))
+def test_no_event_is_too_odd(event: dict[str, Any]) -> None:
+    """Whatever a field holds, strings come out as storable strings and the tool's input as a mapping."""
+    found = read_event(json.dumps(event), {})
+
+    assert isinstance(found.tool_input, dict)
+    for text in (found.prompt, found.session_id, found.source, found.transcript_path):
+        text.encode()
+
+
+@pytest.mark.parametrize("name", sorted(CARRY_CONTEXT))
+def test_context_goes_where_it_can(name: str) -> None:
+    """Prompts, session starts and tools carry context under their own name."""
+    answer = json.loads(HookOutput("what is known").render(name))
+
+    assert answer == {
+        "continue": True,
+        "suppressOutput": False,
+        "hookSpecificOutput": {"hookEventName": name, "additionalContext": "what is known"},
+    }
+
+
+@pytest.mark.parametrize("name", ["Stop", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd", ""])
+def test_no_context_goes_where_the_client_refuses_it(name: str) -> None:
+    """At Stop it would even make the model go on."""
+    assert json.loads(HookOutput("what is known").render(name)) == {"continue": True, "suppressOutput": False}
+
+
+def test_a_message_for_the_person() -> None:
+    """Beside the context, at any event."""
+    answer = json.loads(HookOutput(system_message="saved", suppress=True).render("Stop"))
+
+    assert answer == {"continue": True, "suppressOutput": True, "systemMessage": "saved"}
+
+
+@given(ODD_TEXT, ODD_TEXT, st.integers(1, 200), st.sampled_from(["UserPromptSubmit", "Stop"]))
+def test_every_answer_is_one_short_line_of_json(context: str, message: str, times: int, name: str) -> None:
+    """However long and odd the text is."""
+    line = HookOutput(context * times, message * times).render(name)
+
+    assert json.loads(line)["continue"] is True
+    assert len(line) < MOST_CHARACTERS
+    assert "\n" not in line
+
+
+def test_a_short_answer_arrives_whole() -> None:
+    """Nothing is cut that need not be."""
+    context = f"{'word ' * 19}\n" * 94
+
+    answer = json.loads(HookOutput(context).render("SessionStart"))
+
+    assert answer["hookSpecificOutput"]["additionalContext"] == context
+
+
+def test_what_is_cut_is_closed_again() -> None:
+    """Whole lines stay, and every element that is open when the room ends is closed."""
+    block = "\n".join(["<vault-context>", "<facts>", *["- one fact"] * 50, "</facts>", "</vault-context>"])
+
+    cut = whole_lines(block, 120)
+
+    assert len(cut) <= 120
+    assert cut.startswith("<vault-context>\n<facts>\n- one fact\n")
+    assert cut.endswith("- one fact\n</facts>\n</vault-context>")
+
+
+def test_a_closed_element_is_not_closed_twice() -> None:
+    """Between two elements only the outer one is open."""
+    block = "<a>\n<b>\nx\n</b>\n" + "y\n" * 100 + "</a>"
+
+    assert whole_lines(block, 40).count("</b>") == 1
+    assert whole_lines(block, 40).endswith("y\n</a>")

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.domain.retrieval.late_interaction import NEIGHBOUR_SHARES, around, coverage, covered
+from clawmem.ports.records import FragmentKey
+
+WORDS = 3
+NEAR = st.lists(st.floats(0, 1), min_size=WORDS, max_size=WORDS)
+WEIGHTS = st.lists(st.floats(0.01, 10), min_size=WORDS, max_size=WORDS).map(
+    lambda some: [weight / sum(some) for weight in some]
+)
+KEYS = st.builds(FragmentKey, st.integers(1, 2), st.integers(0, 8))
+ROWS = st.dictionaries(KEYS, NEAR, max_size=12)
+
+
+def line(seq: int, document_id: int = 1) -> FragmentKey:
+    return FragmentKey(document_id, seq)
+
+
+# coverage
+
+
+@given(WEIGHTS, NEAR)
+def test_coverage_lies_between_the_worst_and_the_best_word(weights: list[float], near: list[float]) -> None:
+    """It is a mean: no better than the word that is covered best, no worse than the one covered worst."""
+    assert min(near) - 1e-12 <= coverage(weights, near) <= max(near) + 1e-12
+
+
+@given(WEIGHTS, NEAR, st.integers(0, WORDS - 1), st.floats(0, 1))
+def test_a_nearer_word_covers_no_less(
+    weights: list[float], near: list[float], place: int, more: float
+) -> None:
+    """Coverage never falls when one word comes nearer."""
+    nearer = [max(value, more) if n == place else value for n, value in enumerate(near)]
+
+    assert coverage(weights, nearer) >= coverage(weights, near)
+
+
+def test_numbers_that_do_not_belong_together() -> None:
+    """As many weights as numbers, or it is refused."""
+    with pytest.raises(ValueError, match=r"shorter|longer"):
+        coverage([1.0], [1.0, 1.0])
+
+
+# covered
+
+
+def test_neighbours_lend_by_their_distance() -> None:
+    """The line itself counts whole, the next one four fifths, the one after it half, those beyond nothing."""
+    for distance, share in enumerate((*NEIGHBOUR_SHARES, 0.0)):
+        for seq in (5 - distance, 5 + distance):
+            assert covered([line(5)], {line(seq): [1.0]}, [1.0]) == {line(5): share}
+
+
+def test_two_lines_answer_together() -> None:
+    """A line that holds one word, beside one that holds the other, covers nearly both."""
+    rows = {line(1): [1.0, 0.0], line(2): [0.0, 1.0]}
+
+    assert covered(rows, rows, [0.5, 0.5]) == {line(1): 0.9, line(2): 0.9}
+
+
+def test_documents_do_not_lend_to_each_other() -> None:
+    """What stands in another document is no neighbour, whatever its number."""
+    assert covered([line(1)], {line(2, document_id=2): [1.0]}, [1.0]) == {line(1): 0.0}
+
+
+@given(st.lists(KEYS, max_size=6), ROWS, WEIGHTS)
+def test_every_line_is_covered_to_some_extent(
+    keys: list[FragmentKey], rows: dict[FragmentKey, list[float]], weights: list[float]
+) -> None:
+    """Exactly the lines that were asked for have a coverage, each in [0, 1], and no less than their own row."""
+    found = covered(keys, rows, weights)
+
+    assert found.keys() == set(keys)
+    assert all(0.0 <= value <= 1.0 + 1e-12 for value in found.values())
+    assert all(found[key] >= coverage(weights, rows[key]) for key in found if key in rows)
+
+
+@given(st.lists(KEYS, min_size=1, max_size=6), ROWS, WEIGHTS)
+def test_only_what_lies_around_counts(
+    keys: list[FragmentKey], rows: dict[FragmentKey, list[float]], weights: list[float]
+) -> None:
+    """Rows of lines that `around` does not name change nothing, so that nobody has to read them."""
+    near = {key: row for key, row in rows.items() if key in around(keys)}
+
+    assert covered(keys, near, weights) == covered(keys, rows, weights)
+
+
+# around
+
+
+def test_around_a_line() -> None:
+    """Two lines before and two after, of the same document; whether they exist is another question."""
+    assert around([line(5)]) == {line(seq) for seq in (3, 4, 5, 6, 7)}
+    assert around([line(0)]) == {line(seq) for seq in (-2, -1, 0, 1, 2)}
+    assert around([line(5)], shares=(1.0,)) == {line(5)}
+    assert around([]) == set()
+
+
+def test_shares_fall_with_distance() -> None:
+    """A line counts whole for itself, and less the further away it is."""
+    assert NEIGHBOUR_SHARES[0] == 1.0
+    assert list(NEIGHBOUR_SHARES) == sorted(NEIGHBOUR_SHARES, reverse=True)
+    assert math.isclose(NEIGHBOUR_SHARES[1], 0.8) and math.isclose(NEIGHBOUR_SHARES[2], 0.5)

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.domain.retrieval.succession import current_first, successors
+
+KEYS = st.integers(0, 9)
+RANKED = st.lists(KEYS, unique=True)
+PAIRS = st.lists(st.tuples(KEYS, KEYS), max_size=12)
+HIDDEN = st.sets(KEYS)
+
+
+@given(RANKED, PAIRS, HIDDEN)
+def test_every_item_stands_below_its_successors(
+    ranked: list[int], pairs: list[tuple[int, int]], hidden: set[int]
+) -> None:
+    """Whatever supersedes what, nothing is above what has superseded it."""
+    order = current_first(ranked, pairs, hidden - set(ranked))
+    newer = successors(pairs)
+
+    for place, key in enumerate(order):
+        assert newer.get(key, set()).isdisjoint(order[place + 1 :])
+
+
+@given(RANKED, PAIRS, HIDDEN)
+def test_nothing_is_lost_and_only_what_holds_comes_in(
+    ranked: list[int], pairs: list[tuple[int, int]], hidden: set[int]
+) -> None:
+    """Each item is there once; what came in has superseded one of them, is not hidden, and nothing seen follows it."""
+    hidden -= set(ranked)
+    order = current_first(ranked, pairs, hidden)
+    newer = successors(pairs)
+    came = set(order) - set(ranked)
+
+    assert len(order) == len(set(order))
+    assert set(ranked) <= set(order)
+    for key in came:
+        assert key not in hidden
+        assert newer.get(key, set()) <= hidden
+        assert any(key in newer.get(older, set()) for older in ranked)
+
+
+@given(RANKED, PAIRS)
+def test_the_unrelated_keep_their_places(ranked: list[int], pairs: list[tuple[int, int]]) -> None:
+    """Where nothing comes in, an item that nothing superseded and that supersedes nothing is where it was."""
+    listed = [(older, newer) for older, newer in pairs if {older, newer} <= set(ranked)]
+    related = {key for pair in listed for key in pair}
+
+    order = current_first(ranked, listed)
+
+    assert [order.index(key) for key in ranked if key not in related] == [
+        place for place, key in enumerate(ranked) if key not in related
+    ]
+
+
+@given(RANKED, PAIRS)
+def test_the_unrelated_keep_their_order(ranked: list[int], pairs: list[tuple[int, int]]) -> None:
+    """Also where successors come in."""
+    related = {key for pair in pairs for key in pair}
+
+    order = current_first(ranked, pairs)
+
+    assert [key for key in order if key not in related] == [key for key in ranked if key not in related]
+
+
+@given(RANKED, PAIRS, HIDDEN)
+def test_a_second_time_changes_nothing(
+    ranked: list[int], pairs: list[tuple[int, int]], hidden: set[int]
+) -> None:
+    """What is in order stays as it is."""
+    hidden -= set(ranked)
+    order = current_first(ranked, pairs, hidden)
+
+    assert current_first(order, pairs, hidden) == order
+
+
+@given(RANKED, PAIRS)
+def test_the_order_of_the_claims_does_not_matter(ranked: list[int], pairs: list[tuple[int, int]]) -> None:
+    """Whichever note was read first, the answer is the same."""
+    assert current_first(ranked, pairs) == current_first(ranked, pairs[::-1])
+
+
+def test_a_long_row_of_successions() -> None:
+    """A thousand revisions of one note are put right, the last one first."""
+    ranked = list(range(1000))
+
+    assert current_first(ranked, [(n, n + 1) for n in range(999)]) == ranked[::-1]

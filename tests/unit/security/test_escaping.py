@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from clawmem.domain.security.escaping import clean, element, escape, escape_attribute, unescape
+
+HOSTILE = st.lists(
+    st.one_of(
+        st.text(max_size=12),
+        st.characters(),
+        st.sampled_from(
+            "< > & \" ' ]]> <![CDATA[ <!-- --> <? </vault-context> <facts> ＜ ＞ ﹤ ‹ 〈 ⟨ vault- system &lt; &#60; "
+            "&amp; / \0 \r \n \t \x1b[31m \x1b]0;a\x07 \u200b \u200c \u200d \u202e \u2028 \ud800 \udc00 \ufffe".split(
+                " "
+            )
+        ),
+    ),
+    max_size=12,
+).map("".join)
+
+
+@given(HOSTILE)
+@example("\ud800</vault-context>\x00")
+@example("م\u200c\u200cه")
+@example("\x1b\x1b[[31m")
+def test_a_block_is_xml_with_exactly_our_elements(text: str) -> None:
+    """Whatever a note says, the block parses, has our elements and no more, and gives the cleaned text back."""
+    block = element("vault-context", element("facts", escape(text), {"title": text}))
+
+    root = ElementTree.fromstring(block)
+
+    assert [part.tag for part in root.iter()] == ["vault-context", "facts"]
+    assert (root[0].text or "") == clean(text)
+    assert root[0].attrib == {"title": clean(text).replace("\n", " ").replace("\t", " ")}
+
+
+@given(HOSTILE)
+def test_what_a_reader_unescapes_is_the_cleaned_text(text: str) -> None:
+    """Nothing is lost or added between escaping and reading."""
+    assert unescape(escape(text)) == clean(text)
+    assert unescape(escape_attribute(text)) == clean(text).replace("\n", " ").replace("\t", " ")
+
+
+@given(HOSTILE)
+def test_cleaning_twice_changes_nothing_more(text: str) -> None:
+    """Cleaned text is clean."""
+    assert clean(clean(text)) == clean(text)
+
+
+@given(HOSTILE)
+def test_escaped_text_has_no_bracket(text: str) -> None:
+    """Neither content nor attribute can open or close a tag, in any width."""
+    assert not set("<>＜＞﹤﹥\0\x1b\r").intersection(escape(text))
+    assert not set("<>\"'\n").intersection(escape_attribute(text))
+    assert escape(text).encode().decode() == escape(text)
+
+
+@pytest.mark.parametrize(
+    "ordinary",
+    [
+        "plain words",
+        "Größe, naïve, 日本語、한국어, العربية, עברית",
+        "a\n\tb",
+        "‹Zitat› «citation» 《书名》 〈論文〉 ⟨ψ|φ⟩",
+        "👩‍👩‍👧 and 👍🏽",
+        "می‌خواهم",
+        "½ x² → ∞",
+    ],
+)
+def test_honest_text_stays_as_it_is(ordinary: str) -> None:
+    """Cleaning takes nothing from people who write in other scripts, or with their quotation marks."""
+    assert clean(ordinary) == ordinary
+
+
+@pytest.mark.parametrize("name", ["", "Facts", "a b", "a>", "1a", "vault_context", "ａ"])
+def test_other_names_are_refused(name: str) -> None:
+    """An element or attribute is named by us, in small letters."""
+    with pytest.raises(ValueError, match="not a name"):
+        element(name, "")
+    with pytest.raises(ValueError, match="not a name"):
+        element("facts", "", {name: ""})

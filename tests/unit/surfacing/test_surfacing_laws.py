@@ -1,0 +1,144 @@
+"""What holds of every prompt, whatever it says."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.app.hooks.protocol import MOST_CHARACTERS, HookOutput
+from clawmem.domain.documents.tokens import token_count
+from clawmem.domain.surfacing.block import FACTS_FRAME, block
+from clawmem.domain.surfacing.facts import MOST_NAMES, seeds_of
+from clawmem.domain.surfacing.focus import file_name, focus_factor
+from clawmem.domain.surfacing.gate import MOST_PROMPT, Skip, why_skip, without_prefixes
+from clawmem.domain.surfacing.look_back import MOST_CHARS, looking_back
+from clawmem.domain.surfacing.packing import pack, pack_lines
+from clawmem.domain.surfacing.profiles import PROFILES, least_kept
+from clawmem.domain.surfacing.variety import MemoryKind, vary
+
+PLAIN = st.text("abc de\n", max_size=60)
+
+
+@given(st.text(max_size=300))
+def test_the_gate_reads_any_text(prompt: str) -> None:
+    """It never fails, and what it gives is a reason or nothing."""
+    assert why_skip(prompt) in (None, *Skip)
+
+
+@given(st.text(max_size=80), st.sampled_from(["do you remember ", "what did we say about ", "last time, "]))
+def test_who_asks_for_a_memory_is_never_skipped(rest: str, beginning: str) -> None:
+    """However short the message is and whatever else it says, unless it is no message of a person."""
+    assert why_skip(f"{beginning}x {rest}") in (None, Skip.HEARTBEAT)
+
+
+def test_a_huge_prompt_is_read_in_part() -> None:
+    """A pasted log of megabytes is no reason to wait."""
+    assert len(without_prefixes("word " * 1_000_000)) <= MOST_PROMPT
+
+
+@given(PLAIN, st.lists(PLAIN, max_size=5), st.integers(1, 200))
+def test_looking_back_keeps_to_its_length(current: str, before: list[str], most: int) -> None:
+    """The prompt comes first and whole if it fits; no more than *most* characters are asked."""
+    asked = looking_back(current, before, most=most)
+
+    if current.strip():
+        assert len(asked) <= most
+        assert asked.startswith(current[:most])
+
+
+def test_a_look_back_is_bounded() -> None:
+    """Two long questions before do not make one of six thousand characters."""
+    assert len(looking_back("a" * 900, ["b" * 900, "c" * 900])) <= MOST_CHARS
+
+
+@given(st.lists(st.text("ab", max_size=12), max_size=12), st.integers(0, 40))
+def test_what_is_packed_fits(lines: list[str], budget: int) -> None:
+    """The lines kept are the first ones, and together with their frame within the budget."""
+    kept = pack_lines(lines, budget, FACTS_FRAME)
+
+    assert kept == lines[: len(kept)]
+    assert not kept or token_count("\n".join([FACTS_FRAME, *kept])) <= budget
+
+
+@given(st.lists(st.integers(0, 50), max_size=12), st.integers(0, 60))
+def test_a_block_holds_the_longest_beginning_that_fits(sizes: list[int], budget: int) -> None:
+    """One more would be too much; the first is there whatever it takes."""
+
+    def text_of(count: int) -> str:
+        return "x" * 4 * sum(sizes[:count])
+
+    fitting = pack(len(sizes), text_of, budget)
+
+    assert fitting >= min(1, len(sizes))
+    assert fitting <= 1 or sum(sizes[:fitting]) <= budget
+    assert fitting == len(sizes) or sum(sizes[: fitting + 1]) > budget
+
+
+@given(st.lists(PLAIN, min_size=1, max_size=4), st.lists(PLAIN, max_size=3), PLAIN, PLAIN)
+def test_a_block_is_well_formed(entries: list[str], lines: list[str], hint: str, nudge: str) -> None:
+    """Whatever is said, the elements nest, and stand in their order."""
+    text = block(entries, lines, lines, hint=hint, nudge=nudge)
+
+    root = ElementTree.fromstring(f"<all>{text}</all>")
+
+    expected = ["vault-routing"] * bool(hint) + ["vault-context"] + ["vault-nudge"] * bool(nudge)
+    assert [child.tag for child in root] == expected
+    inside = [child.tag for child in next(child for child in root if child.tag == "vault-context")]
+    assert inside == ["instruction", "facts", *(["relationships", "vault-facts"] if lines else [])]
+
+
+def test_a_block_that_a_client_would_cut_is_cut_between_lines() -> None:
+    """A block that is too large for a client is still one whose elements close."""
+    text = block(["line\n" * 4000], hint="h", nudge="n")
+
+    shown = HookOutput(text).render("UserPromptSubmit")
+
+    assert len(shown) < MOST_CHARACTERS
+    assert "</facts>" in shown
+    assert "</vault-context>" in shown
+
+
+@given(st.text(max_size=400))
+def test_seeds_are_few_and_each_once(prompt: str) -> None:
+    """However long a prompt is, no more than 500 names are looked up, longer ones first."""
+    found = seeds_of(prompt)
+
+    for stage in found:
+        assert len(stage) == len(set(stage)) <= MOST_NAMES
+    lengths = [gram.count(" ") for gram in found.grams]
+    assert lengths == sorted(lengths, reverse=True)
+
+
+@given(st.lists(st.sampled_from(MemoryKind), max_size=9))
+def test_variety_loses_nothing(kinds: list[MemoryKind]) -> None:
+    """Every answer is still there once, and the first three are as they were."""
+    places = vary(range(len(kinds)), lambda place: kinds[place])
+
+    assert sorted(places) == list(range(len(kinds)))
+    assert places[:3] == list(range(len(kinds)))[:3]
+
+
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
+@given(best=st.floats(0, 1))
+def test_what_is_best_is_kept_or_nothing_is(profile, best: float) -> None:  # type: ignore[no-untyped-def]
+    """The threshold is never above the best answer, so that silence is decided by activation alone."""
+    least = least_kept(best, profile)
+
+    assert (least is None) == (best < profile.activation)
+    assert least is None or least <= best
+
+
+@given(st.text(min_size=1, max_size=300))
+def test_a_session_names_one_file(session_id: str) -> None:
+    """No session id leads out of the folder."""
+    assert "/" not in file_name(session_id)
+    assert not file_name(session_id).startswith(".")
+    assert len(file_name(session_id)) < 200
+
+
+def test_a_factor_has_a_floor() -> None:
+    """However strongly a topic is kept to, what is not about it keeps half of its score."""
+    assert focus_factor(on_topic=False, strength=0.1) == 0.5
