@@ -60,29 +60,41 @@ class _Vocabulary:
         self._embedder = embedder
         self._most_words = most_words
         self._number: dict[str, int] = {}
-        self.vectors = _nothing(embedder.dimensions)
+        self._room: Floats = _zeros(1, embedder.dimensions)
+
+    @property
+    def vectors(self) -> Floats:
+        """(words and one, dimensions), each where its number says."""
+        return self._room[: len(self._number) + 1]
 
     def numbers(self, texts: Sequence[Sequence[str]]) -> list[list[int]]:
         """The numbers of every word of every text."""
         if len(self._number) > self._most_words:
-            self._number, self.vectors = {}, _nothing(self._embedder.dimensions)
+            self._number, self._room = {}, _zeros(1, self._embedder.dimensions)
         number = self._number
         self._learn(sorted(set(chain.from_iterable(texts)) - number.keys()))
         return [[number[word] for word in text] or [0] for text in texts]
 
     def _learn(self, new: Sequence[str]) -> None:
-        import numpy as np
+        if not new:
+            return
+        sums = self._embedder.token_sums([f" {word}" for word in new])
+        first = len(self._number) + 1
+        self._make_room(first + len(new))
+        self._room[first : first + len(new)] = sums
+        self._number.update(zip(new, range(first, first + len(new)), strict=True))
 
-        if new:
-            sums = self._embedder.token_sums([f" {word}" for word in new])
-            self._number.update(zip(new, range(len(self.vectors), len(self.vectors) + len(new)), strict=True))
-            self.vectors = np.concatenate([self.vectors, sums])
+    def _make_room(self, rows: int) -> None:
+        if rows > len(self._room):  # by doubling, or every question with a new word would copy all the others
+            known = self._room
+            self._room = _zeros(max(rows, 2 * len(known)), self._embedder.dimensions)
+            self._room[: len(known)] = known
 
 
-def _nothing(dimensions: int) -> Floats:
+def _zeros(rows: int, dimensions: int) -> Floats:
     import numpy as np
 
-    return np.zeros((1, dimensions), dtype=np.float32)
+    return np.zeros((rows, dimensions), dtype=np.float32)
 
 
 def _compared(vectors: Floats, asked: list[int], written: list[list[int]]) -> Matches:

@@ -29,7 +29,6 @@ def run(event: HookEvent, offer: Offer) -> HookOutput:
 
 
 def _surfaced(event: HookEvent, chosen: Chosen, offer: Offer) -> HookOutput:
-    began = time.perf_counter()
     from clawmem.app.hooks.opening import searchable
     from clawmem.app.hooks.surfacing_wiring import surface_over
     from clawmem.app.services.surfacing.choices import Choices
@@ -44,7 +43,7 @@ def _surfaced(event: HookEvent, chosen: Chosen, offer: Offer) -> HookOutput:
             vault.telemetry.record(gated(turns, event.prompt, now_ms))
             return SILENCE
         profile = profile_named(chosen.profile)
-        choices = Choices(profile, topic=_topic(event, chosen), mode=chosen.mode, began=began)
+        choices = Choices(profile, topic=_topic(event, chosen), mode=chosen.mode)
         surface = surface_over(vault, chosen, profile)
         return HookOutput(surface(event.prompt, turns, choices, lambda block: offer(HookOutput(block))).block)
 

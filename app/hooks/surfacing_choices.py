@@ -12,7 +12,8 @@ from clawmem.app.places import config_folder, default_vault
 from clawmem.domain.surfacing.profiles import BALANCED, ThresholdMode
 
 CONFIG_FILES = ("config.yaml", "index.yml")
-DEDUPE_S, NUDGE_INTERVAL = 600.0, 15
+DEDUPE_S = 600.0
+NUDGE_INTERVAL = 0  # never: an agent has no tools yet that a nudge could name
 RECALL_DAYS, RECEIPT_DAYS = 90, 30
 
 _SCALAR = re.compile(r"^(\w+):[ \t]+([^#\s{\[|>&*!][^#\n]*?)[ \t]*(?:[ \t]#.*)?$", re.MULTILINE)

@@ -59,13 +59,18 @@ def _embedder(vault: ServedVault, chosen: Chosen) -> Embedder:
 
 
 def _configured() -> Embedder:
-    """The embedder of the whole configuration: a server, for one; only when nothing here embeds as the vault was."""
+    """
+    The embedder of the whole configuration: a server, for one; only when nothing here embeds as the vault was.
+
+    Not the ``.env`` of the working folder: who clones a repository has not chosen what it says.
+    """
+    import os
     from typing import cast
 
     from clawmem.app.container import build_container
     from clawmem.app.settings import load_settings
 
-    return cast("Embedder", build_container(load_settings(), read_only=True).embedder())
+    return cast("Embedder", build_container(load_settings(environ=os.environ), read_only=True).embedder())
 
 
 def _recalls(vault: ServedVault, chosen: Chosen) -> Recalls:

@@ -263,7 +263,7 @@ class TestChoices:
         chosen = chosen_in({"HOME": str(tmp_path), "CLAWMEM_CONFIG_DIR": str(tmp_path)})
 
         assert (chosen.profile, chosen.mode) == ("balanced", ThresholdMode.ADAPTIVE)
-        assert (chosen.dedupe_s, chosen.nudge_interval) == (600, 15)
+        assert (chosen.dedupe_s, chosen.nudge_interval) == (600, 0)
         assert (chosen.recall_days, chosen.receipt_days) == (90, 30)
 
     def test_plain_lines(self, tmp_path: Path) -> None:
@@ -293,6 +293,6 @@ class TestChoices:
             }
         )
 
-        assert (chosen.profile, chosen.nudge_interval) == ("deep", 15)
+        assert (chosen.profile, chosen.nudge_interval) == ("deep", 0)
         assert chosen.heartbeats == ("tick", "tock")
         assert chosen.with_heartbeats

@@ -542,7 +542,7 @@ class TestRanking:
         expected = [published(signals_of(c, START_MS), recency_intent=True) for c in work.candidates]
 
         assert [c.score for c in work.candidates] == expected
-        assert trace.stages[3].notes == ["the question asks for what is recent"]
+        assert trace.stages[4].notes == ["the question asks for what is recent"]
 
     def test_a_pin_lifts_among_equals(self, notes: Notes) -> None:
         """Of equal matches the pinned one is first, and says why."""

@@ -12,12 +12,11 @@ class Choices(NamedTuple):
     Of one prompt: the profile, the ``topic`` of its session, and the question to look for.
 
     ``asked`` is the prompt with those before it; only the indexes get it. Everything that judges what they
-    find judges it by the prompt alone. ``looks_back`` says that the two differ. ``began`` is the monotonic second at which its time began to run.
+    find judges it by the prompt alone. ``looks_back`` says that the two differ.
     """
 
     profile: Profile = PROFILES["balanced"]
     asked: str = ""
     topic: str = ""
     mode: ThresholdMode = ThresholdMode.ADAPTIVE
-    began: float = 0.0
     looks_back: bool = False

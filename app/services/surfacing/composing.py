@@ -31,10 +31,10 @@ class Shown(NamedTuple):
 
 
 class _Passage(NamedTuple):
-    """A candidate as it is shown: the document that it lies in, and as much of its text as its tier allows."""
+    """A candidate as it is shown: its document's entry without a text, and as much of its text as its tier allows."""
 
     candidate: Candidate
-    document: Document
+    head: blocks.Entry
     text: str
 
 
@@ -55,42 +55,35 @@ class Composer:
     def __call__(self, candidates: Sequence[Candidate], words: Sequence[str], profile: Profile) -> Shown:
         """The passages that fit the budget of *profile*, best first, and what relates their documents."""
         best = max((c.score for c in candidates), default=0.0)
-        passages = [self._passage(c, c.document, words, best) for c in candidates if c.document]
+        heads = {d.id: self._head(d) for d in (c.document for c in candidates) if d}
+        passages = [self._passage(c, heads[c.document_id], words, best) for c in candidates]
         budget = profile.budget - blocks.INSTRUCTION_TOKENS
-        fitting = pack(len(passages), lambda n: SEPARATOR.join(self._entries(passages[:n])), budget)
+        fitting = pack(len(passages), lambda n: SEPARATOR.join(_entries(passages[:n])), budget)
         shown = passages[:fitting]
-        entries = self._entries(shown)
+        entries = _entries(shown)
         left = budget - token_count(SEPARATOR.join(entries))
         relations = pack_lines(self._relations(shown), left, blocks.RELATIONS_FRAME)
         return Shown(tuple(entries), tuple(relations), tuple(one.candidate for one in shown))
 
+    def _head(self, document: Document) -> blocks.Entry:
+        return blocks.Entry(
+            self._clean(document.title),
+            self._clean(document.content_type),
+            self._clean(document.display_path),
+            document.authored_at[:DAY],
+        )
+
     def _passage(
-        self, candidate: Candidate, document: Document, words: Sequence[str], best: float
+        self, candidate: Candidate, head: blocks.Entry, words: Sequence[str], best: float
     ) -> _Passage:
         # Whether anything is said at all was decided by how likely it is; what is said is said in words.
         room = CHARACTERS[tier_of(candidate.score / best if best else 0.0)]
         text = self._redact(text_of(self._vault, candidate).strip()) if room else ""
         shown = self._clean(snippet(text, words, max_length=room).text) if text else ""
-        return _Passage(candidate, document, shown)
-
-    def _entries(self, passages: Sequence[_Passage]) -> list[str]:
-        return [self._entry(together) for together in _by_document(passages)]
-
-    def _entry(self, together: Sequence[_Passage]) -> str:
-        document, span = together[0].document, together[0].candidate.span
-        in_order = sorted(together, key=lambda passage: passage.candidate.best)
-        return blocks.entry_text(
-            blocks.Entry(
-                self._clean(document.title),
-                self._clean(document.content_type),
-                self._clean(document.display_path) + (f":{span.start_line}" if span else ""),
-                document.authored_at[:DAY],
-                APART.join(passage.text for passage in in_order if passage.text),
-            )
-        )
+        return _Passage(candidate, head, shown)
 
     def _relations(self, shown: Sequence[_Passage]) -> list[str]:
-        titles = {one.document.id: self._clean(one.document.title) for one in shown}
+        titles = {one.candidate.document_id: one.head.title for one in shown}
         among = Scope(EVERYTHING.collections, documents=frozenset(titles))
         found = self._vault.relations.outbound(titles, limit=blocks.MOST_RELATIONS, scope=among)
         found = sorted(found, key=lambda r: r.created_at, reverse=True)  # stable: newest among equal weights
@@ -98,9 +91,24 @@ class Composer:
         return [blocks.edge_line(blocks.Edge(titles[r.source], r.kind, titles[r.target])) for r in strongest]
 
 
+def _entries(passages: Sequence[_Passage]) -> list[str]:
+    return [_entry(together) for together in _by_document(passages)]
+
+
+def _entry(together: Sequence[_Passage]) -> str:
+    head, span = together[0].head, together[0].candidate.span
+    in_order = sorted(together, key=lambda passage: passage.candidate.best)
+    return blocks.entry_text(
+        head._replace(
+            place=f"{head.place}:{span.start_line}" if span else head.place,
+            text=APART.join(passage.text for passage in in_order if passage.text),
+        )
+    )
+
+
 def _by_document(passages: Iterable[_Passage]) -> list[list[_Passage]]:
     """Passages of one document together, where the best of them stood."""
     grouped: dict[int, list[_Passage]] = {}
     for passage in passages:
-        grouped.setdefault(passage.document.id, []).append(passage)
+        grouped.setdefault(passage.candidate.document_id, []).append(passage)
     return list(grouped.values())

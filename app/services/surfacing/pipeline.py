@@ -14,11 +14,13 @@ from clawmem.app.services.retrieval.stages.score import score
 from clawmem.app.services.retrieval.work import Stage
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.app.services.surfacing.discovery import legs_of
+from clawmem.app.services.surfacing.files import about_named_files
 from clawmem.app.services.surfacing.settling import (
     IsRefused,
     activated,
     confident,
     focused,
+    guarded,
     judged_alone,
     threshold,
     varied,
@@ -58,15 +60,17 @@ def surfacing(vault: Vault, means: Means, choices: Choices) -> Pipeline:
             "fuse": fuse(vault),
             **(_compared(vault, means.late) if profile.by_meaning else {}),
             "precise first": precise_first(vault),
+            "named files": about_named_files(vault),
             "judge": judged_alone(vault, _alone(vault, embedder, choices)),
             "score": score(vault),
             "confident": means.confidence,
-            "visible": visible(vault, means.is_refused),
+            "visible": visible(vault),
             "focused": focused(vault, choices.topic),
             "threshold": threshold(profile, choices.mode),
             "activated": activated(vault),
             "varied": varied(vault),
             "cut": cut,
+            "guarded": guarded(vault, means.is_refused),
         },
     )
 

@@ -55,15 +55,25 @@ def confident(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     return work.with_candidates([replace(c, score=likely * min(1.0, max(0.0, c.score))) for c in head])
 
 
-def visible(vault: Vault, is_refused: IsRefused) -> Stage:
-    """Without what is hidden, what says nothing, and what *is_refused*: a text that would give orders."""
+def visible(vault: Vault) -> Stage:
+    """Without what is hidden and what says nothing."""
 
     def why(candidate: Candidate) -> str:
         document = candidate.document
         if document is None or is_hidden(document.display_path, document.content_type):
             return "never surfaced from there"
-        text = text_of(vault, candidate)
-        return "says nothing" if is_noise(text) else "gives orders" if is_refused(text) else ""
+        return "says nothing" if is_noise(text_of(vault, candidate)) else ""
+
+    return _without(why)
+
+
+def guarded(vault: Vault, is_refused: IsRefused) -> Stage:
+    """Without texts that *is_refused*: those that would give orders. Last, for it reads slowly, and only what is left."""
+    return _without(lambda candidate: "gives orders" if is_refused(text_of(vault, candidate)) else "")
+
+
+def _without(why: Callable[[Candidate], str]) -> Stage:
+    """Without the candidates for which there is a reason why not."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         reasons = {c.best: why(c) for c in work.candidates}

@@ -148,5 +148,5 @@ class SurfaceContext:
             limit=surfaced.request.limit,
             receipt=receipt,
             session_id=turns.session_id,
-            turn_index=turns.index,
+            turn_index=turns.number,
         )

@@ -25,7 +25,7 @@ class Turns(NamedTuple):
     tended: int = 0  # rows that stood before the last time that anybody tended the memory
 
     @property
-    def index(self) -> int:
+    def number(self) -> int:
         """The number of this turn, from 0."""
         return len(self.rows)
 
@@ -63,7 +63,7 @@ def gated(turns: Turns, prompt: str, now_ms: int) -> Recall:
         took_ms=0.0,
         limit=0,
         session_id=turns.session_id,
-        turn_index=turns.index,
+        turn_index=turns.number,
     )
 
 

@@ -19,6 +19,7 @@ from clawmem.app.services.retrieval.stages.classify import classify
 from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.fuse_by_intent import fuse_by_intent
 from clawmem.app.services.retrieval.stages.graph import graph
+from clawmem.app.services.retrieval.stages.judge import judge
 from clawmem.app.services.retrieval.stages.score import score
 from clawmem.app.services.retrieval.stages.successors_first import successors_first
 from clawmem.app.services.retrieval.work import Stage
@@ -74,6 +75,7 @@ def intent_search(
             "fuse": fuse_by_intent(vault),
             **({"graph": graph(vault, asked_once)} if with_graph else NO_STAGES),
             **second_reading(vault, models),
+            "judge": judge(vault),
             "score": score(vault),
             "successors first": successors_first(vault),
             "cut": cut,
