@@ -9,27 +9,36 @@ from clawmem.ports.succession import Claims, Succession
 
 # From each asked document both ways: to what it names itself, and to what names it by its path or by one that a
 # file of the same body had before it was renamed. (A cross join is one whose order SQLite leaves alone.)
+# A file that was renamed is found again by its body: what stood at the old path is kept as removed.
 _DIRECT = """
-select older.id, newer.id
-  from json_each(:asked) as asked
-  cross join documents as older on older.id = asked.value and older.inactive is null
-  cross join succession_claims as claim on claim.document_id = older.id and claim.kind = 'superseded_by'
-  cross join documents as named on named.collection = older.collection and named.path = claim.path
-  cross join documents as newer
-       on newer.hash = named.hash and newer.collection = named.collection and newer.inactive is null
-      and (newer.id = named.id or named.inactive = 'removed')
- where newer.id <> older.id
+with asked as (
+    select id, collection, path, hash from documents
+     where id in (select value from json_each(:asked)) and inactive is null
+), known_as as (
+    select id, collection, path from asked
+    union all
+    select asked.id, former.collection, former.path
+      from asked cross join documents as former
+           on former.hash = asked.hash and former.inactive = 'removed' and former.collection = asked.collection
+), at_path as (
+    select asked.id as older, named.id as named, named.hash, named.collection, named.inactive
+      from asked
+      cross join succession_claims as claim on claim.document_id = asked.id and claim.kind = 'superseded_by'
+      cross join documents as named on named.collection = asked.collection and named.path = claim.path
+)
+select older, named from at_path where inactive is null and named <> older
 union
-select older.id, newer.id
-  from json_each(:asked) as asked
-  cross join documents as older on older.id = asked.value and older.inactive is null
-  cross join documents as named
-       on named.hash = older.hash and named.collection = older.collection
-      and (named.id = older.id or named.inactive = 'removed')
-  cross join succession_claims as claim on claim.path = named.path and claim.kind = 'supersedes'
+select at_path.older, newer.id
+  from at_path cross join documents as newer
+       on newer.hash = at_path.hash and newer.collection = at_path.collection and newer.inactive is null
+ where at_path.inactive = 'removed' and newer.id <> at_path.older
+union
+select known_as.id, newer.id
+  from known_as
+  cross join succession_claims as claim on claim.path = known_as.path and claim.kind = 'supersedes'
   cross join documents as newer
-       on newer.id = claim.document_id and newer.collection = older.collection and newer.inactive is null
- where newer.id <> older.id
+       on newer.id = claim.document_id and newer.collection = known_as.collection and newer.inactive is null
+ where newer.id <> known_as.id
 """
 
 

@@ -30,10 +30,14 @@ needs_node = pytest.mark.skipif(not shutil.which("node"), reason="node is not in
 OURS = f"""
 import json, sys
 sys.path.insert(0, {str(ROOT / "tests" / "unit")!r})
-import bindings_capture, bindings_documents, bindings_graph, bindings_models, bindings_planning, bindings_recall
+import bindings_briefing, bindings_capture, bindings_comparison, bindings_documents, bindings_graph
+import bindings_models, bindings_planning, bindings_recall, bindings_relevance, bindings_security
+import bindings_succession, bindings_surfacing
 import bindings_retrieval, bindings_text
 tables = (
-    bindings_capture, bindings_documents, bindings_graph, bindings_models, bindings_planning, bindings_recall,
+    bindings_briefing, bindings_capture, bindings_comparison, bindings_documents, bindings_graph,
+    bindings_models, bindings_planning, bindings_recall, bindings_relevance, bindings_security,
+    bindings_succession, bindings_surfacing,
     bindings_retrieval, bindings_text,
 )
 bindings = dict(bound for table in tables for bound in table.BINDINGS.items())

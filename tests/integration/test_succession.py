@@ -298,7 +298,7 @@ def test_a_vault_from_before(tmp_path: Path) -> None:
 
 def take_the_step_again(vault: SqliteVault) -> None:
     """Undo the step of the schema that knows of heads, and migrate by it."""
-    vault._db.write("drop table succession_claims")
+    vault._db.write("drop index documents_removed; drop table succession_claims")
     vault._db.write("alter table documents drop column pinned_in_note")
     vault._db.write(f"pragma user_version = {STEP - 1}")
     migrations._step(vault._db, STEP, migrations._scripts()[STEP - 1])

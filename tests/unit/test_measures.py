@@ -10,7 +10,7 @@ import pytest
 
 from clawmem.app.services.bench.collection import JudgedCollection, JudgedQuery, load_collection
 from clawmem.app.services.bench.measures import interval, mean, measure, percentile
-from clawmem.app.services.bench.retrieval import _unrolled, trec_lines
+from clawmem.app.services.bench.retrieval import trec_lines, unrolled
 from clawmem.ports.errors import InvalidInput
 
 
@@ -225,10 +225,10 @@ class TestRun:
         turns = {"a": [(3, "t1"), (5, "t2"), (7, "t3")], "b:c": [(1, "u1"), (2, "u2")]}
         collection = JudgedCollection(Path("corpus"), (), {}, turns)
 
-        assert _unrolled(["a:5-5", "b:c:1-2", "a:3-7"], collection) == ["t2", "u1", "u2", "t1", "t3"]
-        assert _unrolled(["a:4-4", "a:8-9", "a:1-2", "unknown:1-9"], collection) == []
-        assert _unrolled(["a:4-6", "a:6-7"], collection) == ["t2", "t3"]
-        assert _unrolled([], collection) == []
+        assert unrolled(["a:5-5", "b:c:1-2", "a:3-7"], collection) == ["t2", "u1", "u2", "t1", "t3"]
+        assert unrolled(["a:4-4", "a:8-9", "a:1-2", "unknown:1-9"], collection) == []
+        assert unrolled(["a:4-6", "a:6-7"], collection) == ["t2", "t3"]
+        assert unrolled([], collection) == []
 
     def test_trec_lines(self) -> None:
         """Scores fall strictly with the rank, also where the ranking's own are equal."""

@@ -6,6 +6,7 @@ create table succession_claims (
     primary key (document_id, kind, path)
 ) without rowid;
 create index succession_claims_path on succession_claims (path, kind);
+create index documents_removed on documents (hash) where inactive = 'removed';
 
 -- What a note says of itself stands beside what was decided about it (pinned).
 alter table documents add column pinned_in_note integer not null default 0;

@@ -11,6 +11,7 @@ from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Stage, Work
 from clawmem.domain.retrieval.grains import LINE
 from clawmem.domain.retrieval.relevance import Evidence, answered, placed
+from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Grain
 from clawmem.ports.vault import Vault
 
@@ -22,14 +23,19 @@ def judge(vault: Vault) -> Stage:
     Every candidate gets the probability that it answers; the ranking stays as it is.
 
     Whether anything here answers is told by the raw scores of the legs. Where that is less likely than the
-    request's floor the answer is empty.
+    request's floor the answer is empty. Where an index is away nothing can be told, and nothing is left out.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if not work.candidates:
             return work
+        try:
+            evidence = evidence_of(vault, request, work)
+        except ClawmemError as error:  # an index that is away answers nothing about itself either
+            trace.stages[-1].notes.append(f"how likely it is cannot be told: {error}")
+            return work
         fingerprint = vault.embeddings.fingerprint() if work.legs.get(VECTOR) else None
-        likely = answered(evidence_of(vault, request, work), fingerprint)
+        likely = answered(evidence, fingerprint)
         judged = [
             replace(c, confidence=likely * placed(c.relevance, rank, request.unit))
             for rank, c in enumerate(work.candidates, start=1)

@@ -66,8 +66,8 @@ def _arranged(
         candidates, {number: documents[number] for number in order if number not in found}, pairs
     )
     every = {**found, **brought}
-    scores = sorted((every[number].score for number in order), reverse=True)
-    return [_at(every[number], score) for number, score in zip(order, scores, strict=True)]
+    places = sorted((every[number] for number in order), key=lambda candidate: -candidate.score)
+    return [_at(every[number], place) for number, place in zip(order, places, strict=True)]
 
 
 def _is_seen(document: Document, scope: Scope) -> bool:
@@ -75,6 +75,7 @@ def _is_seen(document: Document, scope: Scope) -> bool:
         (not scope.collections or document.collection in scope.collections)
         and (scope.authored_from is None or document.authored_at >= scope.authored_from)
         and (scope.authored_until is None or document.authored_at < scope.authored_until)
+        and (scope.documents is None or document.id in scope.documents)
     )
 
 
@@ -102,11 +103,13 @@ def _in_place_of(older: Candidate, document: Document) -> Candidate:
     )
 
 
-def _at(candidate: Candidate, score: float) -> Candidate:
-    if score == candidate.score:
+def _at(candidate: Candidate, place: Candidate) -> Candidate:
+    """*candidate* with the score and the confidence of what stood there: a question means what holds now."""
+    if place.score == candidate.score:
         return candidate
-    moved = candidate.terms.get(SUCCESSION, 0.0) + score - candidate.score
-    return replace(candidate, score=score, terms={**candidate.terms, SUCCESSION: moved})
+    moved = candidate.terms.get(SUCCESSION, 0.0) + place.score - candidate.score
+    terms = {**candidate.terms, SUCCESSION: moved}
+    return replace(candidate, score=place.score, confidence=place.confidence, terms=terms)
 
 
 def _said(arranged: Sequence[Candidate], pairs: set[Succession]) -> list[str]:

@@ -168,4 +168,5 @@ def _is_seen(unit: _Unit, scope: Scope) -> bool:
         (not scope.collections or unit.collection in scope.collections)
         and (scope.authored_from is None or unit.authored_at >= scope.authored_from)
         and (scope.authored_until is None or unit.authored_at < scope.authored_until)
+        and (scope.documents is None or unit.key.document_id in scope.documents)
     )
