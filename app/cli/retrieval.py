@@ -37,6 +37,9 @@ Tags = Annotated[list[str] | None, typer.Option("--tag", help="Only what carries
 Floor = Annotated[
     float, typer.Option(help="Say nothing unless something answers with this probability, 0 to 1.")
 ]
+Purpose = Annotated[
+    str, typer.Option("--intent", help="What the answer is wanted for; steers, and is not looked for.")
+]
 NoDiverse = Annotated[bool, typer.Option("--no-diverse", help="Do not move near-copies of an answer back.")]
 
 # By meaning something is always nearest. With the default vectors what answers has a cosine of .2 to .6 and
@@ -60,6 +63,7 @@ class Question(NamedTuple):
     tags: list[str] | None = None
     diverse: bool = True
     floor: float = 0.0
+    intent: str = ""
 
 
 class Given(NamedTuple):
@@ -149,6 +153,7 @@ def query(
     until: Until = "",
     content_type: Types = None,
     tag: Tags = None,
+    intent: Purpose = "",
     no_diverse: NoDiverse = False,
     floor: Floor = 0.0,
     explain: Explain = False,
@@ -158,7 +163,18 @@ def query(
         ctx,
         "query",
         Question(
-            words, limit, collection, min_score, unit, since, until, content_type, tag, not no_diverse, floor
+            words,
+            limit,
+            collection,
+            min_score,
+            unit,
+            since,
+            until,
+            content_type,
+            tag,
+            not no_diverse,
+            floor,
+            intent,
         ),
         explain,
     )
@@ -232,6 +248,7 @@ def read_question(services: Services, question: Question) -> RetrievalRequest:
         content_types=question.content_types or (),
         tags=question.tags or (),
         floor=question.floor,
+        intent=question.intent,
         unit=Unit(one_of("--unit", question.unit, tuple(Unit))),
         ranking=Ranking(services.settings.ranking),
         diverse=question.diverse,

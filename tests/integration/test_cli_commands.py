@@ -429,3 +429,25 @@ def test_kinds_and_tags_limit_what_is_seen(invoke: Invoke, tmp_path: Path, verb:
     assert found("--type", "decision") == {"a"}
     assert found("--tag", "QUEUE", "--tag", "slow") == found("--type", "research") == {"b"}
     assert found("--type", "decision", "--tag", "slow") == set()
+
+
+def test_an_intent_steers_what_is_shown(invoke: Invoke, tmp_path: Path) -> None:
+    """Of lines that answer alike the one that serves the intent is shown; nothing is looked for by it."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "press.md").write_text(
+        "The press: oil it weekly.\n\n\n\n\nThe press: sell it in May.\n", "utf-8"
+    )
+    (notes / "may.md").write_text("Nothing to sell is left.\n", "utf-8")
+    assert invoke("init").exit_code == 0
+    assert invoke("collection", "add", str(notes)).exit_code == 0
+    assert invoke("update").exit_code == 0
+
+    def shown(*options: str) -> dict[str, str]:
+        done = invoke("--json", "query", "about the press", *options)
+        assert done.exit_code == 0, done.stderr
+        return {Path(found["path"]).stem: found["snippet"] for found in json.loads(done.stdout)}
+
+    assert ["oil" in text for text in shown().values()] == [True]
+    assert ["sell" in text for text in shown("--intent", "selling: when to sell").values()] == [True]
+    assert list(shown("--intent", "sell")) == ["press"]

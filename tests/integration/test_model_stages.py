@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
@@ -129,14 +130,11 @@ def expanding(vault: SqliteVault, generator: Generator | None, **rest: Any) -> d
 
 def reranking(vault: SqliteVault, reranker: Reranker | None, **rest: Any) -> dict[str, Stage]:
     answers: ModelAnswers = rest.pop("answers", vault.answers)
-    intent = rest.pop("intent", lambda asked: "")
     return {
         "search": AskAll({"lexical": lexical_leg(vault)}),
         "fuse": fuse(vault),
-        "chunk": choose_chunk(vault, reranker, intent=intent),
-        "rerank": rerank(
-            reranker, answers, ManualClock(), intent=intent, **{"deadline_s": LONGEST_S, **rest}
-        ),
+        "chunk": choose_chunk(vault, reranker),
+        "rerank": rerank(reranker, answers, ManualClock(), **{"deadline_s": LONGEST_S, **rest}),
         "blend": blend,
         "cut": cut,
     }
@@ -290,7 +288,7 @@ class TestExpansion:
         generator = models.factory(http_generator, server.url)
 
         run(expanding(vault, generator), vault, request())
-        run(expanding(vault, generator, intent=lambda asked: "buy a new one"), vault, request())
+        run(expanding(vault, generator), vault, request(intent="buy a new one"))
 
         plain, with_intent = server.questions()
         assert (plain["max_tokens"], plain["temperature"]) == (MAX_TOKENS, TEMPERATURE) == (500, 0.7)
@@ -308,7 +306,7 @@ class TestExpansion:
         assert (work.variants, server.questions()) == ((), [])
         assert trace.stages[0].notes and trace.degraded == {}
 
-        run(expanding(vault, generator, **strong, intent=lambda asked: "plant"), vault, asked)
+        run(expanding(vault, generator, **strong), vault, replace(asked, intent="plant"))
         run(expanding(vault, generator, **strong | {"strong_score": 0.99}), vault, asked)
         assert len(server.questions()) == 2
 
@@ -489,7 +487,7 @@ class TestReranking:
         assert read == 1
 
         run(reranking(vault, reranker), vault, request("does the kettle whistle"))
-        run(reranking(vault, reranker, intent=lambda asked: "buy a new one"), vault, request())
+        run(reranking(vault, reranker), vault, request(intent="buy a new one"))
         assert len(sent(server)) == 3
         assert server.questions("/v1/rerank")[-1]["query"] == f"buy a new one\n\n{QUESTION}"
 

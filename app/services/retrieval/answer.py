@@ -10,6 +10,7 @@ from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.stages.signals import age_days
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate
+from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.snippets import Snippet, snippet
 from clawmem.ports.records import Document, FragmentKey, Span
 from clawmem.ports.vault import Vault
@@ -68,6 +69,7 @@ def _result(
     shown = snippet(
         vault.documents.body(document.id) or "",
         request.forms.words,
+        intent_terms=intent_terms(request.intent) if request.intent else (),
         around=(span.start, span.end) if span and span.end > span.start else None,
         first_line=document.body_line,
     )

@@ -7,7 +7,6 @@ from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
-from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ModelError
@@ -20,12 +19,6 @@ CALLS_AT_ONCE = 4  # of one stage: further questions wait for their turn, within
 
 Result = TypeVar("Result")
 Left = Callable[[], float]
-IntentOf = Callable[[RetrievalRequest], str]
-
-
-def unsaid(request: RetrievalRequest) -> str:
-    """The intent of a question with which none was given."""
-    return ""
 
 
 class TooLate(Exception):

@@ -45,6 +45,7 @@ class RetrievalRequest:
     content_types: frozenset[str] = frozenset()
     tags: frozenset[str] = frozenset()
     floor: float = 0.0  # the least probable answer that is given; below it there is silence
+    intent: str = ""
 
 
 def read_request(
@@ -62,6 +63,7 @@ def read_request(
     content_types: Sequence[str] = (),
     tags: Sequence[str] = (),
     floor: float = 0.0,
+    intent: str = "",
 ) -> RetrievalRequest:
     """
     Check what was asked and read the question's words once.
@@ -72,24 +74,13 @@ def read_request(
         content_types: Of one of which an answer must be.
         tags: All of which an answer must carry.
         floor: How probable it must be that anything answers, 0 to 1; otherwise the answer is empty.
+        intent: What the answer is wanted for, in words that steer and are not looked for.
 
     Raises:
         InvalidInput: an empty or over-long question, a limit outside 1..100, a score outside 0..1, a date
             that is none.
     """
-    if not query.strip():
-        raise InvalidInput("INVALID_INPUT", "The question is empty. Give it a word to look for.")
-    if len(query) > MAX_QUERY:
-        raise InvalidInput(
-            "INPUT_TOO_LONG",
-            f"The question has {len(query)} characters; {MAX_QUERY} are the most. Shorten it.",
-        )
-    if not 1 <= limit <= MAX_LIMIT:
-        raise InvalidInput("OUT_OF_BOUNDS", f"A limit of {limit} cannot be met; choose 1 to {MAX_LIMIT}.")
-    if not 0.0 <= min_score <= 1.0:
-        raise InvalidInput("OUT_OF_BOUNDS", f"A minimum score of {min_score} makes no sense; choose 0 to 1.")
-    if not 0.0 <= floor <= 1.0:
-        raise InvalidInput("OUT_OF_BOUNDS", f"A floor of {floor} makes no sense; choose 0 to 1.")
+    _refuse(query, limit, min_score, floor)
     scope = Scope(frozenset(collections), _moment(since), _moment(until, after=True))
     return RetrievalRequest(
         query,
@@ -104,7 +95,24 @@ def read_request(
         frozenset(content_types),
         frozenset(tags),
         floor,
+        intent.strip(),
     )
+
+
+def _refuse(query: str, limit: int, min_score: float, floor: float) -> None:
+    if not query.strip():
+        raise InvalidInput("INVALID_INPUT", "The question is empty. Give it a word to look for.")
+    if len(query) > MAX_QUERY:
+        raise InvalidInput(
+            "INPUT_TOO_LONG",
+            f"The question has {len(query)} characters; {MAX_QUERY} are the most. Shorten it.",
+        )
+    if not 1 <= limit <= MAX_LIMIT:
+        raise InvalidInput("OUT_OF_BOUNDS", f"A limit of {limit} cannot be met; choose 1 to {MAX_LIMIT}.")
+    if not 0.0 <= min_score <= 1.0:
+        raise InvalidInput("OUT_OF_BOUNDS", f"A minimum score of {min_score} makes no sense; choose 0 to 1.")
+    if not 0.0 <= floor <= 1.0:
+        raise InvalidInput("OUT_OF_BOUNDS", f"A floor of {floor} makes no sense; choose 0 to 1.")
 
 
 def _moment(text: str, *, after: bool = False) -> str | None:

@@ -81,7 +81,7 @@ def _block(number: int, who: str, text: str) -> dict[str, Any]:
         "type": "tool_use",
         "id": f"toolu_{number}",
         "name": TOOLS[verb],
-        "input": {"file_path": f"/work/{path}"},
+        "input": {"file_path": f"/project/{path}"},
     }
 
 
@@ -100,6 +100,6 @@ def _envelope(
         "isSidechain": False,
         "sessionId": session,
         "timestamp": f"2024-05-06T09:{number:02}:00.000Z",
-        "cwd": "/work",
+        "cwd": "/project",
         "message": message,
     }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from clawmem.app.services.retrieval.asking_models import IntentOf, unsaid
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.stages.unchanged import unchanged
 from clawmem.app.services.retrieval.trace import Trace
@@ -20,7 +19,7 @@ RERANKED = 40  # candidates from the top, whatever the limit: so the top does no
 LINE_CHARS = 400  # around a line: lines of one note must not all be read as the same text
 
 
-def choose_chunk(vault: Vault, reranker: Reranker | None, *, intent: IntentOf = unsaid) -> Stage:
+def choose_chunk(vault: Vault, reranker: Reranker | None) -> Stage:
     """Give the first `RERANKED` candidates the text by which *reranker* shall judge them; none without one."""
     if reranker is None:
         return unchanged
@@ -30,7 +29,7 @@ def choose_chunk(vault: Vault, reranker: Reranker | None, *, intent: IntentOf = 
         head, tail = work.candidates[:RERANKED], work.candidates[RERANKED:]
         spans = vault.documents.spans(candidate.best for candidate in head)
         most = min(readable, CHUNK_CHARS if request.unit is Unit.DOCUMENT else LINE_CHARS)
-        wanted = intent_terms(intent(request)) if request.unit is Unit.DOCUMENT else ()
+        wanted = intent_terms(request.intent) if request.unit is Unit.DOCUMENT else ()
         chosen = [replace(c, chunk=_chunk(vault, c, spans, request.forms.words, wanted, most)) for c in head]
         return work.with_candidates([*chosen, *tail])
 

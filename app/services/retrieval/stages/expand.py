@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from clawmem.app.services.retrieval.asking_models import (
-    IntentOf,
     InTime,
     Left,
     Remembered,
     reason_of,
-    unsaid,
 )
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.stages.unchanged import unchanged
@@ -47,7 +45,6 @@ def expand(
     deadline_s: float = DEADLINE_S,
     strong_score: float = STRONG_SCORE,
     strong_gap: float = STRONG_GAP,
-    intent: IntentOf = unsaid,
 ) -> Stage:
     """
     Put other words for the question into ``Work.variants``; without a *generator* there are none.
@@ -61,7 +58,7 @@ def expand(
     expansion = _Expansion(generator, Remembered(answers, clock, EXPANSION))
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        purpose = intent(request)
+        purpose = request.intent
         if not request.forms.words:
             return work
         if not purpose and is_strong_signal(_probe(vault, request), score=strong_score, gap=strong_gap):

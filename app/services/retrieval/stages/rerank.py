@@ -8,12 +8,10 @@ from dataclasses import replace
 from hashlib import sha256
 
 from clawmem.app.services.retrieval.asking_models import (
-    IntentOf,
     InTime,
     Left,
     Remembered,
     reason_of,
-    unsaid,
 )
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.stages.unchanged import unchanged
@@ -37,7 +35,6 @@ def rerank(
     clock: Clock,
     *,
     deadline_s: float = DEADLINE_S,
-    intent: IntentOf = unsaid,
 ) -> Stage:
     """
     Give every candidate with a chunk the model's score, as its leg `RERANKER`; nothing without a *reranker*.
@@ -55,7 +52,7 @@ def rerank(
         texts = list(dict.fromkeys(c.chunk for c in work.candidates if c.chunk.strip()))
         if not texts:
             return work
-        question = rerank_question(request.query, intent(request))
+        question = rerank_question(request.query, request.intent)
         try:
             scores = in_time(lambda left: reading(question, texts, left))
         except Exception as error:  # noqa: BLE001  no model may take the answer along
