@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -220,7 +221,7 @@ def test_a_disk_that_is_full(
     tmp_path: Path, environ: dict[str, str], vault_file: Path, conversation: Path
 ) -> None:
     """No file may grow any more: every hook answers, and once there is room the same Stop stores everything."""
-    limited = f"ulimit -f 0; exec {' '.join(command('decision-extractor'))} 2>/dev/null | cat"
+    limited = f"ulimit -f 0; exec {shlex.join(command('decision-extractor'))} 2>/dev/null | cat"
     told = json.dumps(event("decision-extractor", conversation)).encode()
 
     done = subprocess.run(

@@ -221,8 +221,8 @@ def loaded(environ: dict[str, str], home: Path, name: str, told: dict[str, Any])
     """The modules that a hook's process has loaded when it answers."""
     code = (
         "import os, sys\n"
-        "leave = os._exit\n"
-        "os._exit = lambda code: (os.write(2, ' '.join(sys.modules).encode()), leave(code))\n"
+        "leave, already = os._exit, {*sys.modules}\n"  # what finds an editable installation is not ours
+        "os._exit = lambda code: (os.write(2, ' '.join({*sys.modules} - already).encode()), leave(code))\n"
         f"sys.argv = ['clawmem', 'hook', {name!r}]\n"
         "from clawmem.app.cli.main import main\n"
         "main()\n"
