@@ -20,6 +20,11 @@ def default_vault(env: Mapping[str, str]) -> Path:
     return Path(env.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "clawmem" / "index.sqlite"
 
 
+def models_folder(env: Mapping[str, str]) -> Path:
+    """Where models are kept that are no part of an installed package."""
+    return Path(env.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "clawmem" / "models"
+
+
 def client_folder(env: Mapping[str, str]) -> Path:
     """Where Claude Code keeps its settings, plugins and transcripts."""
     return Path(env.get("CLAUDE_CONFIG_DIR") or "~/.claude").expanduser()

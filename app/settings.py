@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from clawmem.app.config_file import find_config, read_config
 from clawmem.app.model_servers import EmbedServer, ModelServer, RerankServer, servers_in
-from clawmem.app.places import config_folder, default_vault
+from clawmem.app.places import config_folder, default_vault, models_folder
 from clawmem.ports.errors import ConfigError
 
 Environment = Mapping[str, str]
@@ -144,11 +144,6 @@ def environment() -> Environment:
     except (OSError, UnicodeDecodeError):
         lines = []
     return {**dict(filter(None, map(_assignment, lines))), **os.environ}
-
-
-def models_folder(env: Environment) -> Path:
-    """Where models are kept that are no part of an installed package."""
-    return Path(env.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "clawmem" / "models"
 
 
 def _assignment(line: str) -> tuple[str, str] | None:

@@ -10,6 +10,7 @@ import typer
 
 from clawmem.app.cli.main import VERSION
 from clawmem.app.cli.session import Collections, named_collections, one_of, opened, wants_json
+from clawmem.app.services.retrieval.request import LEAST_COSINE
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
@@ -41,10 +42,6 @@ Purpose = Annotated[
     str, typer.Option("--intent", help="What the answer is wanted for; steers, and is not looked for.")
 ]
 NoDiverse = Annotated[bool, typer.Option("--no-diverse", help="Do not move near-copies of an answer back.")]
-
-# By meaning something is always nearest. With the default vectors what answers has a cosine of .2 to .6 and
-# nonsense .1 to .15, so the .3 that the published system asks of its composite score would hide answers.
-LEAST_COSINE = 0.15
 
 NO_VECTORS = "the vault holds no vectors yet. Run: clawmem embed"
 

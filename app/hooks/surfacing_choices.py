@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from clawmem.app.places import config_folder, default_vault
+from clawmem.app.places import config_folder, default_vault, models_folder
 from clawmem.domain.surfacing.profiles import BALANCED, ThresholdMode
 
 CONFIG_FILES = ("config.yaml", "index.yml")
@@ -53,7 +53,7 @@ def chosen_in(env: Mapping[str, str]) -> Chosen:
     vault = default_vault(env)
     return Chosen(
         vault=vault,
-        models=Path(env.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "clawmem" / "models",
+        models=models_folder(env),
         profile=env.get("CLAWMEM_PROFILE") or said.get("profile", BALANCED),
         mode=_mode(env.get("CLAWMEM_THRESHOLD_MODE", "")),
         embedder=said.get("embedder", "auto"),

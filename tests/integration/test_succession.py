@@ -22,7 +22,7 @@ from clawmem.app.services.retrieval.pipelines.query import query
 from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
 from clawmem.ports.records import Document, InactiveReason
 
-STEP = 10  # of the schema, with which notes may say what they supersede
+STEP = 9  # of the schema, with which notes may say what they supersede
 HOUR_NS = 3_600_000_000_000
 ASKED = "where does the honey go"
 

@@ -12,6 +12,11 @@ from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import EVERYTHING, Scope
 
 MAX_LIMIT = 100
+
+# By meaning something is always nearest. With the default vectors what answers has a cosine of .2 to .6 and
+# nonsense .1 to .15, so the .3 that the published system asks of its composite score would hide answers.
+LEAST_COSINE = 0.15
+
 DAY_MS = 86_400_000
 
 

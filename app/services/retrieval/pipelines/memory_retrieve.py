@@ -11,7 +11,7 @@ from typing import Any
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines.intent_search import IntentAnswer
 from clawmem.app.services.retrieval.pipelines.query_plan import PlanAnswer, PlannedClause
-from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.request import LEAST_COSINE, RetrievalRequest
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.routing import Route, route
 from clawmem.ports.errors import ClawmemError
@@ -32,9 +32,6 @@ WAYS: Mapping[Route, str] = MappingProxyType(
         Route.HYBRID: "query",
     }
 )
-
-# By meaning something is always nearest; what is further away than this is not about the question.
-LEAST_COSINE = 0.15
 
 NOTHING_NEAR = "nothing is near by meaning; found by words"
 NO_SESSIONS = "no session is written down; what was found are documents"

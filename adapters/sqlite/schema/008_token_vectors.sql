@@ -1,1 +1,0 @@
--- The tokens of embedded texts, a sign a dimension.
