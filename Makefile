@@ -44,6 +44,7 @@ ifneq ($(DATA),)
 bench: $(VENV)/installed-dev
 	@$(BIN)/python tests/bench/quality.py "$(DATA)"
 	@$(BIN)/python tests/bench/ablation.py "$(DATA)"
+	@$(BIN)/python tests/bench/surfacing.py "$(DATA)"
 	@$(BIN)/python tests/bench/write_benchmarks.py
 else
 bench:

@@ -4,11 +4,13 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from dependency_injector import containers, providers
-
 from clawmem.app.settings import Settings
+from clawmem.app.without import without
 from clawmem.ports.errors import ExtraMissing
 from clawmem.ports.model_failures import ModelRole
+
+with without("starlette"):  # else every command would import what only a server needs
+    from dependency_injector import containers, providers
 
 
 def late(target: str, *, extra: str | None = None) -> Callable[..., Any]:
@@ -124,6 +126,21 @@ class Container(containers.DeclarativeContainer):
     update = providers.Factory(
         late(f"{_SERVICES}.indexing.update:UpdateCollection"), vault, files, clock, parse_yaml
     )
+    sync = providers.Factory(late(f"{_SERVICES}.indexing.syncing:SyncFolder"), update, config.home)
+    watching = providers.Factory(
+        late(f"{_SERVICES}.indexing.watching:Watching"),
+        providers.Factory(late("clawmem.adapters.files.watching:WatchedFolders")),
+        providers.Factory(
+            late(f"{_SERVICES}.indexing.update:UpdateCollection"),
+            vault,
+            providers.Factory(late("clawmem.adapters.files.live:LiveFiles")),
+            clock,
+            parse_yaml,
+        ),
+        providers.Factory(
+            late(f"{_SERVICES}.maintenance.lane:Lane"), "watch", vault.provided.leases, clock, holder, is_gone
+        ),
+    )
     local_embedder = providers.Factory(late(f"{_CATALOGUE}:embedder_of"), folder=config.models)
     # While the chosen model's vectors are being made, questions are embedded by the model that still serves.
     question_embedder = providers.Singleton(
@@ -139,15 +156,16 @@ class Container(containers.DeclarativeContainer):
         question_embedder.provided.of,
         by_name=config.embedder_by_name,
     )
-    search = providers.Factory(late(f"{_SERVICES}.retrieval.pipelines.search:search"), vault)
-    vsearch = providers.Factory(
+    # Pipelines are kept with the vault: their legs have threads, and these have connections of their own.
+    search = providers.Singleton(late(f"{_SERVICES}.retrieval.pipelines.search:search"), vault)
+    vsearch = providers.Singleton(
         late(f"{_SERVICES}.retrieval.pipelines.vsearch:vsearch"), vault, question_embedder
     )
-    late_interaction = providers.Singleton(late("clawmem.adapters.models.static_words:StaticWords"))
+    late_interaction = providers.Singleton(late("clawmem.adapters.models.static_words:installed_words"))
     question_models = providers.Factory(
         late(f"{_SERVICES}.retrieval.pipelines.with_models:Models"), generator, reranker, clock
     )
-    query = providers.Factory(
+    query = providers.Singleton(
         late(f"{_SERVICES}.retrieval.pipelines.query:query"),
         vault,
         question_embedder,
@@ -160,13 +178,13 @@ class Container(containers.DeclarativeContainer):
         question_embedder,
         models=question_models,
     )
-    query_plan = providers.Factory(
+    query_plan = providers.Singleton(
         late(f"{_SERVICES}.retrieval.pipelines.query_plan:query_plan"),
         vault,
         question_embedder,
         providers.Factory(late(f"{_SERVICES}.retrieval.plans:planner"), vault, generator),
     )
-    memory_retrieve = providers.Factory(
+    memory_retrieve = providers.Singleton(
         late(f"{_SERVICES}.retrieval.pipelines.memory_retrieve:MemoryRetrieve"),
         vault,
         providers.Dict(
@@ -182,8 +200,37 @@ class Container(containers.DeclarativeContainer):
     )
     timeline = providers.Factory(late(f"{_SERVICES}.documents.timeline:ReadTimeline"), vault)
     build_graphs = providers.Factory(late(f"{_SERVICES}.graph.build:BuildGraphs"), vault, clock)
+    redact = providers.Object(late("clawmem.app.hooks.capturing:without_secrets"))
+    enrich = providers.Factory(
+        late(f"{_SERVICES}.knowledge.enriching:enriching"),
+        vault=vault,
+        clock=clock,
+        generator=generator,
+        redact=redact,
+    )
     causal_links = providers.Factory(late(f"{_SERVICES}.graph.causal_links:CausalLinks"), vault)
     lookup = providers.Factory(late(f"{_SERVICES}.documents.lookup:Lookup"), vault, config.roots)
+    find_target = providers.Factory(
+        late(f"{_SERVICES}.lifecycle.finding:FindTarget"), vault, lookup, question_embedder.provider
+    )
+    tending = providers.Factory(late(f"{_SERVICES}.lifecycle.tending:Tending"), vault, clock)
+    archiving = providers.Factory(late(f"{_SERVICES}.lifecycle.archiving:Archiving"), vault, clock)
+    query_alone = providers.Singleton(
+        late(f"{_SERVICES}.retrieval.pipelines.query:query"), vault, question_embedder, late_interaction
+    )
+    prove = providers.Factory(
+        late(f"{_SERVICES}.lifecycle.proof:Prove"),
+        vault,
+        clock,
+        providers.Dict(search=search.provider, vsearch=vsearch.provider, query=query_alone.provider),
+        find_similar.provider,
+        config.places,
+    )
+    diary = providers.Factory(late(f"{_SERVICES}.capture.diary:Diary"), vault, clock, redact)
+    profile = providers.Factory(late(f"{_SERVICES}.briefing.profile:Profile"), vault, clock, redact)
+    forgetting = providers.Factory(
+        late(f"{_SERVICES}.lifecycle.forgetting:Forgetting"), vault, clock, profile
+    )
     recalls = providers.Factory(
         late(f"{_SERVICES}.retrieval.recalls:Recalls"),
         vault.provided.telemetry,
@@ -198,6 +245,21 @@ class Container(containers.DeclarativeContainer):
     )
     explain = providers.Factory(late(f"{_SERVICES}.retrieval.explain:Explain"), vault)
     why = providers.Factory(late(f"{_SERVICES}.retrieval.why:Why"), vault, clock)
+    consolidation = providers.Factory(
+        late(f"{_SERVICES}.maintenance.consolidation:Consolidation"), vault, clock, generator
+    )
+    synthesis = providers.Factory(late(f"{_SERVICES}.maintenance.synthesis:Synthesis"), vault, clock)
+    lane = providers.Factory(
+        late(f"{_SERVICES}.maintenance.lane:Lane"),
+        leases=vault.provided.leases,
+        clock=clock,
+        holder=holder,
+        is_gone=is_gone,
+    )
+    local_hour = providers.Object(late("clawmem.adapters.system.clock:local_hour"))
+    lanes = providers.Factory(
+        late(f"{_SERVICES}.maintenance.lanes:Lanes"), vault, clock, lane.provider, hour_of=local_hour
+    )
     analytics = providers.Factory(late("clawmem.adapters.duckdb.analytics:DuckdbAnalytics", extra="duckdb"))
     report = providers.Factory(
         late(f"{_SERVICES}.maintenance.report:Report"),
@@ -231,6 +293,7 @@ def build_container(settings: Settings, *, read_only: bool) -> Container:
         {
             "vault": str(settings.vault),
             "indexes": f"{settings.vault}.indexes",
+            "places": [f"{settings.vault}{end}" for end in ("", "-wal", "-shm", ".indexes", ".hooks")],
             "options": settings.backend_options,
             "embedder": settings.embedder,
             "embedder_is": _kind_of_embedder(settings),
@@ -247,6 +310,7 @@ def build_container(settings: Settings, *, read_only: bool) -> Container:
             "forgets": not settings.read_only,
             "retention_days": settings.retention_days,
             "receipt_days": settings.receipt_days if settings.receipts else 0,
+            "home": settings.home,
             "roots": {name: str(one.path) for name, one in settings.collections.items()},
         }
     )

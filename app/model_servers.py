@@ -12,7 +12,7 @@ class ModelServer(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    url: str = Field(min_length=1, description="Where it is.")
+    url: str = Field(min_length=1, repr=False, description="Where it is, with its password if it has one.")
     model: str | None = Field(default=None, description="Its model; the provider's usual one when not said.")
     api_key: str | None = Field(default=None, repr=False, description="What it wants to see.")
 

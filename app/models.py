@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
+from clawmem.adapters.http.addresses import shown
 from clawmem.app.container import late
 from clawmem.app.services.models.selection import Choice, Option, Provider, first_of, the_only
 from clawmem.app.services.models.watching import Watch, WatchedEmbedder, WatchedGenerator, WatchedReranker
@@ -81,7 +81,7 @@ def served(role: ModelRole, server: Server, around: Surroundings) -> Choice[Any]
     Raises:
         ConfigError: an address, provider or key that cannot be meant.
     """
-    part, address = _PARTS[role], address_of(server)
+    part, address = _PARTS[role], shown(server["url"])
 
     def build() -> Any:
         said = {name: value for name, value in server.items() if name != "url"}
@@ -118,16 +118,6 @@ def in_process(role: ModelRole, local: LocalModels, around: Surroundings) -> Cho
     if not local.allowed:
         raise ConfigError(f"{_FORBIDDEN}. Choose another, or leave the variable out.")
     return the_only(role, _in_process(role, "the settings name it", local, around))
-
-
-def address_of(server: Server) -> str:
-    """Where a server is, as it may be shown: without the password that some addresses hold."""
-    url = str(server["url"]).strip()
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return url
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 def of_catalogue(selection: tuple[str, str]) -> Provider:

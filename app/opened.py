@@ -5,24 +5,36 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from clawmem.app.container import Container, build_container
+from clawmem.app.places import is_there
 from clawmem.app.settings import Settings
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import BackendMismatch, VaultError
 
 if TYPE_CHECKING:
+    from clawmem.app.services.briefing.profile import Profile
+    from clawmem.app.services.capture.diary import Diary
     from clawmem.app.services.documents.lookup import Lookup
     from clawmem.app.services.documents.timeline import ReadTimeline
     from clawmem.app.services.graph.build import BuildGraphs
     from clawmem.app.services.graph.causal_links import CausalLinks
     from clawmem.app.services.indexes.vault import ServedVault
     from clawmem.app.services.indexing.embed import EmbedPending
+    from clawmem.app.services.indexing.syncing import SyncFolder
     from clawmem.app.services.indexing.update import Folder, UpdateCollection
+    from clawmem.app.services.indexing.watching import Watching
+    from clawmem.app.services.knowledge.enriching import Enrich
+    from clawmem.app.services.lifecycle.archiving import Archiving
+    from clawmem.app.services.lifecycle.finding import FindTarget
+    from clawmem.app.services.lifecycle.forgetting import Forgetting
+    from clawmem.app.services.lifecycle.proof import Prove
+    from clawmem.app.services.lifecycle.tending import Tending
+    from clawmem.app.services.maintenance.consolidation import Consolidation
     from clawmem.app.services.maintenance.doctor import Doctor
+    from clawmem.app.services.maintenance.lanes import Lanes
     from clawmem.app.services.maintenance.report import Report
     from clawmem.app.services.maintenance.status import Status
     from clawmem.app.services.maintenance.verify import Verify
@@ -52,6 +64,16 @@ class Services:
     def update(self) -> UpdateCollection:
         """One pass over one folder."""
         return cast("UpdateCollection", self.parts.update())
+
+    @property
+    def sync(self) -> SyncFolder:
+        """One pass over a folder that the settings do not know."""
+        return cast("SyncFolder", self.parts.sync())
+
+    @property
+    def watching(self) -> Watching:
+        """Passes when files are changed."""
+        return cast("Watching", self.parts.watching())
 
     @property
     def embed(self) -> EmbedPending:
@@ -91,6 +113,13 @@ class Services:
         """Relations from the documents alone."""
         return cast("BuildGraphs", self.parts.build_graphs())
 
+    def enrich(self, *, with_model: bool = True, calls_a_day: int | None = None) -> Enrich:
+        """Notes, names and links for what has none."""
+        chosen: dict[str, object] = {} if with_model else {"generator": None}
+        if calls_a_day is not None:
+            chosen["calls_a_day"] = calls_a_day
+        return cast("Enrich", self.parts.enrich(**chosen))
+
     @property
     def causal_links(self) -> CausalLinks:
         """Chains of causes and effects."""
@@ -100,6 +129,59 @@ class Services:
     def lookup(self) -> Lookup:
         """Documents by name."""
         return cast("Lookup", self.parts.lookup())
+
+    @property
+    def find_target(self) -> FindTarget:
+        """The document that is meant by a few words."""
+        return cast("FindTarget", self.parts.find_target())
+
+    @property
+    def tending(self) -> Tending:
+        """Pins and snoozes, and how any act is taken back."""
+        return cast("Tending", self.parts.tending())
+
+    @property
+    def archiving(self) -> Archiving:
+        """Putting away, and bringing back."""
+        return cast("Archiving", self.parts.archiving())
+
+    @property
+    def forgetting(self) -> Forgetting:
+        """Forgetting for good."""
+        return cast("Forgetting", self.parts.forgetting())
+
+    @property
+    def prove(self) -> Prove:
+        """Whether what was forgotten is."""
+        return cast("Prove", self.parts.prove())
+
+    def consolidation(self) -> Consolidation:
+        """Repeated observations merged, and taken apart again."""
+        from clawmem.app.services.maintenance.lane_plan import read_plan
+
+        policy = read_plan(self.settings.lanes).contradictions
+        return cast("Consolidation", self.parts.consolidation(policy=policy))
+
+    def lanes(self, *, light_applies: bool = False) -> Lanes:
+        """Upkeep by itself; the light lane changes something if this or the settings say so."""
+        from clawmem.app.services.maintenance.lane_plan import read_plan
+
+        plan = read_plan(self.settings.lanes)
+        plan = replace(plan, light_applies=light_applies or plan.light_applies)
+        generator = self.parts.generator()
+        synthesis = self.parts.synthesis(generator, most=plan.deduction_limit) if generator else None
+        made = self.parts.lanes(consolidation=self.consolidation(), synthesis=synthesis, plan=plan)
+        return cast("Lanes", made)
+
+    @property
+    def diary(self) -> Diary:
+        """Entries of a diary."""
+        return cast("Diary", self.parts.diary())
+
+    @property
+    def profile(self) -> Profile:
+        """The page about who works here."""
+        return cast("Profile", self.parts.profile())
 
     @property
     def recalls(self) -> Recalls:
@@ -157,9 +239,10 @@ def open_services(settings: Settings, *, read_only: bool = False, create: bool =
         ConfigError: no backend of that name.
         VaultError: there is no vault, or it cannot be opened.
     """
-    if (read_only or not create) and not _is_there(settings.vault):
+    if (read_only or not create) and not is_there(settings.vault):
+        way_out = f"vault sync {settings.named} FOLDER" if settings.named else "bootstrap PATH"
         raise VaultError(
-            str(settings.vault), f"There is no vault at {settings.vault}. Run: clawmem bootstrap PATH"
+            str(settings.vault), f"There is no vault at {settings.vault}. Run: clawmem {way_out}"
         )
     container = build_container(settings, read_only=read_only)
     with _private_files():
@@ -178,13 +261,6 @@ def _choose_backend(vault: ServedVault, asked: str, *, read_only: bool) -> None:
     if read_only or vault.documents.following(0, 1):
         raise BackendMismatch(vault.backend, asked)
     vault.move(asked)
-
-
-def _is_there(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError:  # a name that is too long, or a folder above that may not be entered
-        return False
 
 
 @contextmanager

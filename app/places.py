@@ -9,22 +9,48 @@ from pathlib import Path
 def config_folder(env: Mapping[str, str]) -> Path:
     """Where the config file is looked for."""
     if chosen := env.get("CLAWMEM_CONFIG_DIR"):
-        return Path(chosen).expanduser()
-    return Path(env.get("XDG_CONFIG_HOME") or "~/.config").expanduser() / "clawmem"
+        return below_home(chosen, env)
+    return below_home(env.get("XDG_CONFIG_HOME") or "~/.config", env) / "clawmem"
 
 
 def default_vault(env: Mapping[str, str]) -> Path:
     """The vault when the command line names none."""
     if chosen := env.get("INDEX_PATH"):
-        return Path(chosen).expanduser()
-    return Path(env.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "clawmem" / "index.sqlite"
+        return below_home(chosen, env)
+    return below_home(env.get("XDG_CACHE_HOME") or "~/.cache", env) / "clawmem" / "index.sqlite"
 
 
 def models_folder(env: Mapping[str, str]) -> Path:
     """Where models are kept that are no part of an installed package."""
-    return Path(env.get("XDG_DATA_HOME") or "~/.local/share").expanduser() / "clawmem" / "models"
+    return below_home(env.get("XDG_DATA_HOME") or "~/.local/share", env) / "clawmem" / "models"
+
+
+def client_servers(env: Mapping[str, str]) -> Path:
+    """The file in which Claude Code keeps the servers that it starts."""
+    return Path(env.get("CLAUDE_CONFIG_DIR") or "~").expanduser() / ".claude.json"
 
 
 def client_folder(env: Mapping[str, str]) -> Path:
     """Where Claude Code keeps its settings, plugins and transcripts."""
-    return Path(env.get("CLAUDE_CONFIG_DIR") or "~/.claude").expanduser()
+    return below_home(env.get("CLAUDE_CONFIG_DIR") or "~/.claude", env)
+
+
+def home_folder(env: Mapping[str, str]) -> Path:
+    """What ``~`` stands for."""
+    return below_home("~", env)
+
+
+def below_home(place: str, env: Mapping[str, str]) -> Path:
+    """*place*, where ``~`` is the home that the environment names: a server answers for others than itself."""
+    home = env.get("HOME")
+    if home and (place == "~" or place.startswith("~/")):
+        return Path(f"{home}{place[1:]}")
+    return Path(place).expanduser()
+
+
+def is_there(path: Path) -> bool:
+    """Whether anything stands at *path*; what cannot even be asked is not there."""
+    try:
+        return path.exists()
+    except OSError:  # a name that is too long, or a folder above that may not be entered
+        return False

@@ -12,11 +12,22 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from clawmem.app.config_file import find_config, read_config
 from clawmem.app.model_servers import EmbedServer, ModelServer, RerankServer, servers_in
-from clawmem.app.places import config_folder, default_vault, models_folder
+from clawmem.app.places import config_folder, default_vault, home_folder, models_folder
+from clawmem.app.vaults import read_vaults
 from clawmem.ports.errors import ConfigError
 
 Environment = Mapping[str, str]
 
+_LANES = {  # what the environment may say of the lanes, and its key in the config file
+    "CLAWMEM_ENABLE_CONSOLIDATION": "light",
+    "CLAWMEM_HEAVY_LANE": "heavy",
+    "CLAWMEM_HEAVY_LANE_WINDOW_START": "window_start",
+    "CLAWMEM_HEAVY_LANE_WINDOW_END": "window_end",
+    "CLAWMEM_HEAVY_LANE_MAX_USAGES": "max_usages",
+    "CLAWMEM_HEAVY_LANE_OBS_LIMIT": "obs_limit",
+    "CLAWMEM_HEAVY_LANE_DED_LIMIT": "ded_limit",
+    "CLAWMEM_CONTRADICTION_POLICY": "contradictions",
+}
 _TRUE = frozenset({"1", "true", "yes", "on"})
 
 
@@ -50,6 +61,8 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     vault: Path = Field(description="The vault file.")
+    named: str | None = Field(default=None, description="The name of the vault, if it is not the usual one.")
+    home: Path = Field(default_factory=Path.home, description="The home folder of who is asking.")
     config_file: Path = Field(description="The config file in effect, there or not.")
     backend: str | None = Field(
         default=None, min_length=1, description="What keeps the vault's indexes; as it is, when not said."
@@ -96,7 +109,13 @@ class Settings(BaseModel):
     )
     global_context: str = Field(default="", description="What all collections are about, in words.")
     vaults: dict[str, Path] = Field(default_factory=dict, description="Further vaults by name.")
-    lifecycle: dict[str, Any] = Field(default_factory=dict, description="Kept for a later version.")
+    lifecycle: dict[str, Any] = Field(
+        default_factory=dict,
+        description="When idle documents are archived; previewed only, unless it says dry_run: false.",
+    )
+    lanes: dict[str, Any] = Field(
+        default_factory=dict, description="When upkeep works by itself, and how much it looks at."
+    )
     directoryContext: bool = Field(default=False, description="Kept for a later version.")  # noqa: N815
     autoEmbed: bool = Field(default=False, description="Kept for a later version.")  # noqa: N815
 
@@ -104,6 +123,8 @@ class Settings(BaseModel):
 # What a config file may say; the rest of `Settings` is for the environment and the command line.
 _CONFIG_KEYS = frozenset(Settings.model_fields) - {
     "vault",
+    "named",
+    "home",
     "config_file",
     "models",
     "embed_server",
@@ -132,7 +153,7 @@ def load_settings(
     chosen = _from_file(path)
     chosen |= _from_environment(env, chosen)
     chosen |= {"vault": vault.expanduser() if vault else default_vault(env), "config_file": path}
-    chosen |= {"models": models_folder(env)}
+    chosen |= {"home": home_folder(env), "models": models_folder(env)}
     chosen |= {"backend": backend} if backend else {}
     return _validated(chosen, path)
 
@@ -173,15 +194,17 @@ def _from_environment(env: Environment, chosen: Mapping[str, Any]) -> dict[str, 
     if said := env.get("CLAWMEM_DOWNLOAD_MODELS"):
         found["download_models"] = said.lower() in _TRUE
     found |= servers_in(env)
+    vaults = read_vaults(chosen.get("vaults", {}), env)
     if text := env.get("CLAWMEM_VAULTS"):
-        found["vaults"] = {**chosen.get("vaults", {}), **_vaults(text)}
-    return found
+        vaults |= read_vaults(_vaults(text), env)
+    lanes = {key: env[name] for name, key in _LANES.items() if env.get(name)}
+    return {**found, "vaults": vaults, "lanes": {**chosen.get("lanes", {}), **lanes}}
 
 
-def _vaults(text: str) -> dict[str, Any]:
+def _vaults(text: str) -> Any:
     try:
-        return dict(json.loads(text))
-    except (ValueError, TypeError) as error:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
         raise ConfigError('CLAWMEM_VAULTS must be JSON such as {"work": "/path/to/work.sqlite"}.') from error
 
 

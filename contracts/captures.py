@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from clawmem.contracts.base import VaultContract, needs
@@ -112,6 +110,27 @@ class CaptureContract(VaultContract):
         assert (fetch(vault, document_id).access_count, fetch(vault, document_id).duplicate_count) == (0, 1)
 
 
+class CaptureForgettingContract(VaultContract):
+    """What is left of what was captured. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_forgetting_leaves_the_source(self, vault: Vault) -> None:
+        """
+        Of a document's sightings neither quote nor payload stays; their sources stay known, others stay whole.
+
+        If this fails: the rows are deleted, and what was forgotten is captured again from the same place.
+        """
+        gone, kept = save(vault, "a.md"), save(vault, "b.md")
+        vault.captures.add(sighting(gone, "s1"))
+        vault.captures.add(sighting(kept, "s2"))
+
+        assert vault.captures.forget(gone) == 1
+
+        assert vault.captures.is_known("s1")
+        assert [(one.quote, one.payload) for one in vault.captures.sightings(gone)] == [("", "")]
+        assert vault.captures.sightings(kept) == [sighting(kept, "s2")]
+        assert vault.captures.forget(UNKNOWN) == 0
+
+
 class UsageContract(VaultContract):
     """What became of documents that were given. Supply ``vault``: an EMPTY ``Vault``."""
 
@@ -129,7 +148,7 @@ class UsageContract(VaultContract):
         assert vault.usage.utility(used) == Utility(2, 1)
         assert vault.usage.utility(ignored) == Utility(1, 0)
         assert (fetch(vault, used).access_count, fetch(vault, used).last_accessed_at) == (1, NINE)
-        assert fetch(vault, ignored) == replace(fetch(vault, ignored), access_count=0, last_accessed_at=None)
+        assert fetch(vault, ignored) == fetch(vault, ignored)._replace(access_count=0, last_accessed_at=None)
 
     def test_pairs(self, vault: Vault) -> None:
         """

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from clawmem.contracts.base import VaultContract
@@ -110,7 +108,7 @@ class DocumentIdentityContract(VaultContract):
 
         saved = vault.documents.save(made, "Body.", fragments("Body."))
 
-        assert fetch(vault, saved) == replace(made, id=saved)
+        assert fetch(vault, saved) == made._replace(id=saved)
 
     def test_absent_fields_stay_absent(self, vault: Vault) -> None:
         """
@@ -120,7 +118,7 @@ class DocumentIdentityContract(VaultContract):
         """
         saved = save(vault, "a.md")
 
-        assert fetch(vault, saved) == replace(document("a.md"), id=saved)
+        assert fetch(vault, saved) == document("a.md")._replace(id=saved)
 
     def test_unknown_ids(self, vault: Vault) -> None:
         """
@@ -243,7 +241,7 @@ class DocumentLifecycleContract(VaultContract):
 
         saved = save(vault, "a.md", "Two.")
 
-        assert fetch(vault, saved) == replace(document("a.md", "Two."), id=saved, revision_count=2)
+        assert fetch(vault, saved) == document("a.md", "Two.")._replace(id=saved, revision_count=2)
 
     def test_touch_changes_the_stamp_alone(self, vault: Vault) -> None:
         """
@@ -256,7 +254,7 @@ class DocumentLifecycleContract(VaultContract):
 
         vault.documents.touch(saved, SourceStamp(3, 4))
 
-        assert fetch(vault, saved) == replace(before, stamp=SourceStamp(3, 4))
+        assert fetch(vault, saved) == before._replace(stamp=SourceStamp(3, 4))
         assert fetch(vault, other) == bystander
 
     def test_deactivate_counts_the_active(self, vault: Vault) -> None:
@@ -283,8 +281,8 @@ class DocumentLifecycleContract(VaultContract):
 
         vault.documents.deactivate([saved], reason)
 
-        assert replace(fetch(vault, saved), embed_state=before.embed_state) == replace(
-            before, inactive=reason
+        assert fetch(vault, saved)._replace(embed_state=before.embed_state) == before._replace(
+            inactive=reason
         )
         assert vault.documents.body(saved) == "One."
         assert vault.documents.fragments(saved) == fragments("One.")

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from clawmem.contracts.base import VaultContract
@@ -143,7 +141,7 @@ class FragmentContract(VaultContract):
         If this fails: look at the columns that a span is built from.
         """
         made = fragments("One.\nTwo.")
-        second = replace(made[1], label="L", heading="A › B", context="Title")
+        second = made[1]._replace(label="L", heading="A › B", context="Title")
         saved = vault.documents.save(document("a.md", "One.\nTwo."), "One.\nTwo.", [made[0], second])
         key = FragmentKey(saved, 1)
 

@@ -18,11 +18,11 @@ from clawmem.contracts.samples import (
     unit_vector,
     vector_of,
 )
+from clawmem.ports.embeddings import EmbeddingCounts
 from clawmem.ports.errors import BadVector, ModelMismatch
 from clawmem.ports.records import (
     EVERYTHING,
     NEVER_EMBEDDED,
-    EmbeddingCounts,
     Fragment,
     FragmentKey,
     FragmentKind,

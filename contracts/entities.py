@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from clawmem.contracts.base import VaultContract, needs
@@ -38,7 +36,7 @@ def beside(
 ) -> list[tuple[int, int]]:
     """The neighbours of documents, with their counts."""
     found = vault.entities.neighbours(document_ids, limit, scope or Scope())
-    return [(one.document_id, one.count) for one in found]
+    return [(one.document_id, one.together) for one in found]
 
 
 class EntityMentionContract(VaultContract):
@@ -51,12 +49,12 @@ class EntityMentionContract(VaultContract):
         If this fails: a column is missing, or the count is the one that was handed in.
         """
         service = entity("Redis", "service")
-        saved = mentioning(vault, "a.md", service, replace(ANN, mention_count=7))
+        saved = mentioning(vault, "a.md", service, ANN._replace(mention_count=7))
         mentioning(vault, "b.md", service)
 
         assert vault.entities.mentions(saved) == [
-            replace(ANN, mention_count=1),
-            replace(service, mention_count=2),
+            ANN._replace(mention_count=1),
+            service._replace(mention_count=2),
         ]
 
     def test_mentions_are_replaced(self, vault: Vault) -> None:
@@ -92,9 +90,9 @@ class EntityMentionContract(VaultContract):
         If this fails: an upsert overwrites the canonical name by a variant.
         """
         mentioning(vault, "a.md", ANN)
-        mentioning(vault, "b.md", replace(ANN, name="Annie", kind="tool"))
+        mentioning(vault, "b.md", ANN._replace(name="Annie", kind="tool"))
 
-        assert vault.entities.search("ann", 10) == [replace(ANN, mention_count=2)]
+        assert vault.entities.search("ann", 10) == [ANN._replace(mention_count=2)]
         assert found(vault, "annie") == []
 
     def test_an_unknown_document_mentions_nothing(self, vault: Vault) -> None:
@@ -158,6 +156,21 @@ class EntityMentionContract(VaultContract):
         assert found(vault, "al", 1) == [("Alma", 2)]
         assert found(vault, "al", 0) == found(vault, "al", -1) == []
 
+    def test_who_mentions_it(self, vault: Vault) -> None:
+        """
+        The served documents that mention an entity, the latest first, as many as were asked for.
+
+        If this fails: what is not served counts, or the cut comes before the order.
+        """
+        numbers = [mentioning(vault, f"{n}.md", ANN, BOB) for n in range(4)]
+        mentioning(vault, "other.md", BOB)
+        vault.documents.deactivate(numbers[3:], InactiveReason.ARCHIVED)
+
+        assert vault.entities.mentioning(ANN.id, 10) == numbers[2::-1]
+        assert vault.entities.mentioning(ANN.id, 2) == numbers[2:0:-1]
+        assert vault.entities.mentioning(ANN.id, 0) == vault.entities.mentioning(ANN.id, -1) == []
+        assert vault.entities.mentioning(CYD.id, 10) == []
+
     @pytest.mark.parametrize("reason", InactiveReason)
     def test_what_is_not_served_is_not_mentioned(self, vault: Vault, reason: InactiveReason) -> None:
         """
@@ -210,6 +223,32 @@ class EntityMentionContract(VaultContract):
         assert [one.name for one in vault.entities.mentions(saved)] == ["Ann", "Bob"]
         assert found(vault, "cyd") == []
         assert beside(vault, saved) == [(other, 1)]
+
+
+class EntityForgettingContract(VaultContract):
+    """What is known of whom a forgotten document spoke of. Supply ``vault``: an EMPTY ``Vault``."""
+
+    @pytest.mark.parametrize("reason", [None, InactiveReason.FORGOTTEN])
+    def test_names_go_with_the_last_that_mentions_them(
+        self, vault: Vault, reason: InactiveReason | None
+    ) -> None:
+        """
+        A name that only this document knew is known no more; one that another mentions keeps its count.
+
+        If this fails: names stay behind, or counts are taken off twice of what was no longer served.
+        """
+        gone, kept = mentioning(vault, "a.md", ANN, BOB), mentioning(vault, "b.md", BOB, CYD)
+        if reason:
+            vault.documents.deactivate([gone], reason)
+
+        assert vault.entities.forget(gone) == 2
+        assert vault.entities.forget(gone) == 0
+
+        assert vault.entities.mentions(gone) == []
+        assert found(vault, "ann") == []
+        assert vault.entities.known([ANN.id, BOB.id]) == {BOB.id: BOB._replace(mention_count=1)}
+        assert [one.id for one in vault.entities.mentions(kept)] == [BOB.id, CYD.id]
+        assert beside(vault, gone) == []
 
 
 class EntityNeighbourContract(VaultContract):

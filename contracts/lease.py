@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from clawmem.contracts.base import Contract
@@ -150,7 +148,7 @@ class LeaseRenewContract(_LeaseContract):
 
         renewed = leases.renew(lease, now_ms=T0 + 60, ttl_ms=100)
 
-        assert renewed == replace(lease, expires_ms=T0 + 160)
+        assert renewed == lease._replace(expires_ms=T0 + 160)
 
     def test_renewal_is_stored(self, leases: LeaseStore) -> None:
         """
@@ -284,7 +282,7 @@ class LeaseFenceContract(_LeaseContract):
         lease = acquired(leases, "a")
 
         with pytest.raises(LeaseLost):
-            leases.check(replace(lease, holder="b"), now_ms=T0)
+            leases.check(lease._replace(holder="b"), now_ms=T0)
 
     def test_unknown_name_fails(self, leases: LeaseStore) -> None:
         """

@@ -75,6 +75,19 @@ class ReceiptContract(VaultContract):
 
         assert vault.receipts.counts() == ReceiptCounts(3, 310)
 
+    def test_some_are_forgotten(self, vault: Vault) -> None:
+        """
+        Of the ids that are named the receipts go and the recalls stay; an unknown id changes nothing.
+
+        If this fails: the recall goes along, or everything does.
+        """
+        one, two = (vault.telemetry.record(recall(day, 1), b"x") for day in (MONDAY, TUESDAY))
+
+        assert vault.receipts.forget([one, two + 1]) == 1
+        assert vault.receipts.forget([]) == vault.receipts.forget([one]) == 0
+        assert kept(vault) == [two]
+        assert vault.telemetry.count() == 2
+
     def test_trim_leaves_recalls(self, vault: Vault) -> None:
         """
         Trimming forgets receipts of earlier than the given time and keeps every recall.

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from clawmem.contracts.base import VaultContract, needs
@@ -73,7 +71,7 @@ class RelationWriteContract(VaultContract):
         given = Relation(a, b, SEMANTIC, 0.7, created_at=DAYS[0], metadata={"x": 1})
         vault.relations.put([given])
 
-        assert vault.relations.put([replace(given, created_at=DAYS[1])]) == 0
+        assert vault.relations.put([given._replace(created_at=DAYS[1])]) == 0
         assert outbound(vault, a) == [given]
 
     @pytest.mark.parametrize("change", [{"weight": 0.8}, {"origin": "else"}, {"metadata": {"x": 2}}])
@@ -85,8 +83,7 @@ class RelationWriteContract(VaultContract):
         """
         a, b = documents(vault, 2)
         vault.relations.put([Relation(a, b, SEMANTIC, 0.7, created_at=DAYS[0], metadata={"x": 1})])
-        after = replace(
-            Relation(a, b, SEMANTIC, 0.7, created_at=DAYS[1], metadata={"x": 1}),
+        after = Relation(a, b, SEMANTIC, 0.7, created_at=DAYS[1], metadata={"x": 1})._replace(
             **change,  # type: ignore[arg-type]
         )
 
@@ -148,7 +145,7 @@ class RelationWriteContract(VaultContract):
         vault.relations.put([kept, gone])
         new = Relation(a, d, SEMANTIC, 0.9, "build", DAYS[1])
 
-        changed = vault.relations.renew(SEMANTIC, "build", [a], [replace(kept, created_at=DAYS[1]), new])
+        changed = vault.relations.renew(SEMANTIC, "build", [a], [kept._replace(created_at=DAYS[1]), new])
 
         assert changed == 2
         assert outbound(vault, a) == [new, kept]
@@ -211,7 +208,7 @@ class RelationWriteContract(VaultContract):
         vault.relations.put([before])
 
         with pytest.raises(ValueError), vault.writing():
-            vault.relations.put([Relation(b, c, CAUSAL), replace(before, weight=0.9)])
+            vault.relations.put([Relation(b, c, CAUSAL), before._replace(weight=0.9)])
             vault.relations.renew(CAUSAL, "hand", [a], [])
             vault.relations.forget(c)
             raise ValueError

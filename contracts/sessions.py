@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from clawmem.contracts.base import VaultContract, needs
@@ -86,6 +88,19 @@ class SessionContract(VaultContract):
         assert [found.id for found in vault.sessions.recent(10)] == ["d", "c", "a", "b"]
         assert [found.id for found in vault.sessions.recent(2)] == ["d", "c"]
 
+    def test_before_a_moment(self, vault: Vault) -> None:
+        """
+        Only what began before a moment, not at it, and the limit counts among these.
+
+        If this fails: the bound is inclusive, or later sessions are cut away only after the limit.
+        """
+        for name, start in (("a", EIGHT), ("b", NINE), ("c", TEN), ("d", ELEVEN)):
+            vault.sessions.save(Session(name, start))
+
+        assert [found.id for found in vault.sessions.recent(10, TEN)] == ["b", "a"]
+        assert [found.id for found in vault.sessions.recent(1, TEN)] == ["b"]
+        assert vault.sessions.recent(10, EIGHT) == []
+
     @pytest.mark.parametrize("limit", [0, -1])
     def test_no_limit_no_sessions(self, vault: Vault, limit: int) -> None:
         """
@@ -150,6 +165,27 @@ class SessionContract(VaultContract):
             raise ValueError
 
         assert vault.sessions.recent(10) == [Session("s1", EIGHT)]
+
+
+class SessionForgettingContract(VaultContract):
+    """What is left of a session whose handoff was forgotten. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_summaries_are_forgotten(self, vault: Vault) -> None:
+        """
+        Sessions that were handed over in this document lose their summaries and nothing else.
+
+        If this fails: sessions are deleted, or others are told apart by the end of the path.
+        """
+        one = Session("s1", EIGHT, NINE, "_clawmem/h.md", "It came to this.", ("a.py",), "host")
+        other = Session("s2", EIGHT, NINE, "x_clawmem/h.md", "It came to that.")
+        for session in (one, other):
+            vault.sessions.save(session)
+
+        assert vault.sessions.forget("_clawmem/h.md") == 1
+        assert vault.sessions.forget("_clawmem/h.md") == 0
+
+        assert vault.sessions.get("s1") == replace(one, summary="")
+        assert vault.sessions.get("s2") == other
 
 
 def _covering(vault: Vault, moment: str) -> str | None:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from clawmem.contracts.base import Contract
@@ -55,7 +53,7 @@ class TelemetryRecordContract(_TelemetryContract):
         recall_id = telemetry.record(given)
 
         assert recall_id > 0
-        assert [*telemetry.recalls()] == [replace(given, id=recall_id)]
+        assert [*telemetry.recalls()] == [given._replace(id=recall_id)]
 
     def test_least_of_all(self, telemetry: Telemetry) -> None:
         """
@@ -88,7 +86,7 @@ class TelemetryRecordContract(_TelemetryContract):
         """
         hits = (RecallHit(5, 3, 0.1), RecallHit(9, 1, 0.3), RecallHit(5, 2, 0.2))
 
-        telemetry.record(replace(recall(), hits=hits))
+        telemetry.record(recall()._replace(hits=hits))
 
         [found] = telemetry.recalls()
         assert [(hit.rank, hit.document_id) for hit in found.hits] == [(1, 9), (2, 5), (3, 5)]
@@ -151,7 +149,7 @@ class TelemetryReadContract(_TelemetryContract):
         If this fails: questions without a session belong to every one.
         """
         for day, session in ((TUESDAY, "s1"), (MONDAY, "s1"), (MONDAY, "s2"), (MONDAY, None)):
-            telemetry.record(replace(recall(day, 1, 2), session_id=session))
+            telemetry.record(recall(day, 1, 2)._replace(session_id=session))
 
         assert [one.asked_at for one in telemetry.of_session("s1")] == [MONDAY, TUESDAY]
         assert [len(one.hits) for one in telemetry.of_session("s2")] == [2]

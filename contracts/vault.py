@@ -7,8 +7,9 @@ import pytest
 from clawmem.contracts.base import VaultContract, needs
 from clawmem.contracts.samples import T0, any_of, entry, save, sha, unit_vector
 from clawmem.ports.capability import Capability
+from clawmem.ports.embeddings import EmbeddingCounts
 from clawmem.ports.errors import InvalidInput, LeaseLost
-from clawmem.ports.records import EmbeddingCounts, FragmentKey, Grain, InactiveReason
+from clawmem.ports.records import FragmentKey, Grain, InactiveReason
 from clawmem.ports.vault import Vault
 
 VECTOR = unit_vector(1, 2)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.vector_index import VectorIndex
@@ -11,8 +12,7 @@ from clawmem.ports.vector_index import VectorIndex
 GROUP = "clawmem.backends"
 
 
-@dataclass(frozen=True, slots=True)
-class IndexPlace:
+class IndexPlace(NamedTuple):
     """
     Where one generation of one index may live.
 
@@ -24,7 +24,7 @@ class IndexPlace:
     folder: str
     name: str
     read_only: bool = False
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = MappingProxyType({})
 
 
 OpenLexical = Callable[[IndexPlace], LexicalIndex]
@@ -32,8 +32,7 @@ OpenVectors = Callable[[IndexPlace], VectorIndex]
 Discard = Callable[[IndexPlace], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Backend:
+class Backend(NamedTuple):
     """
     Engines by role. What is ``None`` the vault does itself, inside its own file.
 

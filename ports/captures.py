@@ -73,6 +73,14 @@ class CaptureStore(Protocol):
         """Where a document was said, by time, then by source."""
         ...
 
+    def forget(self, document_id: int) -> int:
+        """
+        Keep nothing of what was said that a document holds, neither quote nor payload; how many sightings it had.
+
+        Their sources stay known: the same is not captured again from the same place.
+        """
+        ...
+
 
 class Utility(NamedTuple):
     """How often a document was given unasked, and how often the conversation made use of it."""

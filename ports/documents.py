@@ -29,7 +29,7 @@ class DocumentStore(Protocol):
         Publish a document with its body and fragments, replacing what stood at its (collection, path).
 
         Inserting counts revision 1; replacing an active document with another body adds one. What the
-        vault learnt about it (pin, accesses, duplicates) is kept. It becomes active, and pending for
+        vault learnt about it (pin, snooze, accesses, duplicates) is kept. It becomes active, and pending for
         embedding unless every one of its texts has a vector already. Fragments arrive with ``seq``
         0..n-1; their text is the body's ``[start:end]`` unless the kind is front matter.
 
@@ -47,6 +47,23 @@ class DocumentStore(Protocol):
 
     def deactivate(self, document_ids: Iterable[int], reason: InactiveReason) -> int:
         """Stop serving documents; how many were active until now. A forgotten one keeps its reason."""
+        ...
+
+    def forget(self, document_ids: Iterable[int]) -> int:
+        """
+        Deactivate documents as ``forgotten`` and keep nothing of what they said; how many were not forgotten yet.
+
+        Title, body, fragments, hashes, tags and times of the content go, as does what was learnt about them. The
+        place stays, so that its file is not taken in again; the body of another document that says the same, too.
+        """
+        ...
+
+    def pin(self, document_id: int, pinned: bool) -> None:
+        """Let a document be pinned or not, whatever its note says; an unknown id changes nothing."""
+        ...
+
+    def snooze(self, document_id: int, until: str | None) -> None:
+        """Keep a document out of what is surfaced until then; with ``None`` no longer. An unknown id changes nothing."""
         ...
 
     def get(self, document_id: int) -> Document | None:

@@ -1,18 +1,39 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from clawmem.ports.records import (
     EVERYTHING,
-    Building,
-    EmbeddingCounts,
     Hit,
     PendingText,
     Scope,
     Vector,
     VectorEntry,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingCounts:
+    """How far the vectors of one model are: texts with one, waiting, given up; and orphans nobody uses."""
+
+    stored: int = 0
+    pending: int = 0
+    failed: int = 0
+    orphaned: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Building:
+    """
+    Vectors of the model ``fingerprint`` that are made beside those that serve.
+
+    ``share`` says for people how far they are, 0 to 1: documents passed, of all.
+    """
+
+    fingerprint: str
+    share: float
 
 
 class EmbeddingStore(Protocol):

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from clawmem.ports.records import EVERYTHING, Scope
 
@@ -10,8 +9,7 @@ MOST_COMPANIONS = 30  # entities that are followed from where a search stands
 DOCUMENTS_EACH = 10  # and documents that are taken from each of them
 
 
-@dataclass(frozen=True, slots=True)
-class Entity:
+class Entity(NamedTuple):
     """
     Somebody or something that documents speak of.
 
@@ -25,12 +23,11 @@ class Entity:
     mention_count: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
+class Neighbour(NamedTuple):
     """A document, and how many served documents hold the pair of entities that led to it."""
 
     document_id: int
-    count: int
+    together: int
 
 
 class EntityStore(Protocol):
@@ -53,8 +50,24 @@ class EntityStore(Protocol):
         """
         ...
 
+    def forget(self, document_id: int) -> int:
+        """
+        A document mentions nothing any more; how much it mentioned. Served or not.
+
+        What nothing else mentions or says something of is no longer known by name.
+        """
+        ...
+
     def mentions(self, document_id: int) -> list[Entity]:
         """What a served document mentions, by id."""
+        ...
+
+    def mentioning(self, entity_id: str, limit: int) -> list[int]:
+        """Served documents that mention it, those with the highest ids first; a limit below 1 gives none."""
+        ...
+
+    def known(self, ids: Iterable[str]) -> dict[str, Entity]:
+        """Those of these ids that exist, whether or not a served document mentions them, by id."""
         ...
 
     def search(self, text: str, limit: int) -> list[Entity]:

@@ -292,18 +292,26 @@ class ModelUnavailable(ModelError):
     """
     Out of reach, busy, or too slow for the time that was left. Asked again later it may answer.
 
-    ``retry_after_s`` is how long there is no point in asking, None when nobody knows.
+    ``retry_after_s`` is how long there is no point in asking, None when nobody knows; ``way_out`` is what else
+    helps than time, for a model that is not on a server.
     """
 
     code = "MODEL_UNAVAILABLE"
 
-    def __init__(self, model: str, reason: str, *, retry_after_s: float | None = None) -> None:
+    def __init__(
+        self,
+        model: str,
+        reason: str,
+        *,
+        retry_after_s: float | None = None,
+        way_out: str = "Check that it is running",
+    ) -> None:
         self.reason = reason
         self.retry_after_s = retry_after_s
         when = "later" if retry_after_s is None else f"in {max(1, round(retry_after_s))} seconds"
         super().__init__(
             model,
-            f"The model {model} cannot answer now: {reason}. Check that it is running, or try again {when}.",
+            f"The model {model} cannot answer now: {reason}. {way_out}, or try again {when}.",
         )
 
 
@@ -312,11 +320,11 @@ class ModelRefused(ModelError):
 
     code = "MODEL_REFUSED"
 
-    def __init__(self, model: str, reason: str) -> None:
+    def __init__(
+        self, model: str, reason: str, *, way_out: str = "Check its address, name and key in the settings"
+    ) -> None:
         self.reason = reason
-        super().__init__(
-            model, f"The model {model} refuses: {reason}. Check its address, name and key in the settings."
-        )
+        super().__init__(model, f"The model {model} refuses: {reason}. {way_out}.")
 
 
 class InputTooLong(ModelRefused):
@@ -328,7 +336,11 @@ class InputTooLong(ModelRefused):
         self.tokens = tokens
         self.limit = limit
         numbers = f" ({tokens} tokens, at most {limit})" if tokens and limit else ""
-        super().__init__(model, f"the text is too long for it{numbers}")
+        super().__init__(
+            model,
+            f"the text is too long for it{numbers}",
+            way_out="Give it less text, or run it with a larger context",
+        )
 
 
 class ModelAnswerInvalid(ModelError):

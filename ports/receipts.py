@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
 
@@ -36,6 +37,14 @@ class Receipts(Protocol):
 
     def latest(self, limit: int) -> list[StoredReceipt]:
         """Up to *limit* receipts, the last one asked for first, then by id downwards. A limit below 1 gives none."""
+        ...
+
+    def forget(self, receipt_ids: Iterable[int]) -> int:
+        """
+        Delete these receipts and keep their recalls; how many there were.
+
+        See `clawmem.ports.telemetry.Telemetry.trim` for vaults opened for reading and for errors.
+        """
         ...
 
     def counts(self) -> ReceiptCounts:

@@ -8,7 +8,6 @@ included; character offsets count code points of the body, front matter excluded
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -66,8 +65,7 @@ class EmbedState(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class Fragment:
+class Fragment(NamedTuple):
     """
     A stretch of a document that can be found on its own.
 
@@ -93,8 +91,7 @@ def embedding_text(context: str, text: str) -> str:
     return f"{context}\n{text}".strip()
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """Where a fragment lies, without its text: what ranking needs to know of it."""
 
     key: FragmentKey
@@ -107,16 +104,14 @@ class Span:
     heading: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SourceStamp:
+class SourceStamp(NamedTuple):
     """What a stat call says of a file: enough to know that it was not touched."""
 
     size: int
     mtime_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """
     One document as the vault knows it.
 
@@ -150,6 +145,7 @@ class Document:
     inactive: InactiveReason | None = None
     embed_state: EmbedState = EmbedState.PENDING
     pinned_in_note: bool = False
+    snoozed_until: str | None = None  # kept out of what is surfaced until then (exclusive)
     id: int = 0
 
     @property
@@ -162,17 +158,19 @@ class Document:
         """Whether somebody pinned it, or it says itself that it is; either is enough."""
         return self.pinned or self.pinned_in_note
 
+    def is_snoozed(self, now: str) -> bool:
+        """Whether somebody wants to hear nothing of it unasked at *now*, a time as records write it."""
+        return self.snoozed_until is not None and now < self.snoozed_until
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+
+class Hit(NamedTuple):
     """One answer of one index. A score compares only with scores of the same call."""
 
     key: FragmentKey
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """
     What a search may see: these collections, written in this time. An index honours it before it cuts to a limit.
 
@@ -190,8 +188,7 @@ class Scope:
 EVERYTHING = Scope()
 
 
-@dataclass(frozen=True, slots=True)
-class LexicalEntry:
+class LexicalEntry(NamedTuple):
     """One unit of text for the lexical index; ``title`` holds the document's title and headings above."""
 
     key: FragmentKey
@@ -212,54 +209,28 @@ class VectorEntry(NamedTuple):
     authored_at: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """One word to look for; with ``prefix`` every word that begins with it. One phrase when it holds spaces."""
 
     text: str
     prefix: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class LexicalQuery:
+class LexicalQuery(NamedTuple):
     """Words to look for, every one of them when ``every``, else any."""
 
     terms: tuple[Term, ...]
     every: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class PendingText:
+class PendingText(NamedTuple):
     """A text that has no vector yet, under the name its vector will be kept by."""
 
     text_hash: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddingCounts:
-    """How far the vectors of one model are: texts with one, waiting, given up; and orphans nobody uses."""
-
-    stored: int = 0
-    pending: int = 0
-    failed: int = 0
-    orphaned: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Building:
-    """
-    Vectors of the model ``fingerprint`` that are made beside those that serve.
-
-    ``share`` says for people how far they are, 0 to 1: documents passed, of all.
-    """
-
-    fingerprint: str
-    share: float
-
-
-@dataclass(frozen=True, slots=True)
-class Lease:
+class Lease(NamedTuple):
     """
     A claim on ``name`` by ``holder`` until ``expires_ms`` (epoch milliseconds, exclusive).
 
@@ -272,8 +243,7 @@ class Lease:
     expires_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class Marker:
+class Marker(NamedTuple):
     """
     How far an index has seen its vault: up to and with the change ``seq``, of which ``epoch`` is the fingerprint.
 
@@ -302,8 +272,7 @@ class IndexState(StrEnum):
     RETIRED = "retired"  # another one serves; its files may still be there
 
 
-@dataclass(frozen=True, slots=True)
-class IndexRecord:
+class IndexRecord(NamedTuple):
     """
     An index outside of the records, as the vault remembers it.
 
@@ -321,18 +290,16 @@ class IndexRecord:
     outdated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
+class SourceFile(NamedTuple):
     """A file found by a scan."""
 
     path: str  # relative to the root, forward slashes
     stamp: SourceStamp
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(NamedTuple):
     """All files of one walk. ``root_exists`` is False when the folder itself is gone: then nothing is known."""
 
     files: tuple[SourceFile, ...]
     root_exists: bool = True
-    unreadable: tuple[str, ...] = field(default=())
+    unreadable: tuple[str, ...] = ()

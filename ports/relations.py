@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
 
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import EVERYTHING, Scope
@@ -24,8 +24,7 @@ class RelationKind(StrEnum):
 EVERY_KIND = frozenset(RelationKind)
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(NamedTuple):
     """
     An edge from one document to another, by their ids. There is one of a kind from the one to the other.
 
@@ -39,7 +38,7 @@ class Relation:
     weight: float = 1.0
     origin: str = ""
     created_at: str = ""
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = MappingProxyType({})
 
 
 def check_relation(relation: Relation) -> None:

@@ -45,8 +45,16 @@ class SessionStore(Protocol):
         """One session."""
         ...
 
-    def recent(self, limit: int) -> list[Session]:
-        """The sessions that began last, newest first, then by id; a limit below 1 gives none."""
+    def forget(self, handoff_path: str) -> int:
+        """Take the summaries out of the sessions that were handed over in this document; how many there were."""
+        ...
+
+    def recent(self, limit: int, before: str | None = None) -> list[Session]:
+        """
+        The sessions that began last, newest first, then by id; a limit below 1 gives none.
+
+        With *before* only those that began earlier than this moment.
+        """
         ...
 
     def covering(self, moment: str) -> Session | None:

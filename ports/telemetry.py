@@ -1,12 +1,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
-@dataclass(frozen=True, slots=True)
-class RecallHit:
+class RecallHit(NamedTuple):
     """
     One document that was given in answer: at which rank, from 1, and with which score of the door it came from.
 
@@ -19,8 +17,7 @@ class RecallHit:
     was_referenced: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Recall:
+class Recall(NamedTuple):
     """
     One question that was answered at a door, and what it was given.
 

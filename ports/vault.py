@@ -1,40 +1,32 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from clawmem.ports.documents import DocumentStore
-from clawmem.ports.embeddings import EmbeddingStore
-from clawmem.ports.lease import LeaseStore
-from clawmem.ports.lexical_index import LexicalIndex, LexicalTail
-from clawmem.ports.model_answers import ModelAnswers
-from clawmem.ports.model_failures import ModelFailures
-from clawmem.ports.outbox import Outbox
-from clawmem.ports.receipts import Receipts
-from clawmem.ports.relations import RelationStore
-from clawmem.ports.telemetry import Telemetry
-from clawmem.ports.vector_index import VectorIndex
-
-if TYPE_CHECKING:  # what no search by words needs, and a cold one would pay for
+if TYPE_CHECKING:  # a cold search imports what it uses, and no more
+    from clawmem.ports.acts import ActJournal
     from clawmem.ports.captures import CaptureStore, UsageStore
     from clawmem.ports.chronology import Chronology
+    from clawmem.ports.documents import DocumentStore
+    from clawmem.ports.embeddings import EmbeddingStore
     from clawmem.ports.entities import EntityStore
+    from clawmem.ports.journal import Journal
+    from clawmem.ports.lease import LeaseStore
+    from clawmem.ports.ledger import CostLedger
+    from clawmem.ports.lexical_index import LexicalIndex, LexicalTail
+    from clawmem.ports.model_answers import ModelAnswers
+    from clawmem.ports.model_failures import ModelFailures
+    from clawmem.ports.notes import NoteStore
+    from clawmem.ports.outbox import Outbox
+    from clawmem.ports.receipts import Receipts
+    from clawmem.ports.relations import RelationStore
     from clawmem.ports.sessions import SessionStore
+    from clawmem.ports.sketches import SketchStore
     from clawmem.ports.succession import SuccessionStore
-
-
-@dataclass(frozen=True, slots=True)
-class VaultInfo:
-    """What a backend says about itself."""
-
-    backend: str
-    location: str
-    schema: int
-    size_bytes: int
-    read_only: bool
-    lexical_method: str
-    vector_method: str
+    from clawmem.ports.telemetry import Telemetry
+    from clawmem.ports.triples import TripleStore
+    from clawmem.ports.vault_info import VaultInfo
+    from clawmem.ports.vector_index import VectorIndex
 
 
 class Vault(Protocol):
@@ -58,6 +50,11 @@ class Vault(Protocol):
     @property
     def embeddings(self) -> EmbeddingStore:
         """The canonical vectors and their worklist."""
+        ...
+
+    @property
+    def sketches(self) -> SketchStore:
+        """What a model makes of each line, in bits."""
         ...
 
     @property
@@ -96,6 +93,21 @@ class Vault(Protocol):
         ...
 
     @property
+    def triples(self) -> TripleStore:
+        """What documents say of things, and when it held."""
+        ...
+
+    @property
+    def notes(self) -> NoteStore:
+        """What is made of each document to find it by."""
+        ...
+
+    @property
+    def ledger(self) -> CostLedger:
+        """What asking models costs."""
+        ...
+
+    @property
     def captures(self) -> CaptureStore:
         """What was taken from conversations, and how far they are read."""
         ...
@@ -108,6 +120,16 @@ class Vault(Protocol):
     @property
     def chronology(self) -> Chronology:
         """Which document was changed before which."""
+        ...
+
+    @property
+    def acts(self) -> ActJournal:
+        """Who did what to which document."""
+        ...
+
+    @property
+    def journal(self) -> Journal:
+        """What upkeep did by itself."""
         ...
 
     @property
@@ -140,6 +162,18 @@ class Vault(Protocol):
 
     def info(self) -> VaultInfo:
         """Kind, place, schema and size."""
+        ...
+
+    def scrub(self) -> None:
+        """
+        Leave no byte of what was deleted, in no free page and no log; outside of `writing`.
+
+        It rewrites the vault, and takes as long as that takes.
+
+        Raises:
+            VaultLocked: another process reads or writes; it may be asked again.
+            VaultReadOnly, VaultFull: nothing was changed.
+        """
         ...
 
     def check(self) -> list[str]:
@@ -187,6 +221,11 @@ class VaultOver:
         return self._records.embeddings
 
     @property
+    def sketches(self) -> SketchStore:
+        """The other's."""
+        return self._records.sketches
+
+    @property
     def leases(self) -> LeaseStore:
         """The other's."""
         return self._records.leases
@@ -232,6 +271,21 @@ class VaultOver:
         return self._records.entities
 
     @property
+    def triples(self) -> TripleStore:
+        """The other's."""
+        return self._records.triples
+
+    @property
+    def notes(self) -> NoteStore:
+        """The other's."""
+        return self._records.notes
+
+    @property
+    def ledger(self) -> CostLedger:
+        """The other's."""
+        return self._records.ledger
+
+    @property
     def captures(self) -> CaptureStore:
         """The other's."""
         return self._records.captures
@@ -247,6 +301,16 @@ class VaultOver:
         return self._records.chronology
 
     @property
+    def acts(self) -> ActJournal:
+        """The other's."""
+        return self._records.acts
+
+    @property
+    def journal(self) -> Journal:
+        """The other's."""
+        return self._records.journal
+
+    @property
     def model_failures(self) -> ModelFailures:
         """The other's."""
         return self._records.model_failures
@@ -257,9 +321,15 @@ class VaultOver:
 
     def info(self) -> VaultInfo:
         """What the other says of itself, with the methods of the indexes that are in its place."""
+        from dataclasses import replace
+
         return replace(
             self._records.info(), lexical_method=self.lexical.method, vector_method=self.vectors.method
         )
+
+    def scrub(self) -> None:
+        """The other's."""
+        self._records.scrub()
 
     def check(self) -> list[str]:
         """What is wrong with the other, and with the indexes."""

@@ -1,11 +1,52 @@
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Iterator
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 # A property is true or false; how long one example takes on a busy machine says nothing about it. Under CI
-# hypothesis brings its own profile, which says the same and repeats the same examples.
-settings.register_profile("steady", deadline=None)
-if "CI" not in os.environ:
-    settings.load_profile("steady")
+# hypothesis has its own profile loaded by now, whose other settings stay. For a longer search:
+# pytest --hypothesis-profile=thorough
+settings.register_profile("thorough", deadline=None, max_examples=1_000)
+settings.register_profile("steady", deadline=None, max_examples=50)
+settings.load_profile("steady")
+
+MEMORY = Path("/dev/shm")
+ROOM = 4 << 30  # bytes; a container often has next to none there
+
+
+def _memory_has_room() -> bool:
+    if not MEMORY.is_dir() or not os.access(MEMORY, os.W_OK):
+        return False
+    there = os.statvfs(MEMORY)
+    return there.f_bavail * there.f_frsize > ROOM and not there.f_flag & os.ST_NOEXEC
+
+
+# Every commit of every vault is flushed to the disk, which is a good part of the time that thousands of them take.
+if _memory_has_room():
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where files go to several workers: in their order, not those of many tests first, which are the quick ones."""
+    config.option.loadscopereorder = False
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[object]:
+    """Thousands of tests stay until the end: the garbage collector need not look at them, now and ever again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    """At the end of the process everything is looked at once more."""
+    gc.unfreeze()

@@ -5,8 +5,37 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.hooks.protocol import CARRY_CONTEXT
+from clawmem.app.hooks.registry import HOOKS
+from clawmem.app.hooks.state import state_folder
+from clawmem.ports.telemetry import Recall
+
+SLACK_S = 2.0  # beyond a client's patience, where the machine has other things to do
+
+
+AT_STOP = ("decision-extractor", "handoff-generator", "feedback-loop")
+TURNS = (
+    ("Where should the queue live?", "We could use Redis or Postgres."),
+    ("Postgres, please.", "We decided to use Postgres for the queue because one database is enough."),
+    ("And the tests?", "I will run them against a real server."),
+)
+ONCE = Counter(decision=2, handoff=1)  # what a Stop stores of them: the decision, the digest that names it
+
+QUESTION = "Where do login sessions live, and for how many days?"
+NOTES = {
+    "redis.md": "# Keep sessions in Redis\n\nLogin sessions live in Redis for 14 days.\n",
+    "postgres.md": "# Move sessions to Postgres\n\nOne database is enough for us.\n",
+    "haruka.md": "# Haruka Mori\n\nDesigns ticket machines.\n\nCounts seconds.\n",
+}
+KNOWN = "Login sessions live in Redis for 14 days."  # what the notes answer
 
 
 class Answered(NamedTuple):
@@ -74,3 +103,114 @@ def transcript(file: Path, *turns: tuple[str, str]) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     return file
+
+
+class Running(NamedTuple):
+    """A hook that a client waits for."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    began: float
+
+    def answer(self) -> Answered:
+        """What it said; fails unless that is what a client may see, in time."""
+        output, log = self.process.communicate(timeout=60)
+        took = time.monotonic() - self.began
+        done = answered(self.process.returncode, output, log)
+        assert done.code == 0, done.log
+        assert took < HOOKS[self.name].patience_s + SLACK_S, (self.name, took)
+        assert done.answer["continue"] is True
+        assert ("hookSpecificOutput" in done.answer) == (HOOKS[self.name].event in CARRY_CONTEXT)
+        return done
+
+    def kill(self) -> None:
+        """End it as the system would, without a chance to clean up."""
+        self.process.kill()
+        self.process.communicate()
+
+
+class Client:
+    """
+    A client in a home folder with a vault, and a conversation in which one thing was decided.
+
+    Every answer is checked for what holds whatever happens: exit code 0, one object of the event's shape, in time.
+    """
+
+    def __init__(self, home: Path, environ: Mapping[str, str]) -> None:
+        self.home = home
+        self.environ = dict(environ)
+        self.vault = home / ".cache" / "clawmem" / "index.sqlite"
+        self.conversation = transcript(home / "projects" / "5f0c.jsonl", *TURNS)
+        self._started: list[Running] = []
+
+    def event(self, name: str, **fields: Any) -> dict[str, Any]:
+        """What the client tells the hook *name*, with the fields that matter."""
+        told = {"session_id": "5f0c", "cwd": str(self.home), "transcript_path": str(self.conversation)}
+        return {**told, "hook_event_name": HOOKS[name].event, **fields}
+
+    def start(
+        self,
+        name: str,
+        told: bytes | None = None,
+        *,
+        under: Sequence[str] = (),
+        environ: Mapping[str, str] | None = None,
+        **fields: Any,
+    ) -> Running:
+        """A hook, its event told, still running. *under* is a command that is given its command, and becomes it."""
+        began = time.monotonic()
+        process = subprocess.Popen(
+            [*under, *command(name)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            cwd=self.home, env={**self.environ, **(environ or {})},
+        )  # fmt: skip
+        assert process.stdin
+        process.stdin.write(json.dumps(self.event(name, **fields)).encode() if told is None else told)
+        process.stdin.close()
+        process.stdin = None
+        self._started.append(Running(name, process, began))
+        return self._started[-1]
+
+    def close(self) -> None:
+        """Let nothing run on that a failing test left behind."""
+        for running in self._started:
+            if running.process.returncode is None:
+                running.kill()
+
+    def ask(self, name: str, told: bytes | None = None, **more: Any) -> Answered:
+        """A hook's answer."""
+        return self.start(name, told, **more).answer()
+
+    def stop(self, **environ: str) -> list[Answered]:
+        """The end of a turn: the client runs everything for it at once."""
+        return [running.answer() for running in [self.start(name, environ=environ) for name in AT_STOP]]
+
+    def run(self, *arguments: str, environ: Mapping[str, str]) -> None:
+        """Any other command of clawmem, in the home folder."""
+        subprocess.run(
+            [sys.executable, "-P", "-m", "clawmem", *arguments],
+            check=True,
+            capture_output=True,
+            cwd=self.home,
+            env={**self.environ, **environ},
+        )
+
+    def memories(self) -> Counter[str]:
+        """How many decisions and handoffs are stored."""
+        with closing(SqliteVault(str(self.vault), read_only=True)) as vault:
+            return Counter(one.content_type for one in vault.documents.latest() if one.content_type in ONCE)
+
+    def texts(self, content_type: str) -> str:
+        """What stands in the documents of a type."""
+        with closing(SqliteVault(str(self.vault), read_only=True)) as vault:
+            found = [one.id for one in vault.documents.latest() if one.content_type == content_type]
+            return "\n".join(vault.documents.body(document_id) or "" for document_id in found)
+
+    def turns(self) -> list[Recall]:
+        """What is written down of prompts, the oldest first."""
+        with closing(SqliteVault(str(self.vault), read_only=True)) as vault:
+            return list(vault.telemetry.recalls())
+
+    def waiting(self) -> list[str]:
+        """The jobs in the spool."""
+        folder = state_folder(self.vault) / "spool"
+        return sorted(file.name for file in folder.glob("[!.]*"))

@@ -7,6 +7,7 @@ a second, and the server is up in less. Run as a program this module is the serv
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,6 +20,9 @@ WIDTH, LAYERS, HEADS, HIDDEN = 64, 2, 4, 128
 CONTEXTS = {"llama": 2048, "bert": 512}
 SEED = 11
 _SIGNS = "".join(chr(code) for code in range(33, 127))
+
+
+_RUNNING: dict[str, subprocess.Popen[str]] = {}
 
 
 class Role(StrEnum):
@@ -41,9 +45,20 @@ def running(role: Role, folder: Path, *, api_key: str = "", alias: str = "") -> 
             assert server.stdout is not None
             address = server.stdout.readline().strip()
             assert address, f"the server of {role} did not start"
+            _RUNNING[address] = server
             yield address
         finally:
             server.kill()
+
+
+@contextmanager
+def stopped(address: str) -> Iterator[None]:
+    """The server at *address* takes connections and does nothing, like one on a machine that swaps; not on Windows."""
+    _RUNNING[address].send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        _RUNNING[address].send_signal(signal.SIGCONT)
 
 
 def write_model(role: Role, path: Path) -> None:

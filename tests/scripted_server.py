@@ -26,6 +26,7 @@ class Asked:
     path: str
     headers: Mapping[str, str]
     body: Any
+    query: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,8 @@ class ScriptedServer:
                 self._reply(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
 
             def _reply(self, body: Any) -> None:
-                asked = Asked(self.path, {name.lower(): v for name, v in self.headers.items()}, body)
+                path, _, query = self.path.partition("?")
+                asked = Asked(path, {name.lower(): v for name, v in self.headers.items()}, body, query)
                 script.asked.append(asked)
                 try:
                     script.send(self, script.answer(asked))

@@ -20,7 +20,7 @@ READERS = frozenset({"NotebookRead", "Read"})
 _WRAPPED = re.compile(
     r"<(system-reminder|local-command-stdout|local-command-stderr|local-command-caveat|command-name"
     r"|command-message|command-args|command-contents|bash-input|bash-stdout|bash-stderr|task-notification"
-    r"|ide_opened_file|ide_selection|user-prompt-submit-hook|vault-[a-z]+)\b[^>]*>.*?(?:</\1>|\Z)",
+    r"|ide_opened_file|ide_selection|user-prompt-submit-hook|vault-[a-z]+(?:-[a-z]+)*)\b[^>]*>.*?(?:</\1>|\Z)",
     re.DOTALL,
 )
 _INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]]*\]")

@@ -1,14 +1,15 @@
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
-from threading import Lock, Thread
+from threading import Thread
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
+from clawmem.adapters.http.addresses import is_address, shown
+from clawmem.adapters.http.connections import Connections, TransportFailure
 from clawmem.ports.errors import ConfigError, ExtraMissing
 
 MAX_BODY = 64 * 1024 * 1024  # bytes; fifty vectors of 4096 numbers, written out, are 5 MB
@@ -16,10 +17,6 @@ MAX_BODY = 64 * 1024 * 1024  # bytes; fifty vectors of 4096 numbers, written out
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 Answer = TypeVar("Answer")
-
-
-class TransportFailure(Exception):
-    """No whole reply: refused, unreachable, unknown host, too slow, or broken off."""
 
 
 class Oversized(Exception):
@@ -42,21 +39,23 @@ class Reply:
 class Exchange:
     """One request and its reply at a time, over connections that are kept open; safe to use from threads."""
 
-    def __init__(self, base_url: str, api_key: str | None = None) -> None:
+    def __init__(self, url: str, api_key: str | None = None) -> None:
         """
+        Args:
+            url: A user with a password in it, or a query, goes with every request.
+
         Raises:
-            ConfigError: *base_url* is no address of a web server, or *api_key* cannot be sent.
+            ConfigError: *url* is no address of a web server, or *api_key* cannot be sent.
         """
-        self.base_url = base_url.rstrip("/")
-        self.host = _host(self.base_url)
+        self._parts = _web_address(url)
+        self.base_url = shown(url).rstrip("/")
         self._api_key = _sendable(api_key)
-        self._lock = Lock()
-        self._client: Any = None
+        self._connections = Connections(self._new_client)
 
     @property
     def is_local(self) -> bool:
         """Whether the server is on this machine; it is then asked without a proxy."""
-        return self.host in _LOOPBACK
+        return self._parts.hostname in _LOOPBACK
 
     def send(self, method: str, path: str, content: bytes | None, timeout_s: float) -> Reply:
         """
@@ -67,28 +66,22 @@ class Exchange:
         waited for beyond its time.
 
         Raises:
-            TransportFailure: no whole reply in time.
+            TransportFailure: no whole reply in time, or it was closed.
             Oversized: more of it than anything could mean.
         """
-        client = self._opened()
-        asked = _asked_aside(lambda: _exchanged(client, method, path, content, timeout_s))
+
+        def exchanged() -> Reply:
+            with self._connections.lent() as client:
+                return _exchanged(client, method, path, content, timeout_s)
+
         try:
-            return asked.result(timeout_s)
+            return _asked_aside(exchanged).result(timeout_s)
         except TimeoutError as error:
             raise TransportFailure(f"no answer within {timeout_s:.3g} seconds") from error
 
     def close(self) -> None:
-        """Close the connections; another request opens new ones."""
-        with self._lock:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
-
-    def _opened(self) -> Any:
-        with self._lock:
-            if self._client is None:
-                self._client = self._new_client()
-            return self._client
+        """Close the connections, once the requests that are under way have ended; nothing can be asked any more."""
+        self._connections.close()
 
     def _new_client(self) -> Any:
         try:
@@ -99,23 +92,28 @@ class Exchange:
         if self._api_key:
             headers["Authorization"] = f"Bearer {self._api_key}"
         # Certificates take longer to load than a question to a server of one's own takes.
-        is_encrypted = self.base_url.startswith("https:")
-        return httpx2.Client(
-            base_url=self.base_url, headers=headers, trust_env=not self.is_local, verify=is_encrypted
-        )
+        is_encrypted = self._parts.scheme == "https"
+        try:
+            return httpx2.Client(
+                base_url=self._parts._replace(query="", fragment="").geturl(),
+                params=self._parts.query,
+                headers=headers,
+                trust_env=not self.is_local,
+                verify=is_encrypted,
+            )
+        except (ValueError, OSError, httpx2.InvalidURL) as error:  # whose words may hold a password
+            raise ConfigError(
+                "The proxy or the certificates that the environment names for model servers cannot be used. "
+                "Correct HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR."
+            ) from error
 
 
-def _host(base_url: str) -> str:
-    try:
-        parts = urlsplit(base_url)
-        is_address = parts.scheme in ("http", "https") and parts.port != 0 and not re.search(r"\s", base_url)
-    except ValueError:
-        is_address = False
-    if not is_address or not parts.hostname:
+def _web_address(url: str) -> SplitResult:
+    if not is_address(url) or urlsplit(url).scheme not in ("http", "https"):
         raise ConfigError(
-            f"{base_url!r} is no address of a model server. Write it like http://localhost:8088"
+            f"{shown(url)!r} is no address of a model server. Write it like http://localhost:8088"
         )
-    return parts.hostname
+    return urlsplit(url)
 
 
 def _sendable(api_key: str | None) -> str:

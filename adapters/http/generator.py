@@ -4,14 +4,13 @@ from typing import Any
 
 from clawmem.adapters.http.deadline import Left, deadline
 from clawmem.adapters.http.providers import Provider, provider_at, provider_named, server_root
-from clawmem.adapters.http.served_model import ServedModel
+from clawmem.adapters.http.served_model import NAMING_TIMEOUT_S, ServedModel
 from clawmem.adapters.http.transport import Json, Transport
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ModelAnswerInvalid
 from clawmem.ports.generator import JsonSchema
 from clawmem.ports.model_profiles import without_thoughts
 
-NAMING_TIMEOUT_S = 5.0
 DEFAULT_MODEL = "qwen3"
 _PATH = "/v1/chat/completions"
 

@@ -147,10 +147,11 @@ def provider_at(url: str) -> Provider:
 
 def server_root(url: str) -> str:
     """*url* without the path of a question, which people tend to copy along."""
-    root = url.strip().rstrip("/")
+    root, mark, query = url.strip().partition("?")
+    root = root.rstrip("/")
     for path in ("/embeddings", "/embed", "/chat/completions", "/rerank", "/reranking", "/v1", "/v2"):
         root = root.removesuffix(path)
-    return root
+    return root + mark + query
 
 
 def embeddings_in(answer: Json) -> list[Any]:

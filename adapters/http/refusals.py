@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from clawmem.adapters.http.addresses import shown
 from clawmem.adapters.http.exchange import Reply
 from clawmem.ports.errors import InputTooLong, ModelError, ModelRefused, ModelUnavailable
 
@@ -35,9 +36,9 @@ _MEANINGS = {
 }
 
 
-def refusal(model: str, reply: Reply) -> ModelError:
-    """The error that *reply*, which is no success, stands for."""
-    said = words_of(reply.body)
+def refusal(model: str, reply: Reply, secrets: Sequence[str] = ()) -> ModelError:
+    """The error that *reply*, which is no success, stands for; *secrets* are not quoted."""
+    said = words_of(reply.body, secrets)
     if reply.status >= 400 and _TOO_LONG.search(said):
         tokens, limit = _counted(said)
         return InputTooLong(model, tokens=tokens, limit=limit)
@@ -47,15 +48,23 @@ def refusal(model: str, reply: Reply) -> ModelError:
     if reply.status in _LATER and not any(word in said for word in _OUT_OF_MONEY):
         return ModelUnavailable(model, reason)
     if 300 <= reply.status < 400:
-        return ModelRefused(model, f"it redirects to {reply.headers.get('location', 'another address')!r}")
+        return ModelRefused(
+            model, f"it redirects to {shown(reply.headers.get('location', 'another address'))!r}"
+        )
     return ModelRefused(model, reason)
 
 
-def words_of(body: bytes) -> str:
-    """What a server says about an error: the message of its JSON, or the beginning of whatever it sent."""
+def words_of(body: bytes, secrets: Sequence[str] = ()) -> str:
+    """
+    What a server says about an error: the message of its JSON, or the beginning of whatever it sent.
+
+    Some servers and proxies repeat the key or the address that they do not like: *secrets* become asterisks.
+    """
     text = body.decode("utf-8", "replace")
     with suppress(ValueError, RecursionError):
         text = _message(json.loads(text)) or text
+    for secret in secrets:
+        text = text.replace(secret, "***")
     return " ".join(text.split())[:EXCERPT].rstrip(".")
 
 

@@ -11,12 +11,11 @@ from clawmem.adapters.http.providers import (
     scores_in,
     server_root,
 )
-from clawmem.adapters.http.served_model import ServedModel
+from clawmem.adapters.http.served_model import NAMING_TIMEOUT_S, ServedModel
 from clawmem.adapters.http.transport import Transport
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ConfigError, InputTooLong, ModelAnswerInvalid
 
-NAMING_TIMEOUT_S = 5.0
 MAX_DOCUMENT_CHARS = 4000
 SHORT_DOCUMENT_CHARS = 400  # fits the smallest context that servers are started with
 _PROBABILITIES = ("qwen3-reranker", "zerank")  # models of which llama.cpp already gives the share of "yes"

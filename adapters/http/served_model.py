@@ -8,6 +8,8 @@ from clawmem.adapters.http.transport import Json, Transport
 from clawmem.ports.errors import ModelAnswerInvalid, ModelRefused
 
 FRESH_MS = 60_000
+# The question may have as long again, before whoever waits for both gives up and the process wants to end.
+NAMING_TIMEOUT_S = 2.0
 
 # Of what llama.cpp says about a model file; its context depends on how the server was started.
 _WEIGHTS = ("n_params", "n_vocab", "n_embd", "size", "ftype")

@@ -4,11 +4,14 @@ import json
 import random
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
+from clawmem.adapters.http.addresses import secrets_in
 from clawmem.adapters.http.circuit import COOL_DOWN_S, Circuit
+from clawmem.adapters.http.connections import TransportFailure
 from clawmem.adapters.http.deadline import Left, deadline
-from clawmem.adapters.http.exchange import BrokenOff, Exchange, Oversized, Reply, TransportFailure
+from clawmem.adapters.http.exchange import BrokenOff, Exchange, Oversized, Reply
 from clawmem.adapters.http.patience import QUESTION, Patience, asked_wait_s, says_retry
 from clawmem.adapters.http.refusals import refusal, words_of
 from clawmem.ports.clock import Clock
@@ -30,7 +33,7 @@ class Transport:
 
     def __init__(
         self,
-        base_url: str,
+        url: str,
         *,
         model: str,
         clock: Clock,
@@ -40,23 +43,23 @@ class Transport:
     ) -> None:
         """
         Args:
-            base_url: Without the path of any question, like ``http://localhost:8088``.
+            url: Without the path of any question, like ``http://localhost:8088``.
             model: As the server knows it; here only for what is said about it.
 
         Raises:
-            ConfigError: *base_url* is no address of a web server.
+            ConfigError: *url* is no address of a web server.
         """
-        self._exchange = Exchange(base_url, api_key)
+        self._exchange = Exchange(url, api_key)
         self._circuit = Circuit(clock)
         self.clock = clock
         self._sleep = sleep
         self._chance = chance
-        self._secret = (api_key or "").strip()
+        self._secrets = [secret for secret in ((api_key or "").strip(), *secrets_in(url)) if secret]
         self.label = f"{model!r} at {self._exchange.base_url}"
 
     @property
     def base_url(self) -> str:
-        """The address of the server."""
+        """The address of the server, as it may be shown."""
         return self._exchange.base_url
 
     @property
@@ -94,7 +97,7 @@ class Transport:
             reply = self._reply(method, path, content, left)
             if 200 <= reply.status < 300:
                 return self._json(reply)
-            self._wait(self._refusal(reply), reply, failures, patience, left)
+            self._wait(refusal(self.label, reply, self._secrets), reply, failures, patience, left)
         raise AssertionError("the last try either answers or raises")
 
     def _admit(self, timeout_s: float) -> None:
@@ -137,18 +140,14 @@ class Transport:
             raise ModelUnavailable(self.label, error.reason, retry_after_s=wait_s)
         self._sleep(wait_s)
 
-    def _refusal(self, reply: Reply) -> ModelError:
-        # Some servers repeat the key that they do not like.
-        body = reply.body.replace(self._secret.encode(), b"***") if self._secret else reply.body
-        return refusal(self.label, Reply(reply.status, reply.headers, body))
-
     def _json(self, reply: Reply) -> Json:
         try:
             data = json.loads(reply.body)
         except (ValueError, RecursionError) as error:
-            raise ModelAnswerInvalid(self.label, f"it is no JSON: {words_of(reply.body)!r}") from error
+            said = words_of(reply.body, self._secrets)
+            raise ModelAnswerInvalid(self.label, f"it is no JSON: {said!r}") from error
         if not isinstance(data, dict):
             raise ModelAnswerInvalid(self.label, f"it is no JSON object but a {type(data).__name__}")
         if data.get("error"):
-            raise self._refusal(Reply(400, reply.headers, reply.body))
+            raise refusal(self.label, replace(reply, status=400), self._secrets)
         return data

@@ -68,7 +68,8 @@ class LanceLexicalIndex(LanceIndex):
             return 0
         table = self._latest()
         with translated(self._store.uri):
-            return len(_hits(table, question, None, table.count_rows() + 1))
+            found = table.search(question, query_type="fts").select(["_score"])  # which no column is read for
+            return int(found.limit(table.count_rows() + 1).to_arrow().num_rows)
 
     def _blank_schema(self) -> Any:
         import pyarrow as pa

@@ -16,7 +16,8 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from clawmem.adapters.llama.model_file import part_of
-from clawmem.ports.errors import ConfigError, ModelUnavailable
+from clawmem.adapters.llama.refusals import unavailable
+from clawmem.ports.errors import ConfigError
 
 if sys.platform == "win32":
     import msvcrt
@@ -36,6 +37,7 @@ Progress = Callable[[int, int], None]
 TRIES = 3  # one after the other without a byte
 PAUSE_S = 1.0
 _SILENCE_S = 30.0  # without a byte: the connection is dead
+_LEAST_S = 0.001  # a time-out of nothing would be none
 _BLOCK = 1 << 20
 _PARTIAL, _BEYOND_THE_END = 206, 416
 _PASSES = frozenset({408, 425, 429, _BEYOND_THE_END, 500, 502, 503, 504})
@@ -134,7 +136,8 @@ class _Transfer:
                 failures = 0 if self._part.size > before else failures + 1
                 if failures == TRIES:
                     raise self._failed(str(error)) from error
-                time.sleep(PAUSE_S * failures)
+                self._refuse_if_late()
+                time.sleep(min(PAUSE_S * failures, self._patience_s()))
 
     def _receive(self) -> None:
         with self._answer() as answer:
@@ -150,7 +153,7 @@ class _Transfer:
     def _answer(self) -> Iterator[HTTPResponse]:
         headers = {"User-Agent": "clawmem", "Range": f"bytes={self._part.size}-"}
         try:
-            answer = urlopen(Request(self._remote.url, headers=headers), timeout=_SILENCE_S)
+            answer = urlopen(Request(self._remote.url, headers=headers), timeout=self._patience_s())
         except HTTPError as error:
             raise self._refused(error) from error
         except (OSError, HTTPException) as error:
@@ -168,10 +171,19 @@ class _Transfer:
     def _tell(self) -> None:
         if self._progress:
             self._progress(self._part.size, self._remote.size)
+        self._refuse_if_late()
+
+    def _patience_s(self) -> float:
+        """How long a server may be silent: never for longer than there is time."""
+        left_s = _SILENCE_S if self._until is None else self._until - time.monotonic()
+        return max(_LEAST_S, min(_SILENCE_S, left_s))
+
+    def _refuse_if_late(self) -> None:
         if self._until is not None and time.monotonic() >= self._until:
-            raise ModelUnavailable(
+            raise unavailable(
                 repr(self._target.stem),
-                f"it is being downloaded, {self._so_far()} so far; ask again to go on",
+                f"it is being downloaded, {self._so_far()} so far",
+                way_out=f"Fetch the rest with: clawmem models add {self._target.stem}",
             )
 
     def _failed(self, reason: str) -> ConfigError:
@@ -196,7 +208,7 @@ def _own(file: IO[bytes], target: Path) -> None:
     try:
         _lock(file.fileno())
     except (BlockingIOError, PermissionError) as error:
-        raise ModelUnavailable(repr(target.stem), "another process is downloading it") from error
+        raise unavailable(repr(target.stem), "another process is downloading it") from error
 
 
 def _refuse_too_little_room(remote: Remote, target: Path, part: _Part) -> None:

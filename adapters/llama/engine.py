@@ -21,7 +21,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from clawmem.adapters.llama.gguf_model import GgufModel
 from clawmem.adapters.llama.loading import Llama, loaded
-from clawmem.ports.errors import ModelUnavailable
+from clawmem.adapters.llama.refusals import unavailable
 
 Answer = TypeVar("Answer")
 
@@ -71,7 +71,7 @@ class Engine:
             ConfigError: the model cannot be loaded.
         """
         if timeout_s <= 0:
-            raise ModelUnavailable(self._model.label, "no time is left")
+            raise unavailable(self._model.label, "no time is left")
         question = _Question[Answer](work, Future(), Event())
         self._put(question)
         try:
@@ -79,7 +79,7 @@ class Engine:
         except TooLate:
             question.given_up.set()
             question.answer.cancel()
-            raise ModelUnavailable(self._model.label, f"it was not done in {timeout_s:.3g} s") from None
+            raise unavailable(self._model.label, f"it was not done in {timeout_s:.3g} s") from None
 
     def close(self) -> None:
         """Let the model go, once the step in hand is done; nothing can be asked any more."""
@@ -93,7 +93,7 @@ class Engine:
     def _put(self, question: _Question[Any]) -> None:
         with self._lock:
             if self._closing.is_set():
-                raise ModelUnavailable(self._model.label, "it was closed")
+                raise unavailable(self._model.label, "it was closed")
             self._questions.put(question)
             if self._thread is None:
                 self._thread = Thread(target=self._work, name=self._model.name, daemon=True)
@@ -122,7 +122,7 @@ class Engine:
 
         try:
             if self._closing.is_set():
-                raise ModelUnavailable(self._model.label, "it was closed")
+                raise unavailable(self._model.label, "it was closed")
             self._llama = self._llama or loaded(self._model.path, self._model.known().header)
             question.answer.set_result(question.work(self._llama, given_up))
         except BaseException as error:  # noqa: BLE001  whatever it is, it belongs to who asked

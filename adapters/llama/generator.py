@@ -4,15 +4,13 @@ import time
 from typing import Any
 
 from clawmem.adapters.llama.engine import IDLE_S, Engine, GivenUp
-from clawmem.adapters.llama.gguf_model import GgufModel
+from clawmem.adapters.llama.gguf_model import NAMING_TIMEOUT_S, GgufModel
 from clawmem.adapters.llama.loading import Json, Llama
-from clawmem.adapters.llama.refusals import checked
+from clawmem.adapters.llama.refusals import checked, unavailable
 from clawmem.adapters.llama.texts import sendable
-from clawmem.ports.errors import ModelAnswerInvalid, ModelUnavailable
+from clawmem.ports.errors import ModelAnswerInvalid
 from clawmem.ports.generator import JsonSchema
 from clawmem.ports.model_profiles import without_thoughts
-
-NAMING_TIMEOUT_S = 5.0
 
 
 class LlamaGenerator:
@@ -70,7 +68,7 @@ class LlamaGenerator:
 
         llama.handle_chat_completions(body, take)
         if given_up():
-            raise ModelUnavailable(self._model.label, "it was stopped before the end")
+            raise unavailable(self._model.label, "it was stopped before the end")
         return "".join(self._text(checked(self._model.label, piece)) for piece in pieces)
 
     def _text(self, piece: Any) -> str:

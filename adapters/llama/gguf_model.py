@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from clawmem.ports.reranker import Reranker
 
 EXTRA = "local"
+NAMING_TIMEOUT_S = 2.0  # a download that has only begun is no reason to keep anybody waiting
 
 
 class GgufModel:

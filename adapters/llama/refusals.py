@@ -1,4 +1,4 @@
-"""What llama.cpp's own error means: too much text, not now, or never."""
+"""What a model in this process cannot do: too much text, not now, or never."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ _TOO_LONG = re.compile(
 )
 _CONTEXT = "exceed_context_size_error"
 _EXCERPT = 200
+
+_WITHOUT_IT = "Do without such models (CLAWMEM_NO_LOCAL_MODELS=1)"
+
+
+def unavailable(model: str, reason: str, *, way_out: str = _WITHOUT_IT) -> ModelUnavailable:
+    """The error for a model in this process, of which there is no server to look after."""
+    return ModelUnavailable(model, reason, way_out=way_out)
 
 
 def checked(model: str, answer: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -36,5 +43,5 @@ def _meant(model: str, error: Mapping[str, Any]) -> ModelError:
     if error.get("type") == _CONTEXT:
         return InputTooLong(model)
     if error.get("code") in (500, 503):
-        return ModelUnavailable(model, said)
-    return ModelRefused(model, said)
+        return unavailable(model, said)
+    return ModelRefused(model, said, way_out="Check it with: clawmem doctor")

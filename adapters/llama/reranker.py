@@ -5,13 +5,12 @@ import time
 from collections.abc import Sequence
 
 from clawmem.adapters.llama.engine import IDLE_S, Engine
-from clawmem.adapters.llama.gguf_model import GgufModel
+from clawmem.adapters.llama.gguf_model import NAMING_TIMEOUT_S, GgufModel
 from clawmem.adapters.llama.loading import Llama
 from clawmem.adapters.llama.refusals import checked
 from clawmem.adapters.llama.texts import fitted, sendable
 from clawmem.ports.errors import ModelAnswerInvalid
 
-NAMING_TIMEOUT_S = 5.0
 MAX_DOCUMENT_CHARS = 4000
 _SHARES = "qwen3"  # the architecture of which llama.cpp gives the share of "yes" beside "no"
 _STEEPEST = 500.0  # beyond it the exponential overflows, and the score is 0 or 1 anyway

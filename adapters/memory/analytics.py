@@ -4,7 +4,6 @@ import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from itertools import accumulate
 from pathlib import Path
@@ -195,7 +194,16 @@ def _percentile(values: Iterable[float], share: float) -> float:
 
 def _write(path: Path, rows: Iterable[Any]) -> str:
     try:
-        path.write_text("".join(f"{json.dumps(asdict(row))}\n" for row in rows), "utf-8")
+        path.write_text("".join(f"{json.dumps(_spelt_out(row))}\n" for row in rows), "utf-8")
     except OSError as error:
         raise InvalidInput("INVALID_PATH", f"{path} cannot be written: {error.strerror}.") from error
     return str(path)
+
+
+def _spelt_out(value: Any) -> Any:
+    """Records under the names of their parts, wherever they stand."""
+    if not isinstance(value, tuple):
+        return value
+    if hasattr(value, "_asdict"):
+        return {name: _spelt_out(part) for name, part in value._asdict().items()}
+    return [_spelt_out(part) for part in value]

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 from clawmem.adapters.memory.tables import Tables
 from clawmem.ports.captures import Cursor, Sighting
 
@@ -24,7 +22,7 @@ class MemoryCaptures:
         self._tables.sightings[sighting.source] = sighting
         document = self._tables.documents.get(sighting.document_id)
         if document:
-            counted = replace(document, duplicate_count=len(self.sightings(document.id)))
+            counted = document._replace(duplicate_count=len(self.sightings(document.id)))
             self._tables.documents[document.id] = counted
         return True
 
@@ -41,6 +39,12 @@ class MemoryCaptures:
 
     def sightings(self, document_id: int) -> list[Sighting]:
         return sorted((s for s in self._tables.sightings.values() if s.document_id == document_id), key=_when)
+
+    def forget(self, document_id: int) -> int:
+        said = self.sightings(document_id)
+        empty = {one.source: one._replace(quote="", payload="") for one in said}
+        self._tables.sightings = {**self._tables.sightings, **empty}
+        return len(said)
 
     def _is_served(self, sighting: Sighting) -> bool:
         document = self._tables.documents.get(sighting.document_id)

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from hashlib import sha256
+from typing import Any
 
 from clawmem.adapters.memory.scope import is_in
 from clawmem.adapters.memory.tables import Tables, embedded_texts
@@ -17,6 +18,8 @@ from clawmem.ports.records import (
     Span,
 )
 
+_NOTHING = sha256(b"").hexdigest()
+
 
 class MemoryDocuments:
     """``DocumentStore`` over dictionaries: the reference to read first."""
@@ -30,6 +33,7 @@ class MemoryDocuments:
         ordered = tuple(sorted(fragments, key=lambda fragment: fragment.seq))
         self._tables.documents[after.id] = after
         self._tables.fragments[after.id] = ordered
+        self._tables.forget_sketches(after.id)
         self._tables.texts[after.id] = embedded_texts(after.id, ordered)
         self._tables.bodies[after.hash] = body
         self._drop_unused_bodies()
@@ -39,15 +43,33 @@ class MemoryDocuments:
     def touch(self, document_id: int, stamp: SourceStamp) -> None:
         documents = self._tables.documents
         if document_id in documents:
-            documents[document_id] = replace(documents[document_id], stamp=stamp)
+            documents[document_id] = documents[document_id]._replace(stamp=stamp)
 
     def deactivate(self, document_ids: Iterable[int], reason: InactiveReason) -> int:
         found = self.many(document_ids).values()
         for document in found:
             if document.inactive is not InactiveReason.FORGOTTEN:
-                self._tables.documents[document.id] = replace(document, inactive=reason)
+                self._tables.documents[document.id] = document._replace(inactive=reason)
                 self._tables.note_change(document.id, is_text=True)
         return sum(document.inactive is None for document in found)
+
+    def forget(self, document_ids: Iterable[int]) -> int:
+        found = self.many(document_ids).values()
+        for document in found:
+            self._tables.documents[document.id] = _emptied(document)
+            self._tables.fragments[document.id] = ()
+            self._tables.texts[document.id] = ()
+            self._tables.forget_sketches(document.id)
+            self._tables.note_change(document.id, is_text=True)
+        self._tables.bodies[_NOTHING] = ""
+        self._drop_unused_bodies()
+        return sum(document.inactive is not InactiveReason.FORGOTTEN for document in found)
+
+    def pin(self, document_id: int, pinned: bool) -> None:
+        self._learn(document_id, pinned=pinned)
+
+    def snooze(self, document_id: int, until: str | None) -> None:
+        self._learn(document_id, snoozed_until=until)
 
     def get(self, document_id: int) -> Document | None:
         return self._tables.seen(document_id) if document_id in self._tables.documents else None
@@ -118,9 +140,14 @@ class MemoryDocuments:
         beginnings = {asked[:length] for asked in hashes}
         return {found.hash for found in self._active() if found.hash[:length] in beginnings}
 
+    def _learn(self, document_id: int, **learnt: Any) -> None:
+        known = self._tables.documents.get(document_id)
+        if known:
+            self._tables.documents[document_id] = known._replace(**learnt)
+
     def _inserted(self, document: Document) -> Document:
         new = max(self._tables.documents, default=0) + 1
-        return replace(document, id=new, revision_count=1, inactive=None)
+        return document._replace(id=new, revision_count=1, inactive=None)
 
     def _drop_unused_bodies(self) -> None:
         used = {document.hash for document in self._tables.documents.values()}
@@ -138,15 +165,34 @@ def _replaced(before: Document, after: Document) -> Document:
     if before.inactive is InactiveReason.FORGOTTEN:
         raise InvalidInput("FORGOTTEN", f"{before.display_path} was forgotten. Restore it to have it back.")
     is_revision = before.inactive is None and before.hash != after.hash
-    return replace(
-        after,
+    return after._replace(
         id=before.id,
         inactive=None,
         revision_count=before.revision_count + is_revision,
         pinned=before.pinned,
         access_count=before.access_count,
+        snoozed_until=before.snoozed_until,
         last_accessed_at=before.last_accessed_at,
         duplicate_count=before.duplicate_count,
+    )
+
+
+def _emptied(document: Document) -> Document:
+    """What is left of one that is forgotten: its place and when it came."""
+    return Document(
+        document.collection,
+        document.path,
+        title="",
+        hash=_NOTHING,
+        source_hash="",
+        authored_at=document.authored_at,
+        modified_at=document.modified_at,
+        indexed_at=document.indexed_at,
+        content_type=document.content_type,
+        confidence=document.confidence,
+        quality_score=document.quality_score,
+        inactive=InactiveReason.FORGOTTEN,
+        id=document.id,
     )
 
 

@@ -2,15 +2,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from clawmem.adapters.memory.tables import ATTEMPTS, Tables
 from clawmem.adapters.memory.vector_index import decoded, nearest, refuse_length
+from clawmem.ports.embeddings import Building, EmbeddingCounts
 from clawmem.ports.errors import BadVector, ModelMismatch
 from clawmem.ports.records import (
     EVERYTHING,
-    Building,
-    EmbeddingCounts,
     Hit,
     PendingText,
     Role,
@@ -185,7 +183,7 @@ class MemoryEmbeddings:
     def _outdate_indexes(self) -> None:
         for number, record in self._tables.indexes.items():
             if record.role is Role.VECTORS:
-                self._tables.indexes[number] = replace(record, outdated=True)
+                self._tables.indexes[number] = record._replace(outdated=True)
 
     def _refuse_other_model(self, fingerprint: str, beside: bool) -> None:
         stored = self._tables.beside if beside else self._tables.fingerprint

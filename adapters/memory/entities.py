@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
 from itertools import permutations
 
 from clawmem.adapters.memory.scope import is_in
@@ -26,8 +25,23 @@ class MemoryEntities:
             self._tables.entities.setdefault(one.id, one)
         self._tables.mentions[document_id] = frozenset(one.id for one in entities)
 
+    def forget(self, document_id: int) -> int:
+        gone = self._tables.mentions.pop(document_id, frozenset())
+        left = frozenset[str]().union(*self._tables.mentions.values())
+        said = {part for one in self._tables.triples for part in (one.subject.id, one.object_id)}
+        for name in gone - left - said:
+            del self._tables.entities[name]
+        return len(gone)
+
     def mentions(self, document_id: int) -> list[Entity]:
         return self._counted(self._served(EVERYTHING).get(document_id, ()))
+
+    def mentioning(self, entity_id: str, limit: int) -> list[int]:
+        served = self._served(EVERYTHING)
+        return sorted((n for n in served if entity_id in served[n]), reverse=True)[: max(limit, 0)]
+
+    def known(self, ids: Iterable[str]) -> dict[str, Entity]:
+        return {one.id: one for one in self._counted(self._tables.entities.keys() & set(ids))}
 
     def search(self, text: str, limit: int) -> list[Entity]:
         words = surfaces(text)
@@ -71,7 +85,7 @@ class MemoryEntities:
 
     def _counted(self, ids: Iterable[str]) -> list[Entity]:
         counts = Counter(entity for mentioned in self._served(EVERYTHING).values() for entity in mentioned)
-        return [replace(self._tables.entities[name], mention_count=counts[name]) for name in sorted(ids)]
+        return [self._tables.entities[name]._replace(mention_count=counts[name]) for name in sorted(ids)]
 
 
 def _fits(name: str, words: Sequence[str]) -> bool:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 from clawmem.ports.errors import LeaseLost
 from clawmem.ports.records import Lease
 
@@ -27,7 +25,7 @@ class MemoryLeases:
 
     def renew(self, lease: Lease, *, now_ms: int, ttl_ms: int) -> Lease:
         self.check(lease, now_ms=now_ms)
-        self._newest[lease.name] = replace(lease, expires_ms=now_ms + ttl_ms)
+        self._newest[lease.name] = lease._replace(expires_ms=now_ms + ttl_ms)
         return self._newest[lease.name]
 
     def check(self, lease: Lease, *, now_ms: int) -> None:
@@ -36,7 +34,7 @@ class MemoryLeases:
 
     def release(self, lease: Lease) -> None:
         if self._is_newest(lease):
-            self._newest[lease.name] = replace(lease, expires_ms=0)
+            self._newest[lease.name] = lease._replace(expires_ms=0)
 
     def _is_newest(self, lease: Lease) -> bool:
         newest = self._newest.get(lease.name)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from typing import Any
 
 from clawmem.adapters.memory.tables import Tables
 from clawmem.ports.outbox import Changes
@@ -60,7 +60,7 @@ class MemoryOutbox:
         if not self._tables.indexes:
             self._tables.changes = []
 
-    def _change(self, record: IndexRecord, **fields: object) -> None:
+    def _change(self, record: IndexRecord, **fields: Any) -> None:
         known = self._tables.indexes.get(record.generation)
         if known:
-            self._tables.indexes[record.generation] = replace(known, **fields)  # type: ignore[arg-type]
+            self._tables.indexes[record.generation] = known._replace(**fields)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from clawmem.ports.receipts import ReceiptCounts, StoredReceipt
 
 
@@ -15,6 +17,12 @@ class MemoryReceipts:
     def latest(self, limit: int) -> list[StoredReceipt]:
         newest_first = sorted(self.kept.values(), key=lambda one: (one.asked_at, one.id), reverse=True)
         return newest_first[: max(0, limit)]
+
+    def forget(self, receipt_ids: Iterable[int]) -> int:
+        there = self.kept.keys() & set(receipt_ids)
+        for number in there:
+            del self.kept[number]
+        return len(there)
 
     def counts(self) -> ReceiptCounts:
         return ReceiptCounts(len(self.kept), sum(len(one.content) for one in self.kept.values()))

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import replace
 from itertools import groupby, islice
 
 from clawmem.adapters.memory.scope import is_in
@@ -102,9 +101,9 @@ class MemoryRelations:
 
     def _set(self, relation: Relation) -> bool:
         there = self._tables.relations.get(_key(relation))
-        if there and replace(there, created_at=relation.created_at) == relation:
+        if there and there._replace(created_at=relation.created_at) == relation:
             return False
-        self._tables.relations[_key(relation)] = replace(relation, metadata=dict(relation.metadata))
+        self._tables.relations[_key(relation)] = relation._replace(metadata=dict(relation.metadata))
         return True
 
     def _refuse(self, relations: Iterable[Relation]) -> None:

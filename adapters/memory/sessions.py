@@ -28,8 +28,16 @@ class MemorySessions:
     def get(self, session_id: str) -> Session | None:
         return self._tables.sessions.get(session_id)
 
-    def recent(self, limit: int) -> list[Session]:
-        by_id = sorted(self._tables.sessions.values(), key=lambda session: session.id)
+    def forget(self, handoff_path: str) -> int:
+        every = self._tables.sessions.values()
+        told = [session for session in every if session.handoff_path == handoff_path and session.summary]
+        for session in told:
+            self.save(replace(session, summary=""))
+        return len(told)
+
+    def recent(self, limit: int, before: str | None = None) -> list[Session]:
+        begun = [s for s in self._tables.sessions.values() if before is None or s.started_at < before]
+        by_id = sorted(begun, key=lambda session: session.id)
         return sorted(by_id, key=lambda session: session.started_at, reverse=True)[: max(limit, 0)]
 
     def covering(self, moment: str) -> Session | None:

@@ -2,12 +2,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
 from secrets import token_hex
+from typing import NamedTuple
 
+from clawmem.ports.acts import Entry
 from clawmem.ports.captures import Cursor, Sighting, Utility
 from clawmem.ports.entities import Entity
+from clawmem.ports.journal import Replacement, Run
+from clawmem.ports.notes import Note
 from clawmem.ports.records import (
     NEVER_EMBEDDED,
     Document,
@@ -22,7 +26,9 @@ from clawmem.ports.records import (
 )
 from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.sessions import Session
+from clawmem.ports.sketches import Sketch
 from clawmem.ports.succession import Claims
+from clawmem.ports.triples import Triple
 
 ATTEMPTS = 3  # failures after which a text is given up
 
@@ -37,6 +43,14 @@ class Change:
     marker: Marker
     document_id: int  # 0: where an index was registered
     is_text: bool
+
+
+class Enriched(NamedTuple):
+    """How far a document is on its way to a note: as of which source, by whom, and how often a model failed."""
+
+    source_hash: str
+    by_model: bool = False
+    failures: int = 0
 
 
 @dataclass
@@ -59,6 +73,8 @@ class Tables:
     beside_vectors: dict[str, Vector] = field(default_factory=dict)
     beside_failures: dict[str, tuple[str, ...]] = field(default_factory=dict)
     retired_vectors: list[Vector] = field(default_factory=list)  # seen by nobody any more
+    sketches: dict[FragmentKey, Sketch] = field(default_factory=dict)
+    sketched_by: str | None = None
     vault_id: str = field(default_factory=lambda: token_hex(8))
     indexes: dict[int, IndexRecord] = field(default_factory=dict)  # by generation
     generations: int = 0
@@ -69,9 +85,15 @@ class Tables:
     sessions: dict[str, Session] = field(default_factory=dict)
     entities: dict[str, Entity] = field(default_factory=dict)
     mentions: dict[int, frozenset[str]] = field(default_factory=dict)  # of entities by id, by document
+    triples: list[Triple] = field(default_factory=list)  # in the order in which they came
+    notes: dict[int, tuple[Note, ...]] = field(default_factory=dict)  # by document, the latest one last
+    enriched: dict[int, Enriched] = field(default_factory=dict)
     cursors: dict[tuple[str, str], Cursor] = field(default_factory=dict)  # by session and reader
     sightings: dict[str, Sighting] = field(default_factory=dict)  # by source
     utility: dict[int, Utility] = field(default_factory=dict)
+    acts: list[Entry] = field(default_factory=list)  # in the order in which they came
+    runs: list[Run] = field(default_factory=list)
+    replacements: list[Replacement] = field(default_factory=list)
     co_activations: dict[tuple[int, int], int] = field(default_factory=dict)  # the smaller id first
 
     def note_change(self, document_id: int, *, is_text: bool) -> Marker:
@@ -81,6 +103,10 @@ class Tables:
             self.change_count += 1
             self.changes.append(Change(marker, document_id, is_text))
         return marker
+
+    def forget_sketches(self, document_id: int) -> None:
+        """Of the lines that a document had."""
+        self.sketches = {key: one for key, one in self.sketches.items() if key.document_id != document_id}
 
     def snapshot(self) -> Callable[[], None]:
         """A function that puts the records back to how they are now."""
@@ -93,7 +119,7 @@ class Tables:
 
     def seen(self, document_id: int) -> Document:
         """A document as it is handed out, with its embedding state."""
-        return replace(self.documents[document_id], embed_state=self._state(document_id))
+        return self.documents[document_id]._replace(embed_state=self._state(document_id))
 
     def active_texts(self) -> Iterator[tuple[FragmentKey, PendingText]]:
         """Every text to embed of every active document, by document and fragment."""

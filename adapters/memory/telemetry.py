@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 
 from clawmem.adapters.memory.receipts import MemoryReceipts
 from clawmem.ports.receipts import StoredReceipt
@@ -18,7 +17,7 @@ class MemoryTelemetry:
     def record(self, recall: Recall, receipt: bytes | None = None) -> int:
         number = max((kept.id for kept in self._recalls), default=0) + 1
         hits = tuple(sorted(recall.hits, key=lambda hit: hit.rank))
-        self._recalls.append(replace(recall, hits=hits, id=number))
+        self._recalls.append(recall._replace(hits=hits, id=number))
         if receipt is not None:
             self._receipts.kept[number] = StoredReceipt(number, recall.asked_at, receipt)
         return number
@@ -33,11 +32,11 @@ class MemoryTelemetry:
         for place, recall in enumerate(self._recalls):
             if recall.id == recall_id:
                 hits = tuple(
-                    replace(hit, was_referenced=hit.was_referenced or hit.document_id in document_ids)
+                    hit._replace(was_referenced=hit.was_referenced or hit.document_id in document_ids)
                     for hit in recall.hits
                 )
                 marked = sum(new != old for new, old in zip(hits, recall.hits, strict=True))
-                self._recalls[place] = replace(recall, hits=hits)
+                self._recalls[place] = recall._replace(hits=hits)
         return marked
 
     def of_session(self, session_id: str) -> Iterator[Recall]:

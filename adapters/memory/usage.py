@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import combinations
 
 from clawmem.adapters.memory.tables import Tables
@@ -23,7 +22,7 @@ class MemoryUsage:
         for number in used:
             document = self._tables.documents[number]
             accesses = document.access_count + 1
-            self._tables.documents[number] = replace(document, access_count=accesses, last_accessed_at=at)
+            self._tables.documents[number] = document._replace(access_count=accesses, last_accessed_at=at)
         for pair in combinations(used, 2):
             self._tables.co_activations[pair] = self._tables.co_activations.get(pair, 0) + 1
 

@@ -3,40 +3,52 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from clawmem.adapters.memory.acts import MemoryActs
 from clawmem.adapters.memory.captures import MemoryCaptures
 from clawmem.adapters.memory.chronology import MemoryChronology
 from clawmem.adapters.memory.documents import MemoryDocuments
 from clawmem.adapters.memory.embeddings import MemoryEmbeddings
 from clawmem.adapters.memory.entities import MemoryEntities
+from clawmem.adapters.memory.journal import MemoryJournal
 from clawmem.adapters.memory.leases import MemoryLeases
+from clawmem.adapters.memory.ledger import MemoryLedger
 from clawmem.adapters.memory.lexical_index import MemoryLexicalIndex
 from clawmem.adapters.memory.model_answers import MemoryModelAnswers
 from clawmem.adapters.memory.model_failures import MemoryModelFailures
+from clawmem.adapters.memory.notes import MemoryNotes
 from clawmem.adapters.memory.outbox import MemoryOutbox
 from clawmem.adapters.memory.receipts import MemoryReceipts
 from clawmem.adapters.memory.relations import MemoryRelations
 from clawmem.adapters.memory.sessions import MemorySessions
+from clawmem.adapters.memory.sketches import MemorySketches
 from clawmem.adapters.memory.succession import MemorySuccessions
 from clawmem.adapters.memory.tables import Tables
 from clawmem.adapters.memory.telemetry import MemoryTelemetry
+from clawmem.adapters.memory.triples import MemoryTriples
 from clawmem.adapters.memory.usage import MemoryUsage
 from clawmem.adapters.memory.vector_index import MemoryVectorIndex
+from clawmem.ports.acts import ActJournal
 from clawmem.ports.captures import CaptureStore, UsageStore
 from clawmem.ports.chronology import Chronology
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.embeddings import EmbeddingStore
 from clawmem.ports.entities import EntityStore
+from clawmem.ports.journal import Journal
 from clawmem.ports.lease import LeaseStore
+from clawmem.ports.ledger import CostLedger
 from clawmem.ports.lexical_index import LexicalTail
 from clawmem.ports.model_answers import ModelAnswers
 from clawmem.ports.model_failures import ModelFailures
+from clawmem.ports.notes import NoteStore
 from clawmem.ports.outbox import Outbox
 from clawmem.ports.receipts import Receipts
 from clawmem.ports.relations import RelationStore
 from clawmem.ports.sessions import SessionStore
+from clawmem.ports.sketches import SketchStore
 from clawmem.ports.succession import SuccessionStore
 from clawmem.ports.telemetry import Telemetry
-from clawmem.ports.vault import VaultInfo
+from clawmem.ports.triples import TripleStore
+from clawmem.ports.vault_info import VaultInfo
 from clawmem.ports.vector_index import VectorIndex
 
 
@@ -55,6 +67,7 @@ class MemoryVault:
         self._lexical = MemoryLexicalIndex()
         self._vectors = MemoryVectorIndex()
         self._embeddings = MemoryEmbeddings(self._tables)
+        self._sketches = MemorySketches(self._tables)
         self._leases = MemoryLeases()
         self._receipts = MemoryReceipts()
         self._telemetry = MemoryTelemetry(self._receipts)
@@ -63,7 +76,12 @@ class MemoryVault:
         self._relations = MemoryRelations(self._tables)
         self._successions = MemorySuccessions(self._tables)
         self._sessions = MemorySessions(self._tables)
+        self._acts = MemoryActs(self._tables)
+        self._journal = MemoryJournal(self._tables)
         self._entities = MemoryEntities(self._tables)
+        self._triples = MemoryTriples(self._tables)
+        self._notes = MemoryNotes(self._tables)
+        self._ledger = MemoryLedger()
         self._captures = MemoryCaptures(self._tables)
         self._usage = MemoryUsage(self._tables)
         self._chronology = MemoryChronology(self._tables)
@@ -84,6 +102,10 @@ class MemoryVault:
     @property
     def embeddings(self) -> EmbeddingStore:
         return self._embeddings
+
+    @property
+    def sketches(self) -> SketchStore:
+        return self._sketches
 
     @property
     def leases(self) -> LeaseStore:
@@ -114,12 +136,32 @@ class MemoryVault:
         return self._successions
 
     @property
+    def acts(self) -> ActJournal:
+        return self._acts
+
+    @property
+    def journal(self) -> Journal:
+        return self._journal
+
+    @property
     def sessions(self) -> SessionStore:
         return self._sessions
 
     @property
     def entities(self) -> EntityStore:
         return self._entities
+
+    @property
+    def triples(self) -> TripleStore:
+        return self._triples
+
+    @property
+    def notes(self) -> NoteStore:
+        return self._notes
+
+    @property
+    def ledger(self) -> CostLedger:
+        return self._ledger
 
     @property
     def captures(self) -> CaptureStore:
@@ -162,6 +204,9 @@ class MemoryVault:
             lexical_method=self._lexical.method,
             vector_method=self._vectors.method,
         )
+
+    def scrub(self) -> None:
+        """What is deleted is gone."""
 
     def check(self) -> list[str]:
         return []

@@ -49,14 +49,14 @@ class StaticEmbedder:
             EmbeddingError: the package or one of its files is missing.
         """
         package = folder or _package()
-        self._weights_path = _present(package / _WEIGHTS)
-        self._tokenizer_path = _present(package / _TOKENIZER)
+        self.weights_path = _present(package / _WEIGHTS)
+        self.tokenizer_path = _present(package / _TOKENIZER)
 
     @cached_property
     def fingerprint(self) -> str:
         from hashlib import sha256
 
-        edges = b"".join(_edges(path) for path in (self._weights_path, self._tokenizer_path))
+        edges = b"".join(_edges(path) for path in (self.weights_path, self.tokenizer_path))
         return f"wordllama:l2_supercat:256:{sha256(edges).hexdigest()[:12]}"
 
     def embed_query(self, text: str) -> Vector:
@@ -70,7 +70,7 @@ class StaticEmbedder:
         import numpy as np
 
         encode = self._tokenizer.encode_batch_fast  # the ids alone, without their offsets
-        encodings = encode([_text(text) for text in texts], add_special_tokens=False)
+        encodings = encode([whole_characters(text) for text in texts], add_special_tokens=False)
         ids = [encoding.ids for encoding in encodings]
         lengths = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
         tokens = np.fromiter(chain.from_iterable(ids), dtype=np.int64, count=int(lengths.sum()))
@@ -99,11 +99,11 @@ class StaticEmbedder:
 
     @cached_property
     def _table(self) -> npt.NDArray[np.float16]:
-        return _table_in(self._weights_path)
+        return _table_in(self.weights_path)
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        return _tokenizer_in(self._tokenizer_path)
+        return _tokenizer_in(self.tokenizer_path)
 
 
 # Read once a process: questions are embedded and compared word by word with the same files.
@@ -111,7 +111,7 @@ class StaticEmbedder:
 def _table_in(path: Path) -> npt.NDArray[np.float16]:
     import numpy as np
 
-    offset = _checked_offset(path)
+    offset = checked_offset(path)
     table = np.memmap(path, dtype="<f2", mode="r", offset=offset, shape=(_ROWS, _DIMENSIONS))
     return table.view(np.ndarray)  # the subclass makes every operation slower
 
@@ -157,8 +157,8 @@ def _edges(path: Path) -> bytes:
         return size.to_bytes(8, "little") + head + file.read(_EDGE)
 
 
-def _checked_offset(path: Path) -> int:
-    """Where the numbers begin, once header and size say that they are the ones expected."""
+def checked_offset(path: Path) -> int:
+    """Where the numbers of the weights begin in bytes; raises `EmbeddingError` when they are not those expected."""
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         header = _header(file.read(length)) if length <= _MAX_HEADER else {}
@@ -193,7 +193,7 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def _text(text: str) -> str:
+def whole_characters(text: str) -> str:
     """*text* with what UTF-8 cannot hold (half a surrogate pair) as question marks."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float32]
 
-MOST_WORDS = 60_000  # kept with their vectors, 60 MB; then the vocabulary is begun anew
+MOST_WORDS = 20_000  # kept with their vectors, 20 MB; then the vocabulary is begun anew
 
 
 class StaticWords:
@@ -51,6 +51,12 @@ class StaticWords:
     @cached_property
     def _vocabulary(self) -> _Vocabulary:
         return _Vocabulary(self._embedder or StaticEmbedder(), self._most_words)
+
+
+@cache
+def installed_words() -> StaticWords:
+    """The words of this process, kept once for everybody who compares by the installed vectors."""
+    return StaticWords()
 
 
 class _Vocabulary:
@@ -103,13 +109,13 @@ def _compared(vectors: Floats, asked: list[int], written: list[list[int]]) -> Ma
     question = vectors[asked]
     weights = _lengths(question)
     if not written:
-        return Matches(_shares(weights.tolist()), ())
+        return Matches(shares(weights.tolist()), ())
     starts = np.cumsum([0, *map(len, written[:-1])])
     known, nth = np.unique(np.fromiter(chain.from_iterable(written), dtype=np.int64), return_inverse=True)
     rows = vectors[known]
     cosines = _products(_unit(question, weights), _unit(rows, _lengths(rows)))  # (words, known)
     nearest = np.clip(np.maximum.reduceat(cosines[:, nth], starts, axis=1), 0, 1)
-    return Matches(_shares(weights.tolist()), tuple(map(tuple, nearest.T.tolist())))
+    return Matches(shares(weights.tolist()), tuple(map(tuple, nearest.T.tolist())))
 
 
 def _products(left: Floats, right: Floats) -> Floats:
@@ -134,7 +140,8 @@ def _unit(rows: Floats, lengths: Floats) -> Floats:
     return unit
 
 
-def _shares(lengths: Sequence[float]) -> tuple[float, ...]:
+def shares(lengths: Sequence[float]) -> tuple[float, ...]:
+    """How much each word tells, given the lengths of their vectors; they sum to 1."""
     total = sum(lengths)
     if not total:  # nothing is known of any word: none tells more than another
         return (1.0 / len(lengths),) * len(lengths)

@@ -62,7 +62,8 @@ class Manifest:
     def to_bytes(self) -> bytes:
         """As it is stored."""
         head = {"format": _FORMAT, "version": _VERSION}
-        return json.dumps(head | asdict(self)).encode()
+        marker = self.marker._asdict() if self.marker else None
+        return json.dumps(head | asdict(self) | {"marker": marker}).encode()
 
 
 def read_manifest(stored: bytes) -> Manifest:

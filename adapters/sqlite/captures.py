@@ -45,3 +45,7 @@ class SqliteCaptures:
 
     def sightings(self, document_id: int) -> list[Sighting]:
         return [Sighting(*row) for row in self._db.rows(_SIGHTINGS, (document_id,))]
+
+    def forget(self, document_id: int) -> int:
+        self._db.write("update sightings set quote = '', payload = '' where document_id = ?", (document_id,))
+        return self._db.changes()

@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import astuple
 
 from clawmem.adapters.sqlite.database import Database
 from clawmem.ports.records import Marker
@@ -41,7 +40,7 @@ class Commits:
 
     def _stamp(self, marker: Marker | None) -> None:
         if marker:
-            stamp = json.dumps(astuple(marker))
+            stamp = json.dumps(marker)
             self._database.write("insert or replace into meta values (?, ?)", (self._marker_name, stamp))
 
     def _forget_marker(self) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import random
 import re
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from itertools import count
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import apsw
 
@@ -38,6 +39,9 @@ _BROKEN = re.compile(
 )
 
 
+_TENDED: Counter[str] = Counter()
+
+
 class Database:
     """
     A writer connection, and a read-only one for every other thread that asks.
@@ -46,15 +50,19 @@ class Database:
     Inside a transaction the thread that writes reads what it wrote.
     """
 
+    _tends_log = True  # who is open for writing puts the log away when it closes
+
     def __init__(self, path: str, *, read_only: bool = False, vector_extension: bool = True) -> None:
         self.path = path
         self.read_only = read_only
         self._wants_vectors = vector_extension
         self._owner = threading.get_ident()
         self._readers = threading.local()
-        self._opened: list[apsw.Connection] = []
+        self._opened: WeakSet[apsw.Connection] = WeakSet()  # a thread that ends takes its own along
         with self._translated():
             self._main = self._open(read_only)
+        self._tends_log = self._tends_log and not read_only
+        _TENDED[path] += self._tends_log
 
     # -- reading ------------------------------------------------------------------------------------
 
@@ -130,16 +138,30 @@ class Database:
                 if not patient(attempt):
                     raise
 
+    def vacuum(self) -> None:
+        """
+        Write the file anew without what was deleted, and empty the log.
+
+        Raises:
+            VaultLocked: somebody else is reading what was there before.
+        """
+        self.write("vacuum")
+        if self.path != MEMORY and self.write("pragma wal_checkpoint(truncate)")[0][0]:
+            raise VaultLocked(self.path)
+
     @cached_property
     def has_vectors(self) -> bool:
         """Whether the vector extension could be loaded."""
         return self._wants_vectors and _load_vectors(self._main)
 
     def close(self) -> None:
-        """Close every connection; a second call does nothing."""
-        for connection in self._opened:
-            connection.close()
+        """Close every connection; a second call does nothing. One that a thread is reading with ends with the thread."""
+        for connection in list(self._opened):
+            with suppress(apsw.ThreadingViolationError):  # of a leg or a model that nobody waits for any more
+                connection.close()
         self._opened.clear()
+        _TENDED[self.path] -= self._tends_log
+        self._tends_log = False
 
     def _reader(self) -> apsw.Connection:
         if threading.get_ident() == self._owner or self.path == MEMORY:
@@ -156,7 +178,7 @@ class Database:
             apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         )
         connection = apsw.Connection(self.path, flags=flags)
-        self._opened.append(connection)
+        self._opened.add(connection)
         # First the waiting, then everything that may have to wait.
         connection.set_busy_handler(_patience())
         connection.pragma("foreign_keys", True)
@@ -195,6 +217,11 @@ class Database:
         )
 
 
+def is_log_tended(path: str) -> bool:
+    """Whether somebody in this process has the file open for writing, for longer than a note takes."""
+    return _TENDED[path] > 0
+
+
 def _exists(path: str) -> bool:
     try:
         return Path(path).exists()
@@ -208,6 +235,8 @@ def _patience() -> Callable[[int], bool]:
 
     def wait(attempts: int) -> bool:
         nonlocal since
+        import random  # and with it OpenSSL: most never wait
+
         since = time.monotonic() if attempts == 0 else since
         if time.monotonic() - since > BUSY_TIMEOUT_S:
             return False

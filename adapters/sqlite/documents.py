@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import fields
 from hashlib import sha256
 from typing import Any
 
@@ -25,11 +24,20 @@ from clawmem.ports.records import (
     embedding_text,
 )
 
-_COLUMNS = tuple(f.name for f in fields(Document) if f.name not in ("stamp", "id"))
+_COLUMNS = tuple(name for name in Document._fields if name not in ("stamp", "id"))
 _SELECT = f"select id, source_size, source_mtime_ns, {', '.join(_COLUMNS)} from documents"
 
 # What a file says is written anew; what the vault learnt of a document (pin, accesses, duplicates) stays.
-_LEARNT = frozenset({"pinned", "access_count", "last_accessed_at", "duplicate_count", "revision_count"})
+_LEARNT = frozenset(
+    {
+        "pinned",
+        "snoozed_until",
+        "access_count",
+        "last_accessed_at",
+        "duplicate_count",
+        "revision_count",
+    }
+)
 _TOLD = tuple(name for name in _COLUMNS if name not in _LEARNT)
 _SAVE = f"""
 insert into documents ({", ".join(_COLUMNS)}, source_size, source_mtime_ns)
@@ -58,6 +66,17 @@ update documents set embed_state = 'synced'
  where id = :id and not exists (
     select 1 from fragments where key between :first and :last and text_hash is not null
        and not exists (select 1 from vectors where vectors.text_hash = fragments.text_hash))
+"""
+
+
+# A forgotten document is its place, and nothing of what stood there.
+_NOTHING = sha256(b"").hexdigest()
+_FORGET = """
+update documents set
+    inactive = 'forgotten', title = '', hash = :nothing, source_hash = '', tags = '[]', domain = null, workstream = null,
+    review_by = null, pinned = 0, pinned_in_note = 0, snoozed_until = null, access_count = 0, last_accessed_at = null,
+    revision_count = 1, duplicate_count = 1, body_line = 1, body_length = 0, source_size = null, source_mtime_ns = null
+ where id = :id
 """
 
 
@@ -100,6 +119,23 @@ class SqliteDocuments:
             (reason.value, json.dumps(list(document_ids)), reason.value),
         )
         return len(changed)
+
+    def forget(self, document_ids: Iterable[int]) -> int:
+        with self._db.atomic():
+            known = self.many(document_ids).values()
+            self._db.write("insert or ignore into content values (?, '')", (_NOTHING,))
+            for document in known:
+                self._db.write(_FORGET, {"id": document.id, "nothing": _NOTHING})
+                self._db.write("delete from fragments where key between ? and ?", span(document.id))
+                self._drop_body(document.hash)
+            self._drop_body(_NOTHING)
+        return sum(one.inactive is not InactiveReason.FORGOTTEN for one in known)
+
+    def pin(self, document_id: int, pinned: bool) -> None:
+        self._db.write("update documents set pinned = ? where id = ?", (int(pinned), document_id))
+
+    def snooze(self, document_id: int, until: str | None) -> None:
+        self._db.write("update documents set snoozed_until = ? where id = ?", (until, document_id))
 
     def _replace_fragments(self, document_id: int, fragments: Sequence[Fragment]) -> None:
         first, last = span(document_id)
@@ -189,8 +225,9 @@ class SqliteDocuments:
         return [_fragment(row, body) for row in rows]
 
     def spans(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, Span]:
-        rows = self._db.rows(_SPANS, (json.dumps([pack(key) for key in keys]),))
-        return {span.key: span for span in map(_span, rows)}
+        packed = {pack(key): key for key in keys}
+        rows = self._db.rows(_SPANS, (json.dumps(list(packed)),))
+        return {packed[row[0]]: _span(packed[row[0]], row) for row in rows}
 
 
 def text_hash(part: Fragment) -> str | None:
@@ -244,9 +281,9 @@ def _fragment(row: Row, body: str) -> Fragment:
     return Fragment(unpack(key).seq, kind, start_line, end_line, start, end, text, label, heading, context)
 
 
-def _span(row: Row) -> Span:
-    key, kind, start_line, end_line, start, end, label, heading = row
-    return Span(unpack(key), _KINDS[kind], start_line, end_line, start, end, label, heading)
+def _span(key: FragmentKey, row: Row) -> Span:
+    _, kind, start_line, end_line, start, end, label, heading = row
+    return Span(key, _KINDS[kind], start_line, end_line, start, end, label, heading)
 
 
 def _kinds(content_types: Collection[str], tags: Collection[str]) -> list[str]:

@@ -4,6 +4,7 @@ import json
 import math
 from array import array
 from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.keys import span, unpack
@@ -12,8 +13,6 @@ from clawmem.adapters.sqlite.spaces import BUILDING, SERVING, Space, Spaces
 from clawmem.ports.errors import BadVector, ModelMismatch
 from clawmem.ports.records import (
     EVERYTHING,
-    Building,
-    EmbeddingCounts,
     Hit,
     PendingText,
     Scope,
@@ -21,6 +20,9 @@ from clawmem.ports.records import (
     VectorEntry,
     embedding_text,
 )
+
+if TYPE_CHECKING:
+    from clawmem.ports.embeddings import Building, EmbeddingCounts
 
 MAX_ATTEMPTS = 3
 _UNIT_TOLERANCE = 1e-3  # float32 and half-precision tables drift; a vector that is not unit at all does not
@@ -103,7 +105,11 @@ class SqliteEmbeddings:
 
     def building(self) -> Building | None:
         space = self._spaces.get(BUILDING)
-        return Building(space.fingerprint, self._spaces.share(space)) if space else None
+        if space is None:
+            return None
+        from clawmem.ports.embeddings import Building  # for people: a question needs neither of the two
+
+        return Building(space.fingerprint, self._spaces.share(space))
 
     def pending(self, limit: int, *, beside: bool = False) -> list[PendingText]:
         if not beside:
@@ -159,6 +165,8 @@ class SqliteEmbeddings:
         return ranked(vector, scan.length(), limit, lambda: scan.nearest(vector, limit, scope, documents))
 
     def counts(self, *, beside: bool = False) -> EmbeddingCounts:
+        from clawmem.ports.embeddings import EmbeddingCounts
+
         if beside and not self._spaces.get(BUILDING):
             return EmbeddingCounts()
         used, without, failed, held = self._db.rows(_COUNTS.format_map(_BESIDE if beside else _SERVING))[0]

@@ -36,6 +36,16 @@ select document_id from mentions join documents on documents.id = document_id an
  where entity = :entity and document_id not in (select value from json_each(:seeds)) {seen}
  order by document_id desc limit :each
 """
+_MENTIONING = """
+select document_id from mentions join documents on documents.id = document_id and inactive is null
+ where entity = (select key from entities where id = ?) order by document_id desc limit ?
+"""
+_UNKNOW = """
+delete from entities
+ where key = ?1
+   and not exists (select 1 from mentions where entity = ?1)
+   and not exists (select 1 from triples where subject = ?1 or object = ?1)
+"""
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -59,8 +69,23 @@ class SqliteEntities:
                 )
                 self._db.write(_MENTION, (document_id, one.id))
 
+    def forget(self, document_id: int) -> int:
+        with self._db.atomic():
+            # First all of them: what occurred together is uncounted while the others are still there.
+            gone = self._db.rows("select entity from mentions where document_id = ?", (document_id,))
+            self._db.write("delete from mentions where document_id = ?", (document_id,))
+            self._db.write_many(_UNKNOW, gone)
+        return len(gone)
+
     def mentions(self, document_id: int) -> list[Entity]:
         return [Entity(*row) for row in self._db.rows(_MENTIONS, (document_id,))]
+
+    def mentioning(self, entity_id: str, limit: int) -> list[int]:
+        return [number for (number,) in self._db.rows(_MENTIONING, (entity_id, max(limit, 0)))]
+
+    def known(self, ids: Iterable[str]) -> dict[str, Entity]:
+        sql = f"select {_COLUMNS} from entities where id in (select value from json_each(?))"
+        return {row[0]: Entity(*row) for row in self._db.rows(sql, (json.dumps(list(ids)),))}
 
     def search(self, text: str, limit: int) -> list[Entity]:
         words = _WORD.findall(unicodedata.normalize("NFC", text))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 
-from clawmem.adapters.sqlite.database import MEMORY, Database
+from clawmem.adapters.sqlite.database import MEMORY, Database, is_log_tended
 
 BUSY_TIMEOUT_MS = 5  # a question is not kept waiting for its own diary
 
@@ -29,15 +29,17 @@ def jotting(db: Database) -> Iterator[Database]:
         yield writer
         # A vault opened for reading cannot put the log away when it closes. What lay beside the file would
         # spoil a backup that somebody copies back over it.
-        if db.read_only and log_was_empty:
+        if db.read_only and log_was_empty and not is_log_tended(db.path):
             writer.write("pragma wal_checkpoint(truncate)")
 
 
 class _Jotter(Database):
+    _tends_log = False
+
     def _open(self, read_only: bool) -> apsw.Connection:
         # Not created: a vault that was deleted in the meantime stays deleted.
         connection = apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READWRITE)
-        self._opened.append(connection)
+        self._opened.add(connection)
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         connection.pragma("foreign_keys", True)
         # In write-ahead mode safe for everything but the last transactions before a power failure.

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from clawmem.adapters.sqlite.commits import Commits
 from clawmem.adapters.sqlite.database import Database
@@ -28,6 +28,13 @@ _LEAST = 1e-6  # what FTS5 takes for the rarity of a term that more than half of
 # Scoring costs about a microsecond a match, and the most frequent words tell least: past this many matches
 # of rarer words they are left out.
 MOST_MATCHES = 8_000
+
+
+class _Held(NamedTuple):
+    """How many entries hold each term of a question, and how many entries there are."""
+
+    terms: Mapping[Term, int]
+    entries: int
 
 
 class SqliteLexicalIndex(Commits):
@@ -64,8 +71,7 @@ class SqliteLexicalIndex(Commits):
 
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         held = self._held(query, grain)
-        entries = self._entries(grain, held)
-        rarities = {term: math.log1p((entries - n + 0.5) / (n + 0.5)) for term, n in held.items()}
+        rarities = {term: math.log1p((held.entries - n + 0.5) / (n + 0.5)) for term, n in held.terms.items()}
         seen, bindings = documents_in(scope)
         return self._ranked(query, grain, limit, held, rarities, seen, bindings)
 
@@ -112,29 +118,26 @@ class SqliteLexicalIndex(Commits):
         fault = ranking_fault(self._db)
         return [fault] if fault else []
 
-    def _held(self, query: LexicalQuery, grain: Grain) -> dict[Term, int]:
-        return {term: self.holding(term, grain) for term in dict.fromkeys(query.terms) if _has_word(term)}
-
-    def _entries(self, grain: Grain, held: Mapping[Term, int]) -> int:
+    def _held(self, query: LexicalQuery, grain: Grain) -> _Held:
+        terms = {term: self.holding(term, grain) for term in dict.fromkeys(query.terms) if _has_word(term)}
         # Another process may empty the index between two counts; no term is held by more than all.
-        return max(self.count(grain), *held.values(), 0)
+        return _Held(terms, max(self.count(grain), *terms.values(), 0))
 
     def _ranked(
         self,
         query: LexicalQuery,
         grain: Grain,
         limit: int,
-        held: Mapping[Term, int],
+        held: _Held,
         rarities: Mapping[Term, float],
         seen: str,
         bindings: Mapping[str, str],
     ) -> list[Hit]:
-        terms = [term for term, number in held.items() if number]
-        if limit < 1 or not terms or (query.every and len(terms) < len(held)):
+        terms = [term for term, number in held.terms.items() if number]
+        if limit < 1 or not terms or (query.every and len(terms) < len(held.terms)):
             return []
-        asked = terms if query.every else telling(terms, held)
-        entries = self._entries(grain, held)
-        factors = {term: -rarities[term] / _fts5_rarity(entries, held[term]) for term in asked}
+        asked = terms if query.every else telling(terms, held.terms)
+        factors = {term: -rarities[term] / _fts5_rarity(held.entries, held.terms[term]) for term in asked}
         every = query.every and len(asked) > 1
         sql = _statement(grain, len(asked), seen, every=every)
         rows = self._db.rows(sql, {**bindings, **_bindings(factors), "limit": limit})
@@ -185,7 +188,8 @@ def _statement(grain: Grain, terms: int, seen: str, *, every: bool) -> str:
     # A scope is joined in, not filtered afterwards, so no answer comes short.
     scope = f"and rowid >> 20 in ({seen})" if seen else ""
     table = _table(grain)
-    among = "and rowid in every" if every else scope
+    # The sign keeps FTS5 from looking each row up by itself: bm25() counts all matches anew whenever it is begun.
+    among = "and +rowid in every" if every else scope
     parts = [_PART.format(n=n, table=table, title=TITLE_WEIGHT, seen=among) for n in range(terms)]
     return _SUM.format(
         every=_EVERY.format(table=table, seen=scope) if every else "",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 from clawmem.adapters.sqlite.database import Database
 from clawmem.ports.errors import VaultDamaged, VaultError, VaultTooNew
 
-LATEST = 10
+LATEST = 15
 APPLICATION_ID = 0x434C414D  # "CLAM": how a vault tells itself from any other SQLite file
 
 
@@ -39,8 +39,10 @@ def version(db: Database) -> int:
 
 
 def _upgrade(db: Database, scripts: Sequence[str]) -> None:
-    for number, script in enumerate(scripts, start=1):
-        _step(db, number, script)
+    is_new = version(db) == 0  # nobody knows a part of it: all at once costs one wait for the disk
+    with db.atomic() if is_new else nullcontext():
+        for number, script in enumerate(scripts, start=1):
+            _step(db, number, script)
 
 
 def _step(db: Database, number: int, script: str) -> None:
@@ -49,6 +51,8 @@ def _step(db: Database, number: int, script: str) -> None:
             return
         db.write(script)
         if number == 1:
+            import secrets
+
             db.write("insert into meta values ('vault_id', ?)", (secrets.token_hex(8),))
             db.write(f"pragma application_id = {APPLICATION_ID}")
         db.write(f"pragma user_version = {number}")

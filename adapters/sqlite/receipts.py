@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
+
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.jotter import jotting
 from clawmem.ports.receipts import ReceiptCounts, StoredReceipt
@@ -9,6 +12,7 @@ _TRIM = """
 delete from receipts where recall_id in
        (select recall_id from receipts where asked_at < ? order by asked_at limit ?)
 """
+_THESE = "recall_id in (select value from json_each(?))"
 _NO_LIMIT = -1
 
 
@@ -25,6 +29,14 @@ class SqliteReceipts:
     def latest(self, limit: int) -> list[StoredReceipt]:
         rows = self._db.rows(f"{_COLUMNS} order by asked_at desc, recall_id desc limit ?", (max(0, limit),))
         return [StoredReceipt(*row) for row in rows]
+
+    def forget(self, receipt_ids: Iterable[int]) -> int:
+        asked = json.dumps(list(receipt_ids))
+        if self._db.row(f"select 1 from receipts where {_THESE} limit 1", (asked,)) is None:
+            return 0
+        with jotting(self._db) as writer:
+            writer.write(f"delete from receipts where {_THESE}", (asked,))
+            return writer.changes()
 
     def counts(self) -> ReceiptCounts:
         row = self._db.row("select count(*), coalesce(sum(length(content)), 0) from receipts")

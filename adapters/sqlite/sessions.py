@@ -10,6 +10,7 @@ _START = """
 insert into sessions (id, started_at, machine) values (?, ?, ?) on conflict (id) do update set ended_at = null
 """
 _SAVE = "insert or replace into sessions values (?, ?, ?, ?, ?, ?, ?)"
+_RECENT = "where :before is null or started_at < :before order by started_at desc, id limit :limit"
 _COVERING = """
 where started_at <= :moment and (ended_at is null or ended_at >= :moment) order by started_at desc, id limit 1
 """
@@ -36,9 +37,15 @@ class SqliteSessions:
     def get(self, session_id: str) -> Session | None:
         return _session(self._db.row(f"{_SELECT} where id = ?", (session_id,)))
 
-    def recent(self, limit: int) -> list[Session]:
-        sql = f"{_SELECT} order by started_at desc, id limit ?"
-        return [found for row in self._db.rows(sql, (max(limit, 0),)) if (found := _session(row))]
+    def forget(self, handoff_path: str) -> int:
+        self._db.write(
+            "update sessions set summary = '' where handoff_path = ? and summary <> ''", (handoff_path,)
+        )
+        return self._db.changes()
+
+    def recent(self, limit: int, before: str | None = None) -> list[Session]:
+        rows = self._db.rows(f"{_SELECT} {_RECENT}", {"limit": max(limit, 0), "before": before})
+        return [found for row in rows if (found := _session(row))]
 
     def covering(self, moment: str) -> Session | None:
         return _session(self._db.row(f"{_SELECT} {_COVERING}", {"moment": moment}))

@@ -9,26 +9,32 @@ from typing import TYPE_CHECKING
 from clawmem.adapters.sqlite.database import MEMORY, Database
 from clawmem.adapters.sqlite.documents import SqliteDocuments
 from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings
-from clawmem.adapters.sqlite.leases import SqliteLeases
 from clawmem.adapters.sqlite.lexical_index import SqliteLexicalIndex, ranking_fault
 from clawmem.adapters.sqlite.migrations import migrate, version
-from clawmem.adapters.sqlite.model_answers import SqliteModelAnswers
-from clawmem.adapters.sqlite.model_failures import SqliteModelFailures
 from clawmem.adapters.sqlite.outbox import SqliteOutbox
 from clawmem.adapters.sqlite.receipts import SqliteReceipts
 from clawmem.adapters.sqlite.relations import SqliteRelations
 from clawmem.adapters.sqlite.telemetry import SqliteTelemetry
 from clawmem.adapters.sqlite.vector_index import SqliteVectorIndex
 from clawmem.ports.errors import VaultDamaged, VaultError, VaultFull, VaultLocked, VaultReadOnly
-from clawmem.ports.vault import VaultInfo
 
 if TYPE_CHECKING:
+    from clawmem.adapters.sqlite.acts import SqliteActs
     from clawmem.adapters.sqlite.captures import SqliteCaptures
     from clawmem.adapters.sqlite.chronology import SqliteChronology
     from clawmem.adapters.sqlite.entities import SqliteEntities
+    from clawmem.adapters.sqlite.journal import SqliteJournal
+    from clawmem.adapters.sqlite.leases import SqliteLeases
+    from clawmem.adapters.sqlite.ledger import SqliteLedger
+    from clawmem.adapters.sqlite.model_answers import SqliteModelAnswers
+    from clawmem.adapters.sqlite.model_failures import SqliteModelFailures
+    from clawmem.adapters.sqlite.notes import SqliteNotes
     from clawmem.adapters.sqlite.sessions import SqliteSessions
+    from clawmem.adapters.sqlite.sketches import SqliteSketches
     from clawmem.adapters.sqlite.succession import SqliteSuccessions
+    from clawmem.adapters.sqlite.triples import SqliteTriples
     from clawmem.adapters.sqlite.usage import SqliteUsage
+    from clawmem.ports.vault_info import VaultInfo
 
 
 class SqliteVault:
@@ -55,11 +61,8 @@ class SqliteVault:
         self.lexical = SqliteLexicalIndex(self._db)
         self.vectors = SqliteVectorIndex(self._db)
         self.embeddings = SqliteEmbeddings(self._db)
-        self.leases = SqliteLeases(self._db)
         self.telemetry = SqliteTelemetry(self._db)
         self.receipts = SqliteReceipts(self._db)
-        self.answers = SqliteModelAnswers(self._db)
-        self.model_failures = SqliteModelFailures(self._db)
         self.relations = SqliteRelations(self._db)
         self.outbox = SqliteOutbox(self._db)
         if not read_only and self._db.has_vectors:
@@ -70,11 +73,53 @@ class SqliteVault:
     # Imported when they are asked for: a cold search by words pays for no module that it does not need.
 
     @cached_property
+    def leases(self) -> SqliteLeases:
+        """See `clawmem.ports.vault.Vault.leases`."""
+        from clawmem.adapters.sqlite.leases import SqliteLeases
+
+        return SqliteLeases(self._db)
+
+    @cached_property
+    def acts(self) -> SqliteActs:
+        """See `clawmem.ports.vault.Vault.acts`."""
+        from clawmem.adapters.sqlite.acts import SqliteActs
+
+        return SqliteActs(self._db)
+
+    @cached_property
+    def journal(self) -> SqliteJournal:
+        """See `clawmem.ports.vault.Vault.journal`."""
+        from clawmem.adapters.sqlite.journal import SqliteJournal
+
+        return SqliteJournal(self._db)
+
+    @cached_property
+    def answers(self) -> SqliteModelAnswers:
+        """See `clawmem.ports.vault.Vault.answers`."""
+        from clawmem.adapters.sqlite.model_answers import SqliteModelAnswers
+
+        return SqliteModelAnswers(self._db)
+
+    @cached_property
+    def model_failures(self) -> SqliteModelFailures:
+        """See `clawmem.ports.vault.Vault.model_failures`."""
+        from clawmem.adapters.sqlite.model_failures import SqliteModelFailures
+
+        return SqliteModelFailures(self._db)
+
+    @cached_property
     def sessions(self) -> SqliteSessions:
         """See `clawmem.ports.vault.Vault.sessions`."""
         from clawmem.adapters.sqlite.sessions import SqliteSessions
 
         return SqliteSessions(self._db)
+
+    @cached_property
+    def sketches(self) -> SqliteSketches:
+        """See `clawmem.ports.vault.Vault.sketches`."""
+        from clawmem.adapters.sqlite.sketches import SqliteSketches
+
+        return SqliteSketches(self._db)
 
     @cached_property
     def successions(self) -> SqliteSuccessions:
@@ -89,6 +134,27 @@ class SqliteVault:
         from clawmem.adapters.sqlite.entities import SqliteEntities
 
         return SqliteEntities(self._db)
+
+    @cached_property
+    def triples(self) -> SqliteTriples:
+        """See `clawmem.ports.vault.Vault.triples`."""
+        from clawmem.adapters.sqlite.triples import SqliteTriples
+
+        return SqliteTriples(self._db)
+
+    @cached_property
+    def notes(self) -> SqliteNotes:
+        """See `clawmem.ports.vault.Vault.notes`."""
+        from clawmem.adapters.sqlite.notes import SqliteNotes
+
+        return SqliteNotes(self._db)
+
+    @cached_property
+    def ledger(self) -> SqliteLedger:
+        """See `clawmem.ports.vault.Vault.ledger`."""
+        from clawmem.adapters.sqlite.ledger import SqliteLedger
+
+        return SqliteLedger(self._db)
 
     @cached_property
     def captures(self) -> SqliteCaptures:
@@ -121,17 +187,35 @@ class SqliteVault:
         with self._db.atomic():
             yield
 
+    @property
+    def location(self) -> str:
+        """Where its file lies."""
+        return self._db.path
+
     def info(self) -> VaultInfo:
         """See `clawmem.ports.vault.Vault.info`."""
+        from clawmem.ports.vault_info import VaultInfo
+
         return VaultInfo(
             backend="sqlite",
-            location=self._db.path,
+            location=self.location,
             schema=version(self._db),
             size_bytes=_size(self._db.path),
             read_only=self._db.read_only,
             lexical_method=self.lexical.method,
             vector_method=self.vectors.method,
         )
+
+    def scrub(self) -> None:
+        """See `clawmem.ports.vault.Vault.scrub`."""
+        if self._db.read_only:
+            raise VaultReadOnly(self._db.path)
+        with self._db.atomic():
+            # Words and vectors that were taken out stand in them until they are written anew.
+            self.lexical.optimize()
+            self._db.write("insert into entity_names (entity_names) values ('optimize')")
+            self.vectors.refill()
+        self._db.vacuum()
 
     def check(self) -> list[str]:
         """See `clawmem.ports.vault.Vault.check`."""

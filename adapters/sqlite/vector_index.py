@@ -49,7 +49,12 @@ class SqliteVectorIndex(Commits):
 
     def catch_up(self) -> None:
         """Make the own table complete when another one was written last."""
-        if self._is_latest():
+        if not self._is_latest():
+            self.refill()
+
+    def refill(self) -> None:
+        """Make the own table anew from the canonical vectors; one that holds nothing stays as it is."""
+        if self._is_latest() and not self.count():
             return
         with self._db.atomic():
             self._empty()

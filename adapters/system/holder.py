@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 
 def holder_id() -> str:
@@ -32,4 +33,13 @@ def _is_running(pid: int) -> bool:
         return False
     except OSError:
         return True
-    return True
+    return not _waits_to_be_buried(pid)
+
+
+def _waits_to_be_buried(pid: int) -> bool:
+    """Whether the process has ended, and only its parent has not asked for it yet."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[:1]
+    except OSError:  # no such thing on this system
+        return False
+    return state == [b"Z"]

@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +44,7 @@ class MarkerFile:
 
     def write(self, marker: Marker, commits: Mapping[Grain, int]) -> None:
         """Replace the marker, durably."""
-        text = json.dumps({"marker": asdict(marker), "commits": dict(commits)})
+        text = json.dumps({"marker": marker._asdict(), "commits": dict(commits)})
         with self._next.open("w", encoding="utf-8") as file:
             file.write(text)
             file.flush()

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clawmem.app.cli.command_line import Verbs
-from clawmem.app.cli.session import Force, kept_up, opened, settings_of, wants_json
+from clawmem.app.cli.session import Force, kept_up, opened, settings_of, settings_of_usual, wants_json
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
     from clawmem.app.services.indexing.embed import EmbedReport
     from clawmem.app.services.indexing.update import PassReport
+    from clawmem.app.services.knowledge.enriching import EnrichReport
     from clawmem.app.settings import Settings
 
 cli = typer.Typer(rich_markup_mode=None)
@@ -34,7 +35,7 @@ def add(ctx: typer.Context, path: Folder, name: Name = None, pattern: Pattern = 
     """Remember a folder; 'clawmem update' then reads it."""
     from clawmem.app.cli.rendering import show, show_json
 
-    chosen = added(settings_of(ctx), path, name, pattern)
+    chosen = added(settings_of_usual(ctx, "collection add"), path, name, pattern)
     if wants_json(ctx):
         show_json({"name": chosen, "path": path.expanduser().resolve(), "pattern": pattern})
     else:
@@ -61,7 +62,7 @@ def remove(ctx: typer.Context, name: Annotated[str, typer.Argument(help="Its nam
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.config_file import remove_collection
 
-    settings = settings_of(ctx)
+    settings = settings_of_usual(ctx, "collection remove")
     remove_collection(settings.config_file, name)
     withdrawn = _withdraw(ctx, name) if settings.vault.exists() else 0
     if wants_json(ctx):
@@ -77,6 +78,7 @@ def update(
     embed: Annotated[bool, typer.Option("--embed", help="Then make the vectors that are missing.")] = False,
 ) -> None:
     """Read what is new and changed, in every collection."""
+    settings_of_usual(ctx, "update")
     with opened(ctx, create=True) as services:
         failed = _pull_all(services.settings) if pull else {}
         reports = run_update(services, skip=failed)
@@ -87,10 +89,17 @@ def update(
 
 
 @cli.command()
-def reindex(ctx: typer.Context, force: Force = False) -> None:
+def reindex(
+    ctx: typer.Context,
+    force: Force = False,
+    enrich: Annotated[bool, typer.Option("--enrich", help="Then enrich every document anew.")] = False,
+) -> None:
     """Read every collection again; with --force also the files that look unchanged."""
+    settings_of_usual(ctx, "reindex")
     with opened(ctx, create=True) as services:
-        _show_update(ctx, services, run_update(services, force=force), {}, None)
+        reports = run_update(services, force=force)
+        enriched = _enrich(services) if enrich else None
+        _show_update(ctx, services, reports, {}, None, enriched)
         show_lag(kept_up(services))
 
 
@@ -160,7 +169,8 @@ def embed_line(report: EmbedReport) -> str:
     taken = f" They took the place of those of {report.replaced!r}." if report.replaced else ""
     if report.waiting_for:
         taken = f" Those of {report.waiting_for!r} go on answering: {report.error}. Look with: clawmem doctor"
-    return f"Vectors: {report.embedded} made{cleaned}{failed}.{taken}"
+    sketched = f", and sketches of {report.sketched} lines" if report.sketched else ""
+    return f"Vectors: {report.embedded} made{sketched}{cleaned}{failed}.{taken}"
 
 
 def show_lag(sentences: list[str]) -> None:
@@ -175,14 +185,20 @@ def _show_update(
     reports: list[PassReport],
     failed: dict[str, str],
     embedded: EmbedReport | None,
+    enriched: EnrichReport | None = None,
 ) -> None:
     from clawmem.app.cli.rendering import show, show_json
 
     if wants_json(ctx):
-        show_json({"collections": reports, "failed": failed, "embed": embedded})
+        more = {"enrich": enriched} if enriched else {}
+        show_json({"collections": reports, "failed": failed, "embed": embedded, **more})
         return
     for line in update_lines(services, reports, failed, embedded):
         show(line)
+    if enriched:
+        from clawmem.app.cli.enriching import enrich_line
+
+        show(enrich_line(enriched))
 
 
 def update_lines(
@@ -203,6 +219,12 @@ def update_lines(
     elif pending:
         lines.append(f"{pending} texts wait for vectors. Next: clawmem embed")
     return lines
+
+
+def _enrich(services: Services) -> EnrichReport:
+    from clawmem.app.cli.enriching import run_enrich
+
+    return run_enrich(services, anew=True)
 
 
 def _pull_all(settings: Settings) -> dict[str, str]:

@@ -26,6 +26,7 @@ FAMILIES = {
     "documents": ("list", "get", "multi-get"),
     "retrieval": ("search", "vsearch", "query"),
     "graph": ("intent-search", "graph"),
+    "enriching": ("enrich",),
     "recall": ("retrieve", "plan", "similar", "timeline", "sessions", "log"),
     "why": ("why",),
     "bench": ("bench",),
@@ -33,9 +34,18 @@ FAMILIES = {
     "models": ("models",),
     "conformance": ("conformance",),
     "focus": ("focus",),
+    "tending": ("pin", "unpin", "snooze", "unsnooze", "forget"),
+    "lifecycle": ("lifecycle",),
+    "lanes": ("lanes",),
+    "diary": ("diary",),
+    "profile": ("profile",),
     "surface": ("surface", "budget"),
     "hook": ("hook",),
     "setup": ("setup",),
+    "serve": ("serve",),
+    "mcp": ("mcp",),
+    "watch": ("watch", "install-service"),
+    "vaults": ("vault",),
 }
 FLAGS = frozenset({"--json"})
 VALUED = frozenset({"--vault", "--backend"})
@@ -167,12 +177,12 @@ def _show_version(wanted: bool) -> None:
 @cli.callback(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 done; 1 something failed, or there is no such command; 2 bad input; 3 not found; "
-    "4 configuration; 5 vault; 6 embedding; 7 verify or conformance found differences; 130 interrupted; "
-    "141 the reader of a pipe went away.",
+    "4 configuration; 5 vault; 6 embedding; 7 verify or conformance found differences, "
+    "or forget something that is left; 130 interrupted; 141 the reader of a pipe went away.",
 )
 def root(
     ctx: typer.Context,
-    vault: Annotated[Path | None, typer.Option(help="Vault file.", show_default=False)] = None,
+    vault: Annotated[Path | None, typer.Option(help="Vault: a file, or a name.", show_default=False)] = None,
     backend: Annotated[str | None, typer.Option(help="Storage of the vault.", show_default=False)] = None,
     json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
     version: Annotated[

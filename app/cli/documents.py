@@ -10,7 +10,6 @@ from clawmem.app.cli.session import Collections, named_collections, opened, want
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
-    from clawmem.app.services.documents.lookup import Excerpt
 
 cli = typer.Typer(rich_markup_mode=None)
 
@@ -25,15 +24,16 @@ def list_latest(
 ) -> None:
     """The documents that were changed last."""
     from clawmem.app.cli.rendering import show, show_json, show_table
+    from clawmem.app.records.documents import latest
 
     with opened(ctx, read_only=True) as services:
-        rows = _latest(services, limit, collection)
+        rows = latest(services, named_collections(services, collection), limit)
     if wants_json(ctx):
         show_json(rows)
     elif not rows:
         show("No documents yet. Run: clawmem update")
     else:
-        short = [{**row, "modified": row["modified"][:10]} for row in rows]
+        short: list[dict[str, Any]] = [{**row, "modified": row["modified"][:10]} for row in rows]
         show_table(tuple(rows[0]), [tuple(row.values()) for row in short])
 
 
@@ -46,11 +46,13 @@ def get(
 ) -> None:
     """The text of one document."""
     from clawmem.app.cli.rendering import show_json
+    from clawmem.app.records.documents import part_of
 
     with opened(ctx, read_only=True) as services:
         excerpt = services.lookup.get(name, from_line=first, max_lines=lines)
+        known = _known_of(services, excerpt.document.id) if wants_json(ctx) else {}
     if wants_json(ctx):
-        show_json(_excerpt_record(excerpt))
+        show_json({**part_of(excerpt), **known})
     else:
         _show_text(excerpt.text)
 
@@ -63,11 +65,12 @@ def multi_get(
 ) -> None:
     """The texts of several documents."""
     from clawmem.app.cli.rendering import show_json
+    from clawmem.app.records.documents import part_of
 
     with opened(ctx, read_only=True) as services:
         found = services.lookup.multi_get(pattern, max_bytes=max_bytes)
     if wants_json(ctx):
-        show_json({"documents": [_excerpt_record(e) for e in found.excerpts], "errors": found.errors})
+        show_json({"documents": [part_of(e) for e in found.excerpts], "errors": found.errors})
         return
     for excerpt in found.excerpts:
         _show_text(f"==> {excerpt.document.display_path} (#{excerpt.docid}) <==\n{excerpt.text}\n")
@@ -75,36 +78,16 @@ def multi_get(
         typer.echo(f"clawmem: {error}", err=True)
 
 
-def _latest(services: Services, limit: int, collections: list[str] | None) -> list[dict[str, Any]]:
-    from clawmem.app.services.documents.docids import docids
-    from clawmem.ports.records import Scope
-
-    scope = Scope(frozenset(named_collections(services, collections)))
-    documents = services.vault.documents.latest(scope, limit=limit)
-    names = docids(services.vault.documents, documents)
-    return [
-        {
-            "docid": f"#{names[document.id]}",
-            "modified": document.modified_at,
-            "type": document.content_type,
-            "file": document.display_path,
-            "title": document.title,
-        }
-        for document in documents
-    ]
-
-
-def _excerpt_record(excerpt: Excerpt) -> dict[str, Any]:
-    document = excerpt.document
+def _known_of(services: Services, document_id: int) -> dict[str, Any]:
+    """The note about a document and what it mentions; nothing where it was not enriched yet."""
+    note = services.vault.notes.get(document_id)
+    if note is None:
+        return {}
+    parts = ("keywords", "tags", "context", "origin", "written_at", "version")
+    mentioned = services.vault.entities.mentions(document_id)
     return {
-        "docid": f"#{excerpt.docid}",
-        "file": document.display_path,
-        "title": document.title,
-        "content_type": document.content_type,
-        "modified_at": document.modified_at,
-        "start_line": excerpt.start_line,
-        "total_lines": excerpt.total_lines,
-        "text": excerpt.text,
+        "note": {name: getattr(note, name) for name in parts},
+        "entities": [{"name": one.name, "type": one.kind} for one in mentioned],
     }
 
 

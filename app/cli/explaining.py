@@ -38,9 +38,12 @@ def show_receipt(receipt: Receipt) -> None:
     show(f"{receipt.verb}: {receipt.question}" + (f"  ({asked})" if asked else ""))
     model = f", vectors of {receipt.model}" if receipt.model else ""
     show(f"asked {receipt.asked_at}, {receipt.took_ms:g} ms, clawmem {receipt.version}{model}")
+    if receipt.answered is not None:
+        show(f"{receipt.answered:.0%} likely that anything found here answers")
     show("" if receipt.items else "nothing was found")
     for rank, item in enumerate(receipt.items, start=1):
-        show(f"{rank}. {item.file}:{item.start_line}  #{item.docid}  {item.score:.3f}")
+        likely = "" if item.confidence is None else f"  {item.confidence:.0%} likely"
+        show(f"{rank}. {item.file}:{item.start_line}  #{item.docid}  {item.score:.3f}{likely}")
         show("\n".join(f"    {line}" for line in item_lines(item)))
     show("")
     show_how(receipt)
@@ -52,6 +55,8 @@ def show_replay(replay: Replay) -> None:
     """What became of each answer."""
     show("")
     show("Asked again of the vault as it is now:")
+    if replay.voice:
+        show(f"  {replay.voice}{_likely_now(replay.now)}")
     for circumstance in replay.circumstances:
         show(f"  {circumstance}")
     columns = ("", "then", "now", "score then", "now", "file", "why")
@@ -102,6 +107,10 @@ def _row_of_leg(name: str, rank: str, score: str, worth: str) -> str:
 def _said(stage: ReceiptStage) -> str:
     dropped = (f"{count} {reason}" for reason, count in stage.dropped.items())
     return "; ".join([*stage.notes, *dropped])
+
+
+def _likely_now(now: Receipt) -> str:
+    return "" if now.answered is None else f": {now.answered:.0%} likely that anything answers"
 
 
 def _row(change: Change) -> tuple[object, ...]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from clawmem.app.cli.command_line import Verbs
 from clawmem.app.cli.retrieval import (
     NO_VECTORS,
+    AsOf,
     Explain,
+    Floor,
     Given,
     Limit,
     MinScore,
@@ -27,7 +29,6 @@ from clawmem.app.cli.session import Collections, one_of, opened, wants_json
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
     from clawmem.app.services.graph.build import BuildReport
-    from clawmem.app.services.graph.causal_links import CausalStep
     from clawmem.app.services.retrieval.pipelines.intent_search import IntentAnswer
 
 cli = typer.Typer(rich_markup_mode=None)
@@ -77,13 +78,14 @@ def causes(
 ) -> None:
     """What led to a document, and what it led to."""
     from clawmem.app.cli.rendering import show, show_json, show_table
+    from clawmem.app.records.documents import place_of, steps_of
     from clawmem.domain.graph.causal import Direction
 
     way = Direction(one_of("--direction", direction, tuple(Direction)))
     with opened(ctx, read_only=True) as services:
         document = services.lookup.find(name)
-        links = [_link_record(services, step) for step in services.causal_links(document, way, depth)]
-        source = _document_record(services, document)
+        links = steps_of(services, services.causal_links(document, way, depth))
+        source = place_of(services, document)
     if wants_json(ctx):
         show_json({"source": source, "direction": way, "links": links})
     elif not links:
@@ -108,15 +110,26 @@ def intent_search(
     min_score: MinScore = 0.0,
     since: Since = "",
     until: Until = "",
+    as_of: AsOf = "",
     content_type: Types = None,
     tag: Tags = None,
+    floor: Floor = 0.0,
     explain: Explain = False,
 ) -> None:
     """Find by what the question asks for: reasons and relations are followed from document to document."""
     from clawmem.domain.retrieval.intent import Intent
 
     question = Question(
-        words, limit, collection, min_score, since=since, until=until, content_types=content_type, tags=tag
+        words,
+        limit,
+        collection,
+        min_score,
+        since=since,
+        until=until,
+        as_of=as_of,
+        content_types=content_type,
+        tags=tag,
+        floor=floor,
     )
     forced = Intent(one_of("--intent", intent.upper(), tuple(Intent))) if intent else None
     with opened(ctx, read_only=True) as services:
@@ -148,29 +161,11 @@ def _show(ctx: typer.Context, found: IntentAnswer, given: Given, explain: bool) 
     receipt = given.receipt() if explain else None
     kept = given.record(lambda: receipt) if receipt else None
     if wants_json(ctx):
-        record = answer_record(found, receipt, kept)
-        answered = record if isinstance(record, dict) else {"results": record}
-        show_json({"intent": found.intent, "confidence": found.confidence, **answered})
+        said = {"intent": found.intent, "confidence": found.confidence}
+        show_json({**said, **answer_record(found, receipt, kept)})
     else:
         show(f"asks for: {found.intent} ({found.confidence:.2f})")
         show_answer(found, receipt)
     show_degraded(found.trace)
     if receipt is None:
         given.record(given.receipt)  # when nobody waits any more
-
-
-def _document_record(services: Services, document: Any) -> dict[str, Any]:
-    from clawmem.app.services.documents.docids import docids
-
-    [docid] = docids(services.vault.documents, [document]).values()
-    return {"docid": f"#{docid}", "file": document.display_path, "title": document.title}
-
-
-def _link_record(services: Services, step: CausalStep) -> dict[str, Any]:
-    return {
-        **_document_record(services, step.document),
-        "depth": step.depth,
-        "direction": step.direction,
-        "weight": step.weight,
-        "reasoning": step.reasoning,
-    }

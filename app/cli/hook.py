@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -45,7 +46,7 @@ def _drain(ctx: typer.Context) -> None:
     vault = settings_of(ctx).vault
     spool = Spool(vault)
     waiting = spool.waiting()
-    failures = drained(vault, spool, DRAIN_SECONDS) if waiting else []
+    failures = drained(vault, spool, os.environ, DRAIN_SECONDS) if waiting else []
     left = spool.waiting()
     if wants_json(ctx):
         show_json({"done": waiting - left, "waiting": left, "failures": failures})

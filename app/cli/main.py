@@ -19,6 +19,11 @@ def main() -> None:
         from clawmem.app.hooks.runner import run_process
 
         run_process(sys.argv[2:])  # in its own way: it never fails, and every prompt waits for it
+    if sys.argv[1:2] == ["mcp"]:
+        from clawmem.app.mcp.handing_on import quickly_handed_on
+
+        if quickly_handed_on(sys.argv[2:]):  # an assistant waits for it at every start
+            return
     from clawmem.app.cli.command_line import cli
 
     cli()

@@ -9,7 +9,9 @@ import typer
 
 from clawmem.app.cli.retrieval import (
     NO_VECTORS,
+    AsOf,
     Explain,
+    Floor,
     Given,
     Limit,
     Question,
@@ -23,7 +25,7 @@ from clawmem.app.cli.retrieval import (
 from clawmem.app.cli.session import Collections, one_of, opened, wants_json
 
 if TYPE_CHECKING:
-    from clawmem.app.services.documents.timeline import Entry, Timeline
+    from clawmem.app.services.documents.timeline import Timeline
     from clawmem.app.services.retrieval.pipelines.memory_retrieve import Retrieved
     from clawmem.app.services.retrieval.pipelines.query_plan import PlannedClause
     from clawmem.ports.sessions import Session
@@ -48,15 +50,25 @@ def retrieve(
     collection: Collections = None,
     since: Since = "",
     until: Until = "",
+    as_of: AsOf = "",
     content_type: Types = None,
     tag: Tags = None,
+    floor: Floor = 0.0,
     explain: Explain = False,
 ) -> None:
     """Find by whichever way the question calls for. Begin here."""
     from clawmem.domain.retrieval.routing import Route
 
     question = Question(
-        words, limit, collection, since=since, until=until, content_types=content_type, tags=tag
+        words,
+        limit,
+        collection,
+        since=since,
+        until=until,
+        as_of=as_of,
+        content_types=content_type,
+        tags=tag,
+        floor=floor,
     )
     chosen = one_of("--mode", mode.lower(), (AUTO, *Route))
     with opened(ctx, read_only=True) as services:
@@ -75,13 +87,23 @@ def plan(
     collection: Collections = None,
     since: Since = "",
     until: Until = "",
+    as_of: AsOf = "",
     content_type: Types = None,
     tag: Tags = None,
+    floor: Floor = 0.0,
     explain: Explain = False,
 ) -> None:
     """Take a question of several topics apart, and answer the parts together."""
     question = Question(
-        words, limit, collection, since=since, until=until, content_types=content_type, tags=tag
+        words,
+        limit,
+        collection,
+        since=since,
+        until=until,
+        as_of=as_of,
+        content_types=content_type,
+        tags=tag,
+        floor=floor,
     )
     with opened(ctx, read_only=True) as services:
         request = read_question(services, question)
@@ -96,6 +118,7 @@ def similar(
     ctx: typer.Context,
     name: Name,
     limit: Annotated[int, typer.Option("-n", "--num", "--limit", help="How many, 1 to 100.")] = 5,
+    as_of: AsOf = "",
 ) -> None:
     """The documents that are nearest to one by meaning."""
     from clawmem.app.cli.rendering import result_record, show_answer, show_degraded, show_json
@@ -105,7 +128,7 @@ def similar(
         document = services.lookup.find(name)
         if services.vault.embeddings.fingerprint() is None:
             raise EmbeddingError(f"Nothing can be compared by meaning: {NO_VECTORS}")
-        found = services.find_similar(document, now_ms=services.clock.now_ms(), limit=limit)
+        found = services.find_similar(document, now_ms=services.clock.now_ms(), limit=limit, as_of=as_of)
     if wants_json(ctx):
         reference = {"docid": f"#{found.docid}", "file": document.display_path, "title": document.title}
         results = [result_record(result) for result in found.answer.results]
@@ -124,29 +147,35 @@ def timeline(
     same_collection: Annotated[
         bool, typer.Option("--same-collection", help="Only of its collection.")
     ] = False,
+    as_of: AsOf = "",
 ) -> None:
     """What was changed just before and after a document, and in which session."""
     from clawmem.app.cli.rendering import show_json
+    from clawmem.app.records.documents import order_of
 
     with opened(ctx, read_only=True) as services:
         document = services.lookup.find(name)
-        found = services.timeline(document, before=before, after=after, same_collection=same_collection)
+        found = services.timeline(
+            document, before=before, after=after, same_collection=same_collection, as_of=as_of
+        )
     if wants_json(ctx):
-        show_json(_timeline_record(found))
+        show_json(order_of(found))
     else:
         _show_timeline(found)
 
 
 @cli.command()
-def sessions(ctx: typer.Context, limit: HowMany = 10) -> None:
+def sessions(ctx: typer.Context, limit: HowMany = 10, as_of: AsOf = "") -> None:
     """Who worked with the memory lately, and what came of it."""
     from clawmem.app.cli.rendering import show_json
+    from clawmem.app.services.documents.sessions import latest_sessions
+    from clawmem.app.services.retrieval.request import first_after
     from clawmem.ports.errors import InvalidInput
 
     if limit < 1:
         raise InvalidInput("OUT_OF_BOUNDS", f"{limit} sessions cannot be shown; choose 1 or more.")
     with opened(ctx, read_only=True) as services:
-        found = services.vault.sessions.recent(limit)
+        found = latest_sessions(services.vault.sessions, limit, first_after(as_of))
     if wants_json(ctx):
         show_json(found)
     else:
@@ -178,8 +207,7 @@ def _show(ctx: typer.Context, given: Given, said: dict[str, Any], explain: bool)
     receipt = given.receipt() if explain else None
     kept = given.record(lambda: receipt) if receipt else None
     if wants_json(ctx):
-        record = answer_record(given.answer, receipt, kept)
-        show_json({**said, **(record if isinstance(record, dict) else {"results": record})})
+        show_json({**said, **answer_record(given.answer, receipt, kept)})
     else:
         _show_said(said)
         show_answer(given.answer, receipt)
@@ -239,29 +267,6 @@ def _minutes(session: Session) -> str:
         return "active"
     began, ended = parse_iso(session.started_at), parse_iso(session.ended_at)
     return "?" if began is None or ended is None else str(round((ended - began) / 60_000))
-
-
-def _timeline_record(found: Timeline) -> dict[str, Any]:
-    return {
-        "focus": _entry_record(found.focus),
-        "before": [_entry_record(entry) for entry in found.before],
-        "after": [_entry_record(entry) for entry in found.after],
-        "total_in_range": found.total,
-        "session_id": found.session.id if found.session else None,
-        "session_summary": found.session.summary if found.session else None,
-    }
-
-
-def _entry_record(entry: Entry) -> dict[str, Any]:
-    document = entry.document
-    return {
-        "id": document.id,
-        "docid": f"#{entry.docid}",
-        "file": document.display_path,
-        "title": document.title,
-        "content_type": document.content_type,
-        "modified_at": document.modified_at,
-    }
 
 
 def _show_timeline(found: Timeline) -> None:

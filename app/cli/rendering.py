@@ -81,18 +81,28 @@ def show_degraded(trace: Trace) -> None:
         typer.echo(f"degraded: {leg}: {printable(reason)}", err=True)
 
 
-def answer_record(answer: Answer, receipt: Receipt | None = None, receipt_id: int | None = None) -> object:
-    """For JSON: the list of results, or with a *receipt* an object of results, trace and the receipt's id."""
+def answer_record(
+    answer: Answer, receipt: Receipt | None = None, receipt_id: int | None = None
+) -> dict[str, object]:
+    """
+    For JSON: the question, how likely anything answers it, and the results; with a *receipt* also the trace and
+    the receipt's id.
+    """
     results = [result_record(result) for result in answer.results]
+    found: dict[str, object] = {"query": answer.query, "answered": share(answer.answered), "results": results}
     if receipt is None:
-        return results
+        return found
     from clawmem.app.cli.explaining import explained_record, trace_record
 
     explained = [
         {**result, **explained_record(item)} for result, item in zip(results, receipt.items, strict=True)
     ]
-    found = {"query": answer.query, "results": explained, "trace": trace_record(receipt)}
-    return {**found, "receipt": receipt_id}
+    return {**found, "results": explained, "trace": trace_record(receipt), "receipt": receipt_id}
+
+
+def share(probability: float | None) -> float | None:
+    """A probability for JSON; null where nobody judged."""
+    return None if probability is None else round(probability, 4)
 
 
 def result_record(result: Result) -> dict[str, object]:
@@ -105,7 +115,7 @@ def result_record(result: Result) -> dict[str, object]:
         "path": document.path,
         "title": document.title,
         "score": round(result.score, 4),
-        "confidence": None if result.confidence is None else round(result.confidence, 4),
+        "confidence": share(result.confidence),
         "start_line": result.start_line,
         "end_line": result.end_line,
         "heading": result.heading,

@@ -30,7 +30,10 @@ UnitName = Annotated[
     str, typer.Option("--unit", help="What an answer is: document, or line (paragraph, turn).")
 ]
 Since = Annotated[str, typer.Option(help="Only what was written from this day on, 2026-03-31.")]
-Until = Annotated[str, typer.Option("--until", "--as-of", help="Only what was written up to this day.")]
+Until = Annotated[str, typer.Option(help="Only what was written up to this day.")]
+AsOf = Annotated[
+    str, typer.Option("--as-of", help="As of this day: nothing later is known, and ages count from it.")
+]
 Types = Annotated[
     list[str] | None, typer.Option("--type", help="Only what is of this content type; may be repeated.")
 ]
@@ -61,6 +64,7 @@ class Question(NamedTuple):
     diverse: bool = True
     floor: float = 0.0
     intent: str = ""
+    as_of: str = ""
 
 
 class Given(NamedTuple):
@@ -101,18 +105,15 @@ def search(
     unit: UnitName = "document",
     since: Since = "",
     until: Until = "",
+    as_of: AsOf = "",
     content_type: Types = None,
     tag: Tags = None,
     floor: Floor = 0.0,
     explain: Explain = False,
 ) -> None:
     """Find by words. Loads no model."""
-    answer(
-        ctx,
-        "search",
-        Question(words, limit, collection, min_score, unit, since, until, content_type, tag, floor=floor),
-        explain,
-    )
+    question = Question(words, limit, collection, min_score, unit, since, until, content_type, tag)
+    answer(ctx, "search", question._replace(as_of=as_of, floor=floor), explain)
 
 
 @cli.command()
@@ -125,17 +126,15 @@ def vsearch(
     unit: UnitName = "document",
     since: Since = "",
     until: Until = "",
+    as_of: AsOf = "",
     content_type: Types = None,
     tag: Tags = None,
+    floor: Floor = 0.0,
     explain: Explain = False,
 ) -> None:
     """Find by meaning. Needs the vectors of 'clawmem embed'."""
-    answer(
-        ctx,
-        "vsearch",
-        Question(words, limit, collection, min_score, unit, since, until, content_type, tag),
-        explain,
-    )
+    question = Question(words, limit, collection, min_score, unit, since, until, content_type, tag)
+    answer(ctx, "vsearch", question._replace(as_of=as_of, floor=floor), explain)
 
 
 @cli.command()
@@ -148,6 +147,7 @@ def query(
     unit: UnitName = "document",
     since: Since = "",
     until: Until = "",
+    as_of: AsOf = "",
     content_type: Types = None,
     tag: Tags = None,
     intent: Purpose = "",
@@ -156,25 +156,9 @@ def query(
     explain: Explain = False,
 ) -> None:
     """Find by words and meaning together: the best answer clawmem has."""
-    answer(
-        ctx,
-        "query",
-        Question(
-            words,
-            limit,
-            collection,
-            min_score,
-            unit,
-            since,
-            until,
-            content_type,
-            tag,
-            not no_diverse,
-            floor,
-            intent,
-        ),
-        explain,
-    )
+    question = Question(words, limit, collection, min_score, unit, since, until, content_type, tag)
+    chosen = question._replace(as_of=as_of, floor=floor, intent=intent, diverse=not no_diverse)
+    answer(ctx, "query", chosen, explain)
 
 
 def answer(ctx: typer.Context, verb: str, question: Question, explain: bool) -> None:
@@ -246,6 +230,7 @@ def read_question(services: Services, question: Question) -> RetrievalRequest:
         tags=question.tags or (),
         floor=question.floor,
         intent=question.intent,
+        as_of=question.as_of,
         unit=Unit(one_of("--unit", question.unit, tuple(Unit))),
         ranking=Ranking(services.settings.ranking),
         diverse=question.diverse,

@@ -39,11 +39,24 @@ def settings_of(ctx: typer.Context) -> Settings:
     from clawmem.app.settings import load_settings
 
     chosen = _chosen(ctx)
-    settings = load_settings(vault=chosen.vault, backend=chosen.backend)
+    settings = load_settings(backend=chosen.backend)
+    if chosen.vault:
+        from clawmem.app.vaults import at_vault
+
+        settings = at_vault(settings, chosen.vault)
     if settings.backend:
         _refuse_unknown(settings.backend)
     if not settings.color:
         os.environ["NO_COLOR"] = "1"  # said in .env: rich and typer look at the process's own alone
+    return settings
+
+
+def settings_of_usual(ctx: typer.Context, what: str) -> Settings:
+    """The same; raises `InvalidInput` for a named vault, which *what*, the command, is not for."""
+    from clawmem.app.vaults import refuse_named
+
+    settings = settings_of(ctx)
+    refuse_named(settings, what)
     return settings
 
 

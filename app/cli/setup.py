@@ -1,22 +1,24 @@
-"""Putting the memory into a client: setup hooks."""
+"""Putting the memory into a client: setup hooks, setup mcp."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from clawmem.app.cli.command_line import Verbs
-from clawmem.app.cli.session import one_of, wants_json
+from clawmem.app.cli.session import one_of, settings_of, wants_json
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from clawmem.app.services.setup.hook_entries import Entry
     from clawmem.app.services.setup.hooks import Change
+    from clawmem.app.services.setup.mcp import McpChange
 
 cli = typer.Typer(rich_markup_mode=None)
 setup = typer.Typer(cls=Verbs, rich_markup_mode=None, help="Put the memory into a client, or take it out.")
@@ -36,6 +38,12 @@ def hooks(
         list[str] | None,
         typer.Option("--with", help="One more hook: session-bootstrap, staleness-check or pretool-inject."),
     ] = None,
+    http: Annotated[
+        str,
+        typer.Option(
+            metavar="URL", help="Let them ask the server there, where the client can.", show_default=False
+        ),
+    ] = "",
     remove: Annotated[bool, typer.Option("--remove", help="Take the hooks out.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the file, change nothing.")] = False,
 ) -> None:
@@ -45,13 +53,73 @@ def hooks(
     from clawmem.app.services.setup.hooks import SetUpHooks
 
     set_up = SetUpHooks(client_folder(os.environ), dry_run=dry_run)
-    change = set_up.remove() if remove else set_up.install(entries(profile, also or (), _named_vault(ctx)))
+    wanted = [] if remove else entries(profile, also or (), _named_vault(ctx), http.rstrip("/"))
+    change = set_up.remove() if remove else set_up.install(wanted)
     if wants_json(ctx):
         show_json({"file": change.file, "hooks": change.hooks, "changed": change.changed, "dry_run": dry_run})
     elif dry_run:
         show(change.text.rstrip("\n"))
     else:
         show(_told(change))
+        if http and not remove:
+            show("They show the token that they find in the variable CLAWMEM_API_TOKEN: see clawmem serve.")
+
+
+@setup.command("mcp")
+def mcp(
+    ctx: typer.Context,
+    client: Annotated[
+        str, typer.Option(help="claude-code, whose file is changed; codex, gemini, cursor or json are shown.")
+    ] = "claude-code",
+    tools: Annotated[str, typer.Option(help="clawmem, memory or files.")] = "clawmem",
+    remove: Annotated[bool, typer.Option("--remove", help="Take the server out.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what is ours, change nothing.")] = False,
+) -> None:
+    """Let an assistant ask the memory by itself, over the Model Context Protocol."""
+    from clawmem.app.cli.rendering import show, show_json
+    from clawmem.app.mcp.sets import ToolSet
+    from clawmem.app.places import client_servers
+    from clawmem.app.services.setup.mcp import CLIENTS, EDITED, SetUpMcp, entry_of
+
+    chosen = ToolSet(one_of("--tools", tools, tuple(ToolSet)))
+    known = CLIENTS[one_of("--client", client, tuple(CLIENTS))]
+    name, entry = _server_name(chosen), entry_of(_server_command(ctx, chosen))
+    if client != EDITED:
+        told = f"{known.title} keeps its servers in {known.file}. "
+        shown = "" if remove else known.written(name, entry)
+        if wants_json(ctx):
+            show_json({"client": client, "file": known.file, "config": shown})
+        else:
+            show(f"{told}Take out what is called {name}." if remove else f"{told}Put this in:\n{shown}")
+        return
+    set_up = SetUpMcp(client_servers(os.environ), dry_run=dry_run)
+    change = set_up.remove() if remove else set_up.install(name, entry)
+    if wants_json(ctx):
+        show_json(
+            {"file": change.file, "servers": change.servers, "changed": change.changed, "dry_run": dry_run}
+        )
+    else:
+        show(change.shown if dry_run else _told_of_servers(change))
+
+
+def _server_name(chosen: str) -> str:
+    return "clawmem" if chosen == "clawmem" else f"clawmem-{chosen}"
+
+
+def _server_command(ctx: typer.Context, chosen: str) -> list[str]:
+    vault = _named_vault(ctx)
+    # By its name where it has one: a name says that the folders of the config file are not its own.
+    options = ["--vault", settings_of(ctx).named or str(vault.resolve())] if vault else []
+    return [*start_of_command(), "mcp", *options, *([] if chosen == "clawmem" else ["--tools", chosen])]
+
+
+def _told_of_servers(change: McpChange) -> str:
+    if not change.changed:
+        return f"{change.file}: nothing to change."
+    if not change.servers:
+        return f"{change.file}: the servers are out."
+    names = ", ".join(change.servers)
+    return f"{change.file}: {names}. From the next session on. Undo: clawmem setup mcp --remove"
 
 
 def installed(ctx: typer.Context) -> list[str]:
@@ -62,8 +130,14 @@ def installed(ctx: typer.Context) -> list[str]:
     return [_told(SetUpHooks(client_folder(os.environ)).install(entries(None, (), _named_vault(ctx))))]
 
 
-def entries(profile: str | None, also: list[str] | tuple[str, ...], vault: Path | None) -> list[Entry]:
-    """The hooks that set-up installs, those of *also* among them, with the commands of this installation."""
+def entries(
+    profile: str | None, also: list[str] | tuple[str, ...], vault: Path | None, server: str = ""
+) -> list[Entry]:
+    """
+    The hooks that set-up installs, those of *also* among them, with the commands of this installation.
+
+    With a *server* they ask it, all but those of a session's start: there a client runs commands alone.
+    """
     from clawmem.app.hooks.registry import HOOKS
     from clawmem.app.services.setup.hook_entries import Entry
 
@@ -78,10 +152,18 @@ def entries(profile: str | None, also: list[str] | tuple[str, ...], vault: Path 
             hook.matcher,
             (*start, "hook", name, *options, *(chosen if name == "context-surfacing" else [])),
             hook.patience_s,
+            **_asking(name, server, profile) if server and hook.event != "SessionStart" else {},
         )
         for name, hook in HOOKS.items()
         if hook.installed or name in wanted
     ]
+
+
+def _asking(name: str, server: str, profile: str | None) -> dict[str, Any]:
+    from clawmem.app.hooks.thin_client import OPTIONS_HEADER
+
+    chosen = {OPTIONS_HEADER: json.dumps({"CLAWMEM_PROFILE": profile})} if profile else {}
+    return {"url": f"{server}/hooks/{name}", "headers": chosen if name == "context-surfacing" else {}}
 
 
 def start_of_command() -> tuple[str, ...]:
@@ -99,8 +181,7 @@ def start_of_command() -> tuple[str, ...]:
 
 def _named_vault(ctx: typer.Context) -> Path | None:
     """The vault of the command line, if it names one; else every hook looks where this command would."""
-    vault: Path | None = getattr(ctx.obj, "vault", None)
-    return vault.expanduser() if vault else None
+    return settings_of(ctx).vault if getattr(ctx.obj, "vault", None) else None
 
 
 def _told(change: Change) -> str:

@@ -69,8 +69,9 @@ def budget(
 def _for_prompt(prompt: str) -> str:
     from clawmem.app.hooks.context_surfacing import run
     from clawmem.app.hooks.protocol import HookEvent
+    from clawmem.app.hooks.surroundings import Surroundings
 
-    return run(HookEvent(name="UserPromptSubmit", prompt=prompt), lambda output: None).context
+    return run(HookEvent(name="UserPromptSubmit", prompt=prompt), Surroundings(os.environ)).context
 
 
 def _for_session(session_id: str) -> str:
@@ -78,9 +79,11 @@ def _for_session(session_id: str) -> str:
 
     from clawmem.app.hooks import session_bootstrap, staleness_check
     from clawmem.app.hooks.protocol import HookEvent
+    from clawmem.app.hooks.surroundings import Surroundings
 
+    here = Surroundings(os.environ)
     event = HookEvent(name="SessionStart", session_id=session_id or f"io6-{time_ns() // 1_000_000}")
-    said = (hook.run(event, lambda output: None).context for hook in (session_bootstrap, staleness_check))
+    said = (hook.run(event, here).context for hook in (session_bootstrap, staleness_check))
     return "\n".join(filter(None, said))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clawmem.app.cli.collections import Folder, Name, added, run_embed, run_update, update_lines
-from clawmem.app.cli.session import kept_up, opened, settings_of, wants_json
+from clawmem.app.cli.session import kept_up, opened, settings_of, settings_of_usual, wants_json
 from clawmem.app.places import client_folder
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def bootstrap(
     """Remember a folder in one go: init, collection add, update, embed. Safe to repeat."""
     from clawmem.app.cli.rendering import show, show_json
 
-    chosen = _remembered(settings_of(ctx), path, name)
+    chosen = _remembered(settings_of_usual(ctx, "bootstrap"), path, name)
     with opened(ctx, create=True) as services:
         reports = run_update(services)
         embedded = None if skip_embed else run_embed(services)
@@ -147,11 +147,20 @@ def _status_rows(report: StatusReport) -> list[tuple[str, object]]:
         ("words", info.lexical_method),
         ("vectors", f"{vectors}, {counts.orphaned} orphaned ({info.vector_method})"),
         ("model", _model(report)),
+        ("notes", _notes(report)),
+        ("relations", ", ".join(f"{kind} {count}" for kind, count in report.relations.items()) or "none"),
         (
             "questions",
             f"{report.recalls} recorded, {report.receipts} receipts ({report.receipt_bytes / 1e3:.1f} kB)",
         ),
     ]
+
+
+def _notes(report: StatusReport) -> str:
+    counts = report.notes
+    given_up = f", {counts.given_up} that a model failed on" if counts.given_up else ""
+    waiting = f", {counts.waiting} documents wait; run: clawmem enrich" if counts.waiting else ""
+    return f"{counts.notes}, {counts.by_model} by a model{given_up}{waiting}"
 
 
 def _model(report: StatusReport) -> str:

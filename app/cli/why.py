@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from clawmem.app.opened import Services
     from clawmem.app.services.retrieval.receipts import Receipt
     from clawmem.app.services.retrieval.replay import Replay
+    from clawmem.app.services.retrieval.why import Ask
 
 cli = typer.Typer(rich_markup_mode=None)
 
@@ -47,12 +49,31 @@ def why(
 
 def _asked_again(services: Services, receipt: Receipt) -> Replay:
     from clawmem.app.cli.retrieval import ask
+    from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
     from clawmem.ports.errors import InvalidInput
 
+    if receipt.verb == CONTEXT_SURFACING:
+        return services.why.replay(receipt, _surface_again(services, receipt), VERSION)
     if not hasattr(services.parts, receipt.verb):
         message = f"The answer was given by {receipt.verb!r}, which nobody can ask again from here."
         raise InvalidInput("INVALID_INPUT", message)
     return services.why.replay(receipt, partial(ask, services), VERSION)
+
+
+def _surface_again(services: Services, receipt: Receipt) -> Ask:
+    """Asks as the hook does, by the profile of then, and writes nothing down; the prompts before it are not known."""
+    from clawmem.app.hooks.surfacing_choices import chosen_in
+    from clawmem.app.hooks.surfacing_wiring import surface_over
+    from clawmem.app.services.surfacing.choices import Choices
+    from clawmem.app.services.surfacing.turns import Turns
+    from clawmem.domain.surfacing.profiles import profile_named
+
+    chosen = chosen_in(os.environ)._replace(remembers=False, forgets=False)
+    profile = profile_named(receipt.asked.get("profile", chosen.profile))
+    surface = surface_over(services.vault, chosen, profile)
+    return lambda verb, request: (
+        surface(request.query, Turns(None), Choices(profile, mode=chosen.mode)).answer
+    )
 
 
 def _show_latest(services: Services, *, as_json: bool) -> None:
@@ -64,9 +85,7 @@ def _show_latest(services: Services, *, as_json: bool) -> None:
     elif rows:
         show_table(tuple(rows[0]), [tuple(row.values()) for row in rows])
     else:
-        show(
-            "No receipts. They are kept for answers of search, vsearch and query, unless that is switched off."
-        )
+        show("No receipts. They are kept for every answer, unless that is switched off.")
 
 
 def _show(receipt: Receipt, now: Replay | None, *, as_json: bool) -> None:
@@ -101,6 +120,7 @@ def _record(receipt: Receipt, now: Replay | None) -> dict[str, Any]:
     if now:
         changes = [asdict(change) for change in now.changes]
         record["replay"] = {
+            "voice": now.voice,
             "circumstances": now.circumstances,
             "changes": changes,
             "now": receipt_record(now.now),

@@ -2,39 +2,41 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Mapping
 from pathlib import Path
 from time import monotonic
 
 from clawmem.app.hooks.protocol import SILENCE, HookEvent, HookOutput
 from clawmem.app.hooks.spool import Drain, Job, Spool
-from clawmem.app.places import default_vault
+from clawmem.app.hooks.surroundings import Surroundings
 
 MOST_SECONDS = 20.0  # of the client's thirty
 
-# No more than is needed to find the conversation again: what was said in it stays where it was said.
-_NAMED = ("session_id", "transcript_path", "cwd")
+# No more than is needed to find the conversation again: what was said in it stays where it was said. Only the
+# client's own summary of it is found nowhere else.
+_NAMED = ("session_id", "transcript_path", "cwd", "compact_summary")
 
 
-def capture(name: str, event: HookEvent) -> HookOutput:
+def capture(name: str, event: HookEvent, here: Surroundings) -> HookOutput:
     """
     Leave the work of hook *name* to the spool, and begin with it unless somebody else does already.
 
     Nothing is said: a client would take it for a reason to go on with the turn. A subagent's turns are part of
     the conversation that started it, and a vault that is not there is not made.
     """
-    vault = default_vault(os.environ)
-    if event.in_subagent or not event.transcript_path or not vault.exists():
+    if event.in_subagent or not event.transcript_path or not here.vault.exists():
         return SILENCE
-    spool = Spool(vault)
+    spool = Spool(here.vault)
     spool.put(Job(name, {field: getattr(event, field) for field in _NAMED}))
-    failures = drained(vault, spool)
+    failures = here.work_off(spool)
     if failures:
         raise RuntimeError("; ".join(failures))
     return SILENCE
 
 
-def drained(vault: Path, spool: Spool, seconds: float = MOST_SECONDS) -> list[str]:
+def drained(
+    vault: Path, spool: Spool, environ: Mapping[str, str], seconds: float = MOST_SECONDS
+) -> list[str]:
     """
     Do what waits in *spool*, unless another process is at it; what failed, in sentences.
 
@@ -46,7 +48,7 @@ def drained(vault: Path, spool: Spool, seconds: float = MOST_SECONDS) -> list[st
     from clawmem.app.opened import open_services
     from clawmem.app.settings import load_settings
 
-    settings = load_settings(vault=vault, environ=os.environ)
+    settings = load_settings(vault=vault, environ=environ)
     with open_services(settings, create=False) as services:
         drain = Drain(spool, services.vault.leases, services.clock, holder_id(), is_gone)
         end = monotonic() + seconds

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clawmem.adapters.files.transcripts import DiskTranscripts
+from clawmem.app.hooks.injected import Injected
 from clawmem.app.hooks.spool import Job
 from clawmem.app.hooks.state import write_whole
 from clawmem.app.services.capture.session import Session
@@ -44,15 +45,16 @@ class Capturing:
             LookupError: there is no such job. ClawmemError: see the service that does it.
         """
         session = Session(job.event.get("session_id", ""), job.event.get("transcript_path", ""))
-        do = {
+        jobs: dict[str, Callable[[Session], None]] = {
             "decision-extractor": self._decisions,
             "handoff-generator": self._handoff,
             "feedback-loop": self._feedback,
             "precompact-extract": self._state,
-        }.get(job.hook)
-        if do is None:
+            "postcompact-capture": partial(self._summary, job.event.get("compact_summary", "")),
+        }
+        if job.hook not in jobs:
             raise LookupError(f"nobody does {job.hook!r}")
-        do(session)
+        jobs[job.hook](session)
 
     def _decisions(self, session: Session) -> None:
         from clawmem.app.services.capture.decisions import DecisionExtractor
@@ -64,6 +66,7 @@ class Capturing:
         extract(session)
 
     def _handoff(self, session: Session) -> None:
+        from clawmem.app.services.briefing.profile import Profile
         from clawmem.app.services.capture.handoffs import HandoffGenerator
 
         parts = (self._services.vault, self._transcripts, self._services.clock, self._generator)
@@ -71,11 +74,18 @@ class Capturing:
             *parts, redact=without_secrets, is_echo=self._is_echo(session), left=self._left
         )
         hand_over(session)
+        Profile(self._services.vault, self._services.clock, without_secrets).refresh()
 
     def _feedback(self, session: Session) -> None:
         from clawmem.app.services.capture.feedback import FeedbackLoop
 
         FeedbackLoop(self._services.vault, self._transcripts, self._services.clock)(session)
+
+    def _summary(self, summary: str, session: Session) -> None:
+        from clawmem.app.services.capture.summaries import CompactionSummary
+
+        parts = (self._services.vault, self._services.clock)
+        CompactionSummary(*parts, redact=without_secrets, is_echo=self._is_echo(session))(session.id, summary)
 
     def _state(self, session: Session) -> None:
         from clawmem.app.services.capture.precompact import PrecompactExtract
@@ -103,7 +113,8 @@ class Capturing:
     def _is_echo(self, session: Session) -> Callable[[str], bool]:
         from clawmem.domain.security.fingerprint import fingerprint, is_echo
 
-        injected = frozenset().union(*map(fingerprint, self._given_unasked(session.id)))
+        told = Injected(self._services.settings.vault).of(session.id)
+        injected = told.union(*map(fingerprint, self._given_unasked(session.id)))
         return lambda sentence: is_echo(sentence, injected)
 
     def _given_unasked(self, session_id: str) -> Iterator[str]:

@@ -2,40 +2,39 @@
 
 from __future__ import annotations
 
-import os
 import time
 
-from clawmem.app.hooks.protocol import SILENCE, HookEvent, HookOutput, Offer
+from clawmem.app.hooks.protocol import SILENCE, HookEvent, HookOutput
 from clawmem.app.hooks.surfacing_choices import Chosen, chosen_in
+from clawmem.app.hooks.surroundings import Surroundings
 from clawmem.domain.surfacing.gate import why_skip
 
 CONTEXT_SURFACING = "context-surfacing"
 
 
-def run(event: HookEvent, offer: Offer) -> HookOutput:
+def run(event: HookEvent, here: Surroundings) -> HookOutput:
     """
     The block that *event*'s prompt carries, or silence.
 
     Silent for subagents and timers, and where there is no vault. A prompt that is not worth a look costs a row
     and opens no more of the vault than that takes.
     """
-    chosen = chosen_in(os.environ)
+    chosen = chosen_in(here.environ)
     if event.in_subagent or not event.prompted_by_person or not chosen.vault.is_file():
         return SILENCE
     if why_skip(event.prompt, heartbeats=chosen.heartbeats, with_heartbeats=chosen.with_heartbeats):
         _write_down_alone(event, chosen)
         return SILENCE
-    return _surfaced(event, chosen, offer)
+    return _surfaced(event, chosen, here)
 
 
-def _surfaced(event: HookEvent, chosen: Chosen, offer: Offer) -> HookOutput:
-    from clawmem.app.hooks.opening import searchable
+def _surfaced(event: HookEvent, chosen: Chosen, here: Surroundings) -> HookOutput:
     from clawmem.app.hooks.surfacing_wiring import surface_over
     from clawmem.app.services.surfacing.choices import Choices
     from clawmem.app.services.surfacing.turns import gated, turns_of
     from clawmem.domain.surfacing.profiles import profile_named
 
-    with searchable() as vault:
+    with here.searchable() as vault:
         if vault is None:
             return SILENCE
         turns, now_ms = turns_of(vault.telemetry, event.session_id), _now_ms()
@@ -45,7 +44,9 @@ def _surfaced(event: HookEvent, chosen: Chosen, offer: Offer) -> HookOutput:
         profile = profile_named(chosen.profile)
         choices = Choices(profile, topic=_topic(event, chosen), mode=chosen.mode)
         surface = surface_over(vault, chosen, profile)
-        return HookOutput(surface(event.prompt, turns, choices, lambda block: offer(HookOutput(block))).block)
+        return HookOutput(
+            surface(event.prompt, turns, choices, lambda block: here.offer(HookOutput(block))).block
+        )
 
 
 def _write_down_alone(event: HookEvent, chosen: Chosen) -> None:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from pathlib import Path
 
-from clawmem.app.hooks.opening import records
-from clawmem.app.hooks.protocol import SILENCE, HookEvent, HookOutput, Offer
+from clawmem.app.hooks.protocol import SILENCE, HookEvent, HookOutput
 from clawmem.app.hooks.safety import safe
-from clawmem.app.places import default_vault
+from clawmem.app.hooks.surroundings import Surroundings
 
 REPORT = "curator-report.json"  # beside the vault
 MOST_BYTES = 1_000_000
 
 
-def run(event: HookEvent, offer: Offer) -> HookOutput:
+def run(event: HookEvent, here: Surroundings) -> HookOutput:
     """Say it while it is news; nothing where no report was ever made."""
-    report = _report(default_vault(os.environ).with_name(REPORT))
+    report = _report(here.vault.with_name(REPORT))
     if report is None or event.in_subagent:
         return SILENCE
-    with records() as vault:
+    with here.records() as vault:
         if vault is None:
             return SILENCE
         from clawmem.adapters.system.clock import SystemClock

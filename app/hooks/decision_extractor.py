@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from clawmem.app.hooks.at_stop import capture
-from clawmem.app.hooks.protocol import HookEvent, HookOutput, Offer
+from clawmem.app.hooks.protocol import HookEvent, HookOutput
+from clawmem.app.hooks.surroundings import Surroundings
 
 
-def run(event: HookEvent, offer: Offer) -> HookOutput:
+def run(event: HookEvent, here: Surroundings) -> HookOutput:
     """Capture what this turn decided."""
-    return capture("decision-extractor", event)
+    return capture("decision-extractor", event, here)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -15,15 +14,15 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def records() -> Iterator[SqliteVault | None]:
+def records(environ: Mapping[str, str]) -> Iterator[SqliteVault | None]:
     """
-    The records of the vault that the environment names; ``None`` where there is none.
+    The records of the vault that *environ* names; ``None`` where there is none.
 
     Whether it can be read at all is the vault's to say: one that a later clawmem wrote, or that is locked for
     longer than anybody waits, raises. Neither the working folder's ``.env`` nor anything else of a project counts
     here: who clones a repository has not chosen what it says.
     """
-    path = default_vault(os.environ)
+    path = default_vault(environ)
     if not path.exists():
         yield None
         return
@@ -37,11 +36,11 @@ def records() -> Iterator[SqliteVault | None]:
 
 
 @contextmanager
-def writable_records() -> Iterator[SqliteVault]:
+def writable_records(environ: Mapping[str, str]) -> Iterator[SqliteVault]:
     """The records for writing, a little; the vault is there."""
     from clawmem.adapters.sqlite.vault import SqliteVault
 
-    vault = SqliteVault(str(default_vault(os.environ)), vector_extension=False)
+    vault = SqliteVault(str(default_vault(environ)), vector_extension=False)
     try:
         yield vault
     finally:
@@ -49,18 +48,46 @@ def writable_records() -> Iterator[SqliteVault]:
 
 
 @contextmanager
-def searchable() -> Iterator[ServedVault | None]:
+def searchable(environ: Mapping[str, str]) -> Iterator[ServedVault | None]:
     """The same with whichever indexes serve it."""
-    with records() as found:
-        if found is None:
-            yield None
-            return
-        from clawmem.adapters.system.clock import SystemClock
-        from clawmem.adapters.system.holder import holder_id, is_gone
-        from clawmem.app.backends import backend_named
-        from clawmem.app.services.indexes.engines import Engines
-        from clawmem.app.services.indexes.indexer import Indexer
-        from clawmem.app.services.indexes.vault import ServedVault
+    with records(environ) as found:
+        yield served(found, environ) if found else None
 
-        engines = Engines(backend_named, f"{found.info().location}.indexes", read_only=True, options={})
-        yield ServedVault(found, engines, Indexer(found, SystemClock(), holder_id(), is_gone))
+
+def served(records: SqliteVault, environ: Mapping[str, str]) -> ServedVault:
+    """Opened records with whichever indexes serve them."""
+    from clawmem.adapters.system.clock import SystemClock
+    from clawmem.adapters.system.holder import holder_id, is_gone
+    from clawmem.app.backends import backend_named
+    from clawmem.app.services.indexes.engines import Engines
+    from clawmem.app.services.indexes.indexer import Indexer
+    from clawmem.app.services.indexes.vault import ServedVault
+
+    folder = f"{records.location}.indexes"
+    engines = Engines(backend_named, folder, read_only=True, options=_Configured(environ))
+    return ServedVault(records, engines, Indexer(records, SystemClock(), holder_id(), is_gone))
+
+
+class _Configured(Mapping[str, str]):
+    """What the config file says to the engines, read when one looks: most never do, and it takes its time."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        self._read: Mapping[str, str] | None = None
+
+    def __getitem__(self, name: str) -> str:
+        return self._said[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._said)
+
+    def __len__(self) -> int:
+        return len(self._said)
+
+    @property
+    def _said(self) -> Mapping[str, str]:
+        if self._read is None:
+            from clawmem.app.settings import load_settings
+
+            self._read = load_settings(environ=self._environ).backend_options
+        return self._read

@@ -5,19 +5,29 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from clawmem.app.hooks.opening import searchable
-from clawmem.app.hooks.protocol import SILENCE, HookEvent, HookOutput, Offer
+from clawmem.app.hooks.injected import Injected
+from clawmem.app.hooks.postcompact_capture import AFTER
+from clawmem.app.hooks.postcompact_capture import run as keep
+from clawmem.app.hooks.protocol import SILENCE, HookEvent, HookOutput
 from clawmem.app.hooks.safety import safe
+from clawmem.app.hooks.surroundings import Surroundings
 
 STATE = Path("memory") / "precompact-state.md"  # beside the transcript
 MOST_BYTES = 200_000
 
 
-def run(event: HookEvent, offer: Offer) -> HookOutput:
-    """Only where a session starts because it was compacted; installed by hand it may be called at every start."""
+def run(event: HookEvent, here: Surroundings) -> HookOutput:
+    """
+    Only where a session starts because it was compacted; installed by hand it may be called at every start.
+
+    After a compaction, where nothing can be said any more, it keeps the summary instead.
+    """
+    if event.name == AFTER:
+        here.offer(HookOutput(answers=AFTER))
+        return keep(event, here)
     if event.source != "compact" or event.in_subagent:
         return SILENCE
-    with searchable() as vault:
+    with here.searchable() as vault:
         if vault is None:
             return SILENCE
         from clawmem.adapters.system.clock import SystemClock
@@ -25,7 +35,10 @@ def run(event: HookEvent, offer: Offer) -> HookOutput:
         from clawmem.app.services.retrieval.pipelines.search import search
 
         brief = AfterCompaction(vault, search(vault), SystemClock(), safe)
-        return HookOutput(brief(_state(event.transcript_path)))
+        output = HookOutput(brief(_state(event.transcript_path), event.compact_summary))
+    here.offer(output)
+    Injected(here.vault).add(event.session_id, output.context)
+    return output
 
 
 def _state(transcript_path: str) -> str:

@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-from pathlib import PureWindowsPath
-
-from clawmem.app.hooks.opening import searchable
-from clawmem.app.hooks.protocol import SILENCE, HookEvent, HookOutput, Offer
+from clawmem.app.hooks.injected import Injected
+from clawmem.app.hooks.protocol import SILENCE, HookEvent, HookOutput
 from clawmem.app.hooks.safety import safe
+from clawmem.app.hooks.surroundings import Surroundings
+from clawmem.domain.briefing.naming import file_name
 
 FILE_FIELDS = ("file_path", "notebook_path")
 SHORTEST = 3  # characters of a name that tells one file from another
-LONGEST = 255  # characters
+LONGEST, LONGEST_PATH = 255, 4096  # characters
 
 
-def run(event: HookEvent, offer: Offer) -> HookOutput:
+def run(event: HookEvent, here: Surroundings) -> HookOutput:
     """Up to three lessons that name the file; silence where there are none."""
-    name = file_name(event)
-    if not SHORTEST <= len(name) <= LONGEST or event.in_subagent:
+    path = touched(event)
+    if not SHORTEST <= len(file_name(path)) <= LONGEST or event.in_subagent:
         return SILENCE
-    with searchable() as vault:
+    with here.searchable() as vault:
         if vault is None:
             return SILENCE
         from clawmem.adapters.system.clock import SystemClock
         from clawmem.app.services.briefing.file_lessons import FileLessons
         from clawmem.app.services.retrieval.pipelines.search import search
 
-        return HookOutput(FileLessons(vault, search(vault), SystemClock(), safe)(name))
+        output = HookOutput(FileLessons(vault, search(vault), SystemClock(), safe)(path))
+    here.offer(output)
+    Injected(here.vault).add(event.session_id, output.context)
+    return output
 
 
-def file_name(event: HookEvent) -> str:
-    """The name of the file that a tool is about to change, on whatever system; empty where it names none."""
+def touched(event: HookEvent) -> str:
+    """The path of the file that a tool is about to change; empty where it names none."""
     paths = [event.tool_input.get(field) for field in FILE_FIELDS]
-    return next((PureWindowsPath(path).name for path in paths if isinstance(path, str)), "")
+    return next((path for path in paths if isinstance(path, str)), "")[:LONGEST_PATH]

@@ -64,12 +64,13 @@ class HookOutput(NamedTuple):
 
     ``context`` is what the model gets to read; it is left out of events that cannot carry it.
     ``system_message`` is shown to the person. ``suppress`` keeps the answer out of the client's transcript
-    view.
+    view. ``answers`` names the event where it is not the one that the hook belongs to.
     """
 
     context: str = ""
     system_message: str = ""
     suppress: bool = False
+    answers: str = ""
 
     def render(self, event_name: str) -> str:
         """The answer to *event_name* as one line of JSON, below `MOST_CHARACTERS`, without a line break."""
@@ -88,8 +89,9 @@ class HookOutput(NamedTuple):
         answer: dict[str, Any] = {"continue": True, "suppressOutput": self.suppress}
         if self.system_message:
             answer["systemMessage"] = self.system_message
-        if event_name in CARRY_CONTEXT:
-            answer["hookSpecificOutput"] = {"hookEventName": event_name, "additionalContext": self.context}
+        name = self.answers or event_name
+        if name in CARRY_CONTEXT:
+            answer["hookSpecificOutput"] = {"hookEventName": name, "additionalContext": self.context}
         return json.dumps(answer, ensure_ascii=False)
 
 
@@ -97,9 +99,6 @@ SILENCE = HookOutput()
 
 # What a hook has so far: given out when its time is over before it answers. The last offer counts.
 Offer = Callable[[HookOutput], None]
-
-# A hook decides what to say about one event; whatever it raises becomes silence and a line in the log.
-Hook = Callable[[HookEvent, Offer], HookOutput]
 
 
 def read_event(text: str, environ: Mapping[str, str]) -> HookEvent:

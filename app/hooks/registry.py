@@ -31,6 +31,7 @@ HOOKS = {
     "postcompact-inject": Registered("SessionStart", 5, matcher="compact"),
     "curator-nudge": Registered("SessionStart", 5, matcher="startup"),
     "precompact-extract": Registered("PreCompact", 5),
+    "postcompact-capture": Registered("PostCompact", 10),
     "decision-extractor": Registered("Stop", 30),
     "handoff-generator": Registered("Stop", 30),
     "feedback-loop": Registered("Stop", 30),

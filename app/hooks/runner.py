@@ -11,10 +11,15 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from clawmem.app.hooks.protocol import SILENCE, HookEvent, HookOutput, read_event
 from clawmem.app.hooks.registry import HOOKS, Registered, module_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from clawmem.app.hooks.surroundings import Surroundings
 
 MOST_INPUT = 16_000_000  # bytes; an event is some kilobytes, with a pasted log in its prompt some megabytes
 STDIN, STDOUT, STDERR = 0, 1, 2
@@ -45,11 +50,11 @@ class Answer:
     def __init__(self, output: int, event_name: str) -> None:
         self._output = output
         self._event_name = event_name
-        self._best = SILENCE
+        self._best: HookOutput | str = SILENCE
         self._given_out = threading.Lock()
 
-    def offer(self, output: HookOutput) -> None:
-        """Say this, unless something better comes in time."""
+    def offer(self, output: HookOutput | str) -> None:
+        """Say this, unless something better comes in time; a string is said as it is."""
         self._best = output
 
     def give_out_and_leave(self) -> NoReturn:
@@ -62,31 +67,46 @@ class Answer:
 
     def _rendered(self) -> str:
         try:
-            return self._best.render(self._event_name)
+            best = self._best
+            return best if isinstance(best, str) else best.render(self._event_name)
         except Exception:  # noqa: BLE001  an answer that is none
             return SILENCE.render(self._event_name)
 
 
-def attempted(name: str, offer: Callable[[HookOutput], None]) -> HookOutput:
-    """What the hook *name* says to the event on standard input; silence when anything goes wrong."""
+def attempted(name: str, offer: Callable[[HookOutput], None]) -> HookOutput | str:
+    """
+    What the hook *name* says to the event on standard input; silence when anything goes wrong.
+
+    A server's answer comes as the line that it is.
+    """
     try:
-        event = read_event(_standard_input(), os.environ)
-        return call(name, event, offer)
+        text = _standard_input()
+        return _told_by_server(name, text) or _alone(name, text, offer)
     except BaseException as error:  # noqa: BLE001  a hook that calls sys.exit included
         _complain(name, error)
         return SILENCE
 
 
-def call(name: str, event: HookEvent, offer: Callable[[HookOutput], None]) -> HookOutput:
-    """
-    What the hook *name* says to *event*.
+def _told_by_server(name: str, text: str) -> str:
+    if name not in HOOKS:
+        return ""
+    from clawmem.app.cli.main import VERSION
+    from clawmem.app.hooks.thin_client import ask
 
-    Raises:
-        LookupError: there is no such hook. Whatever the hook itself raises.
-    """
+    return ask(name, text, os.environ, VERSION)
+
+
+def _alone(name: str, text: str, offer: Callable[[HookOutput], None]) -> HookOutput:
     if name not in HOOKS:
         raise LookupError(f"There is no hook {name!r}. Choose: {', '.join(HOOKS)}")
-    output: HookOutput = import_module(module_of(name)).run(event, offer)
+    from clawmem.app.hooks.surroundings import Surroundings
+
+    return call(name, read_event(text, os.environ), Surroundings(os.environ, offer))
+
+
+def call(name: str, event: HookEvent, here: Surroundings) -> HookOutput:
+    """What the hook *name*, which there is, says to *event*; raises whatever it raises."""
+    output: HookOutput = import_module(module_of(name)).run(event, here)
     return output
 
 
@@ -129,17 +149,24 @@ def _complain(name: str, error: BaseException) -> None:
     try:
         _write(STDERR, f"clawmem hook {name}: {error or type(error).__name__}\n")
         if name in HOOKS:
-            _remember(name, error)
+            from clawmem.app.places import default_vault
+
+            remember(default_vault(os.environ), name, error)
     except Exception:  # noqa: BLE001  the disk that is full is perhaps what went wrong in the first place
         return
 
 
-def _remember(name: str, error: BaseException) -> None:
+def remember(vault: Path, name: str, error: BaseException) -> None:
+    """
+    Write down beside *vault* what went wrong in the hook *name*.
+
+    Raises:
+        OSError: it cannot be written.
+    """
     from time import gmtime, strftime
     from traceback import format_exception
 
     from clawmem.app.hooks.state import write_down
-    from clawmem.app.places import default_vault
 
     told = "".join(format_exception(error)).rstrip()
-    write_down(default_vault(os.environ), f"{strftime('%Y-%m-%dT%H:%M:%SZ', gmtime())} {name}: {told}\n")
+    write_down(vault, f"{strftime('%Y-%m-%dT%H:%M:%SZ', gmtime())} {name}: {told}\n")

@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from clawmem.app.hooks.state import state_folder, write_whole
+from clawmem.app.hooks.state import state_folder, sweep, write_whole
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import LeaseLost
 from clawmem.ports.lease import LeaseStore
@@ -95,6 +95,10 @@ class Spool:
         self.finish(taken)
         return may_wait
 
+    def tidy(self) -> None:
+        """Take away what killed processes left half written."""
+        sweep(self._folder, older_than_s=LEASE_MS / 1000)
+
     def _jobs(self) -> list[Path]:
         try:
             entries = list(self._folder.iterdir())
@@ -139,6 +143,7 @@ class Drain:
 
     def _all(self, do: Callable[[Job], None], lease: Lease) -> list[str]:
         failures = []
+        self._spool.tidy()
         for _ in range(ATTEMPTS * (1 + self._spool.waiting())):  # a job that comes again and again ends too
             lease = self._leases.renew(lease, now_ms=self._clock.now_ms(), ttl_ms=LEASE_MS)
             taken = self._spool.take()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
+from time import time
 
 MOST_BYTES = 64_000  # of the diary; beyond that its older half goes
 PRIVATE = 0o600
@@ -50,6 +52,14 @@ def write_whole(file: Path, content: bytes) -> None:
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+
+
+def sweep(folder: Path, older_than_s: float) -> None:
+    """Take away the drafts in *folder* whose writers were killed: of so many seconds, none is still being written."""
+    for draft in folder.glob(".*"):
+        with suppress(OSError):
+            if time() - draft.stat().st_mtime > older_than_s:
+                draft.unlink()
 
 
 def _forget_half(diary: Path) -> None:

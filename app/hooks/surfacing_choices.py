@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from clawmem.app.places import config_folder, default_vault, models_folder
@@ -13,10 +14,12 @@ from clawmem.domain.surfacing.profiles import BALANCED, ThresholdMode
 
 CONFIG_FILES = ("config.yaml", "index.yml")
 DEDUPE_S = 600.0
-NUDGE_INTERVAL = 0  # never: an agent has no tools yet that a nudge could name
+NUDGE_INTERVAL = 0  # never: tools that tend the memory do not know the session, so that nothing would end it
 RECALL_DAYS, RECEIPT_DAYS = 90, 30
 
 _SCALAR = re.compile(r"^(\w+):[ \t]+([^#\s{\[|>&*!][^#\n]*?)[ \t]*(?:[ \t]#.*)?$", re.MULTILINE)
+_ASKED = ("CLAWMEM_LLM_", "CLAWMEM_RERANK_")
+_URLS = tuple(f"{beginning}URL" for beginning in _ASKED)
 _TRUE = frozenset({"1", "true", "yes", "on"})
 
 
@@ -25,7 +28,8 @@ class Chosen(NamedTuple):
     What the environment and the plain lines of the config file say.
 
     ``remembers`` says whether anything is written down at all; ``receipt_days`` is 0 where no words are kept.
-    ``heartbeats`` are the person's own signs of one.
+    ``heartbeats`` are the person's own signs of one. ``servers`` holds the variables of the model servers that may
+    be asked about a prompt; it is empty where none is named.
     """
 
     vault: Path
@@ -43,6 +47,7 @@ class Chosen(NamedTuple):
     nudge_interval: int = NUDGE_INTERVAL
     topics: Path | None = None
     topic: str = ""
+    servers: Mapping[str, str] = MappingProxyType({})
 
 
 def chosen_in(env: Mapping[str, str]) -> Chosen:
@@ -67,6 +72,7 @@ def chosen_in(env: Mapping[str, str]) -> Chosen:
         nudge_interval=int(_number(env.get("CLAWMEM_NUDGE_INTERVAL", ""), NUDGE_INTERVAL)),
         topics=topics_folder(env),
         topic=env.get("CLAWMEM_SESSION_FOCUS", ""),
+        servers=_servers(env),
     )
 
 
@@ -75,6 +81,11 @@ def topics_folder(env: Mapping[str, str]) -> Path:
     if chosen := env.get("CLAWMEM_FOCUS_ROOT"):
         return Path(chosen).expanduser()
     return Path(env.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "clawmem" / "sessions"
+
+
+def _servers(env: Mapping[str, str]) -> dict[str, str]:
+    named = any(map(env.get, _URLS))
+    return {name: value for name, value in env.items() if named and name.startswith(_ASKED)}
 
 
 def _plain_lines(env: Mapping[str, str]) -> dict[str, str]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
 
 from clawmem.app.hooks.surfacing_choices import Chosen
 
 if TYPE_CHECKING:
     from clawmem.app.services.indexes.vault import ServedVault
+    from clawmem.app.services.retrieval.pipelines.with_models import Models
     from clawmem.app.services.retrieval.recalls import Recalls
     from clawmem.app.services.surfacing.pipeline import Means
-    from clawmem.app.services.surfacing.surface import SurfaceContext
+    from clawmem.app.services.surfacing.surface import FactsOf, SurfaceContext
     from clawmem.domain.surfacing.profiles import Profile
     from clawmem.ports.embedder import Embedder
 
@@ -22,7 +25,7 @@ def surface_over(vault: ServedVault, chosen: Chosen, profile: Profile) -> Surfac
     from clawmem.app.services.surfacing.surface import Dressing, SurfaceContext
 
     clock = SystemClock()
-    dressing = Dressing(safe, _redacted, nudge_interval=chosen.nudge_interval)
+    dressing = Dressing(safe, _redacted, _facts_of(vault), nudge_interval=chosen.nudge_interval)
     return SurfaceContext(vault, _means(vault, chosen, profile), dressing, clock, _recalls(vault, chosen))
 
 
@@ -32,9 +35,22 @@ def _means(vault: ServedVault, chosen: Chosen, profile: Profile) -> Means:
     guard = Means(_gives_orders)
     if not profile.by_meaning:
         return guard
-    from clawmem.adapters.models.static_words import StaticWords
+    from clawmem.adapters.models.static_few import FewWords
 
-    return guard._replace(embedder=_embedder(vault, chosen), late=StaticWords())
+    means = guard._replace(embedder=_embedder(vault, chosen), late=FewWords())
+    return means._replace(models=lambda: _servers(vault, chosen)) if chosen.servers else means
+
+
+def _facts_of(vault: ServedVault) -> FactsOf:
+    """Lines about what a prompt names; what finds them is imported when they are asked for."""
+
+    def facts_of(prompt: str, budget: int) -> list[str]:
+        from clawmem.app.hooks.safety import safe
+        from clawmem.app.services.surfacing.facts import FactsAbout
+
+        return FactsAbout(vault, safe, _gives_orders)(prompt, budget)
+
+    return facts_of
 
 
 def _redacted(text: str) -> str:
@@ -50,11 +66,16 @@ def _gives_orders(text: str) -> bool:
 
 
 def _embedder(vault: ServedVault, chosen: Chosen) -> Embedder:
-    from clawmem.app.known_models import embedder_of
+    from clawmem.adapters.models.static_few import few_of
     from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
 
+    def local(fingerprint: str) -> Embedder | None:
+        from clawmem.app.known_models import embedder_of
+
+        return embedder_of(fingerprint, chosen.models)
+
     return ServingEmbedder(
-        vault.embeddings, _configured, lambda fingerprint: embedder_of(fingerprint, chosen.models)
+        vault.embeddings, _configured, lambda fingerprint: few_of(fingerprint) or local(fingerprint)
     )
 
 
@@ -71,6 +92,26 @@ def _configured() -> Embedder:
     from clawmem.app.settings import load_settings
 
     return cast("Embedder", build_container(load_settings(environ=os.environ), read_only=True).embedder())
+
+
+@contextmanager
+def _servers(vault: ServedVault, chosen: Chosen) -> Iterator[Models]:
+    """The servers that the environment names: a model in this process would be loaded anew for every prompt."""
+    from clawmem.adapters.system.clock import SystemClock
+    from clawmem.app.model_servers import ModelServer, RerankServer, servers_in
+    from clawmem.app.models import Surroundings, served
+    from clawmem.app.services.retrieval.pipelines.with_models import Models
+    from clawmem.ports.model_failures import ModelRole
+
+    clock, named = SystemClock(), servers_in(chosen.servers)
+    with ExitStack() as stack:
+        around = Surroundings(vault.model_failures, clock, stack)
+
+        def model(role: ModelRole, name: str, kind: type[ModelServer]) -> Any:
+            return served(role, kind(**named[name]).model_dump(), around).model if name in named else None
+
+        generator = model(ModelRole.GENERATOR, "llm_server", ModelServer)
+        yield Models(generator, model(ModelRole.RERANKER, "rerank_server", RerankServer), clock)
 
 
 def _recalls(vault: ServedVault, chosen: Chosen) -> Recalls:

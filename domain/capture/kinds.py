@@ -5,9 +5,11 @@ from __future__ import annotations
 from enum import StrEnum
 
 HALF_HOUR_MS = 30 * 60_000
+WEEK_MS = 7 * 86_400_000
 EXTRACTED_BY_RULES = 0.85  # of decisions; a model's are worth more
 EXTRACTED_BY_MODEL = 0.90
 OBSERVED = 0.80
+CAUTIONED = 0.75
 
 
 class Kind(StrEnum):
@@ -18,6 +20,7 @@ class Kind(StrEnum):
     PROBLEM = "problem"  # what is wrong, and why
     MILESTONE = "milestone"  # what was reached
     QUESTION = "question"  # what nobody knows yet
+    ANTIPATTERN = "antipattern"  # what was tried and failed, and shall be left alone
 
 
 _CONTENT_TYPES = {Kind.QUESTION: "observation"}
@@ -32,16 +35,20 @@ def content_type_of(kind: Kind) -> str:
 
 
 def confidence_of(kind: Kind, *, by_model: bool = False) -> float:
-    """How far one is relied on: decisions 0.85, or 0.90 when a model noted them, everything else 0.80."""
+    """
+    How far one is relied on: decisions 0.85, or 0.90 when a model noted them, antipatterns 0.75, all else 0.80.
+    """
     if kind is Kind.DECISION:
         return EXTRACTED_BY_MODEL if by_model else EXTRACTED_BY_RULES
-    return OBSERVED
+    return CAUTIONED if kind is Kind.ANTIPATTERN else OBSERVED
 
 
 def merge_window_ms(kind: Kind) -> int | None:
     """
     For how long the same thing said again is the same document, in milliseconds.
 
-    Half an hour; ``None``, which is for ever, for decisions and preferences.
+    Half an hour; a week for antipatterns; ``None``, which is for ever, for decisions and preferences.
     """
-    return None if kind in _SAID_ONCE else HALF_HOUR_MS
+    if kind in _SAID_ONCE:
+        return None
+    return WEEK_MS if kind is Kind.ANTIPATTERN else HALF_HOUR_MS

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from clawmem.domain.capture.extraction import Finding, source
 from clawmem.domain.capture.kinds import Kind, confidence_of, content_type_of, merge_window_ms
+from clawmem.domain.capture.own_collection import OWN_COLLECTION
 from clawmem.ports.transcripts import TranscriptMessage
 
-COLLECTION = "_clawmem"
+if TYPE_CHECKING:
+    from clawmem.domain.knowledge.triples import Statement
+
+COLLECTION = OWN_COLLECTION
 OBSERVATIONS = "agent/observations"
 HANDOFFS = "agent/handoffs"
 TITLE_CHARS = 80
@@ -21,8 +26,9 @@ _DAY_CHARS = 10
 @dataclass(frozen=True, slots=True)
 class Note:
     """
-    One thing to keep. ``quote`` is a sentence of ``message``, word for word; ``facts`` and ``narrative`` are what
-    a model made of it, empty where rules found it. ``kind`` decides its type and when it is a duplicate.
+    One thing to keep. ``quote`` is a sentence of ``message``, word for word; ``facts``, ``narrative``, ``tags`` and
+    ``statements`` are what a model made of it, empty where rules found it. ``kind`` decides its type and when it is
+    a duplicate.
     """
 
     kind: Kind
@@ -33,6 +39,8 @@ class Note:
     context: str = ""
     narrative: str = ""
     facts: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    statements: tuple[Statement, ...] = ()
     is_observation: bool = False  # of a type that is none of the kinds: kept as an observation
 
     @property
@@ -76,6 +84,11 @@ def note_path(note: Note, session_id: str) -> str:
 def handoff_path(at: str, session_id: str) -> str:
     """Where the handoff of a session lies: ``agent/handoffs/<day>-<session>.md``."""
     return f"{HANDOFFS}/{_stem(at, session_id)}.md"
+
+
+def summary_path(at: str, session_id: str) -> str:
+    """Where the summary of a compacted session lies: beside its handoff, ``…-compacted.md``."""
+    return f"{HANDOFFS}/{_stem(at, session_id)}-compacted.md"
 
 
 def note_body(note: Note, session_id: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 
 # Scripts written without spaces (Han, Kana, Hangul syllables, Thai, Lao, Khmer, Burmese): their words are
 # found by overlapping pairs of characters, which needs no dictionary and loses nothing on two-character words.
@@ -12,8 +13,7 @@ _UNSPACED = (
     "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
-_WORD = re.compile(f"[{_UNSPACED}]+|[^\\W_{_UNSPACED}]+")
+_ASCII_WORD = re.compile("[^\\W_]+")
 _LOOSE_MARKS = re.compile("[\u0300-\u036f]+")  # diacritics that no letter is composed with, as in ọ̀
 _CHARACTERS_A_TOKEN = 4
 
@@ -45,13 +45,15 @@ def index_text(text: str) -> str:
     normal = normalise(text)
     if normal.isascii():
         return normal
-    return _UNSPACED_RUN.sub(lambda run: f" {' '.join([*pairs(run[0]), run[0][-1]])} ", normal)
+    return _unspaced_run().sub(lambda run: f" {' '.join([*pairs(run[0]), run[0][-1]])} ", normal)
 
 
 def words(text: str) -> list[str]:
     """The words of *text* in order, lower case, split at everything that is neither letter nor digit."""
     lower = _LOOSE_MARKS.sub("", normalise(text).lower())  # İ falls into i and a loose dot
-    return [word for run in _WORD.findall(lower) for word in _split(run)]
+    if lower.isascii():
+        return _ASCII_WORD.findall(lower)
+    return [word for run in _word().findall(lower) for word in _split(run)]
 
 
 def pairs(run: str) -> list[str]:
@@ -61,8 +63,19 @@ def pairs(run: str) -> list[str]:
 
 def is_unspaced(word: str) -> bool:
     """Whether *word* belongs to a script written without spaces."""
-    return _UNSPACED_RUN.match(word) is not None
+    return not word.isascii() and _unspaced_run().match(word) is not None
 
 
 def _split(run: str) -> list[str]:
     return (pairs(run) or [run]) if is_unspaced(run) else [run]
+
+
+# Compiled when the first text asks for them: so many ranges take longer than an English question does.
+@cache
+def _unspaced_run() -> re.Pattern[str]:
+    return re.compile(f"[{_UNSPACED}]+")
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    return re.compile(f"[{_UNSPACED}]+|[^\\W_{_UNSPACED}]+")

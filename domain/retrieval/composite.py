@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from clawmem.domain.retrieval.confidence import blend_stored, computed_confidence
 from clawmem.domain.retrieval.fusion import Key
@@ -30,8 +29,7 @@ FIRST_WHEN_RECENT = frozenset({"handoff", "decision", "progress"})
 Item = TypeVar("Item")
 
 
-@dataclass(frozen=True, slots=True)
-class Signals:
+class Signals(NamedTuple):
     """
     What ranking may know about one matching document. The defaults are the neutral values.
 

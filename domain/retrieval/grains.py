@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.fusion import min_max, weighted_sum
@@ -28,6 +27,7 @@ SPEAKER = "speaker"  # who says it is named in the question
 TIME = "time"  # it was written when the question says
 NUMBER = "number"  # it holds one, and the question asks for one
 COVERAGE = "coverage"  # how near its words come to those of the question
+WHOLE = "whole"  # how near it is to the question as a whole
 BEST_LINE = "best line"  # the relevance of the document's best line, all told
 
 # Which leg counts how much, for an answer that is a document and for one that is a line. Fitted together on
@@ -45,12 +45,13 @@ DOCUMENT_WEIGHTS = MappingProxyType(
 )
 LINE_WEIGHTS = MappingProxyType(
     {
-        LINE: 0.6,
-        PASSAGE: 0.1,
-        DOCUMENT: 0.6,
-        VECTOR: 0.25,
+        LINE: 0.5,
+        PASSAGE: 0.2,
+        DOCUMENT: 0.5,
+        VECTOR: 0.2,
         SPEAKER: 0.6,
-        COVERAGE: 0.7,
+        COVERAGE: 1.0,
+        WHOLE: 0.4,
         TIME: 0.7,
         NUMBER: 0.2,
     }
@@ -64,7 +65,7 @@ DOCUMENT_NEIGHBOUR_SHARE = 0.1
 
 SPEAKER_LIFT = 0.3  # what a line gains, as a share of its score, when the question names who says it
 
-_WITHOUT_ZERO = frozenset({VECTOR, COVERAGE})
+_WITHOUT_ZERO = frozenset({VECTOR, COVERAGE, WHOLE})
 
 DEPTH = 100  # answers that are worked out; nobody may ask for more
 
@@ -80,8 +81,7 @@ def with_variants(weights: Mapping[str, float], names: Iterable[str]) -> dict[st
     return {**halves, **weights}
 
 
-@dataclass(frozen=True, slots=True)
-class Fused:
+class Fused(NamedTuple):
     """
     One answer: what each leg contributed, and the fragment that shows best why.
 
@@ -90,7 +90,7 @@ class Fused:
 
     best: FragmentKey
     relevance: float
-    parts: Mapping[str, float] = field(default_factory=dict)
+    parts: Mapping[str, float] = MappingProxyType({})
 
 
 def spread(lines: Mapping[FragmentKey, float], share: float) -> Scores:

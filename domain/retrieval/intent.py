@@ -7,47 +7,37 @@ Whole words decide: "update" is no date, "blockchain" blocks nothing, "whole" as
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
+from typing import NamedTuple
 
-_RECENCY = re.compile(
-    r"""\b(?:
+# Patterns are compiled by the first question that gets to them: most questions get to few.
+_FLAGS = re.IGNORECASE | re.VERBOSE
+_RECENCY = r"""\b(?:
         recent(?:ly)? | latest | yesterday | today | continue
         | last\s+(?:session|time|week|month|few\s+days)
         | left\s+off | pick\s+up
         | where\s+(?:was|were)\s+(?:we|i)
         | what\s+(?:was|were)\s+(?:we|i)\s+(?:doing|working)
-    )\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
+    )\b"""
 # What `has_recency_intent` leaves out, being the published list; "last summer" and "last year" are history.
-_LATELY = re.compile(
-    r"""\b(?:
+_LATELY = r"""\b(?:
         lately | newest | leave\s+off | this\s+year
         | last\s+(?:quarter|thing|one)
         | (?:did|have|has)\s+\w+\s+last
         | (?:the|my|our|'s)\s+last(?!\s+(?:spring|summer|autumn|fall|winter|year|name))
-    )\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_HISTORY = re.compile(
-    r"""\b(?:
+    )\b"""
+_HISTORY = r"""\b(?:
         before | formerly | previous(?:ly)? | original(?:ly)? | initially | earlier | used?\s+to
         | back\s+(?:in|then) | in\s+the\s+past | history\s+of
         | (?:at|the|her|his|our)(?:\s+very)?\s+first
         | why\s+(?:did|do|have)\s+(?:we|i|they)\s+(?:abandon|chang|drop|leav|left|mov|replac|stop|switch)\w*
         | (?:in|spring|summer|autumn|fall|winter)(?:\s+of)?\s+(?:19|20)[0-9]{2}
         | last\s+(?:spring|summer|autumn|fall|winter|year)
-    )\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
+    )\b"""
 _AS_OF_TODAY = r"as\s+of\s+(?:now|today)"
-_CURRENT = re.compile(
-    rf"\b(?:{_AS_OF_TODAY}|now(?:adays)?|current(?:ly)?|presently|these\s+days|at\s+(?:the\s+moment|present))\b",
-    re.IGNORECASE,
-)
-_NO_DAY = re.compile(rf"\b{_AS_OF_TODAY}\b", re.IGNORECASE)
+_CURRENT = rf"\b(?:{_AS_OF_TODAY}|now(?:adays)?|current(?:ly)?|presently|these\s+days|at\s+(?:the\s+moment|present))\b"
+_NO_DAY = rf"\b{_AS_OF_TODAY}\b"
 
 
 class TimeIntent(StrEnum):
@@ -74,30 +64,21 @@ _MONTH = (
 )
 _SIGNS = MappingProxyType(
     {
-        Intent.WHY: re.compile(
-            r"""\b(?:
+        Intent.WHY: r"""\b(?:
                 why | caus(?:e[sd]?|ing) | because | reasons? | rationale | led\s+to
                 | result(?:s|ed|ing)?\s+(?:in|from) | depend(?:s|ed|ing|ent|enc(?:y|ies))?
                 | block(?:s|ed|er|ers|ing)? | chose | decisions? | trade-?offs? | instead\s+of
             )\b""",
-            re.IGNORECASE | re.VERBOSE,
-        ),
-        Intent.WHEN: re.compile(
-            rf"""\b(?:
+        Intent.WHEN: rf"""\b(?:
                 when | timelines? | chronolog\w+ | (?<!up\ to\ )(?<!up-to-)dates? | yesterday
                 | last\s+(?:week|month|year|night) | ago
                 | (?:before|after)\s+[0-9]\w* | (?:in|since|during|until)\s+(?:{_MONTH}|(?:19|20)[0-9]{{2}})
             )\b""",
-            re.IGNORECASE | re.VERBOSE,
-        ),
-        Intent.ENTITY: re.compile(
-            r"""\b(?:
+        Intent.ENTITY: r"""\b(?:
                 who(?:m|se)? | persons? | teams? | projects? | relationships? | mention(?:s|ed|ing)?
                 | organi[sz]ations? | compan(?:y|ies)
             )\b
             | (?<![\w@\#])[@\#]\w""",
-            re.IGNORECASE | re.VERBOSE,
-        ),
     }
 )
 _OPENERS = MappingProxyType({"why": Intent.WHY, "when": Intent.WHEN, "who": Intent.ENTITY})
@@ -110,8 +91,7 @@ LEAST_PERCENT, PERCENT_A_POINT, MOST_PERCENT = 60, 10, 95  # confidence
 DECIDED = 0.8
 
 
-@dataclass(frozen=True, slots=True)
-class Classification:
+class Classification(NamedTuple):
     """
     What a question asks for, with ``confidence`` in [0.6, 0.95] and the scores that it comes from.
 
@@ -135,7 +115,7 @@ def has_recency_intent(query: str) -> bool:
     Whole words only, in any case; words of a phrase may be apart by any white space. "current" is not
     among them: it asks for what holds now, which may be old.
     """
-    return _RECENCY.search(query) is not None
+    return _holds(_RECENCY, query)
 
 
 def time_intent(query: str) -> TimeIntent:
@@ -146,11 +126,11 @@ def time_intent(query: str) -> TimeIntent:
     "formerly", "used to", "the first", "in summer 2025", "why did we leave" for what was; "now", "currently",
     "these days", "as of today" for what holds.
     """
-    if has_recency_intent(_NO_DAY.sub("now", query)) or _LATELY.search(query):
+    if has_recency_intent(re.sub(_NO_DAY, "now", query, flags=_FLAGS)) or _holds(_LATELY, query):
         return TimeIntent.RECENT
-    if _HISTORY.search(query):
+    if _holds(_HISTORY, query):
         return TimeIntent.HISTORY
-    return TimeIntent.CURRENT if _CURRENT.search(query) else TimeIntent.ANY
+    return TimeIntent.CURRENT if _holds(_CURRENT, query) else TimeIntent.ANY
 
 
 def classify_intent(query: str, *, names_time: bool = False) -> Classification:
@@ -165,7 +145,7 @@ def classify_intent(query: str, *, names_time: bool = False) -> Classification:
         The category of the highest score, at a confidence of ``min(0.95, 0.6 + 0.1 * score)``; of equal
         ones WHY before WHEN before ENTITY. WHAT at 0.6 where nothing scores.
     """
-    scores = {intent: SIGN * bool(sign.search(query)) for intent, sign in _SIGNS.items()}
+    scores = {intent: SIGN * _holds(sign, query) for intent, sign in _SIGNS.items()}
     scores[Intent.WHEN] += NAMED_TIME * names_time
     first = _FIRST_WORD.match(query)
     opener = _OPENERS.get(first[1].lower()) if first else None
@@ -174,3 +154,7 @@ def classify_intent(query: str, *, names_time: bool = False) -> Classification:
     best = max(scores, key=scores.__getitem__)  # the first of equal ones
     confidence = min(MOST_PERCENT, LEAST_PERCENT + PERCENT_A_POINT * scores[best]) / 100
     return Classification(best if scores[best] else Intent.WHAT, confidence, MappingProxyType(scores))
+
+
+def _holds(pattern: str, query: str) -> bool:
+    return re.search(pattern, query, _FLAGS) is not None

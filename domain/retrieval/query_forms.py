@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from clawmem.domain.documents.tokens import is_unspaced, normalise, words
 from clawmem.ports.records import LexicalQuery, Term
@@ -46,8 +46,7 @@ _IDENTIFIER = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class QueryForms:
+class QueryForms(NamedTuple):
     """
     The forms of one question, to be asked in this order.
 

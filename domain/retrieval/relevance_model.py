@@ -30,16 +30,16 @@ COUNTED_ENTRIES = (30, 7_000)
 ANSWERED = MappingProxyType(
     {
         "wordllama:l2_supercat": AnsweredWeights(
-            bias=4.385, line=2.037, unknown=5.474, entries=1.689, cosine=17.01
+            bias=5.879, line=2.447, unknown=5.746, entries=2.169, cosine=19.98
         ),
-        "minilm:384": AnsweredWeights(bias=1.357, line=2.015, unknown=4.825, entries=1.378, cosine=16.88),
+        "minilm:384": AnsweredWeights(bias=3.198, line=2.297, unknown=5.964, entries=1.744, cosine=17.93),
     }
 )
-ANSWERED_BY_WORDS = AnsweredWeights(bias=5.205, line=3.865, unknown=7.003, entries=1.593)
+ANSWERED_BY_WORDS = AnsweredWeights(bias=6.747, line=4.232, unknown=7.717, entries=1.903)
 
 PLACED = MappingProxyType(
     {
-        "document": PlacedWeights(bias=-4.393, relevance=5.29, rank=0.5342),
-        "line": PlacedWeights(bias=-4.685, relevance=4.758, rank=0.9595),
+        "document": PlacedWeights(bias=-5.148, relevance=6.028, rank=0.4557),
+        "line": PlacedWeights(bias=-5.291, relevance=5.492, rank=0.8821),
     }
 )

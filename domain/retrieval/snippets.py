@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 MAX_LENGTH = 300
 MARGIN = 100  # characters around the fragment that are searched too: a match may sit on its edge
@@ -16,8 +16,7 @@ _TERM, _INTENT_TERM, _SOME_TEXT = 100, 30, 1
 _SOME_MATCH = _SOME_TEXT + _INTENT_TERM
 
 
-@dataclass(frozen=True, slots=True)
-class Snippet:
+class Snippet(NamedTuple):
     """
     Lines of a file. ``start_line`` is 1-based; ``before`` and ``after`` count the file's other lines.
 

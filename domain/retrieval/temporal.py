@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import NamedTuple
 
 from clawmem.domain.documents.times import EPOCH, MILLISECOND, iso_utc
 from clawmem.domain.retrieval.temporal_days import FIRST_DAY, Calendar
 from clawmem.domain.retrieval.temporal_words import MAY_NAME_TIME
 
 
-@dataclass(frozen=True, slots=True)
-class TimeRange:
+class TimeRange(NamedTuple):
     """
     The time that a question names, as a `Scope` wants it, and where it does.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from types import MappingProxyType
 from typing import NamedTuple
@@ -32,8 +31,7 @@ class Days(NamedTuple):
     after: date
 
 
-@dataclass(frozen=True, slots=True)
-class Calendar:
+class Calendar(NamedTuple):
     """
     The moment and the day of the one who asks, on their own clock.
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import date, datetime
 from typing import NamedTuple
 
@@ -184,7 +183,7 @@ class _Reader:
         other = self._period_at(joiner.end(), frame.second or frame.names) if joiner else None
         if other is None:
             return None
-        before = replace(self._calendar, latest=min(self._calendar.latest, other.days.first))
+        before = self._calendar._replace(latest=min(self._calendar.latest, other.days.first))
         again = self._opened_at(frame.opener, at, frame.names, before) or one
         return _Period(days.cover(again.days, other.days), other.end)
 

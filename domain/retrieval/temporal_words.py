@@ -86,7 +86,8 @@ TERMS = MappingProxyType(
 
 # Nothing is read from a text in which this finds nothing: the cheap question before the grammar is loaded.
 MAY_NAME_TIME = re.compile(
-    rf"[0-9]|\b(?:{'|'.join([*UNITS, *_PERIODS, *MONTHS, *_MONTHS_SHORT, *WEEKDAYS, *_WEEKDAYS_SHORT, *SEASONS])})",
+    rf"[0-9]|\b(?:(?:{'|'.join(UNITS)})s?"
+    rf"|{'|'.join([*_PERIODS, *MONTHS, *_MONTHS_SHORT, *WEEKDAYS, *_WEEKDAYS_SHORT, *SEASONS])})\b",
     re.IGNORECASE,
 )
 

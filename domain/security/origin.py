@@ -42,6 +42,18 @@ LEADS = MappingProxyType(
         Origin.TOOL_OUTSIDE: "A source from outside, not verified, says:",
     }
 )
+SOURCES = MappingProxyType(
+    {
+        Origin.USER: "",
+        Origin.ASSISTANT: "said by an assistant",
+        Origin.TOOL_INSIDE: "reported by a tool",
+        Origin.IMPORTED: "from an imported conversation, not verified",
+        Origin.TOOL_OUTSIDE: "from outside, not verified",
+    }
+)
+"""The same behind a title. What the user wrote is the rule, and says nothing."""
+
+_TAG = "origin:"
 _TRUSTED = frozenset({Origin.USER, Origin.ASSISTANT, Origin.TOOL_INSIDE})
 
 _ORDERS = Pattern(
@@ -65,6 +77,27 @@ def least_trusted(lineage: Iterable[Origin]) -> Origin:
     return max(lineage, key=list(Origin).index)
 
 
+def as_tag(origin: Origin) -> str:
+    """How a document records its origin: ``origin:imported``."""
+    return f"{_TAG}{origin}"
+
+
+def origin_of(tags: Iterable[str], *, by_machine: bool = False) -> Origin:
+    """
+    The origin that *tags* record, the least trusted of several: a note can lower its own trust, not raise it.
+
+    Without any a text is the user's own, or the assistant's where it was written *by_machine*.
+    """
+    recorded = {tag.removeprefix(_TAG) for tag in tags if tag.startswith(_TAG)}
+    usual = Origin.ASSISTANT if by_machine else Origin.USER
+    return least_trusted([origin for origin in Origin if origin in recorded] or [usual])
+
+
+def is_verified(origin: Origin) -> bool:
+    """Whether somebody here stands behind a text: the user, an assistant in a session of theirs, a tool of their own."""
+    return origin in _TRUSTED
+
+
 def wording(origin: Origin, text: str) -> Wording:
     """
     How *text* of *origin* is worded: always as what somebody said, never as an instruction.
@@ -72,7 +105,7 @@ def wording(origin: Origin, text: str) -> Wording:
     What comes from outside, or was imported, says so in its attributes. Orders from outside are held back:
     they inform nobody of anything but that somebody wanted to give them.
     """
-    trust = {} if origin in _TRUSTED else {"trust": "unverified"}
+    trust = {} if is_verified(origin) else {"trust": "unverified"}
     held_back = origin is Origin.TOOL_OUTSIDE and gives_orders(text)
     return Wording(LEADS[origin], MappingProxyType({"origin": origin.value, **trust}), held_back)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from math import prod
+from typing import NamedTuple
 
 from clawmem.domain.security.disguise import (
     CYRILLIC_LOOKALIKES,
@@ -49,8 +49,7 @@ _HIDDEN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """
     How much a text looks like an order to its reader, from 0 to 1, and what gave it away.
 

@@ -17,19 +17,31 @@ MOST_RELATIONS = 10
 PLAIN_TYPE = "note"
 
 _INSTRUCTION = f"<instruction>{INSTRUCTION}</instruction>"
-INSTRUCTION_TOKENS = token_count(_INSTRUCTION)
+_OPENING = ("<vault-context>", _INSTRUCTION, "<facts>")
+_CLOSING = "</vault-context>"
+# What every block pays before anything is told in it.
+FRAME_TOKENS = token_count("\n".join([*_OPENING, "</facts>", _CLOSING]))
 RELATIONS_FRAME = "<relationships>\n</relationships>"
 FACTS_FRAME = "<vault-facts>\n</vault-facts>"
 
 
 class Entry(NamedTuple):
-    """One memory as it is shown, cleaned already. ``written`` is a day: what is injected may be read again later."""
+    """
+    One memory as it is shown, cleaned already.
+
+    ``written`` is a day: what is injected may be read again later. ``age`` and ``source`` say that it is old and
+    that it is not the user's own, where that is so. With a ``lead`` nobody here stands behind it: that
+    sentence introduces the text, and title and text are quoted line by line.
+    """
 
     title: str
     content_type: str
     place: str
     written: str = ""
     text: str = ""
+    age: str = ""
+    source: str = ""
+    lead: str = ""
 
 
 class Edge(NamedTuple):
@@ -41,11 +53,16 @@ class Edge(NamedTuple):
 
 
 def entry_text(entry: Entry) -> str:
-    """Title, type unless it is a note, place and day on one line; the text below it."""
+    """Title, type unless it is a note, place, day, age and source on one line; the text below it."""
+    title = f"“{entry.title}”" if entry.lead else entry.title
     kind = "" if entry.content_type == PLAIN_TYPE else f" ({entry.content_type})"
-    head = f"**{entry.title}**{kind} {entry.place}"
-    dated = f"{head}, {entry.written}" if entry.written else head
-    return f"{dated}\n{entry.text}" if entry.text else dated
+    placed = f"**{title}**{kind} {entry.place}"
+    head = ", ".join(filter(None, (placed, entry.written, entry.age, entry.source)))
+    return "\n".join([head, *_told(entry)]) if entry.text else head
+
+
+def _told(entry: Entry) -> list[str]:
+    return [entry.lead, *(f"> {line}" for line in entry.text.split("\n"))] if entry.lead else [entry.text]
 
 
 def edge_line(edge: Edge) -> str:
@@ -72,14 +89,12 @@ def block(
     return "\n".join(
         [
             *([f"<vault-routing>{hint}</vault-routing>"] if hint else ()),
-            "<vault-context>",
-            _INSTRUCTION,
-            "<facts>",
+            *_OPENING,
             SEPARATOR.join(entries),
             "</facts>",
             *_element("relationships", relations),
             *_element("vault-facts", facts),
-            "</vault-context>",
+            _CLOSING,
             *([f"<vault-nudge>{nudge}</vault-nudge>"] if nudge else ()),
         ]
     )

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import NamedTuple
 
-from clawmem.domain.documents.tokens import words
+from clawmem.domain.knowledge.entities import name_words
+from clawmem.domain.knowledge.triples import Statement
 
 MOST_NAMES = 500  # that are looked up together
 MOST_ENTITIES = 100
@@ -31,23 +32,15 @@ class Seeds(NamedTuple):
     grams: tuple[str, ...] = ()
 
 
-class Triple(NamedTuple):
-    """What is so of an entity at present."""
-
-    subject: str
-    predicate: str
-    object: str
-
-
 def seeds_of(prompt: str) -> Seeds:
     """The seeds of *prompt* alone, never of what was found for it: a block must not feed on itself."""
     names = [part for found in _NAME.findall(prompt) for part in _and_its_words(found)]
-    return Seeds(_distinct(_ID.findall(prompt)), _distinct(names), _grams(words(prompt)))
+    return Seeds(_distinct(_ID.findall(prompt)), _distinct(names), _grams(name_words(prompt)))
 
 
-def triple_lines(triples: Iterable[Triple]) -> list[str]:
-    """One line for each different triple, in their order."""
-    return [f"{t.subject} {t.predicate} {t.object}" for t in dict.fromkeys(triples)]
+def triple_line(statement: Statement) -> str:
+    """*statement* as one line."""
+    return " ".join(" ".join(statement).split())
 
 
 def _and_its_words(name: str) -> list[str]:
@@ -56,12 +49,13 @@ def _and_its_words(name: str) -> list[str]:
 
 
 def _grams(said: list[str]) -> tuple[str, ...]:
+    said = said[: MOST_NAMES // LONGEST_NAME]  # else a long prompt would be all long runs, and no single word
     runs = (
         " ".join(said[start : start + length])
         for length in range(LONGEST_NAME, 0, -1)
         for start in range(len(said) - length + 1)
     )
-    return _distinct(runs)[:MOST_NAMES]
+    return _distinct(runs)
 
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:

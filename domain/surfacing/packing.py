@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 
 from clawmem.domain.documents.tokens import token_count
 
@@ -23,9 +23,11 @@ def pack(count: int, text_of: Callable[[int], str], budget: int) -> int:
     return next(too_large, count + 1) - 1
 
 
-def pack_lines(lines: Sequence[str], budget: int, frame: str = "") -> list[str]:
+def pack_lines(lines: Iterable[str], budget: int, frame: str = "") -> list[str]:
     """
     The first of *lines* that fit together with what stands around them; none where not even one does.
+
+    No more of them are asked for than that takes.
 
     Args:
         budget: Tokens.

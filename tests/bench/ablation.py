@@ -16,7 +16,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
@@ -183,7 +183,7 @@ def measure(name: str, services: Services, asked: Sequence[Asked], wanted: Seque
 def _ranked(
     request: RetrievalRequest, searched: Work, stages: Mapping[str, Stage], without: Without
 ) -> Sequence[Candidate]:
-    work = replace(searched, legs=without.of(searched.legs))
+    work = searched._replace(legs=without.of(searched.legs))
     trace = _trace()
     with without.in_effect():
         for name, stage in stages.items():
@@ -244,7 +244,7 @@ def owners_vault(work: Path) -> Iterator[Services]:
         if not made:
             with services.vault.writing():
                 for source, head in owner.parsed():
-                    document = replace(source.document, pinned=bool(head.get("pinned")))
+                    document = source.document._replace(pinned=bool(head.get("pinned")))
                     publish(services.vault, document, source.body, source.fragments)
             services.embed()
         yield services

@@ -54,10 +54,9 @@ def records(vault: Vault) -> Stage:
     """Candidates with their documents, in the order that they have: no metadata counts."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        from dataclasses import replace
 
         documents = vault.documents.many({c.document_id for c in work.candidates})
-        return work.with_candidates([replace(c, document=documents[c.document_id]) for c in work.candidates])
+        return work.with_candidates([c._replace(document=documents[c.document_id]) for c in work.candidates])
 
     return stage
 

@@ -37,6 +37,7 @@ SYSTEMS = {
     "query static": "`query`, default vectors",
     "query minilm": "`query`, MiniLM",
 }
+SURFACED = ("speed", "balanced", "deep")
 BY_CATEGORY = ("query static", "query minilm")
 CATEGORY_MEASURES = ("recall@5", "recall@10", "mrr@10")
 LEADING = {"doc": "ndcg@10", "turn": "recall@10"}  # the measure by which the ablation compares
@@ -101,6 +102,77 @@ def latency(folder: Path) -> Iterator[str]:
                 stages,
             )
         )
+
+
+def server(folder: Path) -> Iterator[str]:
+    """What a question costs a server, and what it stands."""
+    found = read_facts(folder / "server.json")
+    yield _row(("asked", "n", "target, p50", "CPU mean", "wall p50 / p95", "memory afterwards"))
+    yield _rule(6)
+    for one in found.get("each", ()):
+        target = f"≤ {one['target_ms']:g} ms" if one["target_ms"] else ""
+        wall = f"{one['wall_p50_ms']:.1f} / {one['wall_p95_ms']:.1f} ms"
+        yield _row(
+            (
+                one["way"],
+                str(one["n"]),
+                target,
+                f"{one['cpu_mean_ms']:.1f} ms",
+                wall,
+                f"{one['memory_mb']} MB",
+            )
+        )
+    yield ""
+    if found:
+        start, several = found["start"], found["together"]
+        yield f"First answer after {start['cpu_ms']} ms of CPU, {start['wall_ms']} ms on the clock; {start['memory_mb']} MB."
+        yield (
+            f"{several['clients']} clients at once, {several['way']}: {several['answers_per_s']:g} answers a second, "
+            f"p50 / p99 {several['wall_p50_ms']:.0f} / {several['wall_p99_ms']:.0f} ms, {several['refused']} refused, "
+            f"{several['cores']:g} cores; {several['memory_mb']} MB. Load of the machine meanwhile: "
+            f"{', '.join(map(str, found['load']))}."
+        )
+
+
+def surfacing(folder: Path) -> Iterator[str]:
+    """What prompts carry, by collection and profile; and how often nothing is said where nothing answers."""
+    known = read_facts(folder / "surfacing.json").get("collections", {})
+    heads = (
+        "a gold turn is quoted",
+        "nearly whole",
+        "all of them",
+        "a gold file is named",
+        "silent",
+        "tokens",
+    )
+    yield _row(("", "n", *heads, "silent where nothing answers"))
+    yield _rule(3 + len(heads))
+    for name in sorted(known, key=_place):
+        asked = _rows(folder / "surfacing" / f"{name}.tsv")
+        unanswered = _rows(folder / "surfacing" / f"{name}.silence.tsv")
+        for profile in SURFACED:
+            shares = _of_blocks(asked, profile)
+            silent = _with_interval([float(row[profile] == "0") for row in unanswered])
+            title = f"{COLLECTIONS.get(name, name)}, {profile}"
+            yield _row((title, str(len(asked)), *shares, f"{silent} (n = {len(unanswered)})"))
+
+
+def _of_blocks(asked: Sequence[Mapping[str, str]], profile: str) -> Iterator[str]:
+    """The cells of one profile: shares of the questions, then the mean tokens of the blocks that are not empty."""
+    found = [tuple(map(int, row[profile].split(","))) for row in asked]
+    turns = [int(row["turns"]) for row in asked]
+    yield _with_interval([float(quoted > 0) for _, _, quoted, _ in found])
+    yield _with_interval([float(whole > 0) for _, _, _, whole in found])
+    yield _with_interval([float(one[2] == there) for one, there in zip(found, turns, strict=True)])
+    yield _with_interval([float(files > 0) for _, files, _, _ in found])
+    yield _with_interval([float(tokens == 0) for tokens, *_ in found])
+    lengths = [tokens for tokens, *_ in found if tokens]
+    yield f"{sum(lengths) / len(lengths):.0f}" if lengths else ""
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    head, *rows = (line.split("\t") for line in path.read_text("utf-8").splitlines())
+    return [dict(zip(head, row, strict=True)) for row in rows]
 
 
 def _tables(folder: Path) -> dict[str, Table]:

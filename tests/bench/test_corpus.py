@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -165,8 +164,8 @@ class TestForms:
             parts = fragment(split(note.markdown()).body, title=note.title)
             read = [entry for entry in lexical_entries(stored(note), parts) if entry.grain is Grain.LINE]
 
-            assert [replace(entry, key=None) for entry in read] == [
-                replace(entry, key=None) for entry in note.entries(Grain.LINE)
+            assert [entry._replace(key=None) for entry in read] == [
+                entry._replace(key=None) for entry in note.entries(Grain.LINE)
             ]
 
     def test_passages_hold_every_line(self, notes: list[Note]) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.models.static import StaticEmbedder
+from clawmem.adapters.models.static_few import FewStatic
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.contracts.clock import ClockContract
 from clawmem.contracts.embedder import EmbedderContract
@@ -91,6 +92,12 @@ class TestSystemClock(ClockContract):
     @pytest.fixture
     def clock(self) -> SystemClock:
         return SystemClock()
+
+
+class TestFewStatic(EmbedderContract):
+    @pytest.fixture
+    def embedder(self) -> FewStatic:
+        return FewStatic(_embedder())
 
 
 class TestStaticEmbedder(EmbedderContract):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -119,7 +118,7 @@ def test_duckdb_agrees_with_plain_python(monkeypatch: pytest.MonkeyPatch, seed: 
 def test_parquet_holds_every_fact(tmp_path: Path) -> None:
     """The files can be read by any program: times are times, lists are lists, nothing is null but what was."""
     analytics = DuckdbAnalytics()
-    noted = replace(DOCUMENTS[0], tags=("team", "plan"), title="A plan")
+    noted = DOCUMENTS[0]._replace(tags=("team", "plan"), title="A plan")
     analytics.load([noted, *DOCUMENTS[1:]], [asked(1, NOW, 1, 3, degraded=("vector",)), asked(2, NOW)])
     analytics.export(str(tmp_path))
 

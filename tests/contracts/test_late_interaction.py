@@ -8,6 +8,7 @@ import pytest
 
 from clawmem.adapters.memory.late_interaction import ExactWords
 from clawmem.adapters.models.static import StaticEmbedder
+from clawmem.adapters.models.static_few import FewWords
 from clawmem.adapters.models.static_words import StaticWords
 from clawmem.contracts.late_interaction import LateInteractionContract
 from clawmem.ports.errors import EmbeddingError
@@ -23,6 +24,14 @@ class TestStaticWords(LateInteractionContract):
     @pytest.fixture
     def late(self) -> StaticWords:
         return StaticWords()
+
+
+class TestFewWords(LateInteractionContract):
+    """The same vectors without numpy."""
+
+    @pytest.fixture
+    def late(self) -> FewWords:
+        return FewWords()
 
 
 class TestStaticWordsThatForget(LateInteractionContract):

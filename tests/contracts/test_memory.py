@@ -9,8 +9,9 @@ from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.files import MemoryFiles
 from clawmem.adapters.memory.leases import MemoryLeases
 from clawmem.adapters.memory.vault import MemoryVault
+from clawmem.contracts.acts import ActContract, TendingContract
 from clawmem.contracts.base import Contract
-from clawmem.contracts.captures import CaptureContract, UsageContract
+from clawmem.contracts.captures import CaptureContract, CaptureForgettingContract, UsageContract
 from clawmem.contracts.chronology import ChronologyContract
 from clawmem.contracts.clock import ClockContract
 from clawmem.contracts.derived_index import LexicalCommitContract, VectorCommitContract
@@ -21,8 +22,13 @@ from clawmem.contracts.embedder import EmbedderContract
 from clawmem.contracts.embeddings import EmbeddingStorageContract, EmbeddingWorklistContract
 from clawmem.contracts.embeddings_beside import EmbeddingBesideContract, EmbeddingTakeOverContract
 from clawmem.contracts.embeddings_state import EmbeddingStateContract
-from clawmem.contracts.entities import EntityMentionContract, EntityNeighbourContract
+from clawmem.contracts.entities import (
+    EntityForgettingContract,
+    EntityMentionContract,
+    EntityNeighbourContract,
+)
 from clawmem.contracts.files import FileLinkContract, FileReadContract, FileScanContract, FileSealContract
+from clawmem.contracts.journal import JournalContract
 from clawmem.contracts.lease import (
     LeaseAcquireContract,
     LeaseFenceContract,
@@ -32,11 +38,14 @@ from clawmem.contracts.lease import (
 from clawmem.contracts.lexical_index import LexicalMatchingContract
 from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
 from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
+from clawmem.contracts.notes import LedgerContract, NoteContract
 from clawmem.contracts.outbox import OutboxContract, OutboxIndexContract
 from clawmem.contracts.receipts import ReceiptContract
 from clawmem.contracts.relations import RelationReadContract, RelationWriteContract
-from clawmem.contracts.sessions import SessionContract
+from clawmem.contracts.sessions import SessionContract, SessionForgettingContract
+from clawmem.contracts.sketches import SketchContract
 from clawmem.contracts.succession import SuccessionContract
+from clawmem.contracts.triples import TripleStatementContract, TripleTimeContract
 from clawmem.contracts.vault import VaultDurabilityContract, VaultTransactionContract, VaultUpkeepContract
 from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
 from clawmem.ports.capability import ALL, Capability
@@ -63,7 +72,19 @@ class TestDocumentIdentity(InMemory, DocumentIdentityContract): ...
 class TestCaptures(InMemory, CaptureContract): ...
 
 
+class TestCaptureForgetting(InMemory, CaptureForgettingContract): ...
+
+
 class TestUsage(InMemory, UsageContract): ...
+
+
+class TestActs(InMemory, ActContract): ...
+
+
+class TestTending(InMemory, TendingContract): ...
+
+
+class TestJournal(InMemory, JournalContract): ...
 
 
 class TestDocumentLifecycle(InMemory, DocumentLifecycleContract): ...
@@ -135,6 +156,9 @@ class TestRelationReads(InMemory, RelationReadContract): ...
 class TestSessions(InMemory, SessionContract): ...
 
 
+class TestSessionForgetting(InMemory, SessionForgettingContract): ...
+
+
 class TestSuccessions(InMemory, SuccessionContract): ...
 
 
@@ -144,7 +168,25 @@ class TestChronology(InMemory, ChronologyContract): ...
 class TestEntityMentions(InMemory, EntityMentionContract): ...
 
 
+class TestEntityForgetting(InMemory, EntityForgettingContract): ...
+
+
 class TestEntityNeighbours(InMemory, EntityNeighbourContract): ...
+
+
+class TestSketches(InMemory, SketchContract): ...
+
+
+class TestNotes(InMemory, NoteContract): ...
+
+
+class TestLedger(InMemory, LedgerContract): ...
+
+
+class TestTripleStatements(InMemory, TripleStatementContract): ...
+
+
+class TestTripleTimes(InMemory, TripleTimeContract): ...
 
 
 class TestVaultTransaction(InMemory, VaultTransactionContract): ...
@@ -238,5 +280,5 @@ def test_memory_lacks_durability_alone() -> None:
     """Of all capabilities the memory vault lacks the one that it cannot have."""
     suites = [suite for suite in InMemory.__subclasses__() if issubclass(suite, Contract)]
 
-    assert len(suites) == 33
+    assert len(suites) == 44
     assert {ALL - suite.capabilities for suite in suites} == {frozenset({Capability.DURABILITY})}

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.contracts.acts import ActContract, TendingContract
 from clawmem.contracts.base import assert_canonical
-from clawmem.contracts.captures import CaptureContract, UsageContract
+from clawmem.contracts.captures import CaptureContract, CaptureForgettingContract, UsageContract
 from clawmem.contracts.chronology import ChronologyContract
 from clawmem.contracts.derived_index import LexicalCommitContract, VectorCommitContract
 from clawmem.contracts.documents import DocumentIdentityContract, DocumentLifecycleContract
@@ -16,7 +17,12 @@ from clawmem.contracts.documents_text import BodyContract, FragmentContract
 from clawmem.contracts.embeddings import EmbeddingStorageContract, EmbeddingWorklistContract
 from clawmem.contracts.embeddings_beside import EmbeddingBesideContract, EmbeddingTakeOverContract
 from clawmem.contracts.embeddings_state import EmbeddingStateContract
-from clawmem.contracts.entities import EntityMentionContract, EntityNeighbourContract
+from clawmem.contracts.entities import (
+    EntityForgettingContract,
+    EntityMentionContract,
+    EntityNeighbourContract,
+)
+from clawmem.contracts.journal import JournalContract
 from clawmem.contracts.lease import (
     LeaseAcquireContract,
     LeaseFenceContract,
@@ -26,11 +32,14 @@ from clawmem.contracts.lease import (
 from clawmem.contracts.lexical_index import LexicalMatchingContract
 from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
 from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
+from clawmem.contracts.notes import LedgerContract, NoteContract
 from clawmem.contracts.outbox import OutboxContract, OutboxIndexContract
 from clawmem.contracts.receipts import ReceiptContract
 from clawmem.contracts.relations import RelationReadContract, RelationWriteContract
-from clawmem.contracts.sessions import SessionContract
+from clawmem.contracts.sessions import SessionContract, SessionForgettingContract
+from clawmem.contracts.sketches import SketchContract
 from clawmem.contracts.succession import SuccessionContract
+from clawmem.contracts.triples import TripleStatementContract, TripleTimeContract
 from clawmem.contracts.vault import VaultDurabilityContract, VaultTransactionContract, VaultUpkeepContract
 from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
 from clawmem.ports.lease import LeaseStore
@@ -77,7 +86,19 @@ class TestDocumentIdentity(InSqlite, DocumentIdentityContract): ...
 class TestCaptures(InSqlite, CaptureContract): ...
 
 
+class TestCaptureForgetting(InSqlite, CaptureForgettingContract): ...
+
+
 class TestUsage(InSqlite, UsageContract): ...
+
+
+class TestActs(InSqlite, ActContract): ...
+
+
+class TestTending(InSqlite, TendingContract): ...
+
+
+class TestJournal(InSqlite, JournalContract): ...
 
 
 class TestDocumentLifecycle(InSqlite, DocumentLifecycleContract): ...
@@ -155,6 +176,9 @@ class TestRelationReads(InSqlite, RelationReadContract): ...
 class TestSessions(InSqlite, SessionContract): ...
 
 
+class TestSessionForgetting(InSqlite, SessionForgettingContract): ...
+
+
 class TestSuccessions(InSqlite, SuccessionContract): ...
 
 
@@ -164,7 +188,25 @@ class TestChronology(InSqlite, ChronologyContract): ...
 class TestEntityMentions(InSqlite, EntityMentionContract): ...
 
 
+class TestEntityForgetting(InSqlite, EntityForgettingContract): ...
+
+
 class TestEntityNeighbours(InSqlite, EntityNeighbourContract): ...
+
+
+class TestSketches(InSqlite, SketchContract): ...
+
+
+class TestNotes(InSqlite, NoteContract): ...
+
+
+class TestLedger(InSqlite, LedgerContract): ...
+
+
+class TestTripleStatements(InSqlite, TripleStatementContract): ...
+
+
+class TestTripleTimes(InSqlite, TripleTimeContract): ...
 
 
 class TestVaultTransaction(InSqlite, VaultTransactionContract): ...

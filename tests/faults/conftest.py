@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from hook_process import NOTES, Client
 from typer.testing import CliRunner, Result
 
 import clawmem
@@ -248,6 +250,10 @@ def environ(tmp_path: Path) -> dict[str, str]:
     """What a process of clawmem sees: a home of its own, and no variable of this machine's user."""
     home = tmp_path / "home"
     home.mkdir(exist_ok=True)
+    return {**_environ_of(home), "INDEX_PATH": str(tmp_path / "vault.sqlite")}
+
+
+def _environ_of(home: Path) -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
     packages = os.pathsep.join(str(Path(folder).parent) for folder in clawmem.__path__)
     inherited = os.environ.get("PYTHONPATH")
@@ -257,8 +263,29 @@ def environ(tmp_path: Path) -> dict[str, str]:
         "USERPROFILE": str(home),
         "PYTHONPATH": os.pathsep.join(filter(None, (packages, inherited))),
         "NO_COLOR": "1",
-        "INDEX_PATH": str(tmp_path / "vault.sqlite"),
     }
+
+
+@pytest.fixture(scope="session")
+def remembering_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with a vault of a few notes and their vectors; to be copied."""
+    home = tmp_path_factory.mktemp("home")
+    for name, text in NOTES.items():
+        (home / "notes").mkdir(exist_ok=True)
+        (home / "notes" / name).write_text(text, "utf-8")
+    command = [sys.executable, "-P", "-m", "clawmem", "bootstrap", "notes"]
+    subprocess.run(command, check=True, capture_output=True, cwd=home, env=_environ_of(home))
+    return home
+
+
+@pytest.fixture
+def client(remembering_home: Path, tmp_path: Path) -> Iterator[Client]:
+    """A client over a vault of a few notes."""
+    home = tmp_path / "home"
+    shutil.copytree(remembering_home, home)
+    made = Client(home, _environ_of(home))
+    yield made
+    made.close()
 
 
 @pytest.fixture

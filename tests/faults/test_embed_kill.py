@@ -26,7 +26,6 @@ from tests.faults.conftest import World
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
 
-KILLS = 4  # of one change from the first model to the second
 NOTES = 40
 QUESTION = "why did the build fail on Monday"
 
@@ -65,8 +64,9 @@ def embedding(environ: dict[str, str]) -> Callable[[Path], subprocess.Popen[str]
     return start
 
 
+@pytest.mark.parametrize("kills", [2, pytest.param(8, marks=pytest.mark.slow)])
 def test_killed_again_and_again(
-    world: World, models: Path, embedding: Callable[[Path], subprocess.Popen[str]]
+    world: World, models: Path, embedding: Callable[[Path], subprocess.Popen[str]], kills: int
 ) -> None:
     """After each kill one model serves, whole, and answers; the last run ends as one that was never disturbed."""
     static, minilm = StaticEmbedder(), MiniLmEmbedder(models / "minilm")
@@ -78,9 +78,9 @@ def test_killed_again_and_again(
     chance = random.Random(11)
     stored = [world.vault.embeddings.counts()]
     shares = []
-    for turn in range(KILLS):
+    for turn in range(kills):
         process = embedding(world.vault_file)
-        time.sleep(seconds * (0.25 + 0.5 * chance.random()) / KILLS * (turn + 1))
+        time.sleep(seconds * (0.25 + 0.5 * chance.random()) / kills * (turn + 1))
         process.send_signal(signal.SIGKILL)
         assert not process.communicate(timeout=60)[1]
         shares.append(share(world))

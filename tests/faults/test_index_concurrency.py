@@ -122,8 +122,14 @@ class TestAtOnce:
 
 
 class TestWriters:
-    @pytest.mark.parametrize("backend", ["tantivy", "lancedb"])
-    @pytest.mark.parametrize("seconds", [2, pytest.param(30, marks=pytest.mark.slow)])
+    @pytest.mark.parametrize(
+        ("backend", "seconds"),
+        [
+            ("tantivy", 2),
+            pytest.param("tantivy", 30, marks=pytest.mark.slow),
+            pytest.param("lancedb", 30, marks=pytest.mark.slow),
+        ],
+    )
     def test_four_at_once(
         self, served: ServedWorld, environ: dict[str, str], tmp_path: Path, backend: str, seconds: int
     ) -> None:

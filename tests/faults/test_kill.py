@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
 
-KILLS = 5  # of each of the two runs
-NOTES = 150
+NOTES = 60
 VOCABULARY = (
     "zebra yak gnu ibex lynx otter heron crane falcon badger river valley harbour forest glacier desert "
     "budget invoice meeting deadline release server database migration queue cache token session payment"
@@ -64,22 +63,27 @@ def indexer(environ: dict[str, str], tmp_path: Path) -> Callable[[str], subproce
     return start
 
 
+@pytest.mark.parametrize("kills", [2, pytest.param(10, marks=pytest.mark.slow)])
 class TestKill:
     def test_the_first_indexing(
-        self, worlds: Callable[..., World], indexer: Callable[[str], subprocess.Popen[str]]
+        self, worlds: Callable[..., World], indexer: Callable[[str], subprocess.Popen[str]], kills: int
     ) -> None:
         """From nothing: killed, looked at, and finished, it is the vault that was never disturbed."""
         world = worlds("undisturbed")
         write_notes(world, random.Random(1))
         reference = undisturbed(world, indexer, "undisturbed-process")
 
-        for delay in delays(reference.seconds, seed=2):
+        for delay in delays(reference.seconds, kills, seed=2):
             kill(indexer(f"killed{delay}"), delay)
 
             assert_recovers(worlds(f"killed{delay}"), reference)
 
     def test_taking_in_changes(
-        self, worlds: Callable[..., World], indexer: Callable[[str], subprocess.Popen[str]], tmp_path: Path
+        self,
+        worlds: Callable[..., World],
+        indexer: Callable[[str], subprocess.Popen[str]],
+        tmp_path: Path,
+        kills: int,
     ) -> None:
         """Between two states of a folder, with edits, deletions and new notes: the same."""
         world = worlds("before")
@@ -92,7 +96,7 @@ class TestKill:
         shutil.copy(tmp_path / "before.sqlite", tmp_path / "undisturbed.sqlite")
         reference = undisturbed(worlds("undisturbed"), indexer, "undisturbed")
 
-        for delay in delays(reference.seconds, seed=5):
+        for delay in delays(reference.seconds, kills, seed=5):
             shutil.copy(tmp_path / "before.sqlite", tmp_path / f"killed{delay}.sqlite")
             kill(indexer(f"killed{delay}"), delay)
 
@@ -109,13 +113,13 @@ def change_notes(world: World, chance: random.Random) -> None:
     """A fifth of the notes edited, a tenth deleted, two renamed, and some new ones."""
     files = sorted(world.root.rglob("*.md"))
     chance.shuffle(files)
-    for file in files[:30]:
+    for file in files[:12]:
         world.write(str(file.relative_to(world.root)), note(int(file.stem[1:]), chance), hours_ago=1)
-    for file in files[30:45]:
+    for file in files[12:18]:
         file.unlink()
-    for file in files[45:47]:
+    for file in files[18:20]:
         file.rename(file.with_name(f"moved-{file.name}"))
-    for number in range(NOTES, NOTES + 20):
+    for number in range(NOTES, NOTES + 8):
         world.write(f"late/n{number}.md", note(number, chance), hours_ago=1)
 
 
@@ -142,10 +146,10 @@ def undisturbed(world: World, indexer: Callable[[str], subprocess.Popen[str]], v
     return Undisturbed(seconds, world.state(), answers(world))
 
 
-def delays(seconds: float, seed: int) -> list[float]:
+def delays(seconds: float, kills: int, seed: int) -> list[float]:
     """Random moments of a run, one in each part of it."""
     chance = random.Random(seed)
-    return [round(seconds * (part + chance.random()) / KILLS, 4) for part in range(KILLS)]
+    return [round(seconds * (part + chance.random()) / kills, 4) for part in range(kills)]
 
 
 def kill(process: subprocess.Popen[str], delay: float) -> None:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 SLACK = 2.0  # seconds, for a busy machine
 EAST = unit_vector(1, 0, 0)
 HERE, LATER = Marker("vault-1", 7, "e7"), Marker("vault-1", 8, "e8")
-KILLS = 5
 DOCUMENTS = 40
 
 
@@ -101,7 +100,14 @@ def place(gate: Gate, tmp_path: Path) -> Callable[..., IndexPlace]:
 
 
 class TestUnreachable:
-    @pytest.mark.parametrize("mood", ["failing", "hanging", "refusing"])
+    @pytest.mark.parametrize(
+        "mood",
+        [
+            "failing",
+            pytest.param("hanging", marks=pytest.mark.slow),
+            pytest.param("refusing", marks=pytest.mark.slow),
+        ],
+    )
     def test_every_call_says_so_in_time(
         self, gate: Gate, place: Callable[..., IndexPlace], mood: str
     ) -> None:
@@ -127,17 +133,6 @@ class TestUnreachable:
         assert len(words.faults()) == 1
         assert vectors.method == "lancedb"
 
-    def test_three_seconds_are_waited_by_default(self, gate: Gate, place: Callable[..., IndexPlace]) -> None:
-        """Unless the options say otherwise a hanging store is given three seconds."""
-        words = LanceLexicalIndex(place())
-        gate.turn("hanging")
-
-        began = time.monotonic()
-        with pytest.raises(IndexUnavailable, match="within 3 seconds"):
-            words.marker()
-
-        assert 2.5 < time.monotonic() - began < 3 + SLACK
-
     def test_it_comes_back(self, gate: Gate, place: Callable[..., IndexPlace]) -> None:
         """When the store answers again the same handle does, without the commit that failed, which can be repeated."""
         words = LanceLexicalIndex(place(timeout="1"))
@@ -155,35 +150,40 @@ class TestUnreachable:
         assert (found(words), words.marker()) == ([1, 2], LATER)
 
     def test_nobody_waits_for_it_at_the_end(self, gate: Gate, place: Callable[..., IndexPlace]) -> None:
-        """A process that gave a hanging store up ends long before the store would have answered."""
+        """By default three seconds; a process that gave a hanging store up ends long before it would have answered."""
         LanceLexicalIndex(place()).put([entry(1, "budget")])
         gate.turn("hanging")
         program = (
-            "import sys, time\n"
+            "import lancedb, lancedb.index, pyarrow.compute, time\n"
             "from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex\n"
             "from clawmem.ports.backend import IndexPlace\n"
             "from clawmem.ports.errors import IndexUnavailable\n"
-            f"place = IndexPlace('nowhere', 'words-1', options={dict(place(timeout='0.5').options)!r})\n"
+            f"place = IndexPlace('nowhere', 'words-1', options={dict(place().options)!r})\n"
+            "began = time.time()\n"
             "try: LanceLexicalIndex(place)\n"
-            "except IndexUnavailable: print(time.time())\n"
+            "except IndexUnavailable as error: print(began, time.time(), error)\n"
         )
 
         told = subprocess.run(
             [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
         )
 
+        began, gave_up, error = told.stdout.split(maxsplit=2)
+        assert "within 3 seconds" in error
+        assert 2.5 < float(gave_up) - float(began) < 3 + SLACK
         # The engine itself gives its threads five seconds to end.
-        assert time.time() - float(told.stdout) < 5 + 2 * SLACK
+        assert time.time() - float(gave_up) < 5 + 2 * SLACK
         assert told.stderr == ""
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
 class TestKill:
-    def test_content_and_marker_agree(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("kills", [2, pytest.param(10, marks=pytest.mark.slow)])
+    def test_content_and_marker_agree(self, tmp_path: Path, kills: int) -> None:
         """After each kill the index holds what its marker says, nothing twice, and the next writer goes on from it."""
         chance = random.Random(8)
         seen = 0
-        for _ in range(KILLS):
+        for _ in range(kills):
             process = subprocess.Popen(
                 [sys.executable, "-c", WRITER, str(tmp_path)],
                 stdout=subprocess.PIPE,
@@ -205,7 +205,7 @@ class TestKill:
             assert min(reached) >= max(acknowledged, default=seen)
             seen = min(reached)
 
-        assert seen > KILLS
+        assert seen > kills
 
 
 def at(folder: Path, name: str) -> IndexPlace:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from hashlib import sha256
@@ -162,13 +163,23 @@ def test_when_the_time_is_over_what_came_is_kept(serve: Serve, tmp_path: Path) -
     """Who has a second only gets on by a second each time."""
     server = serve(in_parts(CONTENT))
 
-    with pytest.raises(ModelUnavailable, match="being downloaded"):
-        download(remote(server.url), tmp_path / "m.gguf", timeout_s=0.0)
+    with pytest.raises(ModelUnavailable, match=r"being downloaded.*clawmem models add m, or try again"):
+        download(remote(server.url), tmp_path / "m.gguf", progress=lambda *_: time.sleep(0.5), timeout_s=0.4)
     came = part_of(tmp_path / "m.gguf").stat().st_size
     download(remote(server.url), tmp_path / "m.gguf")
 
     assert came > 0
     assert server.asked[-1].headers["range"] == f"bytes={came}-"
+
+
+def test_a_silent_server_is_not_waited_for(serve: Serve, tmp_path: Path) -> None:
+    """Who has half a second does not wait for half a minute until the connection counts as dead."""
+    server = serve(lambda asked: Said(CONTENT, wait_s=30))
+
+    began = time.monotonic()
+    with pytest.raises(ModelUnavailable, match="being downloaded"):
+        download(remote(server.url), tmp_path / "m.gguf", timeout_s=0.5)
+    assert time.monotonic() - began < 2.5
 
 
 def test_two_at_a_time_do_not_mix(serve: Serve, tmp_path: Path) -> None:
@@ -277,7 +288,7 @@ class TestModels:
         assert invoke("models", "use", "embeddinggemma").exit_code == 0
         assert invoke("bootstrap", notes).exit_code == 0
         assert json.loads(invoke("--json", "status").stdout)["model"].startswith("llama.cpp:embeddinggemma:")
-        assert json.loads(invoke("--json", "vsearch", "Redis").stdout)
+        assert json.loads(invoke("--json", "vsearch", "Redis").stdout)["results"]
         checked = invoke("models", "check", "embeddinggemma")
         assert (checked.exit_code, "texts a second" in checked.stdout) == (0, True)
 

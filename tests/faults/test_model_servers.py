@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import socket
 import time
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from importlib.util import find_spec
+from threading import enumerate as enumerate_threads
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from bad_servers import BAD_VECTORS, EVERYWHERE, reply_of
-from scripted_server import Said, ScriptedServer, embeddings, message, said, well_behaved
+from scripted_server import Asked, Said, ScriptedServer, embeddings, message, said, well_behaved
 
 from clawmem.adapters.http import exchange
 from clawmem.adapters.http.circuit import LONGEST_REST_S
@@ -30,6 +35,8 @@ pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs pip insta
 
 TIMEOUT_S = 0.6
 SLACK_S = 1.5  # for a busy machine
+PASSWORD, KEY = "hunter2", "made-up-1234567890"
+TOKEN = b64encode(f"me:{PASSWORD}".encode()).decode()
 LONGEST_REST_MS = round(LONGEST_REST_S * 1000)
 TEXTS = ["The bees left the hive at noon.", "Two wooden boats.", "Income tax is due in April."]
 NOTES = {
@@ -50,7 +57,8 @@ class Bad:
 
     def transport(self) -> Transport:
         """Whose waits are real, but never longer than the deadline."""
-        self._made.append(Transport(self.server.url, model="tiny", clock=self.clock, chance=lambda: 0.5))
+        url = self.server.url.replace("//", f"//me:{PASSWORD}@") + f"?api_key={KEY}"
+        self._made.append(Transport(url, model="tiny", clock=self.clock, chance=lambda: 0.5))
         return self._made[-1]
 
     def embedder(self) -> HttpEmbedder:
@@ -82,6 +90,19 @@ class Bad:
             transport.close()
 
 
+def assert_hides_secrets(error: ClawmemError) -> None:
+    """Nothing of an error tells the password, or the key, in any form."""
+    told = f"{error} {vars(error)}"
+    assert not [secret for secret in (PASSWORD, TOKEN, KEY) if secret in told]
+
+
+def requests_ended() -> None:
+    """Wait for requests that were left to themselves."""
+    for thread in enumerate_threads():
+        if thread.name == "model-request":
+            thread.join()
+
+
 @pytest.fixture
 def bad() -> Iterator[Bad]:
     """A server that is still well behaved."""
@@ -105,6 +126,7 @@ class TestEveryModel:
         assert time.monotonic() - began < TIMEOUT_S + SLACK_S
         assert bad.server.url in str(caught.value)
         assert len(str(caught.value)) < 600
+        assert_hides_secrets(caught.value)
 
     @pytest.mark.parametrize("kind", ["question", "documents", "text", "ranking"])
     def test_an_absent_server(self, bad: Bad, kind: str) -> None:
@@ -116,6 +138,47 @@ class TestEveryModel:
             with pytest.raises(ModelUnavailable) as caught:
                 ask()
         assert caught.value.retry_after_s == 60
+        assert_hides_secrets(caught.value)
+
+    @pytest.mark.parametrize("status", [200, 302, 400, 401, 500])
+    def test_a_server_that_repeats_what_it_was_sent(self, bad: Bad, status: int) -> None:
+        """Password and key reach the server, and nobody else when it quotes them, whatever it says with it."""
+
+        def repeating(asked: Asked) -> Said:
+            text = f"no {asked.headers['authorization']} {PASSWORD} at ?{asked.query}"
+            body = text if status == 500 else json.dumps({"error": text}).replace("-", r"\u002d")
+            return Said(
+                body.encode(), status, {"Location": f"http://me:{PASSWORD}@127.0.0.1:9/?api_key={KEY}"}
+            )
+
+        bad.server.answer = repeating
+        transport = bad.transport()
+        with pytest.raises(ClawmemError) as caught:
+            transport.get("/v1/models", timeout_s=TIMEOUT_S)
+
+        assert bad.server.asked[0].query == f"api_key={KEY}"
+        assert bad.server.asked[0].headers["authorization"] == f"Basic {TOKEN}"
+        assert_hides_secrets(caught.value)
+        assert "127.0.0.1:9" in str(caught.value) if status == 302 else "no Basic ***" in str(caught.value)
+
+    @pytest.mark.parametrize("kind", ["question", "text", "ranking"])
+    @pytest.mark.parametrize("mood", ["slow", "dripping", "500", "429 seconds", "HTML", "404", "a list"])
+    def test_a_server_that_cannot_say_what_it_serves(self, bad: Bad, mood: str, kind: str) -> None:
+        """One that is away is told to be, in time; one that only does not know the question is asked on."""
+        answer, expected = EVERYWHERE[mood]
+        bad.server.answer = lambda asked: (
+            answer(replace(asked, body={})) if asked.body is None else well_behaved(asked)
+        )
+        ask = bad.asking()[kind]
+
+        began = time.monotonic()
+        if expected is ModelUnavailable:
+            with pytest.raises(ModelUnavailable):
+                ask()
+            assert bad.server.questions() == []
+        else:
+            assert ask()
+        assert time.monotonic() - began < TIMEOUT_S + SLACK_S
 
     def test_an_endless_answer(self, bad: Bad, monkeypatch: pytest.MonkeyPatch) -> None:
         """An answer that is larger than any answer is not read to its end."""
@@ -137,6 +200,37 @@ class TestEveryModel:
             bad.server.answer = well_behaved
             bad.clock.advance(60_000)
             assert all(ask() for ask in asking.values())
+
+
+class TestClosing:
+    def test_a_connection_that_nobody_waits_for(self, bad: Bad, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A request that is still connecting when its time is over and all is closed closes what it opened."""
+        connect, opened = socket.create_connection, list[socket.socket]()
+
+        def slow(*args: Any, **rest: Any) -> socket.socket:
+            time.sleep(0.3)  # as the look-up of a name may take
+            opened.append(connect(*args, **rest))
+            return opened[-1]
+
+        monkeypatch.setattr(socket, "create_connection", slow)
+        bad.server.answer = lambda asked: Said(b"")  # whole at once, so that the connection could be kept
+        transport = bad.transport()
+        with pytest.raises(ModelUnavailable, match=r"within 0\.1 seconds"):
+            transport.get("/v1/models", timeout_s=0.1)
+        transport.close()
+        requests_ended()
+
+        assert [one.fileno() for one in opened] == [-1]
+
+    def test_after_the_end_nothing_is_asked(self, bad: Bad) -> None:
+        """Whoever asks after the end, as a thread may that was left to itself, opens nothing anew."""
+        transport = bad.transport()
+        transport.get("/v1/models", timeout_s=TIMEOUT_S)
+        transport.close()
+
+        with pytest.raises(ModelUnavailable, match="it was closed"):
+            transport.get("/v1/models", timeout_s=TIMEOUT_S)
+        assert len(bad.server.asked) == 1
 
 
 class TestVectors:

@@ -182,6 +182,26 @@ def test_an_absent_server(command: Invoke, server: ScriptedServer, world: World)
     assert stored(world) == before
 
 
+def test_a_password_stays_with_its_server(
+    command: Invoke, server: ScriptedServer, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An address with a password in it is told and kept without, by whatever command and whatever goes wrong."""
+    for role in ("EMBED", "LLM", "RERANK"):
+        monkeypatch.setenv(f"CLAWMEM_{role}_URL", server.url.replace("//", "//me:hunter2@"))
+    server.answer = mood("401")
+    asked = command("--json", "query", "ibex on the dam", "--explain")
+    others = [command(*words) for words in (["embed"], ["--json", "status"], ["doctor"])]
+    monkeypatch.setenv("CLAWMEM_EMBED_URL", "http://me:hunter2@localhost:port")
+    told = [one.stdout + one.stderr for one in (asked, *others, command("query", "ibex on the dam"))]
+
+    assert {"expansion", "vector", "reranker"} <= json.loads(asked.stdout)["trace"]["degraded"].keys()
+    assert [text for text in told[:-1] if server.url not in text] == []
+    assert "http://localhost:port" in told[-1]
+    assert "hunter2" not in "".join(told)
+    kept = [path.read_bytes() for path in world.vault_file.parent.rglob("*") if path.is_file()]
+    assert kept and not [data for data in kept if b"hunter2" in data]
+
+
 def test_another_model_behind_the_same_address(command: Invoke, server: ScriptedServer, world: World) -> None:
     """A server that serves another model than the vault's is not asked for a question: two spaces never meet."""
     before = stored(world)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import gc
 import json
 import math
+import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -18,18 +21,13 @@ from typer.testing import Result
 
 from clawmem.adapters.http import generator as generator_module
 from clawmem.adapters.http import reranker as reranker_module
-from clawmem.app.services.retrieval.stages.expand import EXPANSION, expand
+from clawmem.app.services.retrieval.stages.expand import DEADLINE_S, EXPANSION, expand
 from clawmem.app.services.retrieval.stages.rerank import PURPOSE, RERANKER, rerank
 
 if TYPE_CHECKING:
     from tests.faults.conftest import World
 
-pytestmark = [
-    pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http"),
-    # A request that is left to itself may open a connection after its command has closed all: a process that
-    # ends closes it, these commands run in a process that goes on.
-    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
-]
+pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
 
 Invoke = Callable[..., Result]
 
@@ -156,7 +154,7 @@ def let_requests_end() -> None:
         for thread in requests:
             thread.join(2 * TIMEOUT_S)
         time.sleep(0.02)  # a connection that broke off is tried once more
-    gc.collect()  # here, so that no other test is told of what they left open
+    gc.collect()  # a connection that they left open is this test's failure
 
 
 class Told(NamedTuple):
@@ -268,6 +266,26 @@ def test_both_are_slow(
     assert (told.files, told.scores) == (alone.files, alone.scores)
     assert told.degraded.keys() == {RERANKER, EXPANSION}
     assert kept(world) == {}
+
+
+def test_a_process_is_not_kept_by_a_silent_server(world: World, environ: dict[str, str]) -> None:
+    """A server that never says which model it serves is given up before the stage that waits for it would be."""
+    world.write("zebra.md", NOTES["zebra.md"])
+    world.update()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        began = time.monotonic()
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "clawmem", "query", "beast of the plain"],
+            env={**environ, WRITES.variable: url},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+
+    assert time.monotonic() - began < DEADLINE_S
+    assert "zebra.md" in done.stdout
+    assert done.stderr.startswith(f"degraded: {EXPANSION}: ") and url in done.stderr
 
 
 def test_what_a_good_server_said_outlives_it(

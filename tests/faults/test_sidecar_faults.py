@@ -17,7 +17,6 @@ from clawmem.contracts.samples import unit_vector
 from clawmem.ports.errors import IndexDamaged, IndexUnavailable, VaultError
 from clawmem.ports.records import FragmentKey, Marker, VectorEntry
 
-KILLS = 15
 WRITERS, COMMITS = 4, 12
 EAST = unit_vector(*[1.0] + [0.0] * 63)
 
@@ -69,10 +68,11 @@ def folder(tmp_path: Path) -> str:
 
 class TestWriters:
     @pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
-    def test_killed_at_any_moment(self, folder: str, environ: dict[str, str]) -> None:
+    @pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
+    def test_killed_at_any_moment(self, folder: str, environ: dict[str, str], kills: int) -> None:
         """Marker and content agree, nothing that was acknowledged is missing, and the next one can write."""
         dice = random.Random(1)
-        for _ in range(KILLS):
+        for _ in range(kills):
             acknowledged = kill_writer(folder, environ, dice)
 
             index = SidecarVectorIndex(folder, patience_s=1)

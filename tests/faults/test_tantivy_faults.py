@@ -24,7 +24,6 @@ from clawmem.ports.errors import IndexBusy, IndexDamaged, IndexUnavailable
 from clawmem.ports.records import Grain, Marker
 
 HERE = Marker("vault-1", 7, "e7")
-KILLS = 10
 DOCUMENTS = 40
 Damage = Callable[[Path], None]
 
@@ -41,11 +40,12 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
 class TestKill:
-    def test_a_writer_that_is_killed(self, tmp_path: Path, environ: dict[str, str]) -> None:
+    @pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
+    def test_a_writer_that_is_killed(self, tmp_path: Path, environ: dict[str, str], kills: int) -> None:
         """At whatever moment: it opens, holds all up to its marker, is not locked, and heals by going on from there."""
         chance = random.Random(9)
         place = str(tmp_path / "lexical")
-        for _ in range(KILLS):
+        for _ in range(kills):
             acknowledged = killed(place, environ, chance.randint(1, 3), chance.random())
 
             index = TantivyLexicalIndex(place, patience_s=2)

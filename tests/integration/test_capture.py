@@ -9,32 +9,24 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from capture_world import GREETING, LEDGER, World
 
 from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.services.capture.decisions import NOTHING, Captured, DecisionExtractor
+from clawmem.app.services.capture.decisions import NOTHING
 from clawmem.app.services.capture.feedback import Feedback, FeedbackLoop
 from clawmem.app.services.capture.handoffs import HandoffGenerator
 from clawmem.app.services.capture.precompact import PrecompactExtract
-from clawmem.app.services.capture.session import Session
 from clawmem.contracts.samples import fetch, save
-from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.security.redaction import redact
 from clawmem.ports.captures import Utility
-from clawmem.ports.records import Document, Grain, LexicalQuery, Term
+from clawmem.ports.records import Grain, LexicalQuery, Term
 from clawmem.ports.relations import RelationKind
 from clawmem.ports.telemetry import Recall, RecallHit
 from clawmem.ports.vault import Vault
-
-GREETING = (("user", "Hello."), ("assistant", "Hello. What is it about?"))
-LEDGER = (
-    *GREETING,
-    ("user", "We'll use Postgres for the ledger."),
-    ("assistant", "Noted. It is still unclear how long closed ledgers are kept."),
-)
 
 
 @pytest.fixture
@@ -47,30 +39,6 @@ def vault(tmp_path: Path) -> Iterator[Vault]:
 @pytest.fixture
 def clock() -> ManualClock:
     return ManualClock()
-
-
-class World:
-    """A vault and transcripts that grow."""
-
-    def __init__(self, vault: Vault, clock: ManualClock, folder: Path) -> None:
-        self.vault, self.clock, self.folder = vault, clock, folder
-
-    def session(self, name: str, *said: tuple[str, str]) -> Session:
-        """The session *name*, in whose transcript this was said, after what was said before."""
-        path = self.folder / f"{name}.jsonl"
-        with path.open("a") as file:
-            for speaker, text in said:
-                number = file.tell()
-                message = {"role": speaker, "content": text}
-                entry = {"type": speaker, "uuid": f"{name}-{number}", "message": message}
-                file.write(json.dumps(entry | {"timestamp": "2023-11-14T22:00:00.000Z"}) + "\n")
-        return Session(name, str(path))
-
-    def extract(self, session: Session, **rest: object) -> Captured:
-        return DecisionExtractor(self.vault, DiskTranscripts(), self.clock, **rest)(session)  # type: ignore[arg-type]
-
-    def kept(self) -> list[Document]:
-        return sorted(self.vault.documents.sources(COLLECTION).values(), key=lambda one: one.id)
 
 
 @pytest.fixture

@@ -95,7 +95,7 @@ def test_global_options_stand_anywhere(remembered: Invoke) -> None:
     }
 
     assert len(answers) == 1
-    assert json.loads(answers.pop())[0]["collection"] == "notes"
+    assert json.loads(answers.pop())["results"][0]["collection"] == "notes"
 
 
 def test_behind_a_double_dash_nothing_is_an_option() -> None:
@@ -107,7 +107,7 @@ def test_behind_a_double_dash_nothing_is_an_option() -> None:
 
 def test_a_result_says_everything_a_program_needs(remembered: Invoke) -> None:
     """A result in JSON names its document, place, score and snippet; --explain adds how it came about."""
-    [first, *_] = json.loads(remembered("search", "redis", "--json").stdout)
+    [first, *_] = json.loads(remembered("search", "redis", "--json").stdout)["results"]
     explained = json.loads(remembered("query", "redis", "--json", "--explain").stdout)
 
     assert first["file"] == "notes/decisions/2026-02-11-redis.md"
@@ -130,12 +130,12 @@ def test_explain_shows_legs_terms_and_stages(remembered: Invoke) -> None:
 
 
 def test_nothing_found_is_no_error(remembered: Invoke) -> None:
-    """No answer is said in words, or is an empty list; both leave with 0."""
+    """No answer is said in words, or is an empty list that nobody judged; both leave with 0."""
     plain, as_json = remembered("search", "xylophone"), remembered("search", "xylophone", "--json")
 
     assert (plain.exit_code, as_json.exit_code) == (0, 0)
     assert "Nothing found for: xylophone" in plain.stdout
-    assert json.loads(as_json.stdout) == []
+    assert json.loads(as_json.stdout) == {"query": "xylophone", "answered": None, "results": []}
 
 
 def test_collections_are_chosen_by_comma_or_repetition(remembered: Invoke, tmp_path: Path) -> None:
@@ -145,7 +145,10 @@ def test_collections_are_chosen_by_comma_or_repetition(remembered: Invoke, tmp_p
     remembered("bootstrap", tmp_path / "work")
 
     def collections(*args: str) -> set[str]:
-        return {r["collection"] for r in json.loads(remembered("search", "sessions", *args, "--json").stdout)}
+        return {
+            r["collection"]
+            for r in json.loads(remembered("search", "sessions", *args, "--json").stdout)["results"]
+        }
 
     assert collections("-c", "work") == {"work"}
     assert collections("-c", "work,notes") == {"work", "notes"}
@@ -163,13 +166,15 @@ def test_without_vectors_query_answers_by_words_and_vsearch_says_why(invoke: Inv
     assert "degraded: vector: the vault holds no vectors yet. Run: clawmem embed" in by_words.stderr
     assert by_meaning.exit_code == 6
     assert "clawmem embed" in by_meaning.stderr
-    assert json.loads(invoke("query", "redis", "--json").stdout)
+    assert json.loads(invoke("query", "redis", "--json").stdout)["results"]
 
 
 def test_vsearch_keeps_back_what_is_far_off(remembered: Invoke) -> None:
     """By default a score below 0.15 is no answer by meaning; the threshold can be lowered."""
-    few = json.loads(remembered("vsearch", "sessions", "--json").stdout)
-    all_of_them = json.loads(remembered("vsearch", "sessions", "--min-score", "0", "--json").stdout)
+    few = json.loads(remembered("vsearch", "sessions", "--json").stdout)["results"]
+    all_of_them = json.loads(remembered("vsearch", "sessions", "--min-score", "0", "--json").stdout)[
+        "results"
+    ]
 
     assert all(result["score"] >= 0.15 for result in few)
     assert len(all_of_them) == 3
@@ -185,13 +190,32 @@ def test_update_sees_changes_and_removals(remembered: Invoke, notes: Path) -> No
     assert "notes: 1 added, 0 updated, 1 removed, 2 unchanged" in done.stdout
     assert "clawmem embed" in done.stdout
     assert "Vectors: " in remembered("update", "--embed").stdout
-    assert json.loads(remembered("search", "haruka", "--json").stdout) == []
+    assert json.loads(remembered("search", "haruka", "--json").stdout)["results"] == []
 
 
 def test_reindex_by_force_reads_everything(remembered: Invoke) -> None:
     """--force reads files that look unchanged; without it they are left."""
     assert "3 unchanged" in remembered("reindex").stdout
     assert "3 updated" in remembered("reindex", "-f").stdout
+
+
+def test_enriching_goes_on_where_it_was(remembered: Invoke) -> None:
+    """What is new is enriched once; --all and ``reindex --enrich`` do it again; get and status show what came of it."""
+    assert "3 documents wait; run: clawmem enrich" in remembered("status").stdout
+    first = json.loads(remembered("enrich", "--limit", "1", "--json").stdout)
+    then = remembered("enrich", "--no-model").stdout
+
+    assert (first["by_rules"], first["waiting"], first["costs"]) == (1, 2, [])
+    assert "2 documents by rules, 0 by a model" in then
+    assert json.loads(remembered("enrich", "--json").stdout)["by_rules"] == 0
+    assert json.loads(remembered("enrich", "--all", "--json").stdout)["by_rules"] == 3
+    assert json.loads(remembered("reindex", "--enrich", "--json").stdout)["enrich"]["by_rules"] == 3
+    assert "Enriched: 3 documents" in remembered("reindex", "--enrich").stdout
+    shown = json.loads(remembered("get", "notes/people/haruka.md", "--json").stdout)
+    assert "haruka" in shown["note"]["keywords"]
+    assert shown["note"]["origin"] == "rules"
+    assert isinstance(shown["entities"], list)
+    assert json.loads(remembered("status", "--json").stdout)["notes"]["notes"] == 3
 
 
 def test_embed_by_force_begins_anew(remembered: Invoke) -> None:
@@ -224,18 +248,18 @@ def test_a_folder_that_is_gone_loses_nothing(remembered: Invoke, notes: Path) ->
     notes.rename(notes.with_name("moved"))
 
     assert "is not there" in remembered("update").stdout
-    assert json.loads(remembered("search", "redis", "--json").stdout)
+    assert json.loads(remembered("search", "redis", "--json").stdout)["results"]
 
 
 def test_a_removed_collection_is_no_longer_found(remembered: Invoke, notes: Path) -> None:
     """remove strikes it from the config and out of the answers; added again, it is back."""
     assert "3 of its documents" in remembered("collection", "remove", "notes").stdout
     assert json.loads(remembered("collection", "list", "--json").stdout) == []
-    assert json.loads(remembered("search", "redis", "--json").stdout) == []
+    assert json.loads(remembered("search", "redis", "--json").stdout)["results"] == []
 
     remembered("bootstrap", notes)
 
-    assert json.loads(remembered("search", "redis", "--json").stdout)
+    assert json.loads(remembered("search", "redis", "--json").stdout)["results"]
 
 
 def test_collections_are_listed_with_their_documents(remembered: Invoke, notes: Path) -> None:
@@ -305,7 +329,7 @@ def test_list_shows_the_latest(remembered: Invoke) -> None:
 
 def test_get_gives_the_lines_of_a_document(remembered: Invoke) -> None:
     """get finds a document by path or docid, and can cut."""
-    [haruka] = json.loads(remembered("search", "ticket", "--json").stdout)
+    [haruka] = json.loads(remembered("search", "ticket", "--json").stdout)["results"]
 
     assert "Counts seconds." in remembered("get", "people/haruka.md").stdout
     by_docid = json.loads(remembered("get", haruka["docid"], "--from", "2", "--lines", "1", "--json").stdout)
@@ -396,7 +420,7 @@ def test_a_time_limits_what_is_seen(remembered: Invoke, verb: str) -> None:
     def found(*options: str) -> set[str]:
         done = remembered("--json", verb, "sessions", "redis", "postgres", *options)
         assert done.exit_code == 0, done.stderr
-        return {Path(result["path"]).name for result in json.loads(done.stdout)}
+        return {Path(result["path"]).name for result in json.loads(done.stdout)["results"]}
 
     redis, postgres = "2026-02-11-redis.md", "2026-06-09-postgres.md"
     assert {redis, postgres} <= found()
@@ -420,8 +444,7 @@ def test_kinds_and_tags_limit_what_is_seen(invoke: Invoke, tmp_path: Path, verb:
     def found(*options: str) -> set[str]:
         done = invoke("--json", verb, "why is the queue of the press slow", *options)
         assert done.exit_code == 0, done.stderr
-        said = json.loads(done.stdout)
-        return {Path(result["path"]).stem for result in (said if isinstance(said, list) else said["results"])}
+        return {Path(result["path"]).stem for result in json.loads(done.stdout)["results"]}
 
     assert (
         found() == found("--tag", "queue") == found("--type", "decision", "--type", "research") == {"a", "b"}
@@ -446,7 +469,7 @@ def test_an_intent_steers_what_is_shown(invoke: Invoke, tmp_path: Path) -> None:
     def shown(*options: str) -> dict[str, str]:
         done = invoke("--json", "query", "about the press", *options)
         assert done.exit_code == 0, done.stderr
-        return {Path(found["path"]).stem: found["snippet"] for found in json.loads(done.stdout)}
+        return {Path(found["path"]).stem: found["snippet"] for found in json.loads(done.stdout)["results"]}
 
     assert ["oil" in text for text in shown().values()] == [True]
     assert ["sell" in text for text in shown("--intent", "selling: when to sell").values()] == [True]

@@ -64,7 +64,9 @@ def test_the_steps_one_by_one(run: Run, notes: Path, home: Path) -> None:
         done = run(*step)
         assert done.returncode == 0, done.stderr
 
-    assert json.loads(run("search", "ticket", "--json").stdout)[0]["file"] == "mine/people/haruka.md"
+    assert (
+        json.loads(run("search", "ticket", "--json").stdout)["results"][0]["file"] == "mine/people/haruka.md"
+    )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")

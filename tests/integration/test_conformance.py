@@ -29,18 +29,12 @@ needs_node = pytest.mark.skipif(not shutil.which("node"), reason="node is not in
 # Answers with this implementation, through the same tables as the unit tests.
 OURS = f"""
 import json, sys
-sys.path.insert(0, {str(ROOT / "tests" / "unit")!r})
-import bindings_briefing, bindings_capture, bindings_comparison, bindings_documents, bindings_graph
-import bindings_models, bindings_planning, bindings_recall, bindings_relevance, bindings_security
-import bindings_succession, bindings_surfacing
-import bindings_retrieval, bindings_text
-tables = (
-    bindings_briefing, bindings_capture, bindings_comparison, bindings_documents, bindings_graph,
-    bindings_models, bindings_planning, bindings_recall, bindings_relevance, bindings_security,
-    bindings_succession, bindings_surfacing,
-    bindings_retrieval, bindings_text,
-)
-bindings = dict(bound for table in tables for bound in table.BINDINGS.items())
+from importlib import import_module
+from pathlib import Path
+folder = Path({str(ROOT / "tests" / "unit")!r})
+sys.path.insert(0, str(folder))
+tables = [import_module(path.stem).BINDINGS for path in sorted(folder.glob("bindings_*.py"))]
+bindings = dict(bound for table in tables for bound in table.items())
 for line in sys.stdin:
     asked = json.loads(line)
     output = bindings[asked["policy"]](asked["input"])

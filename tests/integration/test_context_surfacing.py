@@ -6,11 +6,17 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hook_process import ask, transcript
+from scripted_server import scripted, well_behaved
 
+from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.hooks.surfacing_choices import chosen_in
 from clawmem.app.hooks.topics import Topics
 from clawmem.domain.surfacing.profiles import ThresholdMode
@@ -20,10 +26,12 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 QUESTION = "Where do login sessions live, and for how many days?"
 
-# What none of it may cost: these alone take longer than a prompt that nothing is looked up for.
-NEVER_ON_A_HOOK = {"pydantic", "typer", "click", "rich", "dependency_injector", "asyncio", "httpx", "ruamel"}
-ONLY_BY_MEANING = {"numpy", "tokenizers"}
-ONLY_WITH_A_LOOK = {"dataclasses", "inspect", "hashlib", "datetime", "clawmem.ports.records"}
+SESSIONS = {
+    "guests": "Login sessions of guests live in memory for 2 days.",
+    "staff": "Login sessions of staff live in Redis for 7 days.",
+    "robots": "Login sessions of robots live for days.",
+    "phones": "Login sessions on phones live on for weeks.",
+}
 
 
 @pytest.fixture
@@ -33,8 +41,6 @@ def hook(environ: dict[str, str], home: Path) -> Callable[..., subprocess.Comple
     def call(prompt: str, session: str = "s1", **extra: Any) -> subprocess.CompletedProcess[str]:
         code = (
             "import sys; sys.argv = ['clawmem', 'hook', 'context-surfacing']\n"
-            "import os; leave = os._exit\n"
-            "os._exit = lambda code: (print(*sys.modules, file=sys.stderr, flush=True), leave(code))\n"
             "from clawmem.app.cli.main import main; main()"
         )
         env = {**environ, **{k: v for k, v in extra.items() if k.isupper()}}
@@ -133,37 +139,50 @@ class TestAPrompt:
         assert spent(run) == []
 
 
-class TestWhatItCosts:
-    """Modules, not milliseconds: they are the same on every machine."""
+class TestDeep:
+    """What only the deep profile does, and what it learns from one turn for the next."""
 
-    def test_a_prompt_that_nothing_is_looked_up_for(self, run: Run, hook: Run, notes: Path) -> None:
-        """It pays for the gate and one row."""
+    @pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
+    def test_the_servers_that_are_named_are_asked(self, run: Run, hook: Run, notes: Path) -> None:
+        """For other words and for an order; other profiles leave them alone."""
+        run("bootstrap", notes)
+        question = "What do we keep sessions in, and who designs the machines?"
+        with scripted(well_behaved) as server:
+            named = {"CLAWMEM_LLM_URL": server.url, "CLAWMEM_RERANK_URL": server.url}
+            assert context_of(hook(question, **named))
+            assert server.asked == []
+
+            assert context_of(hook(question, session="s2", CLAWMEM_PROFILE="deep", **named))
+
+        assert server.questions("/v1/chat/completions")
+        assert server.questions("/v1/rerank")
+
+    def test_what_an_answer_used_together_rises_for_the_next(
+        self, run: Run, hook: Run, notes: Path, environ: dict[str, str], home: Path
+    ) -> None:
+        """One turn's answer names two notes; in another session the second gains a tenth of the first."""
+        for name, text in SESSIONS.items():
+            (notes / f"{name}.md").write_text(f"# {name}\n\n{text}\n", "utf-8")
         run("bootstrap", notes)
 
-        loaded = set(hook("hi").stderr.split())
+        assert context_of(hook(QUESTION, CLAWMEM_PROFILE="deep"))
+        turns = ((QUESTION, "See guests.md and phones.md."), ("Thanks.", "You are welcome."))
+        conversation = {"session_id": "s1", "transcript_path": str(transcript(home / "s1.jsonl", *turns))}
+        assert ask(environ, home, "feedback-loop", {"hook_event_name": "Stop", **conversation}).code == 0
+        assert context_of(hook(QUESTION, session="s2", CLAWMEM_PROFILE="deep"))
 
-        assert not loaded & (NEVER_ON_A_HOOK | ONLY_BY_MEANING | ONLY_WITH_A_LOOK)
-        assert {name for name in loaded if name.startswith("clawmem.adapters.")} == {
-            "clawmem.adapters.sqlite",
-            "clawmem.adapters.sqlite.silent_turn",
-        }
+        before, after = (given(home, session) for session in ("s1", "s2"))
+        near = partial(pytest.approx, abs=2e-3)  # an access more counts a little as well
+        assert after["guests.md"] == near(before["guests.md"])
+        assert after["phones.md"] == near(before["phones.md"] + 0.1 * before["guests.md"])
 
-    def test_speed(self, run: Run, hook: Run, notes: Path) -> None:
-        """Words need no model."""
-        run("bootstrap", notes)
 
-        loaded = set(hook(QUESTION, CLAWMEM_PROFILE="speed").stderr.split())
-
-        assert not loaded & (NEVER_ON_A_HOOK | ONLY_BY_MEANING)
-
-    def test_balanced(self, run: Run, hook: Run, notes: Path) -> None:
-        """Meaning needs one, and still none of what the other doors bring along."""
-        run("bootstrap", notes)
-
-        loaded = set(hook(QUESTION).stderr.split())
-
-        assert loaded >= ONLY_BY_MEANING
-        assert not loaded & NEVER_ON_A_HOOK
+def given(home: Path, session: str) -> dict[str, float]:
+    """The notes that a session was given, with their scores."""
+    with closing(SqliteVault(str(home / ".cache/clawmem/index.sqlite"), read_only=True)) as vault:
+        hits = [hit for row in vault.telemetry.of_session(session) for hit in row.hits]
+        documents = vault.documents.many(hit.document_id for hit in hits)
+        return {documents[hit.document_id].path: hit.score for hit in hits}
 
 
 class TestFaults:

@@ -16,8 +16,9 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing import embed
 from clawmem.app.services.indexing.embed import EmbedPending, EmbedReport
 from clawmem.app.services.indexing.update import Folder, PassReport, UpdateCollection
+from clawmem.ports.embeddings import EmbeddingCounts
 from clawmem.ports.errors import EmbeddingError, ModelMismatch, ModelUnavailable
-from clawmem.ports.records import NEVER_EMBEDDED, EmbeddingCounts, EmbedState, Vector, embedding_text
+from clawmem.ports.records import NEVER_EMBEDDED, EmbedState, Vector, embedding_text
 
 HOUR_NS = 3_600_000_000_000
 STORIES = {f"{n}.md": f"# Story {n}\n\nOnce, in town number {n}, a clock stood still.\n" for n in range(7)}

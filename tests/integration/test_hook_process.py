@@ -102,9 +102,9 @@ def test_what_a_hook_prints_is_not_its_answer(environ: dict[str, str], home: Pat
 import os, sys
 from clawmem.app.hooks import pretool_inject, runner
 from clawmem.app.hooks.protocol import HookOutput
-def run(event, offer):
+def run(event, here):
     print("noise"); os.write(1, b"more noise")
-    offer(HookOutput("so far"))
+    here.offer(HookOutput("so far"))
     {}
 pretool_inject.run = run
 runner.run_process(["pretool-inject"])

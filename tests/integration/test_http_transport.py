@@ -22,6 +22,7 @@ from clawmem.adapters.http.pace import SAFETY, Pace
 from clawmem.adapters.http.patience import BATCH, QUESTION, Patience, asked_wait_s
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.ports.errors import (
+    ConfigError,
     ModelRefused,
     ModelUnavailable,
 )
@@ -67,6 +68,9 @@ class TestAskingAgain:
         [
             ({"Retry-After": "7"}, 7),
             ({"Retry-After": "0.25"}, 0.25),
+            ({"Retry-After": "0"}, 0),
+            ({"Retry-After": "soon"}, 1),
+            ({}, 1),
             ({"retry-after-ms": "1500", "Retry-After": "9"}, 1.5),
             (
                 {
@@ -76,11 +80,12 @@ class TestAskingAgain:
                 },
                 12,
             ),
+            ({"Retry-After": "Mon, 13 Nov 2023 22:13:20 GMT"}, 0),
         ],
-        ids=["seconds", "part of a second", "milliseconds", "date"],
+        ids=["seconds", "part of a second", "none", "nonsense", "silence", "milliseconds", "date", "past"],
     )
     def test_the_server_says_when(self, models: Models, headers: dict[str, str], wait_s: float) -> None:
-        """A 429 is asked again when it says."""
+        """A 429 is asked again when it says; after a second when it says nothing that can be read."""
         server = models.serve(_failing(1, Said(b"", 429, headers)))
 
         assert models.transport(server.url).post("/v1/x", {}, timeout_s=60) == {"ok": True}
@@ -171,6 +176,14 @@ class TestAskingAgain:
             models.transport(server.url, api_key=KEY).post("/v1/x", {}, timeout_s=5)
         assert KEY not in str(caught.value)
         assert "Incorrect API key" in str(caught.value)
+
+    def test_a_proxy_that_cannot_be_meant(self, models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The variables are named, not what stands in them."""
+        monkeypatch.setenv("ALL_PROXY", f"gopher://me:{KEY}@localhost")
+
+        with pytest.raises(ConfigError, match="Correct HTTP_PROXY") as caught:
+            models.transport("http://models.invalid").get("/v1/models", timeout_s=5)
+        assert KEY not in str(caught.value)
 
 
 class TestCoolDown:

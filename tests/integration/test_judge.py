@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,14 +15,26 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.update import Folder, UpdateCollection
 from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.retrieval.pipelines.intent_search import intent_search
+from clawmem.app.services.retrieval.pipelines.memory_retrieve import Ask, MemoryRetrieve
 from clawmem.app.services.retrieval.pipelines.query import query
+from clawmem.app.services.retrieval.pipelines.query_plan import query_plan
 from clawmem.app.services.retrieval.pipelines.search import search
+from clawmem.app.services.retrieval.pipelines.vsearch import vsearch
 from clawmem.app.services.retrieval.request import Unit, read_request
 from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
+from clawmem.domain.retrieval.routing import Route
 from clawmem.ports.errors import InvalidInput
 
 BOAT = Path(__file__).parents[1] / "data" / "ownervault" / "boat"
 KNOWN = "Where is the mooring on the Zuidlaardermeer?"
+WAYS: dict[str, Callable[[SqliteVault], Ask]] = {
+    "search": search,
+    "vsearch": lambda vault: vsearch(vault, StaticEmbedder()),
+    "query": lambda vault: query(vault, StaticEmbedder()),
+    "intent_search": lambda vault: intent_search(vault, StaticEmbedder()),
+    "query_plan": lambda vault: query_plan(vault, StaticEmbedder()),
+}
 UNKNOWN = ("who painted the Isenheim altarpiece", "flurb the wenkish grobbles until they snood")
 
 
@@ -37,8 +49,7 @@ def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteVault]:
 
 
 def ask(vault: SqliteVault, question: str, *, verb: str = "query", floor: float = 0.0) -> Answer:
-    pipeline = search(vault) if verb == "search" else query(vault, StaticEmbedder())
-    return pipeline(read_request(question, now_ms=START_MS, floor=floor))
+    return WAYS[verb](vault)(read_request(question, now_ms=START_MS, floor=floor))
 
 
 @pytest.mark.parametrize("verb", ["search", "query"])
@@ -91,6 +102,41 @@ def test_lines_are_judged_too(vault: SqliteVault) -> None:
     request = read_request(KNOWN, now_ms=START_MS, unit=Unit.LINE)
 
     assert all(one.confidence is not None for one in query(vault, StaticEmbedder())(request).results)
+
+
+def test_a_plan_is_as_likely_as_its_likeliest_part(vault: SqliteVault) -> None:
+    """Half a question that is answered is an answer; silence is for one of which no part is."""
+    half, none = f"{UNKNOWN[0]} and also {KNOWN}", f"{UNKNOWN[0]} and also {UNKNOWN[1]}"
+
+    known, unknown = (ask(vault, text, verb="query_plan", floor=DEFAULT_FLOOR) for text in (half, none))
+
+    assert known.results and known.answered == pytest.approx(ask(vault, KNOWN).answered)
+    assert unknown.results == ()
+    assert unknown.answered is not None and unknown.answered < DEFAULT_FLOOR
+    assert all(one.confidence is None for one in known.results)
+
+
+def test_by_meaning_alone_nothing_is_judged(vault: SqliteVault) -> None:
+    """A floor that would not be kept is refused, with the way out; without one there is no confidence."""
+    with pytest.raises(InvalidInput, match="Ask with query"):
+        ask(vault, KNOWN, verb="vsearch", floor=DEFAULT_FLOOR)
+
+    found = ask(vault, KNOWN, verb="vsearch")
+    assert found.results and found.answered is None
+    assert all(one.confidence is None for one in found.results)
+
+
+@pytest.mark.parametrize("mode", [Route.SEMANTIC, Route.HYBRID, Route.CAUSAL, Route.COMPLEX, Route.KEYWORD])
+def test_one_way_in_keeps_to_the_floor(vault: SqliteVault, mode: Route) -> None:
+    """Whichever way a question takes, it says how likely it is answered, and is silent below the floor."""
+    retrieve = MemoryRetrieve(vault, {name: lambda make=make: make(vault) for name, make in WAYS.items()})
+
+    def found(question: str) -> Answer:
+        return retrieve(read_request(question, now_ms=START_MS, floor=DEFAULT_FLOOR), mode)
+
+    known, unknown = found(KNOWN), found(UNKNOWN[0])
+    assert known.results and (known.answered or 0) >= DEFAULT_FLOOR
+    assert unknown.results == () and (unknown.answered or 0) < DEFAULT_FLOOR
 
 
 @pytest.mark.parametrize("floor", [-0.1, 1.1])

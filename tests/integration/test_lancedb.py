@@ -6,7 +6,6 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -65,7 +64,7 @@ class TestOpening:
     def test_nothing_there_to_be_read(self, place: IndexPlace) -> None:
         """Opened for reading, an index that is not there is refused, and not made."""
         with pytest.raises(IndexDamaged, match="nothing is there"):
-            LanceLexicalIndex(replace(place, read_only=True))
+            LanceLexicalIndex(place._replace(read_only=True))
 
         assert not Path(place.folder).exists()
 
@@ -74,12 +73,12 @@ class TestOpening:
         Path(place.folder).mkdir()
 
         with pytest.raises(IndexDamaged):
-            LanceVectorIndex(replace(place, read_only=True))
+            LanceVectorIndex(place._replace(read_only=True))
 
     def test_reading_only(self, place: IndexPlace, lexical: LanceLexicalIndex) -> None:
         """Opened for reading it answers, and refuses every change."""
         lexical.put([entry(1, "budget")])
-        reader = LanceLexicalIndex(replace(place, read_only=True))
+        reader = LanceLexicalIndex(place._replace(read_only=True))
 
         assert [hit.key.document_id for hit in reader.search(any_of("budget"), Grain.PASSAGE, 5)] == [1]
         for change in (
@@ -336,13 +335,13 @@ class TestUpkeep:
         index = kind(place)
 
         for number in range(100):
-            with index.committing(replace(HERE, seq=number)):
+            with index.committing(HERE._replace(seq=number)):
                 put_one(index, number)
 
         folder = next(Path(place.folder).glob("*.lance"))
         assert index._table.stats()["fragment_stats"]["num_fragments"] <= derived_index.MOST_FRAGMENTS + 1
         assert len(list((folder / "_versions").glob("*.manifest"))) < 5 * derived_index.MOST_FRAGMENTS
-        assert index.marker() == replace(HERE, seq=99)
+        assert index.marker() == HERE._replace(seq=99)
         assert index.faults() == []
 
     def test_many_removals_in_one_block(self, lexical: LanceLexicalIndex) -> None:

@@ -238,7 +238,7 @@ class TestEngine:
         def work(llama: Llama, given_up: GivenUp) -> None:
             llama.handle_chat_completions(ENDLESS, lambda piece: bool(pieces.append(piece)) or given_up())
 
-        with pytest.raises(ModelUnavailable, match=r"not done in 0\.05 s"):
+        with pytest.raises(ModelUnavailable, match=r"not done in 0\.05 s\. Do without such models"):
             generator.engine.ask(work, timeout_s=0.05)
         generator.generate("Next.", timeout_s=30, max_tokens=1)
 
@@ -288,7 +288,7 @@ class TestEngine:
         """After a refusal the model answers as before."""
         before = generator.generate("Bees?", timeout_s=30, max_tokens=5)
 
-        with pytest.raises(InputTooLong):
+        with pytest.raises(InputTooLong, match="Give it less text"):
             generator.generate(SENTENCE * 2000, timeout_s=30, max_tokens=5)
 
         assert generator.generate("Bees?", timeout_s=30, max_tokens=5) == before

@@ -232,7 +232,12 @@ class TestMigrate:
 
 class TestInterrupted:
     @pytest.mark.parametrize(
-        ("start", "target"), [("sqlite", "tantivy"), ("sqlite", "lancedb"), ("tantivy", "sqlite")]
+        ("start", "target"),
+        [
+            ("sqlite", "tantivy"),
+            pytest.param("sqlite", "lancedb", marks=pytest.mark.slow),
+            ("tantivy", "sqlite"),
+        ],
     )
     def test_it_goes_on_where_it_was(self, station: Station, start: str, target: str) -> None:
         """What was built stays, the old index answers meanwhile, and the second time only the rest is read."""
@@ -288,8 +293,8 @@ class TestRebuild:
         [
             ("sqlite", "all"),
             ("tantivy", "lexical"),
-            ("tantivy", "vectors"),
-            ("lancedb", "lexical"),
+            pytest.param("tantivy", "vectors", marks=pytest.mark.slow),
+            pytest.param("lancedb", "lexical", marks=pytest.mark.slow),
             ("lancedb", "vectors"),
         ],
     )

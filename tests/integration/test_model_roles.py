@@ -23,7 +23,7 @@ from clawmem.adapters.memory.model_failures import MemoryModelFailures
 from clawmem.adapters.memory.reranker import OverlapReranker
 from clawmem.app.cli.model_roles import ago, failure_line
 from clawmem.app.container import build_container
-from clawmem.app.models import LocalModels, Surroundings, address_of, chosen
+from clawmem.app.models import LocalModels, Surroundings, chosen
 from clawmem.app.opened import open_services
 from clawmem.app.services.models.roles import Roles
 from clawmem.app.services.models.selection import NONE, Option, Provider, first_of
@@ -184,11 +184,6 @@ class TestSelection:
             f"{published.name!r} is not there. Run: clawmem models add {published.name}",
         )
         assert "is not there" not in present.how.passed_over[0]
-
-    def test_an_address_is_shown_without_its_password(self) -> None:
-        """What stands before the @ of an address is for the server alone."""
-        assert address_of({"url": "http://me:secret@[::1]:8088/v1"}) == "http://[::1]:8088/v1"
-        assert address_of({"url": " http://[::1 "}) == "http://[::1"  # no address at all
 
     def test_what_cannot_be_meant_is_told(self) -> None:
         """A role whose settings cannot be honoured is nobody's, with the error for a reason; the others stand."""

@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
@@ -306,7 +305,7 @@ class TestExpansion:
         assert (work.variants, server.questions()) == ((), [])
         assert trace.stages[0].notes and trace.degraded == {}
 
-        run(expanding(vault, generator, **strong), vault, replace(asked, intent="plant"))
+        run(expanding(vault, generator, **strong), vault, asked._replace(intent="plant"))
         run(expanding(vault, generator, **strong | {"strong_score": 0.99}), vault, asked)
         assert len(server.questions()) == 2
 

@@ -323,7 +323,7 @@ def vector_agreement(judged: Judged, index: VectorIndex) -> float:
 
 
 class TestFigures:
-    @pytest.mark.parametrize("mode", ["search", "query"])
+    @pytest.mark.parametrize("mode", [pytest.param("search", marks=pytest.mark.slow), "query"])
     def test_of_the_services(self, judged: Judged, mode: str) -> None:
         """What is measured through the pipelines is the same for every backend, as far as anybody would notice."""
         has_turns = (judged.folder / "turns.tsv").exists()

@@ -22,6 +22,7 @@ from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.pipelines.query_plan import PlanAnswer, QueryPlan, query_plan
 from clawmem.app.services.retrieval.plans import NO_USE, ByModel, Plan, Planner, by_rules, planner
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
+from clawmem.app.services.retrieval.stages.unchanged import unchanged
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Work
 from clawmem.domain.retrieval.decomposition import SCHEMA
@@ -169,7 +170,8 @@ def fixed_plan(
     vault: SqliteVault, act: Callable[[str], tuple[int, ...]], *given: tuple[ClauseKind, str, int]
 ) -> QueryPlan:
     pipeline = Fixed(vault, act)
-    return QueryPlan(vault, AskClauses(dict.fromkeys(ClauseKind, pipeline), SHORT_S), planned(*given))
+    clauses = AskClauses(dict.fromkeys(ClauseKind, pipeline), SHORT_S)
+    return QueryPlan(vault, clauses, unchanged, planned(*given))
 
 
 TWO = ((ClauseKind.LEXICAL, "good", 1), (ClauseKind.VECTOR, "bad", 2))

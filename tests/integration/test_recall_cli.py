@@ -106,7 +106,7 @@ def test_plan_shows_the_plan_and_the_answers(remembered: Invoke) -> None:
     assert shown.output.startswith("priority")
     assert "notes/people/haruka.md" in shown.output
     assert "redis.md" in shown.output
-    assert found.keys() == {"plan", "results"}
+    assert found.keys() == {"plan", "query", "answered", "results"}
 
 
 def test_similar_documents(remembered: Invoke) -> None:
@@ -166,6 +166,33 @@ def test_sessions_for_programs_are_whole(worked: Invoke) -> None:
     assert answer(worked("log", "--last", "1", "--json")) == found[:1]
 
 
+@pytest.mark.parametrize("verb", ["search", "vsearch", "query", "intent-search", "retrieve", "plan"])
+def test_every_way_of_asking_is_as_of_a_day(remembered: Invoke, verb: str) -> None:
+    """What was written later is not there, and programs are told how likely it is that anything answers."""
+    asked = (verb, "where are sessions kept", "--as-of", "2026-03-01", "--json", "--explain")
+
+    found = answer(remembered(*asked))
+
+    assert "2026-06-09-postgres.md" not in str(found["results"])
+    assert "2026-02-11-redis.md" in str(found["results"])
+    assert (found["answered"] is None) == (verb == "vsearch")
+    kept = answer(remembered("why", found["receipt"], "--json"))
+    assert kept["answered"] == found["answered"]
+    assert kept["asked"]["as_of"] == "2026-03-02T00:00:00.000Z"
+
+
+def test_other_verbs_as_of_a_day(worked: Invoke) -> None:
+    """Sessions, what was changed around a document, and what is near to it; what is no day is refused."""
+    listed = answer(worked("sessions", "--as-of", "2026-03-01", "--json"))
+    near = answer(worked("similar", "2026-02-11-redis.md", "--as-of", "2026-03-01", "--json"))
+
+    assert [session["id"] for session in listed] == [ENDED.id]
+    assert "2026-06-09-postgres.md" not in str(near["results"])
+    assert "changed later" in worked("timeline", "haruka.md", "--as-of", "2026-03-01").stderr
+    assert worked("timeline", "haruka.md", "--as-of", "2999-01-01").exit_code == 0
+    assert worked("sessions", "--as-of", "soon").exit_code == 2
+
+
 def test_no_sessions_yet(remembered: Invoke) -> None:
     """Nothing is wrong, and it is said."""
     assert remembered("sessions").output == "No sessions are written down yet.\n"
@@ -184,6 +211,8 @@ def test_no_sessions_yet(remembered: Invoke) -> None:
         (("timeline", "nope.md"), 3, "nope.md"),
         (("timeline", "haruka.md", "--before", "21"), 2, "1 to 20"),
         (("sessions", "-n", "0"), 2, "1 or more"),
+        (("vsearch", "x", "--floor", "0.5"), 2, "Ask with query"),
+        (("retrieve", "x", "--floor", "1.5"), 2, "choose 0 to 1"),
     ],
 )
 def test_bad_input_is_refused(remembered: Invoke, args: tuple[str, ...], code: int, said: str) -> None:

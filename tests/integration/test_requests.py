@@ -45,7 +45,7 @@ SYNTAX = [
 
 def answers(done: Result) -> list[dict[str, Any]]:
     assert done.exit_code == 0, done.output
-    found: list[dict[str, Any]] = json.loads(done.stdout)
+    found: list[dict[str, Any]] = json.loads(done.stdout)["results"]
     return found
 
 

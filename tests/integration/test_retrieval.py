@@ -526,7 +526,9 @@ class TestRanking:
         candidates = work.candidates
 
         assert len(candidates) == 20
-        assert [c.score for c in candidates] == [published(signals_of(c, START_MS)) for c in candidates]
+        assert [c.score for c in candidates] == [
+            published(signals_of(c.relevance, c.document, START_MS)) for c in candidates
+        ]
         assert candidates == tuple(sorted(candidates, key=lambda c: (-c.score, c.best)))
         assert candidates[0].document_id == notes.id("8.md")
         assert all(c.terms == {} for c in candidates)
@@ -539,7 +541,10 @@ class TestRanking:
         )
         work, trace = search(notes.vault).rank(request)
 
-        expected = [published(signals_of(c, START_MS), recency_intent=True) for c in work.candidates]
+        expected = [
+            published(signals_of(c.relevance, c.document, START_MS), recency_intent=True)
+            for c in work.candidates
+        ]
 
         assert [c.score for c in work.candidates] == expected
         assert trace.stages[4].notes == ["the question asks for what is recent"]

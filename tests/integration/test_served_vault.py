@@ -501,7 +501,9 @@ class TestThreads:
         assert {(text, first) for text, _, first in answers} == set(ASKED.items())
         assert {backend for _, backend, _ in answers} == {"sqlite", "tantivy"}
         assert shelf.vault.backend == "sqlite"
-        assert (shelf.folders(), list(shelf.vault.outbox.indexes())) == ([], [])
+        assert list(shelf.vault.outbox.indexes()) == []
+        shelf.vault.generations.tidy()  # a question may have opened one that had just been deleted
+        assert shelf.folders() == []
         assert shelf.verify() == []
 
     @staticmethod

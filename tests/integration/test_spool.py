@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -166,6 +167,22 @@ def test_a_file_that_is_no_job_is_put_away(
 
     assert len(done) == len(failures) == 1
     assert spool.waiting() == 0
+
+
+def test_a_half_written_job_is_put_away(
+    spool: Spool, vault: SqliteVault, clock: ManualClock, tmp_path: Path
+) -> None:
+    """Nobody finishes the draft of a process that was killed; one that is still being written stays."""
+    spool.put(Job("feedback-loop", EVENT))
+    folder = state_folder(tmp_path / "vault.sqlite") / "spool"
+    old, young = folder / ".x.job.1.ab", folder / ".x.job.2.cd"
+    for draft in (old, young):
+        draft.write_text("{")
+    os.utime(old, (1, 1))
+
+    assert draining(spool, vault, clock)(lambda job: None) == []
+
+    assert [*folder.iterdir()] == [young]
 
 
 def test_nothing_that_was_said_lies_in_the_spool(spool: Spool, tmp_path: Path) -> None:

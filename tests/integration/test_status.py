@@ -14,7 +14,7 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.update import Folder, UpdateCollection
 from clawmem.app.services.maintenance.status import Status
-from clawmem.ports.records import EmbeddingCounts
+from clawmem.ports.embeddings import EmbeddingCounts
 
 DAY_MS = 86_400_000
 

@@ -40,8 +40,9 @@ from clawmem.app.services.retrieval.pipelines.query import query
 from clawmem.app.services.retrieval.pipelines.vsearch import vsearch
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.ports.embedder import Embedder
+from clawmem.ports.embeddings import EmbeddingCounts
 from clawmem.ports.errors import EmbeddingError, IndexDamaged, ModelMismatch, ModelUnavailable
-from clawmem.ports.records import EmbeddingCounts, IndexState, Role, Vector
+from clawmem.ports.records import IndexState, Role, Vector
 
 Invoke = Callable[..., Result]
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import apsw
 import pytest
+from hook_process import ask as ask_hook
 from typer.testing import Result
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
@@ -123,11 +124,11 @@ def test_an_explanation_can_be_read(many: Invoke) -> None:
 
 
 def test_a_plain_answer_is_as_short_as_ever(many: Invoke) -> None:
-    """Without --explain nothing is said of receipts, and JSON stays a list."""
+    """Without --explain nothing is said of receipts."""
     shown = many("search", "redis")
 
     assert "receipt" not in shown.output
-    assert isinstance(said(many, "search", "redis"), list)
+    assert said(many, "search", "redis").keys() == {"query", "answered", "results"}
 
 
 # -- what is kept -----------------------------------------------------------------------------------------
@@ -163,9 +164,12 @@ def test_the_receipt_says_what_explain_said(many: Invoke) -> None:
             "legs": result["ranks"],
             "parts": result["legs"],
             "terms": result["terms"],
+            "confidence": result["confidence"],
         }
         for item, result in zip(kept["items"], found["results"], strict=True)
     ]
+    assert kept["answered"] == found["answered"] > 0
+    assert all(item["confidence"] > 0 for item in kept["items"])
     assert kept["stages"] == found["trace"]["stages"]
     assert kept["hits"] == found["trace"]["hits"]
     assert (kept["verb"], kept["question"]) == ("query", "redis sessions")
@@ -258,6 +262,53 @@ def test_a_replay_asks_with_the_same_parameters(many: Invoke) -> None:
 
     assert len(now["items"]) == 2
     assert now["asked"] == said(many, "why", "1")["asked"]
+
+
+def test_an_answer_that_falls_silent(remembered: Invoke, notes: Path) -> None:
+    """When nothing answers any more under the floor of then, that is told before the answers, and the other way round."""
+    asked = ("query", "who designs ticket machines", "--floor", "0.5")
+    remembered(*asked)
+    note = notes / "people/haruka.md"
+    text = note.read_text("utf-8")
+    note.write_text("# Haruka Mori\n\nCounts seconds.\n", "utf-8")
+    remembered("update", "--embed")
+    remembered(*asked)
+
+    assert said(remembered, "why", 1, "--replay")["replay"]["voice"] == "answered then, silent now"
+    assert fates(remembered)["haruka.md"] == ("gone", "changed since")
+    shown = remembered("why", "1", "--replay").stdout
+    assert "likely that anything found here answers" in shown
+    assert "answered then, silent now: " in shown
+
+    note.write_text(text, "utf-8")
+    remembered("update", "--embed")
+    assert said(remembered, "why", 2, "--replay")["replay"]["voice"] == "silent then, answered now"
+    assert said(remembered, "why", 1, "--replay")["replay"]["voice"] is None
+
+
+def test_a_receipt_of_a_hook(
+    remembered: Invoke, run: Run, environ: dict[str, str], home: Path, notes: Path
+) -> None:
+    """What a prompt was given can be shown and asked again, by the profile of then, and nothing is written down."""
+    prompt = "Where do login sessions live, and for how many days?"
+    given = ask_hook(environ, home, "context-surfacing", {"session_id": "s1", "prompt": prompt})
+    assert "Redis for 14 days" in given.context
+
+    [listed] = said(remembered, "why")
+    kept, shown = said(remembered, "why", listed["id"]), run("why", listed["id"], "--replay").stdout
+    assert (kept["verb"], kept["question"]) == ("context-surfacing", prompt)
+    assert kept["items"][0]["file"] == "notes/decisions/2026-02-11-redis.md"
+    assert kept["items"][0]["confidence"] > 0.2
+    assert "profile balanced" in shown and "% likely" in shown
+    again = shown.partition("Asked again of the vault as it is now:")[2]
+    assert "same" in again and "gone" not in again and "new" not in again
+
+    (notes / "decisions/2026-02-11-redis.md").unlink()
+    remembered("update", "--embed")
+    replayed = json.loads(run("why", listed["id"], "--replay", "--json").stdout)["replay"]
+    [redis] = [one for one in replayed["changes"] if one["file"].endswith("redis.md")]
+    assert (redis["fate"], redis["reason"]) == ("gone", "its file is gone")
+    assert len(said(remembered, "why")) == 1
 
 
 def test_a_leg_that_was_missing(invoke: Invoke, notes: Path) -> None:

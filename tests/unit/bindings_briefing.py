@@ -5,10 +5,42 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from clawmem.domain.briefing.current import current_rank, is_current, is_stale
+from clawmem.contracts.samples import document
+from clawmem.domain.briefing.current import DAY_MS, current_rank, is_current, is_stale
 from clawmem.domain.briefing.packing import packed
+from clawmem.domain.briefing.profile import bullets, distinct
+from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.lifecycle.policy import is_due, read_policy
+from clawmem.ports.errors import ConfigError
+from clawmem.ports.records import InactiveReason
+
+NOW_MS = 1_700_000_000_000
+
+
+def _archivable(given: dict[str, Any]) -> Any:
+    try:
+        policy = read_policy(given["policy"])
+    except ConfigError:
+        return {"error": True}
+    found = document(
+        collection=given["collection"],
+        content_type=given["content_type"],
+        modified_at=_ago(given["changed_days_ago"]),
+        last_accessed_at=_ago(given["accessed_days_ago"]) if "accessed_days_ago" in given else None,
+        pinned=given.get("pinned", False),
+        snoozed_until=_ago(-given["snoozed_for_days"]) if "snoozed_for_days" in given else None,
+        inactive=InactiveReason(given["inactive"]) if "inactive" in given else None,
+    )
+    return policy is not None and is_due(found, policy, NOW_MS)
+
+
+def _ago(days: float) -> str:
+    return iso_utc(NOW_MS - int(days * DAY_MS))
+
 
 BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "archivable": _archivable,
+    "profile_facts": lambda given: distinct(bullets(given["body"])),
     "current_rank": lambda given: current_rank(**given),
     "is_current": lambda given: is_current(**given),
     "is_stale": lambda given: is_stale(**given),

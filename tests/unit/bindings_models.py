@@ -8,7 +8,7 @@ from typing import Any
 from clawmem.domain.retrieval.blending import blend, published_blend
 from clawmem.domain.retrieval.chunk_choice import choose_chunk, intent_terms
 from clawmem.domain.retrieval.expansion import is_strong_signal, read_expansion
-from clawmem.domain.retrieval.feedback import feedback_terms
+from clawmem.domain.retrieval.sketches import agreement, nearest_words, read_rows
 
 Answer = Callable[[dict[str, Any]], Any]
 
@@ -42,9 +42,12 @@ def _run(run: int | list[Any]) -> str:
     return str(text) * times
 
 
-def _feedback(given: dict[str, Any]) -> list[list[Any]]:
-    answers = [(text, score) for text, score in given.pop("answers")]
-    return [list(pair) for pair in feedback_terms(answers=answers, **given)]
+def _sketched(question: str, line: str, dimensions: int) -> list[Any] | None:
+    """How near a line comes to each word of a question and to the whole, both sketches in hex."""
+    asked, written = (read_rows(bytes.fromhex(sketch), dimensions) for sketch in (question, line))
+    if asked is None or written is None:
+        return None
+    return [list(nearest_words(asked, written)), agreement(asked.whole, written.whole, dimensions)]
 
 
 BINDINGS: dict[str, Answer] = {
@@ -54,5 +57,5 @@ BINDINGS: dict[str, Answer] = {
     "intent_terms": lambda given: list(intent_terms(**given)),
     "blend": _refusable(lambda given: blend(**given)),
     "published_blend": lambda given: published_blend(**given),
-    "feedback": _refusable(lambda given: _feedback(dict(given))),
+    "sketches": _refusable(lambda given: _sketched(**given)),
 }

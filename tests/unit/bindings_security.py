@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from clawmem.domain.security.escaping import clean, escape, escape_attribute
+from clawmem.domain.security.folders import restriction_of
 from clawmem.domain.security.promptguard import inspect
 from clawmem.domain.security.redaction import redact
 
@@ -32,10 +33,16 @@ def _redact(given: dict[str, Any]) -> dict[str, Any]:
     return {"text": redacted.text, "findings": [list(finding) for finding in redacted.findings]}
 
 
+def _restricted(given: dict[str, Any]) -> str | None:
+    found = restriction_of(given["folder"], given["home"])
+    return found.name.lower() if found else None
+
+
 _SHAPES = {"clean": clean, "content": escape, "attribute": escape_attribute}
 
 BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "promptguard": _inspect,
     "escape": _escape,
     "redaction": _redact,
+    "restricted_folder": _restricted,
 }

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from clawmem.domain.surfacing import packing
+from clawmem.domain.retrieval.expansion import Variant, VariantKind
+from clawmem.domain.surfacing import deepening, packing
 from clawmem.domain.surfacing.activation import activation
+from clawmem.domain.surfacing.age import age_label
 from clawmem.domain.surfacing.block import Entry, block, entry_text
 from clawmem.domain.surfacing.facts import seeds_of
 from clawmem.domain.surfacing.focus import focus_factor, is_on_topic, read_topic, topic_tokens
@@ -71,6 +73,19 @@ def _pack(given: dict[str, Any]) -> int:
     return packing.pack(len(texts), lambda n: packing.SEPARATOR.join(texts[:n]), given["budget"])
 
 
+def _deepening(profile: str, elapsed_s: float, results: int) -> dict[str, Any]:
+    allowed = profile_named(profile)
+    return {
+        "ask": deepening.may_ask(allowed, elapsed_s, results),
+        "read": deepening.may_read(allowed, elapsed_s, results),
+        "left_s": deepening.seconds_left(allowed, elapsed_s),
+    }
+
+
+def _variants(given: dict[str, Any]) -> list[str]:
+    return deepening.asked_for([Variant(VariantKind(kind), text) for kind, text in given["variants"]])
+
+
 BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "surfacing_gate": _gate,
     "surfacing_threshold": lambda given: _threshold(dict(given)),
@@ -89,6 +104,9 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "fact_seeds": _seeds,
     "surfacing_block": lambda given: block(**given),
     "surfacing_entry": lambda given: entry_text(Entry(**given)),
+    "surfacing_age": lambda given: age_label(**given),
+    "surfacing_deepening": lambda given: _deepening(**given),
+    "surfacing_variants": _variants,
     "pack_lines": lambda given: packing.pack_lines(**given),
     "surfacing_pack": _pack,
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from clawmem.domain.documents.fragments import fragment
@@ -21,7 +20,7 @@ def _fragments(given: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _fragment(part: Fragment, body: str) -> dict[str, Any]:
     """All but the number, which is the place in the list, and a text that is the body between the offsets."""
-    shown = {**asdict(part), "kind": part.kind.value}
+    shown = {**part._asdict(), "kind": part.kind.value}
     del shown["seq"]
     if part.text == body[part.start : part.end]:
         del shown["text"]

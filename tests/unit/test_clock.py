@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -42,3 +43,14 @@ def test_a_process_that_ended_is_gone() -> None:
     assert not is_gone(f"{host}:{pid}:abc")
     assert not is_gone(f"elsewhere:{ended.pid}:abc")
     assert not any(map(is_gone, ("", "a", "a:b:c", f"{host}:x:abc")))
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="only where /proc tells")
+def test_a_process_that_nobody_buried_is_gone_too() -> None:
+    """It still has a number, and does nothing any more."""
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    holder = f"{holder_id().partition(':')[0]}:{ended.pid}:abc"
+    os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+
+    assert is_gone(holder)
+    ended.wait()

@@ -12,6 +12,9 @@ import bindings_capture
 import bindings_comparison
 import bindings_documents
 import bindings_graph
+import bindings_knowledge
+import bindings_lifecycle
+import bindings_maintenance
 import bindings_models
 import bindings_planning
 import bindings_recall
@@ -32,6 +35,9 @@ TABLES = (
     bindings_capture.BINDINGS,
     bindings_documents.BINDINGS,
     bindings_graph.BINDINGS,
+    bindings_knowledge.BINDINGS,
+    bindings_lifecycle.BINDINGS,
+    bindings_maintenance.BINDINGS,
     bindings_models.BINDINGS,
     bindings_planning.BINDINGS,
     bindings_recall.BINDINGS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,9 +11,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from clawmem.adapters.models.minilm.sketch import sketch_of
 from clawmem.adapters.models.minilm.store import MODEL, TOKENIZER, read_manifest, unusable
 from clawmem.ports.errors import ExtraMissing
 from clawmem.ports.records import Vector
+from clawmem.ports.sketches import Sketch, Sketcher
 
 if TYPE_CHECKING:
     import numpy as np
@@ -86,6 +88,17 @@ class MiniLmEmbedder:
     def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
         """The vectors of *texts* and of their tokens, in their order, by one run each."""
         return self._each(self._with_tokens, self._encodings(texts))
+
+    @property
+    def sketcher(self) -> Sketcher:
+        """Itself: what tells its embedder that it has vectors for words too."""
+        return self
+
+    def sketch(self, texts: Sequence[str], without: Collection[str] = ()) -> list[Sketch]:
+        return [
+            sketch_of(text, vectors, without)
+            for text, vectors in zip(texts, self.token_vectors(texts), strict=True)
+        ]
 
     def _each(self, run: Callable[[Encoding], Made], encodings: Sequence[Encoding]) -> list[Made]:
         with ThreadPoolExecutor(_THREADS) as threads:

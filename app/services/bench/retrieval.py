@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from time import perf_counter
 
 from clawmem.app.services.bench.collection import JudgedCollection, JudgedQuery
@@ -107,7 +107,7 @@ class BenchRetrieval:
         self, request: RetrievalRequest, scoped: bool, report: BenchReport
     ) -> list[tuple[str, float]]:
         began = perf_counter()
-        self._pipeline(replace(request, limit=10))
+        self._pipeline(request._replace(limit=10))
         report.query_ms.append((perf_counter() - began) * 1000)
         work, _ = self._pipeline.rank(request)
         return [(_item(candidate, scoped), candidate.score) for candidate in work.candidates]

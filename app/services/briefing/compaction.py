@@ -10,6 +10,7 @@ from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.domain.briefing.current import DAY_MS, RECENT_DAYS
 from clawmem.domain.briefing.packing import block, section
+from clawmem.domain.capture.notes import COLLECTION, OBSERVATIONS
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError
@@ -42,12 +43,13 @@ class AfterCompaction:
         self._clock = clock
         self._safe = safe
 
-    def __call__(self, state: str) -> str:
+    def __call__(self, state: str, summary: str = "") -> str:
         """
         The block ``<vault-postcompact>`` within 1200 tokens; empty when there is nothing to say.
 
         Args:
             state: What was saved before the compaction, Markdown; may be empty.
+            summary: What the client made of the conversation, where it says; asked for when no request was saved.
         """
         recent = self._recent()
         return block(
@@ -61,7 +63,7 @@ class AfterCompaction:
                 self._of_type(
                     "antipattern", "## What went wrong before", recent, MOST_LESSONS, LESSON_TOKENS
                 ),
-                section("## From the vault", self._context(state), CONTEXT_TOKENS),
+                section("## From the vault", self._context(last_request(state) or summary), CONTEXT_TOKENS),
             ],
             TOKENS,
         )
@@ -75,11 +77,11 @@ class AfterCompaction:
         self, content_type: str, heading: str, recent: Sequence[Document], most: int, budget: int
     ) -> str:
         chosen = [document for document in recent if document.content_type == content_type][:most]
-        lines = [line for document in chosen for line in self._lines(self._body(document))]
+        lines = [line for document in chosen for line in self._told(document)]
         return section(heading, lines, budget)
 
-    def _context(self, state: str) -> list[str]:
-        request = last_request(state)[:READ_OF_REQUEST]
+    def _context(self, request: str) -> list[str]:
+        request = request[:READ_OF_REQUEST]
         if not request:
             return []
         try:
@@ -92,6 +94,12 @@ class AfterCompaction:
     def _one_line(self, document: Document) -> str:
         beginning = " ".join(self._body(document).split())[:SNIPPET]
         return self._safe(f"{document.title} ({document.display_path}): {beginning}")
+
+    def _told(self, document: Document) -> list[str]:
+        """A note that quotes one sentence is that sentence; any other is read from its beginning."""
+        if document.path.startswith(f"{OBSERVATIONS}/") and document.collection == COLLECTION:
+            return [f"- {self._safe(document.title)} ({document.modified_at[:10]})"]
+        return self._lines(self._body(document))
 
     def _body(self, document: Document) -> str:
         return self._vault.documents.body(document.id) or ""

@@ -34,7 +34,9 @@ def curation_note(report: str | None, now_ms: int, safe: Safe, *, pending: int, 
 def _recommended(report: Mapping[str, Any], now_ms: int) -> Sequence[str]:
     made_ms = parse_iso(str(report.get("timestamp", "")))
     if made_ms is None or now_ms - made_ms > FRESH_DAYS * DAY_MS:
-        return ["The last report on the memory is more than a week old: clawmem curate makes a new one."]
+        return [
+            "The last report on the memory is more than a week old; what it recommends may be done by now."
+        ]
     actions = report.get("actions")
     return [" ".join(str(action).split()) for action in actions] if isinstance(actions, list) else []
 

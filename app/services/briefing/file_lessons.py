@@ -7,7 +7,9 @@ from collections.abc import Callable
 from clawmem.app.services.briefing.session import Safe
 from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
+from clawmem.domain.briefing.naming import file_name, names_file
 from clawmem.domain.briefing.packing import block
+from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.vault import Vault
 
@@ -34,24 +36,25 @@ class FileLessons:
         self._clock = clock
         self._safe = safe
 
-    def __call__(self, file_name: str) -> str:
+    def __call__(self, path: str) -> str:
         """
         The block ``<vault-file-lessons>`` with at most three lines within 200 tokens; empty when there is none.
 
         Args:
-            file_name: The file's name without its folders.
+            path: The file, of any system; its folders tell it from others of its name.
         """
-        asked = read_request(file_name, now_ms=self._clock.now_ms(), limit=LOOKED_AT)
-        found = (self._lesson(result, file_name) for result in self._search(asked).results)
+        name = file_name(path)
+        asked = read_request(name, now_ms=self._clock.now_ms(), limit=LOOKED_AT)
+        found = (self._lesson(result, path) for result in self._search(asked).results)
         lines = [f"- {self._safe(line)}" for line in filter(None, found)][:MOST]
-        return block(TAG, f"Noted about {self._safe(file_name)} before:", ["\n".join(lines)], TOKENS)
+        return block(TAG, f"Noted about {self._safe(name)} before:", ["\n".join(lines)], TOKENS)
 
-    def _lesson(self, result: Result, file_name: str) -> str:
-        """The first line that names the file, with its document's title; empty where none does."""
-        if result.document.content_type not in LESSONS:
+    def _lesson(self, result: Result, path: str) -> str:
+        """The first line that says something of the file, with its document's title; empty where none does."""
+        now = iso_utc(self._clock.now_ms())
+        if result.document.content_type not in LESSONS or result.document.is_snoozed(now):
             return ""
         body = self._vault.documents.body(result.document.id) or ""
-        named = (line.strip() for line in body.splitlines() if file_name.lower() in line.lower())
-        line = next(named, "")
+        line = next((line.strip() for line in body.splitlines() if names_file(line, path)), "")
         day = result.document.modified_at[:10]
         return f"{result.document.title} ({result.document.content_type}, {day}): {line}" if line else ""

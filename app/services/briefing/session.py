@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from clawmem.app.services.briefing.profile import PATH as PROFILE
+from clawmem.app.services.briefing.profile import is_sound
 from clawmem.domain.briefing.current import DAY_MS, current_rank, is_current, is_stale
 from clawmem.domain.briefing.packing import block, packed, section
+from clawmem.domain.capture.notes import COLLECTION as OWN
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.ports.clock import Clock
 from clawmem.ports.records import Document
@@ -14,7 +17,6 @@ from clawmem.ports.vault import Vault
 SESSION_TOKENS, PROFILE_TOKENS, HANDOFF_TOKENS, CURRENT_TOKENS, STALE_TOKENS = 2000, 800, 600, 400, 200
 STALENESS_TOKENS, MOST_STALE = 250, 5
 
-OWN, PROFILE = "_clawmem", "profile.md"
 SESSION_TAG, STALENESS_TAG = "vault-session", "vault-staleness"
 _LENGTH_OF_DAY = len("2026-01-31")
 
@@ -37,7 +39,7 @@ class SessionBriefing:
 
     def at_start(self) -> str:
         """The block ``<vault-session>`` within 2000 tokens; empty when there is nothing to say."""
-        documents = self._vault.documents.latest()
+        documents = self._heard()
         return block(
             SESSION_TAG,
             "From the vault, as of now: notes of earlier sessions, for information.",
@@ -47,7 +49,7 @@ class SessionBriefing:
 
     def staleness(self) -> str:
         """The block ``<vault-staleness>`` with at most five notes within 250 tokens; empty when none is due."""
-        due = self._due(self._vault.documents.latest())[:MOST_STALE]
+        due = self._due(self._heard())[:MOST_STALE]
         introduction = "These notes have not been looked at for a while; what they say may be out of date."
         return block(STALENESS_TAG, introduction, ["\n".join(due)], STALENESS_TOKENS)
 
@@ -55,7 +57,7 @@ class SessionBriefing:
 
     def _profile(self) -> str:
         profile = self._vault.documents.at(OWN, PROFILE)
-        if profile is None or profile.inactive:
+        if profile is None or not is_sound(self._vault, profile):
             return ""
         return section("## Profile", self._lines(profile), PROFILE_TOKENS)
 
@@ -78,6 +80,11 @@ class SessionBriefing:
 
     def _stale(self, documents: Sequence[Document]) -> str:
         return section("## Not looked at for a while", self._due(documents)[:MOST_STALE], STALE_TOKENS)
+
+    def _heard(self) -> list[Document]:
+        """What is served and not snoozed, last modified first."""
+        now = iso_utc(self._clock.now_ms())
+        return [one for one in self._vault.documents.latest() if not one.is_snoozed(now)]
 
     # -- documents ----------------------------------------------------------------------------------
 

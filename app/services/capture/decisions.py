@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from clawmem.app.services.capture.earlier_decisions import Conflict, EarlierDecisions, Judge
-from clawmem.app.services.capture.memories import Action, Memories
+from clawmem.app.services.capture.memories import Action, Memories, Saved
 from clawmem.app.services.capture.session import (
     IsEcho,
     Left,
@@ -18,14 +19,20 @@ from clawmem.app.services.capture.session import (
     Session,
     SessionReader,
 )
-from clawmem.domain.capture import observations
+from clawmem.app.services.capture.statements import Statements
+from clawmem.domain.capture import causes, observations
+from clawmem.domain.capture.antipatterns import antipatterns, with_antipatterns
+from clawmem.domain.capture.causes import Cause
 from clawmem.domain.capture.contradiction import Verdict, verdict
 from clawmem.domain.capture.extraction import findings
 from clawmem.domain.capture.notes import Note, note_of
+from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge.llm_answer import json_answer
 from clawmem.ports.clock import Clock
-from clawmem.ports.errors import ModelError
+from clawmem.ports.errors import ModelError, VaultError
 from clawmem.ports.generator import Generator, JsonSchema
+from clawmem.ports.model_failures import ModelFailure, ModelRole
+from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.transcripts import Transcripts
 from clawmem.ports.vault import Vault
 
@@ -38,7 +45,8 @@ LEAST_S = 1.0  # a model is not asked anything that it could not answer in time
 @dataclass(frozen=True, slots=True)
 class Captured:
     """
-    What one call stored: new documents, those that were seen once more, earlier ones that are relied on less.
+    What one call stored: new documents, those that were seen once more, earlier ones that are relied on less,
+    how many relations of cause and effect, and how many statements about things that were not known.
 
     ``degraded`` says why a model was no help, empty when it was or when there is none.
     """
@@ -46,6 +54,8 @@ class Captured:
     stored: tuple[int, ...] = ()
     merged: tuple[int, ...] = ()
     lowered: tuple[int, ...] = ()
+    causes: int = 0
+    statements: int = 0
     degraded: str = ""
 
 
@@ -78,6 +88,8 @@ class DecisionExtractor:
         self._vault = vault
         self._reader = SessionReader(vault.captures, transcripts, READER)
         self._memories = Memories(vault, clock)
+        self._statements = Statements(vault, clock)
+        self._clock = clock
         self._earlier = EarlierDecisions(vault)
         self._generator = generator
         self._redact = redact
@@ -96,11 +108,12 @@ class DecisionExtractor:
         if news is None:
             return NOTHING
         notes, degraded = self._notes(news)
-        safe = [self._without_secrets(note) for note in notes if not self._is_echo(note.quote)]
+        safe = [self._new_and_safe(note) for note in notes if not self._is_echo(note.quote)]
         conflicts = self._earlier.conflicts(safe, session.id, self._judge() if not degraded else verdict)
+        led_to = [] if degraded else self._causes(safe)
         try:
             with self._vault.writing():
-                stored = self._store(safe, conflicts, session)
+                stored = self._store(safe, conflicts, led_to, session)
                 self._reader.finish(session, news)
         except MovedOn:
             return NOTHING
@@ -111,19 +124,32 @@ class DecisionExtractor:
         if self._generator:
             try:
                 if seen := self._observed(news):
-                    return seen, ""
+                    return [*seen, *map(note_of, antipatterns(news.fresh))], ""
                 degraded = "the model noted nothing that the conversation proves"
             except ModelError as error:
                 degraded = str(error)
         fresh = {message.line for message in news.fresh}
-        return [note_of(one) for one in findings(news.messages) if one.message.line in fresh], degraded
+        found = [one for one in findings(news.messages) if one.message.line in fresh]
+        return list(map(note_of, with_antipatterns(found, news.fresh))), degraded
 
     def _observed(self, news: News) -> list[Note]:
         said = self._redact(observations.said(news.fresh))
         value = self._asked(
             observations.observer_prompt(said), observations.OBSERVER, observations.MAX_TOKENS
         )
-        return observations.read_notes(value, news.fresh)
+        notes = observations.read_notes(value, news.fresh)
+        if lost := observations.lost_triples(value, notes):
+            self._complain(f"none of the triples of {lost} observations could be used")
+        return notes
+
+    def _complain(self, reason: str) -> None:
+        """Write down what is wrong with the model's answers: what they lack would be missed by nobody."""
+        assert self._generator is not None, "only its answers are complained of"
+        failed_at = iso_utc(self._clock.now_ms())
+        with suppress(VaultError):
+            self._vault.model_failures.record(
+                ModelFailure(ModelRole.GENERATOR, self._generator.fingerprint, failed_at, reason)
+            )
 
     def _judge(self) -> Judge:
         if self._generator is None:
@@ -136,6 +162,17 @@ class DecisionExtractor:
         except ModelError:
             return verdict(new, old)
         return observations.read_verdict(value)
+
+    def _causes(self, notes: Sequence[Note]) -> list[Cause]:
+        """What a model says led to what, among notes with facts; nothing when it cannot say."""
+        facts = causes.facts_of(notes)
+        if self._generator is None or not facts:
+            return []
+        try:
+            value = self._asked(causes.prompt(facts), causes.SCHEMA, causes.MAX_TOKENS)
+        except ModelError:
+            return []
+        return causes.read_causes(value, facts)
 
     def _asked(self, prompt: str, schema: JsonSchema, max_tokens: int) -> Any:
         generator = self._generator
@@ -152,17 +189,25 @@ class DecisionExtractor:
 
         return json_answer(ask, prompt, schema)
 
-    def _without_secrets(self, note: Note) -> Note:
+    def _new_and_safe(self, note: Note) -> Note:
+        """*note* without secrets, and without what a model repeats of what it was told."""
         return replace(
             note,
             title=self._redact(note.title),
             quote=self._redact(note.quote),
             context=self._redact(note.context),
-            narrative=self._redact(note.narrative),
-            facts=tuple(map(self._redact, note.facts)),
+            narrative="" if self._is_echo(note.narrative) else self._redact(note.narrative),
+            facts=tuple(self._redact(fact) for fact in note.facts if not self._is_echo(fact)),
+            statements=tuple(one for one in note.statements if all(self._redact(p) == p for p in one)),
         )
 
-    def _store(self, notes: Sequence[Note], conflicts: Sequence[Conflict], session: Session) -> Captured:
+    def _store(
+        self,
+        notes: Sequence[Note],
+        conflicts: Sequence[Conflict],
+        led_to: Sequence[Cause],
+        session: Session,
+    ) -> Captured:
         saved = {note: self._memories.keep(note, session.id) for note in dict.fromkeys(notes)}
         by_action = partial(_ids, saved.values())
         lowered = [
@@ -171,7 +216,22 @@ class DecisionExtractor:
             if saved[conflict.note].action is Action.INSERTED
             and self._earlier.settle(conflict, saved[conflict.note].document_id)
         ]
-        return Captured(by_action(Action.INSERTED), by_action(Action.MERGED), tuple(lowered))
+        related = self._vault.relations.put(self._relations(led_to, saved))
+        known = ((note, one.document_id) for note, one in saved.items() if one.document_id)
+        said = sum(self._statements.keep(note, document_id) for note, document_id in known)
+        return Captured(by_action(Action.INSERTED), by_action(Action.MERGED), tuple(lowered), related, said)
+
+    def _relations(self, led_to: Sequence[Cause], saved: Mapping[Note, Saved]) -> Iterator[Relation]:
+        now = iso_utc(self._clock.now_ms())
+        for cause in led_to:
+            source, target = (saved[fact.note].document_id for fact in (cause.source, cause.target))
+            if source and target and source != target:
+                why = {
+                    "reasoning": self._redact(cause.reasoning),
+                    "source_fact": cause.source.text,
+                    "target_fact": cause.target.text,
+                }
+                yield Relation(source, target, RelationKind.CAUSAL, cause.confidence, READER, now, why)
 
 
 def _ids(saved: Any, action: Action) -> tuple[int, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from clawmem.app.services.indexing.publish import publish, withdraw
@@ -75,14 +74,14 @@ class EarlierDecisions:
         )
         if confidence == document.confidence:
             return False
-        self._save(replace(document, confidence=confidence))
+        self._save(document._replace(confidence=confidence))
         if is_invalid(document.content_type, confidence):
             withdraw(self._vault, [document.id], InactiveReason.SUPERSEDED)
         return True
 
     def _save(self, document: Document) -> None:
         body = self._vault.documents.body(document.id) or ""
-        publish(self._vault, document, body, self._vault.documents.fragments(document.id))
+        publish(self._vault, document, body, self._vault.documents.fragments(document.id), claims=None)
 
     def _candidates(self, note: Note, session_id: str) -> list[tuple[Document, str]]:
         terms = query_forms(note.quote).relaxed

@@ -88,7 +88,8 @@ class HandoffGenerator:
             return plain, str(error)
         if written is None:
             return plain, "the model wrote nothing that could be used"
-        return {**written, "files": plain["files"]}, ""
+        new = {name: [item for item in items if not self._is_echo(item)] for name, items in written.items()}
+        return {**new, "files": plain["files"]}, ""
 
     def _written(
         self, generator: Generator, messages: Sequence[TranscriptMessage]

@@ -11,6 +11,7 @@ from clawmem.domain.capture.notes import COLLECTION, Note, note_body, note_path
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.identity import body_hash
 from clawmem.domain.documents.times import iso_utc, parse_iso
+from clawmem.domain.security.origin import Origin, as_tag
 from clawmem.ports.captures import Sighting
 from clawmem.ports.clock import Clock
 from clawmem.ports.records import Document
@@ -72,15 +73,29 @@ class Memories:
         return Saved(document_id, Action.MERGED if earlier else Action.INSERTED)
 
     def write(
-        self, path: str, title: str, body: str, content_type: str, confidence: float, authored_at: str = ""
+        self,
+        path: str,
+        title: str,
+        body: str,
+        content_type: str,
+        confidence: float,
+        authored_at: str = "",
+        *,
+        tags: tuple[str, ...] = (),
+        domain: str | None = None,
     ) -> int:
         """
         Let *body* stand at *path* of the collection of machines, in the place of what was there; its id.
 
+        It is an assistant's, whoever's words it sums up.
+
         Raises:
             InvalidInput: what stands there was forgotten on request.
         """
-        return self._publish(path, title, body, content_type, confidence, authored_at)
+        by = as_tag(Origin.ASSISTANT)
+        return self._publish(
+            path, title, body, content_type, confidence, authored_at, by, *tags, domain=domain
+        )
 
     def _insert(self, note: Note, session_id: str) -> int:
         return self._publish(
@@ -90,7 +105,8 @@ class Memories:
             note.content_type,
             note.confidence,
             note.message.at,
-            f"origin:{note.message.speaker}",
+            as_tag(Origin(note.message.speaker)),
+            *note.tags,
         )
 
     def _publish(
@@ -102,6 +118,7 @@ class Memories:
         confidence: float,
         said_at: str,
         *tags: str,
+        domain: str | None = None,
     ) -> int:
         now = iso_utc(self._clock.now_ms())
         said_ms = parse_iso(said_at)
@@ -119,6 +136,7 @@ class Memories:
             confidence=confidence,
             quality_score=QUALITY,
             tags=tags,
+            domain=domain,
             body_length=len(body),
         )
         return publish(self._vault, document, body, fragment(body, title=title, date=authored[:10]))

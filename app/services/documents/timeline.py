@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clawmem.app.services.documents.docids import docids
+from clawmem.app.services.documents.sessions import as_known
+from clawmem.app.services.retrieval.request import first_after
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
 from clawmem.ports.sessions import Session
@@ -13,6 +16,7 @@ from clawmem.ports.vault import Vault
 
 AROUND = 5
 MOST_AROUND = 20
+DAY = len("2026-03-31")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,7 @@ class ReadTimeline:
         before: int = AROUND,
         after: int = AROUND,
         same_collection: bool = False,
+        as_of: str = "",
     ) -> Timeline:
         """
         The neighbours of *document* among all served documents, or those of its collection.
@@ -58,23 +63,43 @@ class ReadTimeline:
         Args:
             before: How many that were changed before it, 1 to 20.
             after: How many that were changed after it, 1 to 20.
+            as_of: The day, to its end, or the moment after which nothing was changed yet.
 
         Raises:
-            InvalidInput: ``OUT_OF_BOUNDS``, either number outside of that.
+            InvalidInput: ``OUT_OF_BOUNDS``, either number outside of that; no date, or one at which *document*
+                was not as it is.
         """
         _check("before", before)
         _check("after", after)
         within = document.collection if same_collection else None
+        until = _not_before(document, first_after(as_of))
         earlier = self._vault.chronology.before(document.id, before, within)
-        later = self._vault.chronology.after(document.id, after, within)
+        later, unknown = self._later(document, after, within, until)
         entries = self._entries([*earlier, document.id, *later])
         return Timeline(
             focus=entries[document.id],
             before=tuple(entries[number] for number in earlier if number in entries),
             after=tuple(entries[number] for number in later if number in entries),
-            total=self._total(within),
-            session=self._vault.sessions.covering(document.modified_at),
+            total=self._total(within) - unknown,
+            session=self._session(document, until),
         )
+
+    def _later(
+        self, document: Document, limit: int, within: str | None, until: str | None
+    ) -> tuple[list[int], int]:
+        """The documents just after this one, and how many of all after it were changed too late to be known."""
+        if until is None:
+            return self._vault.chronology.after(document.id, limit, within), 0
+        every = self._vault.chronology.after(document.id, self._total(within), within)
+        known = bisect_left(every, until, key=self._changed_at)
+        return every[:known][:limit], len(every) - known
+
+    def _changed_at(self, number: int) -> str:
+        return self._vault.documents.many([number])[number].modified_at
+
+    def _session(self, document: Document, until: str | None) -> Session | None:
+        session = self._vault.sessions.covering(document.modified_at)
+        return session and as_known(session, until)
 
     def _entries(self, document_ids: Sequence[int]) -> dict[int, Entry]:
         documents = self._vault.documents.many(document_ids)
@@ -84,6 +109,15 @@ class ReadTimeline:
     def _total(self, collection: str | None) -> int:
         counts = self._vault.documents.collections()
         return sum(counts.values()) if collection is None else counts.get(collection, 0)
+
+
+def _not_before(document: Document, until: str | None) -> str | None:
+    if until is not None and document.modified_at >= until:
+        day = document.modified_at[:DAY]
+        raise InvalidInput(
+            "INVALID_INPUT", f"{document.display_path} was changed later, on {day}. Ask as of then."
+        )
+    return until
 
 
 def _check(what: str, number: int) -> None:

@@ -68,7 +68,9 @@ class BuildGraphs:
             raise InvalidInput(
                 "OUT_OF_BOUNDS", f"A threshold of {threshold} makes no sense; choose above 0, at most 1."
             )
-        return self._write(RelationKind.SEMANTIC, lambda one: self._neighbours(one, threshold), progress)
+        return self._write(
+            RelationKind.SEMANTIC, lambda one: nearest_documents(self._vault, one, threshold), progress
+        )
 
     def _write(
         self,
@@ -91,16 +93,6 @@ class BuildGraphs:
             progress(done, max(done, total))
         return BuildReport(self._vault.relations.counts().get(kind, 0), changed)
 
-    def _neighbours(self, document_id: int, threshold: float) -> list[tuple[int, float]]:
-        entries = self._vault.embeddings.of_document(document_id)
-        if not entries:
-            return []
-        nearest: dict[int, float] = {}
-        for hit in self._vault.vectors.search(entries[0].vector, LOOKED_AT):
-            if hit.score >= threshold and hit.key.document_id != document_id:
-                nearest.setdefault(hit.key.document_id, min(hit.score, 1.0))
-        return list(islice(nearest.items(), NEIGHBOURS))
-
     def _by_time(self) -> Mapping[str, list[int]]:
         """The documents of each collection, oldest first."""
         written: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
@@ -113,6 +105,24 @@ class BuildGraphs:
         while page := self._vault.documents.following(last, BATCH):
             yield from page
             last = page[-1].id
+
+
+def nearest_documents(
+    vault: Vault, document_id: int, threshold: float, most: int = NEIGHBOURS
+) -> list[tuple[int, float]]:
+    """
+    The documents with a fragment near to a document's whole text, and their cosines in (0, 1], the nearest first.
+
+    None where the document has no vectors, or no other reaches *threshold*.
+    """
+    entries = vault.embeddings.of_document(document_id)
+    if not entries:
+        return []
+    nearest: dict[int, float] = {}
+    for hit in vault.vectors.search(entries[0].vector, LOOKED_AT):
+        if hit.score >= threshold and hit.key.document_id != document_id:
+            nearest.setdefault(hit.key.document_id, min(hit.score, 1.0))
+    return list(islice(nearest.items(), most))
 
 
 def _batches(documents: Iterator[Document]) -> Iterator[list[Document]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import cast
 
@@ -14,6 +15,9 @@ from clawmem.ports.records import IndexRecord, Role
 OWN = "sqlite"  # the engine's name of what the vault does inside its own file
 
 
+_FOLDER = re.compile(f"({'|'.join(Role)})-[0-9]+")
+
+
 class Engines:
     """
     Opens and discards the indexes of one vault.
@@ -21,7 +25,7 @@ class Engines:
     Args:
         named: A backend by its name; raises `ConfigError` for one that does not exist.
         folder: Where the indexes of this vault may live.
-        options: What the config file says to the engines.
+        options: What the config file says to the engines; not looked at before an engine does.
     """
 
     def __init__(
@@ -35,7 +39,7 @@ class Engines:
         self._named = named
         self._folder = folder
         self._read_only = read_only
-        self._options = dict(options or {})
+        self._options = {} if options is None else options
 
     def engine_for(self, role: Role, backend: str) -> str | None:
         """The engine by which *backend* keeps an index; ``None`` when that is left to the vault."""
@@ -59,18 +63,35 @@ class Engines:
         if record.engine != OWN:
             self._named(record.engine).discard(self._place(record))
 
+    def beside(self) -> list[Path]:
+        """The folders of indexes beside the vault."""
+        return [path for path in Path(self._folder).glob("*-*") if _FOLDER.fullmatch(path.name)]
+
+    def discard_others(self, folders: Iterable[Path], known: Iterable[IndexRecord]) -> None:
+        """Delete those of *folders* that belong to no index of *known*."""
+        names = {_name(record) for record in known}
+        for folder in folders:
+            if folder.name not in names:
+                from shutil import rmtree
+
+                rmtree(folder, ignore_errors=True)
+
     def size_bytes(self) -> int:
         """What the indexes beside the vault take; those elsewhere are not counted."""
         return sum(map(_size, Path(self._folder).rglob("*")))
 
     def _place(self, record: IndexRecord) -> IndexPlace:
-        name = f"{record.role}-{record.generation}"
+        name = _name(record)
         return IndexPlace(
             folder=f"{self._folder}/{name}",
             name=f"{record.since.vault}-{name}",
             read_only=self._read_only,
             options=self._options,
         )
+
+
+def _name(record: IndexRecord) -> str:
+    return f"{record.role}-{record.generation}"
 
 
 def _opener(backend: Backend, role: Role) -> Callable[[IndexPlace], DerivedIndex] | None:

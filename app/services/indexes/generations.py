@@ -64,7 +64,12 @@ class Generations:
                 self._put_own(role, [document.id for document in documents])
 
     def tidy(self) -> None:
-        """Delete what no longer serves. One that cannot be reached is tried again another time."""
+        """
+        Delete what no longer serves, and what a reader made anew that came just after. One that cannot be reached is
+        tried again another time.
+        """
+        beside = self._engines.beside()  # first: an index is registered before its folder is made
+        self._engines.discard_others(beside, self._records.outbox.indexes())
         for record in self._records.outbox.indexes():
             if record.state is IndexState.RETIRED:
                 with suppress(*NOT_THERE):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clawmem.app.services.indexes.engines import Engines
 from clawmem.app.services.indexes.generations import Generations, Progress
@@ -15,8 +14,11 @@ from clawmem.domain.maintenance.index_choice import wants_sidecar
 from clawmem.ports.errors import IndexBusy, IndexDamaged, LeaseLost
 from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.records import Role
-from clawmem.ports.vault import RecordVault, VaultInfo, VaultOver
+from clawmem.ports.vault import RecordVault, VaultOver
 from clawmem.ports.vector_index import VectorIndex
+
+if TYPE_CHECKING:
+    from clawmem.ports.vault_info import VaultInfo
 
 SIDECAR = "sidecar"
 OWN_BACKEND = "sqlite"
@@ -69,7 +71,21 @@ class ServedVault(VaultOver):
     def info(self) -> VaultInfo:
         """See `clawmem.ports.vault.Vault.info`; what lies beside the vault is counted."""
         info = super().info()
+        from dataclasses import replace
+
         return replace(info, backend=self.backend, size_bytes=info.size_bytes + self._engines.size_bytes())
+
+    def scrub(self) -> None:
+        """
+        See `clawmem.ports.vault.Vault.scrub`; an index outside is made anew, for it keeps words until it merges.
+
+        Raises:
+            IndexBusy, IndexUnavailable: nothing was scrubbed; it may be asked again.
+        """
+        for outside in (self._words, self._meaning):
+            if outside.record():
+                self.rebuild(outside.role)
+        super().scrub()
 
     # -- upkeep -------------------------------------------------------------------------------------
 

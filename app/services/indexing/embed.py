@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from clawmem.app.services.indexing.filling import Filling
+from clawmem.app.services.indexing.sketch import SketchPending
 from clawmem.ports.embedder import Embedder
+from clawmem.ports.embeddings import EmbeddingCounts
 from clawmem.ports.errors import EmbeddingError, ModelError, ModelMismatch
-from clawmem.ports.records import EmbeddingCounts
+from clawmem.ports.sketches import sketcher_of
 from clawmem.ports.vault import Vault
 
 BATCH = 512  # texts a transaction: well under 50 ms of writing, and a killed run loses no more
@@ -27,7 +29,8 @@ class EmbedReport:
 
     ``stopped`` says that the model, not a text, was the trouble: what is left waits for another run.
     ``replaced`` is the model whose place the new vectors took in this run, ``waiting_for`` the one whose
-    place they could not take, with the reason in ``error``.
+    place they could not take, with the reason in ``error``. ``sketched`` counts lines, where the model that
+    serves now can sketch.
     """
 
     embedded: int = 0
@@ -37,6 +40,7 @@ class EmbedReport:
     stopped: bool = False
     replaced: str | None = None
     waiting_for: str | None = None
+    sketched: int = 0
 
 
 class EmbedPending:
@@ -81,6 +85,7 @@ class EmbedPending:
             if not fillings[-1].beside or self._has_ended(fillings[-1], report):
                 break
         self._discard()
+        self._sketch(report, progress)
         return report
 
     def counts(self) -> EmbeddingCounts:
@@ -134,6 +139,18 @@ class EmbedPending:
     def _beside(self) -> list[Filling]:
         building = self._vault.embeddings.building()
         return [Filling(self._vault, self._embedder, beside=True)] if building else []
+
+    def _sketch(self, report: EmbedReport, progress: Progress) -> None:
+        """The lines, when all vectors are there: questions can do without their sketches."""
+        sketcher = sketcher_of(self._embedder)
+        if report.stopped or sketcher is None:
+            return
+        if self._vault.embeddings.fingerprint() != sketcher.fingerprint:
+            return  # another model answers; these would not be looked at
+        try:
+            report.sketched = SketchPending(self._vault, sketcher)(progress=progress)
+        except (EmbeddingError, ModelError) as error:
+            report.error, report.stopped = str(error), True
 
     # -- taking over --------------------------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from clawmem.domain.documents.entries import lexical_entries
 from clawmem.ports.records import Document, Fragment, InactiveReason
@@ -12,13 +11,22 @@ from clawmem.ports.vault import Vault
 
 
 def publish(
-    vault: Vault, document: Document, body: str, fragments: Sequence[Fragment], claims: Claims = NO_CLAIMS
+    vault: Vault,
+    document: Document,
+    body: str,
+    fragments: Sequence[Fragment],
+    claims: Claims | None = NO_CLAIMS,
 ) -> int:
-    """Save a document and everything that it is found through; inside `Vault.writing`. Returns its id."""
+    """
+    Save a document and everything that it is found through; inside `Vault.writing`. Returns its id.
+
+    Without *claims* it goes on saying what it said before of whose place it takes.
+    """
     document_id = vault.documents.save(document, body, fragments)
-    vault.successions.claim(document_id, claims)
+    if claims is not None:
+        vault.successions.claim(document_id, claims)
     vault.lexical.remove(document_id)
-    vault.lexical.put(list(lexical_entries(replace(document, id=document_id), fragments)))
+    vault.lexical.put(list(lexical_entries(document._replace(id=document_id), fragments)))
     vault.vectors.remove(document_id)
     # Texts that were there before, in this document or another, have their vectors already.
     vault.vectors.put(vault.embeddings.of_document(document_id))
@@ -29,14 +37,26 @@ def withdraw(vault: Vault, document_ids: Sequence[int], reason: InactiveReason) 
     """
     Stop serving documents, everywhere; inside `Vault.writing`. Returns how many were served.
 
-    What was forgotten has no relations and claims nothing any more; for any other reason both wait until it
-    comes back.
+    Of what was forgotten nothing is left but the place; for any other reason all of it waits until it comes back.
     """
     count = vault.documents.deactivate(document_ids, reason)
     for document_id in document_ids:
         vault.lexical.remove(document_id)
         vault.vectors.remove(document_id)
-        if reason is InactiveReason.FORGOTTEN:
-            vault.relations.forget(document_id)
-            vault.successions.claim(document_id, NO_CLAIMS)
+    if reason is InactiveReason.FORGOTTEN:
+        _forget(vault, document_ids)
     return count
+
+
+def _forget(vault: Vault, document_ids: Sequence[int]) -> None:
+    for document in vault.documents.many(document_ids).values():
+        vault.relations.forget(document.id)
+        vault.successions.claim(document.id, NO_CLAIMS)
+        vault.triples.forget(document.id)
+        vault.entities.forget(document.id)
+        vault.notes.forget(document.id)
+        vault.captures.forget(document.id)
+        vault.acts.forget(document.id)
+        vault.sessions.forget(document.display_path)
+    vault.documents.forget(document_ids)
+    vault.embeddings.clean()

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from clawmem.ports.embedder import Embedder
-from clawmem.ports.embeddings import EmbeddingStore
 from clawmem.ports.errors import ModelMismatch
 from clawmem.ports.records import Vector
+from clawmem.ports.sketches import Sketcher, sketcher_of
+
+if TYPE_CHECKING:
+    from clawmem.ports.embeddings import EmbeddingStore
 
 
 class ServingEmbedder:
@@ -47,6 +51,11 @@ class ServingEmbedder:
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         return self._serving().embed_documents(texts)
+
+    @property
+    def sketcher(self) -> Sketcher | None:
+        """The serving model, where it has vectors for words too."""
+        return sketcher_of(self._serving())
 
     def of(self, fingerprint: str) -> Embedder:
         """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.ports.analytics import Analytics, Question, Table
@@ -94,7 +94,7 @@ class Report:
         for done, document in enumerate(self._every_document(), start=1):
             progress(min(done, total), total)
             review_ms = parse_iso(document.review_by or "")
-            yield replace(document, review_by=None if review_ms is None else iso_utc(review_ms))
+            yield document._replace(review_by=None if review_ms is None else iso_utc(review_ms))
 
     def _every_document(self) -> Iterator[Document]:
         last = 0

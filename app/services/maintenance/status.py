@@ -9,8 +9,11 @@ from dataclasses import dataclass, field
 from clawmem.app.services.models.selection import Provider
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
-from clawmem.ports.records import Building, Document, EmbeddingCounts
-from clawmem.ports.vault import Vault, VaultInfo
+from clawmem.ports.embeddings import Building, EmbeddingCounts
+from clawmem.ports.notes import NoteCounts
+from clawmem.ports.records import Document
+from clawmem.ports.vault import Vault
+from clawmem.ports.vault_info import VaultInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,7 @@ class StatusReport:
     ``None`` while there are none, ``building`` the one that is made beside it. ``newest`` is when the latest
     document was modified, times in the future (a wrong clock, a made-up date) left aside; ``None`` when nothing
     is left. ``recalls`` are the recorded questions, ``receipts`` those of their answers that are kept.
+    ``notes`` says how far documents are enriched, ``relations`` how many there are of each kind.
     ``roles`` says who plays each model's role, and what went wrong with it last.
     """
 
@@ -37,6 +41,8 @@ class StatusReport:
     receipts: int
     receipt_bytes: int
     roles: list[Provider] = field(default_factory=list)
+    notes: NoteCounts = field(default_factory=NoteCounts)
+    relations: dict[str, int] = field(default_factory=dict)
 
 
 class Status:
@@ -69,6 +75,8 @@ class Status:
             receipts=receipts.stored,
             receipt_bytes=receipts.size_bytes,
             roles=self._roles(),
+            notes=self._vault.notes.counts(),
+            relations={kind.value: count for kind, count in self._vault.relations.counts().items()},
         )
 
 

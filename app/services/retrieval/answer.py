@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from clawmem.app.services.documents.docids import docids
-from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.request import RetrievalRequest, as_it_was
 from clawmem.app.services.retrieval.stages.signals import age_days
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate
@@ -16,8 +16,7 @@ from clawmem.ports.records import Document, FragmentKey, Span
 from clawmem.ports.vault import Vault
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """One answer as a door shows it."""
 
     document: Document
@@ -34,19 +33,25 @@ class Result:
     confidence: float | None = None  # the probability that it answers, in [0, 1]
 
 
-@dataclass(frozen=True, slots=True)
 class Answer:
-    """All answers, best first, with the trace of how they were found."""
+    """
+    All answers, best first, with the trace of how they were found.
 
-    query: str
-    results: tuple[Result, ...]
-    trace: Trace
-    # The probability that any of them answers, in [0, 1]; None where no stage judged.
-    answered: float | None = field(default=None, kw_only=True)
+    ``answered`` is the probability that any of them answers, in [0, 1]; None where no stage judged.
+    """
+
+    def __init__(
+        self, query: str, results: tuple[Result, ...], trace: Trace, *, answered: float | None = None
+    ) -> None:
+        self.query = query
+        self.results = results
+        self.trace = trace
+        self.answered = answered
 
 
 def describe(vault: Vault, request: RetrievalRequest, candidates: Sequence[Candidate]) -> tuple[Result, ...]:
-    """Look up where each candidate lies and show the lines that answer."""
+    """Look up where each candidate lies and show the lines that answer; ages count from when it is asked of."""
+    request = as_it_was(request)
     spans = vault.documents.spans(c.best for c in candidates)
     documents = [c.document for c in candidates if c.document is not None]
     names = docids(vault.documents, documents)

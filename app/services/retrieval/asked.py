@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.ports.records import Scope
 
 _APART = frozenset({"query", "forms", "now_ms"})  # the question, what is read out of it, and the moment
 
@@ -30,13 +30,15 @@ def request_again(question: str, asked: Mapping[str, Any], now_ms: int) -> Retri
 
 
 def _unusual(record: Any) -> dict[str, Any]:
-    chosen = [one for one in fields(record) if one.name not in _APART]
-    found = {one.name: (getattr(record, one.name), one.default) for one in chosen}
-    return {name: _plain(value) for name, (value, usual) in found.items() if value != usual}
+    usual = record._field_defaults
+    chosen = {name: value for name, value in record._asdict().items() if name not in _APART}
+    return {
+        name: _plain(value) for name, value in chosen.items() if name not in usual or value != usual[name]
+    }
 
 
 def _plain(value: Any) -> Any:
-    if is_dataclass(value):
+    if isinstance(value, Scope):
         return _unusual(value)
     if isinstance(value, frozenset):
         return sorted(value)
@@ -44,7 +46,7 @@ def _plain(value: Any) -> Any:
 
 
 def _chosen(kind: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
-    usual = {one.name: one.default for one in fields(kind)}
+    usual = kind._field_defaults
     return {name: _typed(usual[name], value) for name, value in asked.items() if name in usual}
 
 
@@ -53,4 +55,4 @@ def _typed(usual: Any, value: Any) -> Any:
     kind: Any = type(usual)
     if usual is None or value is None:
         return value
-    return kind(**_chosen(kind, value)) if is_dataclass(usual) else kind(value)
+    return kind(**_chosen(kind, value)) if isinstance(usual, Scope) else kind(value)

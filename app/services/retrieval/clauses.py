@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -50,7 +49,7 @@ class AskClauses:
         def ask(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
             found = self._side_by_side(clauses, request, trace)
             trace.hits.update({name: len(hits) for name, hits in found.items()})
-            return replace(work, legs=found)
+            return work._replace(legs=found)
 
         return ask
 
@@ -84,8 +83,8 @@ class AskClauses:
 
     def _ask(self, clause: Clause, request: RetrievalRequest) -> Found:
         depth = DEPTH[clause.kind]
-        asked = replace(
-            request, query=clause.query, forms=query_forms(clause.query), limit=depth, min_score=0.0
+        asked = request._replace(
+            query=clause.query, forms=query_forms(clause.query), limit=depth, min_score=0.0
         )
         return self._by_kind[clause.kind].rank(asked)
 

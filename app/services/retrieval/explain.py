@@ -52,6 +52,7 @@ class Explain:
             stages=tuple(map(_stage, answer.trace.stages)),
             hits=dict(answer.trace.hits),
             degraded=dict(answer.trace.degraded),
+            answered=_rounded_or_none(answer.answered),
         )
 
     def ranks(self, answer: Answer, request: RetrievalRequest) -> list[dict[str, LegRank]]:
@@ -108,6 +109,7 @@ def _item(result: Result, legs: Mapping[str, LegRank]) -> ReceiptItem:
         legs=legs,
         parts=_rounded(result.legs),
         terms=_rounded(result.terms),
+        confidence=_rounded_or_none(result.confidence),
     )
 
 
@@ -115,6 +117,10 @@ def _stage(stage: StageTrace) -> ReceiptStage:
     drops = (ReceiptDrop(d.document_id, round(d.score, DIGITS), d.reason) for d in stage.drops)
     flow = (stage.name, stage.came_in, stage.went_out, round(stage.ms, 1))
     return ReceiptStage(*flow, tuple(stage.notes), dict(stage.dropped), tuple(drops))
+
+
+def _rounded_or_none(number: float | None) -> float | None:
+    return None if number is None else round(number, DIGITS)
 
 
 def _rounded(numbers: Mapping[str, float]) -> dict[str, float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from clawmem.app.services.retrieval.work import Work
 from clawmem.domain.retrieval import grains
@@ -14,12 +13,16 @@ WIDER = (grains.PASSAGE, grains.VECTOR)
 
 
 def lines_located(vault: Vault, work: Work) -> Work:
-    """*work* with the spans of its line hits, of the lines beside them, and of the wider hits."""
+    """*work* with the spans of its line hits, of the lines beside them, and of what in their documents is wider."""
+    lines = work.legs.get(grains.LINE, ())
+    documents = {hit.key.document_id for hit in lines}
     wider = (hit.key for name, hits in work.legs.items() if grains.leg_of(name) in WIDER for hit in hits)
-    return located(vault, work, {*grains.neighbours(work.legs.get(grains.LINE, ())), *wider})
+    return located(
+        vault, work, {*grains.neighbours(lines), *(key for key in wider if key.document_id in documents)}
+    )
 
 
 def located(vault: Vault, work: Work, keys: Iterable[FragmentKey]) -> Work:
     """*work* with the spans of *keys*; those that lie nowhere any more are left out."""
     missing = [key for key in keys if key not in work.spans]
-    return replace(work, spans={**work.spans, **vault.documents.spans(missing)}) if missing else work
+    return work._replace(spans={**work.spans, **vault.documents.spans(missing)}) if missing else work

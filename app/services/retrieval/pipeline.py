@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from time import perf_counter
 
 from clawmem.app.services.retrieval.answer import Answer, describe
-from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.request import RetrievalRequest, as_it_was
 from clawmem.app.services.retrieval.trace import StageTrace, Trace
 from clawmem.app.services.retrieval.work import Stage, Work
 from clawmem.ports.vault import Vault
+
+NOTHING = Work()
 
 
 class Pipeline:
@@ -20,10 +21,18 @@ class Pipeline:
         self._vault = vault
         self._stages = stages
 
-    def rank(self, request: RetrievalRequest) -> tuple[Work, Trace]:
-        """Run every stage; the candidates as they stand at the end, and how they came there."""
-        request = _narrowed(self._vault, request)
-        work, trace = Work(), Trace()
+    def rank(
+        self, request: RetrievalRequest, work: Work = NOTHING, before: Trace | None = None
+    ) -> tuple[Work, Trace]:
+        """
+        Run every stage; the candidates as they stand at the end, and how they came there.
+
+        Args:
+            work: What another row of stages left, to go on with.
+            before: How that came about; it stays as it is.
+        """
+        request = _narrowed(self._vault, as_it_was(request))
+        trace = before.continued() if before else Trace()
         for name, stage in self._stages.items():
             began = perf_counter()
             trace.stages.append(StageTrace(name, len(work.candidates), 0, 0.0))
@@ -35,10 +44,21 @@ class Pipeline:
 
     def __call__(self, request: RetrievalRequest) -> Answer:
         """Answer a question, with places and snippets."""
+        return self.answer(request)[0]
+
+    def answer(self, request: RetrievalRequest) -> tuple[Answer, Work]:
+        """The answer, and what stood behind it."""
         work, trace = self.rank(request)
-        return Answer(
-            request.query, describe(self._vault, request, work.candidates), trace, answered=work.answered
-        )
+        if request.as_of:
+            self._say_what_is_missing(request, trace)
+        results = describe(self._vault, request, work.candidates)
+        return Answer(request.query, results, trace, answered=work.answered), work
+
+    def _say_what_is_missing(self, request: RetrievalRequest, trace: Trace) -> None:
+        from clawmem.app.services.retrieval.changed_since import changed_since  # few ask of a time
+
+        if missing := changed_since(self._vault, request):
+            trace.degraded["as of"] = missing
 
 
 def _narrowed(vault: Vault, request: RetrievalRequest) -> RetrievalRequest:
@@ -46,4 +66,4 @@ def _narrowed(vault: Vault, request: RetrievalRequest) -> RetrievalRequest:
     if not request.content_types and not request.tags:
         return request
     found = vault.documents.ids(request.scope, content_types=request.content_types, tags=request.tags)
-    return replace(request, scope=replace(request.scope, documents=found))
+    return request._replace(scope=request.scope._replace(documents=found))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from hashlib import sha1
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
@@ -25,12 +24,14 @@ _HASH_DIGITS = 12
 _DAY_MS = 86_400_000
 
 
-@dataclass(frozen=True, slots=True)
-class Retention:
+class Retention(NamedTuple):
     """For how many whole days what is kept; 0 days of receipts: none is written, and those there are go."""
 
     recall_days: int = 90
     receipt_days: int = 30
+
+
+USUAL_RETENTION = Retention()
 
 
 def query_hash(query: str) -> str:
@@ -58,7 +59,7 @@ class Recalls:
         answers: ModelAnswers | None = None,
         enabled: bool = True,
         forgets: bool = True,
-        retention: Retention = Retention(),
+        retention: Retention = USUAL_RETENTION,
     ) -> None:
         self._telemetry = telemetry
         self._clock = clock
@@ -102,8 +103,8 @@ class Recalls:
             if self._enabled:
                 content = receipt() if receipt and self.keeps_receipts else None
                 kept = self._telemetry.record(
-                    replace(
-                        _recall(answer, verb, ms, limit, now_ms), session_id=session_id, turn_index=turn_index
+                    _recall(answer, verb, ms, limit, now_ms)._replace(
+                        session_id=session_id, turn_index=turn_index
                     ),
                     content,
                 )

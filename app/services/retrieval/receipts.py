@@ -27,7 +27,8 @@ class LegRank(NamedTuple):
 class ReceiptItem(NamedTuple):
     """
     One answer. ``legs`` holds the legs that found it, ``parts`` what each was worth to its relevance, ``terms``
-    what the ranking policy made of relevance and metadata (their sum is the score).
+    what the ranking policy made of relevance and metadata (their sum is the score). ``confidence`` is the
+    probability that it answers, ``None`` where nobody judged.
     """
 
     document_id: int
@@ -40,6 +41,7 @@ class ReceiptItem(NamedTuple):
     legs: Mapping[str, LegRank] = _NONE
     parts: Mapping[str, float] = _NONE
     terms: Mapping[str, float] = _NONE
+    confidence: float | None = None
 
 
 class ReceiptDrop(NamedTuple):
@@ -67,7 +69,8 @@ class Receipt(NamedTuple):
     How one answer came about.
 
     ``asked`` are the parameters that were not the usual ones, ``hits`` how many each leg found, ``degraded``
-    what was missing and why. ``model`` names the space of the vectors, ``version`` the clawmem that answered.
+    what was missing and why. ``model`` names the space of the vectors, ``version`` the clawmem that answered,
+    ``answered`` is the probability that anything that was found answers, ``None`` where nobody judged.
     """
 
     verb: str
@@ -81,6 +84,7 @@ class Receipt(NamedTuple):
     stages: tuple[ReceiptStage, ...] = ()
     hits: Mapping[str, int] = _NONE
     degraded: Mapping[str, str] = _NONE
+    answered: float | None = None
 
 
 def pack(receipt: Receipt) -> bytes:

@@ -30,6 +30,13 @@ class Fate(StrEnum):
     GONE = "gone"
 
 
+class Voice(StrEnum):
+    """What became of whether anything is answered at all."""
+
+    FELL_SILENT = "answered then, silent now"
+    SPEAKS = "silent then, answered now"
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """One answer then and now; ranks from 1, ``None`` where it was or is not given. ``reason`` may be empty."""
@@ -50,12 +57,14 @@ class Replay:
     """
     What a question finds now, against a receipt: the answers of now by rank, then those that are gone.
 
-    ``circumstances`` are differences that may move every answer: model, version, missing legs.
+    ``circumstances`` are differences that may move every answer: model, version, missing legs. ``voice`` says
+    that something is answered now and was not, or the other way round; ``None`` where that did not change.
     """
 
     changes: tuple[Change, ...]
     circumstances: tuple[str, ...]
     now: Receipt
+    voice: Voice | None = None
 
 
 Place = tuple[int, int]  # document id; first line where lines are answers, else 0
@@ -76,7 +85,13 @@ def compared(then: Receipt, now: Receipt, documents: Mapping[int, Document], lim
     ]
     missing = {place: found for place, found in before.items() if place not in after}
     gone = [_gone(found, now, documents.get(place[0]), limit) for place, found in missing.items()]
-    return Replay((*given, *gone), tuple(_circumstances(then, now)), now)
+    return Replay((*given, *gone), tuple(_circumstances(then, now)), now, _voice(then, now))
+
+
+def _voice(then: Receipt, now: Receipt) -> Voice | None:
+    if bool(then.items) == bool(now.items):
+        return None
+    return Voice.SPEAKS if now.items else Voice.FELL_SILENT
 
 
 Ranked = tuple[int, ReceiptItem]
@@ -127,13 +142,21 @@ def _why_gone(item: ReceiptItem, now: Receipt, document: Document | None, limit:
 
 def _dropped(receipt: Receipt, document_id: int, when: str) -> str:
     drops = [drop for stage in receipt.stages for drop in stage.drops]
-    return next((f"{when}{drop.reason}" for drop in drops if drop.document_id == document_id), "")
+    named = (drop.reason for drop in drops if drop.document_id == document_id)
+    reason = next(named, _all_dropped(receipt))
+    return f"{when}{reason}" if reason else ""
+
+
+def _all_dropped(receipt: Receipt) -> str:
+    """Why nothing at all was left, where a stage had one reason to let everything go; it names only the first."""
+    emptied = (stage for stage in receipt.stages if stage.came_in and not stage.went_out)
+    return next((reason for stage in emptied for reason in stage.dropped if len(stage.dropped) == 1), "")
 
 
 def _circumstances(then: Receipt, now: Receipt) -> list[str]:
     told = [
         (then.model, now.model, "vectors of {} then, of {} now"),
-        (then.version, now.version, "answered by clawmem {} then, {} now"),
+        (then.version or now.version, now.version, "answered by clawmem {} then, {} now"),
     ]
     found = [text.format(a or "none", b or "none") for a, b, text in told if a != b]
     found += [f"degraded then: {leg}: {why}" for leg, why in then.degraded.items()]

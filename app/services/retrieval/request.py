@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.retrieval.query_forms import MAX_QUERY, QueryForms, query_forms
@@ -34,8 +34,7 @@ class Ranking(StrEnum):
     PUBLISHED = "published"
 
 
-@dataclass(frozen=True, slots=True)
-class RetrievalRequest:
+class RetrievalRequest(NamedTuple):
     """One question, read and checked; every stage of every pipeline gets this and nothing of the raw text."""
 
     query: str
@@ -51,6 +50,7 @@ class RetrievalRequest:
     tags: frozenset[str] = frozenset()
     floor: float = 0.0  # the least probable answer that is given; below it there is silence
     intent: str = ""
+    as_of: str | None = None  # what was written at this moment or later is not known; as records write it
 
 
 def read_request(
@@ -69,6 +69,7 @@ def read_request(
     tags: Sequence[str] = (),
     floor: float = 0.0,
     intent: str = "",
+    as_of: str = "",
 ) -> RetrievalRequest:
     """
     Check what was asked and read the question's words once.
@@ -80,13 +81,14 @@ def read_request(
         tags: All of which an answer must carry.
         floor: How probable it must be that anything answers, 0 to 1; otherwise the answer is empty.
         intent: What the answer is wanted for, in words that steer and are not looked for.
+        as_of: The day, to its end, or the moment of which the answer shall be; see `as_it_was`.
 
     Raises:
         InvalidInput: an empty or over-long question, a limit outside 1..100, a score outside 0..1, a date
             that is none.
     """
     _refuse(query, limit, min_score, floor)
-    scope = Scope(frozenset(collections), _moment(since), _moment(until, after=True))
+    scope = Scope(frozenset(collections), _moment(since), first_after(until))
     return RetrievalRequest(
         query,
         query_forms(query),
@@ -101,7 +103,21 @@ def read_request(
         frozenset(tags),
         floor,
         intent.strip(),
+        first_after(as_of),
     )
+
+
+def as_it_was(request: RetrievalRequest) -> RetrievalRequest:
+    """
+    *request* as it would have been asked at its ``as_of``: nothing later is seen, and ages and "yesterday" count
+    from there. The same again when it was asked so already, or of no time.
+    """
+    moment_ms = parse_iso(request.as_of) if request.as_of else None
+    if request.as_of is None or moment_ms is None:
+        return request
+    until = min(request.as_of, request.scope.authored_until or request.as_of)
+    scope = request.scope._replace(authored_until=until)
+    return request._replace(scope=scope, now_ms=min(request.now_ms, moment_ms - 1))
 
 
 def _refuse(query: str, limit: int, min_score: float, floor: float) -> None:
@@ -120,14 +136,25 @@ def _refuse(query: str, limit: int, min_score: float, floor: float) -> None:
         raise InvalidInput("OUT_OF_BOUNDS", f"A floor of {floor} makes no sense; choose 0 to 1.")
 
 
-def _moment(text: str, *, after: bool = False) -> str | None:
-    """The moment that *text* names as documents write it, or the first one *after* what it names."""
-    if not text:
-        return None
+def first_after(text: str) -> str | None:
+    """
+    The first moment after the day, or the moment, that *text* names, as records write it; none without a text.
+
+    Raises:
+        InvalidInput: no date.
+    """
+    return iso_utc(_read_ms(text) + _length_ms(text)) if text else None
+
+
+def _moment(text: str) -> str | None:
+    return iso_utc(_read_ms(text)) if text else None
+
+
+def _read_ms(text: str) -> int:
     ms = parse_iso(text)
     if ms is None:
         raise InvalidInput("INVALID_INPUT", f"{text!r} is no date. Write it like 2026-03-31.")
-    return iso_utc(ms + (_length_ms(text) if after else 0))
+    return ms
 
 
 def _length_ms(text: str) -> int:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from clawmem.app.services.documents.docids import docids
-from clawmem.app.services.retrieval.answer import Answer, Result, describe
+from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.app.services.retrieval.legs.ask_all import AskAll
 from clawmem.app.services.retrieval.legs.vector import VECTOR_ALONE_DEPTH, vector_leg
 from clawmem.app.services.retrieval.pipeline import Pipeline
@@ -41,20 +41,20 @@ class FindSimilar:
         self._vault = vault
         self._search = AskAll({"vector": vector_leg(vault, embedder, VECTOR_ALONE_DEPTH)})
 
-    def __call__(self, document: Document, *, now_ms: int, limit: int = LIMIT) -> Similar:
+    def __call__(self, document: Document, *, now_ms: int, limit: int = LIMIT, as_of: str = "") -> Similar:
         """
         The documents nearest to *document*'s title and first thousand characters, itself left out.
 
         Nothing but the distance counts: neither age nor pins nor whatever else is known of them.
 
         Raises:
-            InvalidInput: ``OUT_OF_BOUNDS``, a limit outside 1..100.
+            InvalidInput: ``OUT_OF_BOUNDS``, a limit outside 1..100; an *as_of* that is no date.
             ModelMismatch: the vectors of the vault are another model's.
         """
-        request = read_request(self._said_by(document), now_ms=now_ms, limit=limit)
-        work, trace = self._beside(document).rank(request)
-        found = describe(self._vault, request, work.candidates)
-        answer = Answer(document.display_path, tuple(self._short(result, request) for result in found), trace)
+        request = read_request(self._said_by(document), now_ms=now_ms, limit=limit, as_of=as_of)
+        found = self._beside(document)(request)
+        results = tuple(self._short(result, request) for result in found.results)
+        answer = Answer(document.display_path, results, found.trace)
         return Similar(document, docids(self._vault.documents, [document])[document.id], answer)
 
     def _said_by(self, document: Document) -> str:
@@ -77,7 +77,7 @@ class FindSimilar:
         body = self._vault.documents.body(result.document.id) or ""
         first = result.document.body_line
         shown = snippet(body, request.forms.words, max_length=SNIPPET, first_line=first)
-        return replace(result, snippet=shown)
+        return result._replace(snippet=shown)
 
 
 def others(vault: Vault, document_id: int) -> Stage:
@@ -87,7 +87,7 @@ def others(vault: Vault, document_id: int) -> Stage:
         documents = vault.documents.many({c.document_id for c in work.candidates} - {document_id})
         served = {number: found for number, found in documents.items() if found.inactive is None}
         return work.with_candidates(
-            [replace(c, document=served[c.document_id]) for c in work.candidates if c.document_id in served]
+            [c._replace(document=served[c.document_id]) for c in work.candidates if c.document_id in served]
         )
 
     return stage

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,7 +23,6 @@ class Drop(NamedTuple):
     reason: str
 
 
-@dataclass(slots=True)
 class StageTrace:
     """
     One stage: how many candidates came in and went out, how long it took, and what it wants said.
@@ -33,13 +31,14 @@ class StageTrace:
     mostly come best first, so these are the ones that somebody may miss.
     """
 
-    name: str
-    came_in: int
-    went_out: int
-    ms: float
-    notes: list[str] = field(default_factory=list)
-    dropped: dict[str, int] = field(default_factory=dict)
-    drops: list[Drop] = field(default_factory=list)
+    def __init__(self, name: str, came_in: int, went_out: int, ms: float) -> None:
+        self.name = name
+        self.came_in = came_in
+        self.went_out = went_out
+        self.ms = ms
+        self.notes: list[str] = []
+        self.dropped: dict[str, int] = {}
+        self.drops: list[Drop] = []
 
     def drop(self, candidates: Iterable[Candidate], reason: str) -> None:
         """Say that these were let go, and why."""
@@ -50,7 +49,6 @@ class StageTrace:
             self.drops += [Drop(c.document_id, c.best, c.score, reason) for c in islice(gone, room)]
 
 
-@dataclass(slots=True)
 class Trace:
     """
     How an answer came about. ``degraded`` says which leg was missing and why; the rest answered.
@@ -59,10 +57,19 @@ class Trace:
     answer are read when somebody wants to know them.
     """
 
-    stages: list[StageTrace] = field(default_factory=list)
-    degraded: dict[str, str] = field(default_factory=dict)
-    hits: dict[str, int] = field(default_factory=dict)
-    legs: Mapping[str, Sequence[Hit]] = field(default_factory=dict)
+    def __init__(self, stages: Iterable[StageTrace] = ()) -> None:
+        self.stages = list(stages)
+        self.degraded: dict[str, str] = {}
+        self.hits: dict[str, int] = {}
+        self.legs: Mapping[str, Sequence[Hit]] = {}
+
+    def continued(self) -> Trace:
+        """Another trace with the same beginning."""
+        other = Trace(self.stages)
+        other.degraded.update(self.degraded)
+        other.hits.update(self.hits)
+        other.legs = self.legs
+        return other
 
     def drop(self, candidates: Iterable[Candidate], reason: str) -> None:
         """Say of the stage that is running that it lets these go; of one that runs by itself nobody asks."""

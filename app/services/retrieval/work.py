@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.trace import Trace
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from clawmem.domain.retrieval.intent import Classification
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """
     Something that may be an answer, as the stages see it.
 
@@ -27,16 +26,15 @@ class Candidate:
     best: FragmentKey
     relevance: float
     score: float
-    legs: Mapping[str, float] = field(default_factory=dict)
-    terms: Mapping[str, float] = field(default_factory=dict)
+    legs: Mapping[str, float] = MappingProxyType({})
+    terms: Mapping[str, float] = MappingProxyType({})
     document: Document | None = None
     span: Span | None = None
     chunk: str = ""  # what a reranker reads of it
     confidence: float | None = None  # the probability that it answers; None where no stage judged
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(NamedTuple):
     """
     What walks through the stages: the hits of every leg, then the one list of candidates.
 
@@ -45,16 +43,16 @@ class Work:
     ``spans`` says where the hits lie, once a stage wanted to know.
     """
 
-    legs: Mapping[str, Sequence[Hit]] = field(default_factory=dict)
+    legs: Mapping[str, Sequence[Hit]] = MappingProxyType({})
     candidates: tuple[Candidate, ...] = ()
     variants: tuple[Variant, ...] = ()
     intent: Classification | None = None
-    spans: Mapping[FragmentKey, Span] = field(default_factory=dict)
+    spans: Mapping[FragmentKey, Span] = MappingProxyType({})
     answered: float | None = None  # the probability that any candidate answers; None where no stage judged
 
     def with_candidates(self, candidates: Sequence[Candidate]) -> Work:
         """The same hits with another list of candidates."""
-        return replace(self, candidates=tuple(candidates))
+        return self._replace(candidates=tuple(candidates))
 
 
 Stage = Callable[[RetrievalRequest, Work, Trace], Work]

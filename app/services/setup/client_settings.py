@@ -19,14 +19,14 @@ _MARK = "\ufeff"  # what some editors write in front of UTF-8
 
 class ClientSettings:
     """
-    ``settings.json`` of Claude Code.
+    ``settings.json`` of Claude Code, or another file of its folder that is an object of JSON.
 
     Raises:
         ConfigError: there is such a file, and it is no plain JSON object; it is left as it is.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.file = (folder / "settings.json").resolve()  # a link stays one, what it leads to is changed
+    def __init__(self, folder: Path, name: str = "settings.json") -> None:
+        self.file = (folder / name).resolve()  # a link stays one, what it leads to is changed
         self._before = self._read()
         self._text = self._decoded(self._before or b"")
         self._object = self._parsed()
@@ -39,10 +39,14 @@ class ClientSettings:
     @property
     def hooks(self) -> dict[str, Any]:
         """Everybody's hooks: see `clawmem.app.services.setup.hook_entries.Hooks`."""
-        hooks = self._object.get(HOOKS, {})
-        if not isinstance(hooks, dict):
-            raise ConfigError(f"{self.file}: 'hooks' is no object. Put that right, then try again.")
-        return hooks
+        return self.member(HOOKS)
+
+    def member(self, name: str) -> dict[str, Any]:
+        """The object that *name* is; empty where there is none. Raises `ConfigError` when it is something else."""
+        found = self._object.get(name, {})
+        if not isinstance(found, dict):
+            raise ConfigError(f"{self.file}: {name!r} is no object. Put that right, then try again.")
+        return found
 
     @property
     def has_plugin(self) -> bool:
@@ -52,12 +56,16 @@ class ClientSettings:
         return any(name.split("@")[0] == OUR_PLUGIN for name in switched_on)
 
     def changed(self, hooks: dict[str, Any]) -> str:
-        """The text of the file with *hooks* in the place of those it has; everything else stays to the byte."""
-        if hooks == self.hooks:
+        """The text of the file with *hooks* in the place of those it has."""
+        return self.with_other(HOOKS, hooks)
+
+    def with_other(self, name: str, value: dict[str, Any]) -> str:
+        """The text of the file in which *name* is *value*, or is not; everything else stays to the byte."""
+        if value == self.member(name):
             return self._text
-        text = with_member(self._text, HOOKS, hooks) if hooks else without_member(self._text, HOOKS)
-        rest = {name: value for name, value in self._object.items() if name != HOOKS}
-        assert read_object(text) == {**rest, **({HOOKS: hooks} if hooks else {})}
+        text = with_member(self._text, name, value) if value else without_member(self._text, name)
+        rest = {other: kept for other, kept in self._object.items() if other != name}
+        assert read_object(text) == {**rest, **({name: value} if value else {})}
         return text
 
     def write(self, text: str) -> None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate
-from clawmem.app.services.surfacing.settling import text_of
+from clawmem.app.services.surfacing.settling import origin_of_document, text_of
 from clawmem.domain.documents.tokens import token_count
+from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.snippets import ELLIPSIS, snippet
+from clawmem.domain.security.origin import LEADS, SOURCES, is_verified
 from clawmem.domain.surfacing import block as blocks
+from clawmem.domain.surfacing.age import age_label
 from clawmem.domain.surfacing.packing import SEPARATOR, pack, pack_lines
 from clawmem.domain.surfacing.profiles import Profile
 from clawmem.domain.surfacing.tiers import CHARACTERS, tier_of
@@ -52,12 +56,12 @@ class Composer:
         self._clean = clean
         self._redact = redact
 
-    def __call__(self, candidates: Sequence[Candidate], words: Sequence[str], profile: Profile) -> Shown:
+    def __call__(self, candidates: Sequence[Candidate], request: RetrievalRequest, profile: Profile) -> Shown:
         """The passages that fit the budget of *profile*, best first, and what relates their documents."""
         best = max((c.score for c in candidates), default=0.0)
-        heads = {d.id: self._head(d) for d in (c.document for c in candidates) if d}
-        passages = [self._passage(c, heads[c.document_id], words, best) for c in candidates]
-        budget = profile.budget - blocks.INSTRUCTION_TOKENS
+        heads = {d.id: self._head(d, request.now_ms) for d in (c.document for c in candidates) if d}
+        passages = [self._passage(c, heads[c.document_id], request, best) for c in candidates]
+        budget = profile.budget - blocks.FRAME_TOKENS
         fitting = pack(len(passages), lambda n: SEPARATOR.join(_entries(passages[:n])), budget)
         shown = passages[:fitting]
         entries = _entries(shown)
@@ -65,22 +69,25 @@ class Composer:
         relations = pack_lines(self._relations(shown), left, blocks.RELATIONS_FRAME)
         return Shown(tuple(entries), tuple(relations), tuple(one.candidate for one in shown))
 
-    def _head(self, document: Document) -> blocks.Entry:
+    def _head(self, document: Document, now_ms: int) -> blocks.Entry:
+        origin = origin_of_document(document)
         return blocks.Entry(
             self._clean(document.title),
             self._clean(document.content_type),
             self._clean(document.display_path),
             document.authored_at[:DAY],
+            age=age_label(document.authored_at, now_ms),
+            source=SOURCES[origin],
+            lead="" if is_verified(origin) else LEADS[origin],
         )
 
     def _passage(
-        self, candidate: Candidate, head: blocks.Entry, words: Sequence[str], best: float
+        self, candidate: Candidate, head: blocks.Entry, request: RetrievalRequest, best: float
     ) -> _Passage:
         # Whether anything is said at all was decided by how likely it is; what is said is said in words.
         room = CHARACTERS[tier_of(candidate.score / best if best else 0.0)]
         text = self._redact(text_of(self._vault, candidate).strip()) if room else ""
-        shown = self._clean(snippet(text, words, max_length=room).text) if text else ""
-        return _Passage(candidate, head, shown)
+        return _Passage(candidate, head, self._clean(_shown(text, request, room)) if text else "")
 
     def _relations(self, shown: Sequence[_Passage]) -> list[str]:
         titles = {one.candidate.document_id: one.head.title for one in shown}
@@ -89,6 +96,11 @@ class Composer:
         found = sorted(found, key=lambda r: r.created_at, reverse=True)  # stable: newest among equal weights
         strongest = sorted(found, key=lambda r: -r.weight)[: blocks.MOST_RELATIONS]
         return [blocks.edge_line(blocks.Edge(titles[r.source], r.kind, titles[r.target])) for r in strongest]
+
+
+def _shown(text: str, request: RetrievalRequest, room: int) -> str:
+    wanted = intent_terms(request.intent) if request.intent else ()
+    return snippet(text, request.forms.words, intent_terms=wanted, max_length=room).text
 
 
 def _entries(passages: Sequence[_Passage]) -> list[str]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
-from clawmem.app.services.retrieval.legs.ask_all import Leg, LegAnswer
+from clawmem.app.services.retrieval.legs.ask_all import Leg
 from clawmem.app.services.retrieval.legs.lexical import lexical_leg
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.work import Work
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.domain.retrieval.query_forms import MAX_QUERY, query_forms
 from clawmem.ports.embedder import Embedder
@@ -34,12 +32,13 @@ def legs_of(vault: Vault, embedder: Embedder | None, choices: Choices) -> Mappin
 def asking(leg: Leg, question: str) -> Leg:
     """*leg*, asked *question* in the place of the one that was asked; the same where that is empty."""
 
-    def search(request: RetrievalRequest, work: Work) -> LegAnswer:
-        text = question.strip()[:MAX_QUERY]
-        other = replace(request, query=text, forms=query_forms(text)) if text else request
-        return leg(other, work)
+    return lambda request, work: leg(asked_as(request, question), work)
 
-    return search
+
+def asked_as(request: RetrievalRequest, question: str) -> RetrievalRequest:
+    """*request* for *question* in the place of its own; the same where that is empty."""
+    text = question.strip()[:MAX_QUERY]
+    return request._replace(query=text, forms=query_forms(text)) if text else request
 
 
 def in_time(leg: Leg, seconds: float) -> Leg:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from clawmem.app.services.retrieval.legs.ask_all import AskAll, Leg
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.stages.judge import judge
-from clawmem.app.services.retrieval.trace import Trace
+from clawmem.app.services.retrieval.trace import StageTrace, Trace
 from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.domain.capture.own_collection import OWN_COLLECTION
+from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.retrieval.intent import has_recency_intent
+from clawmem.domain.security.origin import Origin, origin_of, wording
 from clawmem.domain.surfacing.activation import activation
 from clawmem.domain.surfacing.focus import focus_factor, is_on_topic, topic_tokens
 from clawmem.domain.surfacing.profiles import Profile, ThresholdMode, least_kept
 from clawmem.domain.surfacing.variety import MemoryKind, memory_kind, vary
 from clawmem.domain.surfacing.visible import is_hidden, is_noise
+from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 
 LOOKED_AT = 40  # candidates from the top: no budget holds more, and each costs a look at its text
@@ -36,8 +39,10 @@ def judged_alone(vault: Vault, alone: Mapping[str, Leg]) -> Stage:
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if not alone or len(request.forms.words) < SAYS_SOMETHING:
             return decide(request, work, trace)
-        found = ask(request, Work(), Trace())
-        return replace(decide(request, replace(work, legs=found.legs), trace), legs=work.legs)
+        found = ask(
+            request, Work(), Trace([StageTrace("alone", 0, 0, 0.0)])
+        )  # legs say things of their stage
+        return decide(request, work._replace(legs=found.legs), trace)._replace(legs=work.legs)
 
     return stage
 
@@ -52,24 +57,53 @@ def confident(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     head, tail = work.candidates[:LOOKED_AT], work.candidates[LOOKED_AT:]
     trace.drop(tail, "beyond what is looked at")
     likely = 1.0 if work.answered is None else work.answered
-    return work.with_candidates([replace(c, score=likely * min(1.0, max(0.0, c.score))) for c in head])
+    return work.with_candidates([c._replace(score=likely * min(1.0, max(0.0, c.score))) for c in head])
 
 
 def visible(vault: Vault) -> Stage:
-    """Without what is hidden and what says nothing."""
+    """Without what is hidden, what somebody wants to hear nothing of for now, and what says nothing."""
 
-    def why(candidate: Candidate) -> str:
+    def why(candidate: Candidate, now: str) -> str:
         document = candidate.document
         if document is None or is_hidden(document.display_path, document.content_type):
             return "never surfaced from there"
+        if document.is_snoozed(now):
+            return "snoozed"
         return "says nothing" if is_noise(text_of(vault, candidate)) else ""
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        now = iso_utc(request.now_ms)
+        return _without(lambda candidate: why(candidate, now))(request, work, trace)
+
+    return stage
+
+
+def guarded(vault: Vault, is_refused: IsRefused) -> Stage:
+    """
+    Without texts that *is_refused*: those that would give orders; and without any order from outside.
+
+    Last, for it reads slowly, and only what is left.
+    """
+
+    def why(candidate: Candidate) -> str:
+        text = text_of(vault, candidate)
+        if is_refused(text):
+            return "gives orders"
+        return "gives orders from outside" if _is_held_back(candidate, text) else ""
 
     return _without(why)
 
 
-def guarded(vault: Vault, is_refused: IsRefused) -> Stage:
-    """Without texts that *is_refused*: those that would give orders. Last, for it reads slowly, and only what is left."""
-    return _without(lambda candidate: "gives orders" if is_refused(text_of(vault, candidate)) else "")
+def _is_held_back(candidate: Candidate, text: str) -> bool:
+    document = candidate.document
+    return (
+        document is not None and wording(origin_of_document(document), f"{document.title}\n{text}").held_back
+    )
+
+
+def origin_of_document(document: Document) -> Origin:
+    """Who a document comes from, as it was recorded."""
+    return origin_of(document.tags, by_machine=document.collection == OWN_COLLECTION)
 
 
 def _without(why: Callable[[Candidate], str]) -> Stage:
@@ -96,7 +130,7 @@ def focused(vault: Vault, topic: str) -> Stage:
         on_topic = {c.best for c in work.candidates if matches(c)} if tokens else set()
         if not on_topic:
             return work
-        moved = [replace(c, score=c.score * focus_factor(c.best in on_topic)) for c in work.candidates]
+        moved = [c._replace(score=c.score * focus_factor(c.best in on_topic)) for c in work.candidates]
         return work.with_candidates(_best_first(moved))
 
     return stage
@@ -119,35 +153,40 @@ def threshold(profile: Profile, mode: ThresholdMode) -> Stage:
 
 
 def activated(vault: Vault) -> Stage:
-    """What was of use together with the best answers rises."""
+    """What was of use together with the best answers rises; how good an answer is, is how near it comes to the best."""
 
     def partners(document_id: int) -> list[tuple[int, int]]:
         return list(vault.usage.partners(document_id).items())
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        best = max((c.score for c in work.candidates), default=0.0) or 1.0
         ranked: dict[int, float] = {}
         for candidate in work.candidates:
-            ranked.setdefault(candidate.document_id, candidate.score)
+            ranked.setdefault(candidate.document_id, candidate.score / best)
         gained = activation(list(ranked.items()), partners)
         if not any(gained.values()):
             return work
-        risen = [replace(c, score=min(1.0, c.score + gained[c.document_id])) for c in work.candidates]
+        risen = [c._replace(score=min(best, c.score + best * gained[c.document_id])) for c in work.candidates]
         return work.with_candidates(_best_first(risen))
 
     return stage
 
 
 def varied(vault: Vault) -> Stage:
-    """A way of doing things is not buried below what happened."""
+    """A way of doing things is not buried below what happened; documents count, whichever of their lines was found."""
 
-    def kind_of(candidate: Candidate) -> MemoryKind:
-        document, body = candidate.document, vault.documents.body(candidate.document_id) or ""
-        if document is None:
-            return MemoryKind.SEMANTIC
+    def kind_of(document: Document) -> MemoryKind:
+        body = vault.documents.body(document.id) or ""
         return memory_kind(document.display_path, document.content_type, body[:KIND_IS_READ])
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        return work.with_candidates(vary(work.candidates, kind_of))
+        ranked = list({c.document_id: c.document for c in work.candidates if c.document}.values())
+        if (order := vary(ranked, kind_of)) == ranked:
+            return work
+        place = {document.id: n for n, document in enumerate(order)}
+        return work.with_candidates(
+            sorted(work.candidates, key=lambda c: place.get(c.document_id, len(place)))
+        )
 
     return stage
 

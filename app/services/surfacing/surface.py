@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from time import perf_counter
 from typing import NamedTuple
 
-from clawmem.app.services.retrieval.answer import Answer, describe
+from clawmem.app.services.retrieval.answer import Answer, Result, describe
+from clawmem.app.services.retrieval.asking_models import reason_of
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.recalls import Recalls
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Candidate
+from clawmem.app.services.retrieval.work import Candidate, Work
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.app.services.surfacing.composing import Clean, Composer, Shown
-from clawmem.app.services.surfacing.pipeline import Means, surfacing
+from clawmem.app.services.surfacing.pipeline import Means, finding, settling
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, Turns, asked_before
+from clawmem.app.services.surfacing.watch import Watch
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
 from clawmem.domain.surfacing.block import block
@@ -57,6 +58,15 @@ class Surfaced(NamedTuple):
     ms: float
 
 
+class _Asked(NamedTuple):
+    """A prompt on its way: as a question, after which turns, with which choices, and since when."""
+
+    request: RetrievalRequest
+    turns: Turns
+    choices: Choices
+    watch: Watch
+
+
 class SurfaceContext:
     """Finds what the memory knows about a prompt that passed the gate, and writes it down for a model."""
 
@@ -76,22 +86,55 @@ class SurfaceContext:
         The block for *prompt*, and its row among the *turns*; silence where nothing is likely enough.
 
         Args:
-            receive: Gets the block as soon as it stands, before anything is written down.
+            receive: Gets each block as soon as it stands, before a model is asked and before anything is written
+                down; the last one counts.
         """
-        began = perf_counter()
+        asked = self._asked(prompt, turns, choices)
+        found = Pipeline(self._vault, finding(self._vault, self._means, asked.choices)).rank(asked.request)
+        said = self._said(asked, *found)
+        receive(said.block)
+        if better := self._better(asked, said, *found):
+            said = better
+            receive(said.block)
+        said = said._replace(ms=asked.watch.ms)
+        self._write_down(said, turns, choices)
+        return said
+
+    def _asked(self, prompt: str, turns: Turns, choices: Choices) -> _Asked:
+        watch = Watch(choices.profile)
         request = self._request(prompt, choices)
-        asked = looking_back(request.query, self._before(turns, request))
-        pipeline = self._pipeline(choices._replace(asked=asked, looks_back=asked != request.query))
-        work, trace = pipeline.rank(request)
-        shown = Composer(self._vault, self._dressing.clean, self._dressing.redact)(
-            work.candidates, request.forms.words, choices.profile
-        )
-        text = self._block(request.query, shown, turns, choices)
-        receive(text)
-        answer = self._answer(request, shown.candidates, trace)
-        surfaced = Surfaced(text, token_count(text), answer, request, (perf_counter() - began) * 1000)
-        self._write_down(surfaced, turns, choices)
-        return surfaced
+        text = looking_back(request.query, self._before(turns, request))
+        choices = choices._replace(asked=text, looks_back=text != request.query)
+        return _Asked(request, turns, choices, watch)
+
+    def _said(self, asked: _Asked, found: Work, before: Trace) -> Surfaced:
+        settled = Pipeline(self._vault, settling(self._vault, self._means, asked.choices))
+        work, trace = settled.rank(asked.request, found, before)
+        compose = Composer(self._vault, self._dressing.clean, self._dressing.redact)
+        shown = compose(work.candidates, asked.request, asked.choices.profile)
+        text = self._block(asked.request.query, shown, asked.turns, asked.choices)
+        answer = self._answer(asked.request, shown.candidates, trace, work.answered)
+        return Surfaced(text, token_count(text), answer, asked.request, asked.watch.ms)
+
+    def _better(self, asked: _Asked, said: Surfaced, found: Work, before: Trace) -> Surfaced | None:
+        """What models make of it; nothing where nobody is asked, or where whoever is fails."""
+        if not asked.watch.may_ask(len(found.candidates)):
+            return None
+        try:
+            return self._deepened(asked, said, found, before)
+        except Exception as error:  # noqa: BLE001  what was found without them stands
+            said.answer.trace.degraded["models"] = reason_of(error)
+            return None
+
+    def _deepened(self, asked: _Asked, said: Surfaced, found: Work, before: Trace) -> Surfaced | None:
+        from clawmem.app.services.retrieval.stages.rerank import RERANKER
+        from clawmem.app.services.surfacing.deepening import deepening
+
+        with self._means.models() as models:
+            stages = deepening(self._vault, models, asked.choices, asked.watch)
+            work, trace = Pipeline(self._vault, stages).rank(asked.request, found, before)
+        said.answer.trace.degraded.update(trace.degraded)
+        return None if work == found or RERANKER in trace.degraded else self._said(asked, work, trace)
 
     def _request(self, prompt: str, choices: Choices) -> RetrievalRequest:
         text = without_prefixes(prompt)[:MOST_PROMPT]
@@ -101,6 +144,7 @@ class SurfaceContext:
             limit=choices.profile.results * LINES_A_RESULT,
             unit=Unit.LINE,
             floor=self._dressing.floor,
+            intent=choices.topic,
         )
 
     def _before(self, turns: Turns, request: RetrievalRequest) -> list[str]:
@@ -108,9 +152,6 @@ class SurfaceContext:
             return asked_before(turns, self._vault.receipts, request.now_ms)
         except Exception:  # noqa: BLE001  the prompt alone is a question as well
             return []
-
-    def _pipeline(self, choices: Choices) -> Pipeline:
-        return surfacing(self._vault, self._means, choices)
 
     def _block(self, prompt: str, shown: Shown, turns: Turns, choices: Choices) -> str:
         budget = choices.profile.facts_budget
@@ -128,8 +169,10 @@ class SurfaceContext:
         except Exception:  # noqa: BLE001  no facts are no reason to be silent about the rest
             return ()
 
-    def _answer(self, request: RetrievalRequest, shown: Sequence[Candidate], trace: Trace) -> Answer:
-        return Answer(request.query, describe(self._vault, request, shown), trace)
+    def _answer(
+        self, request: RetrievalRequest, shown: Sequence[Candidate], trace: Trace, answered: float | None
+    ) -> Answer:
+        return Answer(request.query, describe(self._vault, request, shown), trace, answered=answered)
 
     def _write_down(self, surfaced: Surfaced, turns: Turns, choices: Choices) -> None:
         def receipt() -> bytes:
@@ -142,7 +185,7 @@ class SurfaceContext:
             return pack(found._replace(asked={**found.asked, **said}))
 
         self._recalls.record(
-            surfaced.answer,
+            _one_of_each(surfaced.answer),
             CONTEXT_SURFACING,
             surfaced.ms,
             limit=surfaced.request.limit,
@@ -150,3 +193,11 @@ class SurfaceContext:
             session_id=turns.session_id,
             turn_index=turns.number,
         )
+
+
+def _one_of_each(found: Answer) -> Answer:
+    """The best line of each document: a document is given once, however much of it is shown."""
+    best: dict[int, Result] = {}
+    for result in found.results:
+        best.setdefault(result.document.id, result)
+    return Answer(found.query, tuple(best.values()), found.trace, answered=found.answered)

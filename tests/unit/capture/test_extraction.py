@@ -180,13 +180,14 @@ def test_how_far_confidence_falls() -> None:
 
 
 def test_windows() -> None:
-    """The same thing said again is the same for half an hour, decisions and preferences for ever."""
+    """The same again is the same for half an hour, an antipattern for a week, decisions and preferences for ever."""
     assert {kind.value: merge_window_ms(kind) for kind in Kind} == {
         "decision": None,
         "preference": None,
         "problem": 1_800_000,
         "milestone": 1_800_000,
         "question": 1_800_000,
+        "antipattern": 604_800_000,
     }
 
 

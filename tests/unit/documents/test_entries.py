@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from clawmem.contracts.samples import WHEN, document
@@ -24,7 +22,7 @@ def entries(body: str = BODY, title: str = "Plan", tags: tuple[str, ...] = ()) -
 
 def named(title: str, tags: tuple[str, ...] = ()) -> Document:
     made = document("plan.md", BODY, title=title, tags=tags)
-    return replace(made, id=7)
+    return made._replace(id=7)
 
 
 def part(kind: FragmentKind, text: str = "Text.", heading: str = "") -> Fragment:

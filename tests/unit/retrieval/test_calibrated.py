@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -29,8 +28,7 @@ any_signals = st.builds(
     pinned=st.booleans(),
 )
 # What decides most for and most against a document: the bound must hold exactly there.
-BEST = replace(
-    NEUTRAL,
+BEST = NEUTRAL._replace(
     content_type="handoff",
     age_days=0,
     stored_confidence=1.0,
@@ -38,7 +36,7 @@ BEST = replace(
     revisions=10**6,
     pinned=True,
 )
-WORST = replace(NEUTRAL, age_days=math.inf, stored_confidence=0.0, quality=0.0)
+WORST = NEUTRAL._replace(age_days=math.inf, stored_confidence=0.0, quality=0.0)
 
 
 @given(shares)
@@ -91,7 +89,7 @@ def test_parts_explain_the_score(relevance: float, signals: Signals, intent: dic
 
 def test_pin_decides_among_comparable_matches_only() -> None:
     """A pin lifts a note over a match 0.01 better, not over one 0.03 better, and not out of nothing."""
-    pinned = replace(NEUTRAL, pinned=True)
+    pinned = NEUTRAL._replace(pinned=True)
 
     assert calibrated(0.80, pinned) > calibrated(0.81, NEUTRAL)
     assert calibrated(0.80, pinned) < calibrated(0.83, NEUTRAL)
@@ -101,19 +99,19 @@ def test_pin_decides_among_comparable_matches_only() -> None:
 def test_contradicted_document_falls_behind_its_equal() -> None:
     """Of two equal matches the one with less stored confidence comes second, in every type."""
     for kind in ("note", "decision", "hub", "recipe"):
-        trusted = replace(NEUTRAL, content_type=kind)
-        assert calibrated(0.5, replace(trusted, stored_confidence=0.25)) < calibrated(0.5, trusted)
+        trusted = NEUTRAL._replace(content_type=kind)
+        assert calibrated(0.5, trusted._replace(stored_confidence=0.25)) < calibrated(0.5, trusted)
 
 
 def test_age_is_neutral_where_it_says_nothing() -> None:
     """An ageless type and an unreadable date get nothing for age, neither way."""
-    assert parts(0.5, replace(NEUTRAL, content_type="decision", age_days=9999))["recency"] == 0.0
-    assert parts(0.5, replace(NEUTRAL, age_days=math.nan))["recency"] == 0.0
+    assert parts(0.5, NEUTRAL._replace(content_type="decision", age_days=9999))["recency"] == 0.0
+    assert parts(0.5, NEUTRAL._replace(age_days=math.nan))["recency"] == 0.0
 
 
 def test_age_counts_once() -> None:
     """Age moves the recency term and no other."""
-    young, old = parts(0.5, replace(NEUTRAL, age_days=0)), parts(0.5, replace(NEUTRAL, age_days=999))
+    young, old = parts(0.5, NEUTRAL._replace(age_days=0)), parts(0.5, NEUTRAL._replace(age_days=999))
 
     assert {name for name in young if young[name] != old[name]} == {"recency"}
 
@@ -121,8 +119,8 @@ def test_age_counts_once() -> None:
 def test_declared_recency_outweighs_moderate_relevance() -> None:
     """Asked for what is recent, a fresh match beats an old one 0.2 better, in every type, not 0.3 better."""
     for kind in ("note", "decision", "hub"):
-        fresh = replace(NEUTRAL, content_type=kind, age_days=0)
-        old = replace(NEUTRAL, content_type=kind, age_days=3650)
+        fresh = NEUTRAL._replace(content_type=kind, age_days=0)
+        old = NEUTRAL._replace(content_type=kind, age_days=3650)
         assert calibrated(0.5, fresh, recency_intent=True) > calibrated(0.7, old, recency_intent=True)
         assert calibrated(0.5, fresh, recency_intent=True) < calibrated(0.8, old, recency_intent=True)
 
@@ -132,7 +130,7 @@ def test_declared_recency_outweighs_moderate_relevance() -> None:
 )
 def test_declared_intent_halves_with_age(intent: str, most: float, half_life_days: int) -> None:
     """The term has its full height today and half of it after exactly one half life."""
-    today, later = replace(NEUTRAL, age_days=0), replace(NEUTRAL, age_days=half_life_days)
+    today, later = NEUTRAL._replace(age_days=0), NEUTRAL._replace(age_days=half_life_days)
 
     assert parts(0.5, today, **{intent: True})["recency"] == most
     assert parts(0.5, later, **{intent: True})["recency"] == most / 2
@@ -141,7 +139,7 @@ def test_declared_intent_halves_with_age(intent: str, most: float, half_life_day
 @pytest.mark.parametrize("intent", ["recency_intent", "current_intent"])
 def test_nothing_is_an_answer_by_being_new(intent: str) -> None:
     """What hardly matches gains next to nothing by its age, what does not match gains nothing."""
-    fresh = replace(NEUTRAL, age_days=0)
+    fresh = NEUTRAL._replace(age_days=0)
 
     assert calibrated(0.0, fresh, **{intent: True}) == 0.0
     assert calibrated(0.05, fresh, **{intent: True}) < calibrated(0.1, WORST, **{intent: True})
@@ -152,7 +150,7 @@ def test_nothing_is_an_answer_by_being_new(intent: str) -> None:
 
 def test_of_two_intents_recency_counts() -> None:
     """A question that asks for the latest of what holds now is one that asks for the latest."""
-    aged = replace(NEUTRAL, age_days=90)
+    aged = NEUTRAL._replace(age_days=90)
 
     both = parts(0.5, aged, recency_intent=True, current_intent=True)
     assert both == parts(0.5, aged, recency_intent=True) != parts(0.5, aged, current_intent=True)
@@ -160,7 +158,7 @@ def test_of_two_intents_recency_counts() -> None:
 
 def test_best_matches_are_ordered_behind_the_clamp() -> None:
     """Two scores clamped to 1.0 still sort by what made them."""
-    pinned = replace(NEUTRAL, pinned=True)
+    pinned = NEUTRAL._replace(pinned=True)
 
     assert calibrated(1.0, pinned) == calibrated(1.0, NEUTRAL) == 1.0
     assert sort_score(1.0, pinned) > sort_score(1.0, NEUTRAL)
@@ -174,4 +172,4 @@ def test_relevance_outside_its_range(given_relevance: float, used: float) -> Non
 
 def test_length_and_raw_search_score_are_not_read() -> None:
     """A long document is not punished, and the raw search score has no second say."""
-    assert parts(0.5, replace(NEUTRAL, length=10**6, search=1.0)) == parts(0.5, NEUTRAL)
+    assert parts(0.5, NEUTRAL._replace(length=10**6, search=1.0)) == parts(0.5, NEUTRAL)

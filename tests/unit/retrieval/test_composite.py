@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -36,14 +35,14 @@ EXAMPLE_C = Signals(search=0.7, content_type="handoff", age_days=60, length=4000
 def test_worked_example_a() -> None:
     """The note of the worked example scores 0.61059, pinned 0.95559, and 0.53935 with recency intent."""
     assert published(EXAMPLE_A, co_activations=2) == pytest.approx(0.61059, abs=1e-4)
-    assert published(replace(EXAMPLE_A, pinned=True), co_activations=2) == pytest.approx(0.95559, abs=1e-4)
+    assert published(EXAMPLE_A._replace(pinned=True), co_activations=2) == pytest.approx(0.95559, abs=1e-4)
     assert published(EXAMPLE_A, recency_intent=True) == pytest.approx(0.53935, abs=1e-4)
 
 
 def test_worked_example_b() -> None:
     """The decision scores 0.9072, and 0.8057 once contradicted."""
     assert published(EXAMPLE_B) == pytest.approx(0.9072, abs=1e-4)
-    assert published(replace(EXAMPLE_B, stored_confidence=0.25)) == pytest.approx(0.8057, abs=1e-4)
+    assert published(EXAMPLE_B._replace(stored_confidence=0.25)) == pytest.approx(0.8057, abs=1e-4)
 
 
 def test_worked_example_c() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import zlib
-from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -21,7 +20,7 @@ from clawmem.app.services.retrieval.receipts import (
     pack,
     unpack,
 )
-from clawmem.app.services.retrieval.replay import Fate, compared
+from clawmem.app.services.retrieval.replay import Fate, Voice, compared
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.trace import DROPS_NAMED, StageTrace, Trace
 from clawmem.app.services.retrieval.work import Candidate
@@ -48,6 +47,7 @@ items = st.builds(
     st.dictionaries(names, st.builds(LegRank, counts, numbers), max_size=4),
     shares,
     shares,
+    st.none() | numbers,
 )
 drops = st.lists(st.builds(ReceiptDrop, counts, numbers, names), max_size=3).map(tuple)
 notes = st.lists(names, max_size=2).map(tuple)
@@ -66,6 +66,7 @@ receipts = st.builds(
     st.lists(stages, max_size=3).map(tuple),
     tallies,
     st.dictionaries(names, names, max_size=2),
+    st.none() | numbers,
 )
 
 
@@ -73,6 +74,14 @@ receipts = st.builds(
 def test_a_receipt_survives_packing(receipt: Receipt) -> None:
     """Whatever a receipt holds, it comes back as it was."""
     assert unpack(pack(receipt)) == receipt
+
+
+def test_a_receipt_of_before_can_be_read() -> None:
+    """One that was written before anybody judged answers has nothing to say of that, and all the rest."""
+    written = [1, [*receipt(item(1))[:-1]]]
+    written[1][7] = [list(item(1))[:-1]]
+
+    assert unpack(zlib.compress(json.dumps(written, default=dict).encode())) == receipt(item(1))
 
 
 def test_half_a_character_survives_packing() -> None:
@@ -97,7 +106,7 @@ def test_half_a_character_survives_packing() -> None:
         zlib.compress(json.dumps([1, ["search"]]).encode()),
         zlib.compress(json.dumps([1, ["x"] * 11]).encode()),
         zlib.compress(json.dumps([1, [7] * 11]).encode()),
-        zlib.compress(json.dumps([1, ["x"] * 12]).encode()),
+        zlib.compress(json.dumps([1, ["x"] * 13]).encode()),
         pack(Receipt("search", "redis", THEN, 1.0))[:-4],
     ],
     ids=repr,
@@ -118,8 +127,7 @@ def test_usual_parameters_are_not_written_down() -> None:
 
 def test_every_parameter_is_asked_again() -> None:
     """A request through JSON and back is the same at another time, every field of it and of its scope."""
-    request = replace(
-        read_request("redis", now_ms=NOW_MS, limit=3, min_score=0.25, unit=Unit.LINE),
+    request = read_request("redis", now_ms=NOW_MS, limit=3, min_score=0.25, unit=Unit.LINE)._replace(
         scope=Scope(frozenset({"work", "notes"}), EARLIER, THEN),
         ranking=Ranking.PUBLISHED,
         diverse=False,
@@ -127,16 +135,13 @@ def test_every_parameter_is_asked_again() -> None:
 
     again = request_again("redis", json.loads(json.dumps(written_down(request))), NOW_MS + 1)
 
-    assert again == replace(request, now_ms=NOW_MS + 1)
+    assert again == request._replace(now_ms=NOW_MS + 1)
     assert isinstance(again.unit, Unit) and isinstance(again.scope.collections, frozenset)
 
 
 def test_every_field_has_a_usual_value() -> None:
     """What is not the question itself has a default that can be compared: else it cannot be left out."""
-    apart = {"query", "forms", "now_ms"}
-    usual = {field.name: field.default for field in fields(RetrievalRequest) if field.name not in apart}
-
-    assert [name for name, value in usual.items() if repr(value).startswith("<dataclasses._MISSING")] == []
+    assert {*RetrievalRequest._fields} - {*RetrievalRequest._field_defaults} == {"query", "forms", "now_ms"}
 
 
 def test_a_parameter_of_another_version() -> None:
@@ -191,7 +196,7 @@ def receipt(*given: ReceiptItem, **more: Any) -> Receipt:
 
 def document(number: int, **more: Any) -> Document:
     known = Document("notes", f"{number}.md", "A", f"{number:06x}ff", "s", EARLIER, EARLIER, EARLIER)
-    return replace(known, id=number, **more)
+    return known._replace(id=number, **more)
 
 
 def fates(then: Receipt, now: Receipt, *documents: Document, limit: int = 10) -> list[tuple[str, str, str]]:
@@ -241,6 +246,18 @@ def test_another_text_is_told_by_its_docid() -> None:
 def test_why_an_answer_is_gone(known: list[Document], reason: str) -> None:
     """What became of its document is the reason; where nothing did, nothing is made up."""
     assert fates(receipt(item(1)), receipt(), *known) == [("notes/1.md", Fate.GONE, reason)]
+
+
+def test_an_answer_that_would_be_silent_now() -> None:
+    """That nothing is said any more, or something is again, is a change of its own, and the floor is its reason."""
+    judged = ReceiptStage("judge", 9, 0, 0.1, dropped={"below the floor": 9})
+    given, silent = receipt(item(1), answered=0.9), receipt(answered=0.2, stages=(judged,))
+
+    assert compared(given, silent, {1: document(1)}, 10).voice is Voice.FELL_SILENT
+    assert compared(silent, given, {1: document(1)}, 10).voice is Voice.SPEAKS
+    assert compared(given, given, {}, 10).voice is compared(silent, silent, {}, 10).voice is None
+    assert fates(given, silent, document(1)) == [("notes/1.md", Fate.GONE, "now below the floor")]
+    assert fates(silent, given, document(1)) == [("notes/1.md", Fate.NEW, "then below the floor")]
 
 
 def test_an_answer_that_others_pushed_out() -> None:

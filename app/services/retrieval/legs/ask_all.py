@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
@@ -65,7 +64,7 @@ class AskAll:
         else:
             found = self._side_by_side(request, work, trace)
         trace.hits.update({name: len(hits) for name, hits in found.items()})
-        return replace(work, legs=found)
+        return work._replace(legs=found)
 
     @cached_property
     def _threads(self) -> Mapping[str, ThreadPoolExecutor]:

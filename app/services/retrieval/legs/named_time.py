@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from clawmem.app.services.retrieval.legs.ask_all import Leg, LegAnswer
 from clawmem.app.services.retrieval.legs.temporal import within
 from clawmem.app.services.retrieval.request import RetrievalRequest
@@ -22,7 +20,7 @@ def in_named_time(leg: Leg) -> Leg:
         named = temporal_range(request.query, now_ms=request.now_ms)
         if named is None:
             return leg(request, work)
-        answer = leg(replace(request, scope=within(request.scope, named)), work)
+        answer = leg(request._replace(scope=within(request.scope, named)), work)
         return answer if any(answer.hits.values()) else leg(request, work)
 
     return search

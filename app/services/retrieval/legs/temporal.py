@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from clawmem.app.services.retrieval.legs.ask_all import Leg, LegAnswer
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Work
@@ -37,7 +35,7 @@ def within(scope: Scope, named: TimeRange) -> Scope:
     """*scope*, narrowed to the time that the question names."""
     starts = [moment for moment in (scope.authored_from, named.authored_from) if moment]
     ends = [moment for moment in (scope.authored_until, named.authored_until) if moment]
-    return replace(scope, authored_from=max(starts, default=None), authored_until=min(ends, default=None))
+    return scope._replace(authored_from=max(starts, default=None), authored_until=min(ends, default=None))
 
 
 def _said(named: TimeRange) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
-from clawmem.app.services.retrieval.answer import Answer, describe
+from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.legs.ask_all import AskAll
 from clawmem.app.services.retrieval.legs.lexical import lexical_leg
 from clawmem.app.services.retrieval.legs.named_time import in_named_time
@@ -30,12 +29,13 @@ from clawmem.ports.vault import Vault
 NO_STAGES: Mapping[str, Stage] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
 class IntentAnswer(Answer):
     """An answer that says what the question was taken to ask for, and how sure that is, in [0, 1]."""
 
-    intent: Intent = Intent.WHAT
-    confidence: float = 0.0
+    def __init__(self, found: Answer, intent: Intent, confidence: float) -> None:
+        super().__init__(found.query, found.results, found.trace, answered=found.answered)
+        self.intent = intent
+        self.confidence = confidence
 
 
 class IntentSearch(Pipeline):
@@ -43,11 +43,11 @@ class IntentSearch(Pipeline):
 
     def __call__(self, request: RetrievalRequest) -> IntentAnswer:
         """Answer a question, with places and snippets, and with what it was taken to ask for."""
-        work, trace = self.rank(request)
-        results = describe(self._vault, request, work.candidates)
+        found, work = self.answer(request)
         if work.intent is None:
             raise ValueError("an intent search has a stage that classifies the question")
-        return IntentAnswer(request.query, results, trace, work.intent.intent, work.intent.confidence)
+        read = work.intent
+        return IntentAnswer(found, read.intent, read.confidence)
 
 
 def intent_search(

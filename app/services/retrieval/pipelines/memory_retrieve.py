@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
 from typing import Any
 
+from clawmem.app.services.documents.sessions import latest_sessions
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines.intent_search import IntentAnswer
 from clawmem.app.services.retrieval.pipelines.query_plan import PlanAnswer, PlannedClause
-from clawmem.app.services.retrieval.request import LEAST_COSINE, RetrievalRequest
+from clawmem.app.services.retrieval.request import LEAST_COSINE, RetrievalRequest, as_it_was
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.routing import Route, route
 from clawmem.ports.errors import ClawmemError
@@ -20,16 +20,16 @@ from clawmem.ports.vault import Vault
 
 Ask = Callable[[RetrievalRequest], Answer]
 
-SEARCH, VSEARCH = "search", "vsearch"
+SEARCH, VSEARCH, QUERY = "search", "vsearch", "query"
 WAYS: Mapping[Route, str] = MappingProxyType(
     {
-        Route.TIMELINE: "query",  # beside the latest sessions
+        Route.TIMELINE: QUERY,  # beside the latest sessions
         Route.CAUSAL: "intent_search",
         Route.DISCOVERY: VSEARCH,
         Route.COMPLEX: "query_plan",
         Route.KEYWORD: SEARCH,
         Route.SEMANTIC: VSEARCH,
-        Route.HYBRID: "query",
+        Route.HYBRID: QUERY,
     }
 )
 
@@ -37,7 +37,6 @@ NOTHING_NEAR = "nothing is near by meaning; found by words"
 NO_SESSIONS = "no session is written down; what was found are documents"
 
 
-@dataclass(frozen=True, slots=True)
 class Retrieved(Answer):
     """
     An answer that says which way it took.
@@ -46,11 +45,22 @@ class Retrieved(Answer):
     the timeline with the latest sessions, newest first.
     """
 
-    mode: Route = Route.HYBRID
-    intent: Intent | None = None
-    confidence: float | None = None
-    plan: tuple[PlannedClause, ...] = ()
-    sessions: tuple[Session, ...] = ()
+    def __init__(
+        self,
+        found: Answer,
+        mode: Route,
+        sessions: tuple[Session, ...] = (),
+        *,
+        intent: Intent | None = None,
+        confidence: float | None = None,
+        plan: tuple[PlannedClause, ...] = (),
+    ) -> None:
+        super().__init__(found.query, found.results, found.trace, answered=found.answered)
+        self.mode = mode
+        self.sessions = sessions
+        self.intent = intent
+        self.confidence = confidence
+        self.plan = plan
 
 
 class MemoryRetrieve:
@@ -68,16 +78,14 @@ class MemoryRetrieve:
     def __call__(self, request: RetrievalRequest, mode: Route | None = None) -> Retrieved:
         """Answer *request* the way of *mode*, or without one the way that `route` says."""
         chosen = mode or route(request.query)
-        way = WAYS[chosen]
+        way = _way(chosen, request)
         found = self._by_meaning(request) if way == VSEARCH else self._ways[way]()(request)
         sessions = self._latest_sessions(request, found) if chosen is Route.TIMELINE else ()
-        return Retrieved(
-            found.query, found.results, found.trace, chosen, sessions=sessions, **_said_besides(found)
-        )
+        return Retrieved(found, chosen, sessions, **_said_besides(found))
 
     def _by_meaning(self, request: RetrievalRequest) -> Answer:
         """The nearest, and by words what nothing is near to or cannot be looked up by meaning."""
-        near_enough = replace(request, min_score=max(request.min_score, LEAST_COSINE))
+        near_enough = request._replace(min_score=max(request.min_score, LEAST_COSINE))
         reason = NOTHING_NEAR
         try:
             found = self._ways[VSEARCH]()(near_enough)
@@ -90,10 +98,17 @@ class MemoryRetrieve:
         return found
 
     def _latest_sessions(self, request: RetrievalRequest, found: Answer) -> tuple[Session, ...]:
-        sessions = tuple(self._vault.sessions.recent(request.limit))
+        until = as_it_was(request).scope.authored_until
+        sessions = tuple(latest_sessions(self._vault.sessions, request.limit, until))
         if not sessions:
             found.trace.degraded["sessions"] = NO_SESSIONS
         return sessions
+
+
+def _way(chosen: Route, request: RetrievalRequest) -> str:
+    """By meaning alone nobody can tell how likely an answer is: under a floor words are asked as well."""
+    way = WAYS[chosen]
+    return QUERY if way == VSEARCH and request.floor else way
 
 
 def _said_besides(found: Answer) -> dict[str, Any]:

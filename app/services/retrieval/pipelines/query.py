@@ -50,7 +50,7 @@ def query(
             **other_words(vault, models),
             "search": AskAll(legs),
             "fuse": fuse(vault),
-            **({"compare": compare(vault, late)} if late else {}),
+            **({"compare": compare(vault, late, embedder)} if late else {}),
             "precise first": precise_first(vault),
             **second_reading(vault, models),
             "judge": judge(vault),

@@ -17,9 +17,11 @@ from clawmem.app.services.retrieval.stages.classify import classify
 from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.fuse import fuse
 from clawmem.app.services.retrieval.stages.graph import graph
+from clawmem.app.services.retrieval.stages.judge_parts import judge_parts
 from clawmem.app.services.retrieval.stages.nearest import nearest
 from clawmem.app.services.retrieval.stages.precise_first import precise_first
 from clawmem.app.services.retrieval.stages.score import score
+from clawmem.app.services.retrieval.work import Stage
 from clawmem.domain.graph.traversal import CLAUSE_BOUNDS
 from clawmem.domain.retrieval.planning import ClauseKind
 from clawmem.ports.embedder import Embedder
@@ -39,19 +41,25 @@ class PlannedClause:
     result_count: int
 
 
-@dataclass(frozen=True, slots=True)
 class PlanAnswer(Answer):
     """An answer that says how the question was taken apart."""
 
-    plan: tuple[PlannedClause, ...] = ()
+    def __init__(self, found: Answer, plan: tuple[PlannedClause, ...]) -> None:
+        super().__init__(found.query, found.results, found.trace, answered=found.answered)
+        self.plan = plan
 
 
 class QueryPlan:
     """Plans, asks the clauses side by side under one deadline, and merges what they find by rank."""
 
-    def __init__(self, vault: Vault, clauses: AskClauses, planner: Planner = by_rules) -> None:
+    def __init__(self, vault: Vault, clauses: AskClauses, parts: Stage, planner: Planner = by_rules) -> None:
+        """
+        Args:
+            parts: Asks words and meaning, for what each part of a question finds by itself.
+        """
         self._vault = vault
         self._clauses = clauses
+        self._parts = parts
         self._planner = planner
 
     def __call__(self, request: RetrievalRequest) -> PlanAnswer:
@@ -66,7 +74,8 @@ class QueryPlan:
         found = self._pipeline(clauses)(request)
         if planned.degraded:
             found.trace.degraded["plan"] = planned.degraded
-        return PlanAnswer(found.query, found.results, found.trace, _shown(clauses, found.trace.hits))
+        shown = _shown(clauses, found.trace.hits)
+        return PlanAnswer(found, shown)
 
     def _pipeline(self, clauses: Clauses) -> Pipeline:
         return Pipeline(
@@ -74,6 +83,7 @@ class QueryPlan:
             {
                 "clauses": self._clauses.stage(clauses),
                 "merge": merge_clauses(clauses),
+                "judge": judge_parts(self._vault, self._parts, {c.query for c in clauses.values()}),
                 "score": score(self._vault),
                 "cut": cut,
             },
@@ -89,7 +99,8 @@ def query_plan(
         ClauseKind.VECTOR: _by_meaning(vault, embedder),
         ClauseKind.GRAPH: _along_the_graph(vault, embedder),
     }
-    return QueryPlan(vault, AskClauses(by_kind, deadline_s), planner)
+    legs = {"lexical": lexical_leg(vault), "vector": vector_leg(vault, embedder)}
+    return QueryPlan(vault, AskClauses(by_kind, deadline_s), AskAll(legs, deadline_s), planner)
 
 
 def _by_words(vault: Vault) -> Pipeline:

@@ -6,6 +6,7 @@ from clawmem.app.services.retrieval.legs.ask_all import AskAll
 from clawmem.app.services.retrieval.legs.vector import VECTOR_ALONE_DEPTH, vector_leg
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.stages.cut import cut
+from clawmem.app.services.retrieval.stages.judge import by_meaning_alone
 from clawmem.app.services.retrieval.stages.nearest import nearest
 from clawmem.app.services.retrieval.stages.score import score
 from clawmem.app.services.retrieval.stages.successors_first import successors_first
@@ -14,11 +15,11 @@ from clawmem.ports.vault import Vault
 
 
 def vsearch(vault: Vault, embedder: Embedder) -> Pipeline:
-    """The nearest fragments, one a document."""
+    """The nearest fragments, one a document; how likely they answer is not told, and no floor is taken."""
     return Pipeline(
         vault,
         {
-            "search": AskAll({"vector": vector_leg(vault, embedder, VECTOR_ALONE_DEPTH)}),
+            "search": by_meaning_alone(AskAll({"vector": vector_leg(vault, embedder, VECTOR_ALONE_DEPTH)})),
             "nearest": nearest(vault),
             "score": score(vault),
             "successors first": successors_first(vault),

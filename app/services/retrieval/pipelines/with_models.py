@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.app.services.retrieval.work import Stage
 from clawmem.ports.clock import Clock
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     from clawmem.ports.reranker import Reranker
 
 
-@dataclass(frozen=True, slots=True)
-class Models:
+class Models(NamedTuple):
     """The models that a question may be helped by, where there are any, and the clock that dates their answers."""
 
     generator: Generator | None = None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest
 from clawmem.app.services.retrieval.stages.rerank import RERANKER
 from clawmem.app.services.retrieval.trace import Trace
@@ -27,5 +25,5 @@ def blend(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         relevance = blending.blend({n: work.candidates[n].relevance for n in places}, reranked)
     ordered = sorted(places, key=lambda n: (-relevance[n], n))
     return work.with_candidates(
-        [replace(work.candidates[n], relevance=relevance[n], score=relevance[n]) for n in ordered]
+        [work.candidates[n]._replace(relevance=relevance[n], score=relevance[n]) for n in ordered]
     )

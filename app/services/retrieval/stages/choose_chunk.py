@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.stages.unchanged import unchanged
@@ -30,7 +29,7 @@ def choose_chunk(vault: Vault, reranker: Reranker | None) -> Stage:
         spans = vault.documents.spans(candidate.best for candidate in head)
         most = min(readable, CHUNK_CHARS if request.unit is Unit.DOCUMENT else LINE_CHARS)
         wanted = intent_terms(request.intent) if request.unit is Unit.DOCUMENT else ()
-        chosen = [replace(c, chunk=_chunk(vault, c, spans, request.forms.words, wanted, most)) for c in head]
+        chosen = [c._replace(chunk=_chunk(vault, c, spans, request.forms.words, wanted, most)) for c in head]
         return work.with_candidates([*chosen, *tail])
 
     return stage

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from types import MappingProxyType
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
@@ -49,11 +48,11 @@ def classify(
         if not found.is_decided and generator is not None:
             try:
                 said = _asked(request, generator, answers)
-                found = replace(found, intent=said, confidence=BY_MODEL) if said else found
+                found = found._replace(intent=said, confidence=BY_MODEL) if said else found
             except ClawmemError as error:
                 trace.degraded["intent"] = str(error)
         trace.stages[-1].notes.append(f"{found.intent} at {found.confidence:.2f}")
-        return replace(work, intent=found)
+        return work._replace(intent=found)
 
     return stage
 

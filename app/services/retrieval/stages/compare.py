@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from clawmem.app.services.retrieval.asking_models import reason_of
 from clawmem.app.services.retrieval.located import lines_located, located
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
+from clawmem.app.services.retrieval.sketched import Seen, by_sketches, serving_sketcher
 from clawmem.app.services.retrieval.stages.fuse import fused_lines
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Stage, Work
@@ -16,6 +17,8 @@ from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval import grains
 from clawmem.domain.retrieval.answer_kind import asks_for_number, holds_number
 from clawmem.domain.retrieval.late_interaction import around, covered
+from clawmem.domain.retrieval.sketches import READ
+from clawmem.ports.embedder import Embedder
 from clawmem.ports.late_interaction import LateInteraction
 from clawmem.ports.records import FragmentKey, FragmentKind
 from clawmem.ports.vault import Vault
@@ -24,20 +27,28 @@ LATE_INTERACTION = "late interaction"
 
 # Whatever the limit, so that the top of the list does not change with it.
 LINES = 60
+SKETCHED_LINES = 100
 DOCUMENTS = 40
 LINE_HITS = 100  # from which the lines of documents are chosen
 
-READ = 2000  # characters of each text: what follows is rarely why it was found, and takes as long to compare
 TEXTS_KEPT = 20_000  # as their words, for the next question
 
 
-def compare(vault: Vault, late: LateInteraction) -> Stage:
+class Look(NamedTuple):
+    """How lines are looked at, and how many of them."""
+
+    lines: int
+    at: Callable[[RetrievalRequest, Work, Sequence[FragmentKey]], Seen]
+
+
+def compare(vault: Vault, late: LateInteraction, embedder: Embedder | None = None) -> Stage:
     """
     Late interaction: the best candidates are read again, by the meaning of their single words.
 
-    A line counts by how well it covers the question's words, with what the lines around it lend, and where a
-    number is asked for by holding one. A document counts by its best line. What was not read follows in its order.
-    After a failure, named in ``trace.degraded``, the order stays as it was.
+    By the sketches of their lines where most of them have one, which know a word's context and the line as a
+    whole; by words alone where not. A line counts by how well it covers the question's words, with what the lines
+    around it lend, and where a number is asked for by holding one. A document counts by its best line. What was
+    not read follows in its order. After a failure, named in ``trace.degraded``, the order stays as it was.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -45,7 +56,7 @@ def compare(vault: Vault, late: LateInteraction) -> Stage:
             return work  # nothing to compare with, or no line to compare
         read = _read_lines if request.unit is Unit.LINE else _read_documents
         try:
-            return read(vault, late, request, work)
+            return read(vault, _look(vault, late, embedder), request, work)
         except Exception as error:  # noqa: BLE001  no model may take the answer along
             trace.degraded[LATE_INTERACTION] = reason_of(error)
             return work
@@ -53,15 +64,32 @@ def compare(vault: Vault, late: LateInteraction) -> Stage:
     return stage
 
 
-def _read_lines(vault: Vault, late: LateInteraction, request: RetrievalRequest, work: Work) -> Work:
-    head, tail = work.candidates[:LINES], work.candidates[LINES:]
-    return work.with_candidates(_then(_refined(vault, late, head, request, work), tail))
+def _look(vault: Vault, late: LateInteraction, embedder: Embedder | None) -> Look:
+    def by_words(request: RetrievalRequest, work: Work, keys: Sequence[FragmentKey]) -> Seen:
+        return _by_words(vault, late, request, work, keys)
+
+    sketcher = serving_sketcher(vault, embedder)
+    if sketcher is None:
+        return Look(LINES, by_words)
+
+    def by_sketches_first(request: RetrievalRequest, work: Work, keys: Sequence[FragmentKey]) -> Seen:
+        seen = by_sketches(vault, sketcher, request, keys)
+        if not seen:
+            return by_words(request, work, keys)
+        return {**seen, **_numbers(request, keys, lambda: _texts(vault, work, keys))}
+
+    return Look(SKETCHED_LINES, by_sketches_first)
 
 
-def _read_documents(vault: Vault, late: LateInteraction, request: RetrievalRequest, work: Work) -> Work:
+def _read_lines(vault: Vault, look: Look, request: RetrievalRequest, work: Work) -> Work:
+    head, tail = work.candidates[: look.lines], work.candidates[look.lines :]
+    return work.with_candidates(_then(_refined(vault, look, head, request, work), tail))
+
+
+def _read_documents(vault: Vault, look: Look, request: RetrievalRequest, work: Work) -> Work:
     head, tail = work.candidates[:DOCUMENTS], work.candidates[DOCUMENTS:]
     within = lines_located(vault, _narrowed(work))
-    lines = _refined(vault, late, fused_lines(request, within)[:LINES], request, within)
+    lines = _refined(vault, look, fused_lines(request, within)[: look.lines], request, within)
     best = _best_lines(lines)
     relevance = {c.document_id: best[c.document_id].relevance for c in head if c.document_id in best}
     found = grains.refine(
@@ -75,42 +103,61 @@ def _read_documents(vault: Vault, late: LateInteraction, request: RetrievalReque
 
 
 def _refined(
-    vault: Vault, late: LateInteraction, lines: Sequence[Candidate], request: RetrievalRequest, work: Work
+    vault: Vault, look: Look, lines: Sequence[Candidate], request: RetrievalRequest, work: Work
 ) -> list[Candidate]:
     """*lines* with the relevance that a closer look gives them, in their order."""
     keys = [c.best for c in lines]
-    texts = _texts(vault, work, around(keys))
-    seen = late.compare(request.forms.words, [_distinct_words(text[:READ]) for text in texts.values()])
-    closer = {grains.COVERAGE: covered(keys, dict(zip(texts, seen.nearest, strict=True)), seen.weights)}
-    if asks_for_number(request.query):
-        closer[grains.NUMBER] = {key: float(holds_number(texts.get(key, ""))) for key in keys}
     found = grains.refine(
         {c.best: c.legs for c in lines},
-        closer,
+        look.at(request, work, keys),
         {*work.legs, grains.SPEAKER},
         grains.with_variants(grains.LINE_WEIGHTS, work.legs),
     )
     return [_seen_as(c, *found[c.best]) for c in lines]
 
 
+def _by_words(
+    vault: Vault, late: LateInteraction, request: RetrievalRequest, work: Work, keys: Sequence[FragmentKey]
+) -> Seen:
+    texts = _texts(vault, work, around(keys))
+    seen = late.compare(request.forms.words, [_distinct_words(text[:READ]) for text in texts.values()])
+    nearest = dict(zip(texts, seen.nearest, strict=True))
+    return {
+        grains.COVERAGE: covered(keys, nearest, seen.weights),
+        **_numbers(request, keys, lambda: texts),
+    }
+
+
+def _numbers(
+    request: RetrievalRequest,
+    keys: Sequence[FragmentKey],
+    texts_of: Callable[[], Mapping[FragmentKey, str]],
+) -> Seen:
+    """Which lines hold a number, where one is asked for; no text is read where none is."""
+    if not asks_for_number(request.query):
+        return {}
+    texts = texts_of()
+    return {grains.NUMBER: {key: float(holds_number(texts.get(key, ""))) for key in keys}}
+
+
 def _then(head: Sequence[Candidate], tail: Sequence[Candidate]) -> list[Candidate]:
     """The head in its new order, then the tail, below it by as much as keeps its own order."""
     ranked = sorted(head, key=lambda c: (-c.relevance, c.best))
     share = min(1.0, ranked[-1].relevance / tail[0].relevance) if tail and tail[0].relevance else 0.0
-    return [*ranked, *(_seen_as(c, c.relevance * share, c.legs) for c in tail)]
+    return [*ranked, *(tail if share == 1.0 else (_seen_as(c, c.relevance * share, c.legs) for c in tail))]
 
 
 def _seen_as(candidate: Candidate, relevance: float, legs: Mapping[str, float]) -> Candidate:
-    return replace(candidate, relevance=relevance, score=relevance, legs=legs)
+    return candidate._replace(relevance=relevance, score=relevance, legs=legs)
 
 
 def _shown_by(line: Candidate | None, document: Candidate) -> Candidate:
-    return replace(document, best=line.best) if line else document
+    return document._replace(best=line.best) if line else document
 
 
 def _narrowed(work: Work) -> Work:
     """The best line hits alone: for a document only its best line counts."""
-    return replace(work, legs={**work.legs, grains.LINE: work.legs.get(grains.LINE, ())[:LINE_HITS]})
+    return work._replace(legs={**work.legs, grains.LINE: work.legs.get(grains.LINE, ())[:LINE_HITS]})
 
 
 def _best_lines(lines: Iterable[Candidate]) -> dict[int, Candidate]:

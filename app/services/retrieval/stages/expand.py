@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from clawmem.app.services.retrieval.asking_models import (
     InTime,
     Left,
@@ -70,7 +68,7 @@ def expand(
             trace.degraded[EXPANSION] = reason_of(error)
             return work
         trace.stages[-1].notes += [f"{variant.kind}: {variant.text}" for variant in variants]
-        return replace(work, variants=variants)
+        return work._replace(variants=variants)
 
     return stage
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from clawmem.app.services.retrieval.nearness import Nearness
 from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit
@@ -93,7 +93,7 @@ def _question(vault: Vault, embedder: Embedder, request: RetrievalRequest, trace
 
 def _companions(vault: Vault, seeds: Collection[int], scope: Scope) -> dict[int, float]:
     neighbours = vault.entities.neighbours(seeds, COMPANIONS, scope)
-    return {found.document_id: cooccurrence_score(found.count) for found in neighbours}
+    return {found.document_id: cooccurrence_score(found.together) for found in neighbours}
 
 
 def _ranked(
@@ -116,4 +116,4 @@ def _related(
         best = nearness.fragment(document_id)
         return Candidate(document_id, best, relevance, relevance, {GRAPH: said})
     legs = {**candidate.legs, GRAPH: said} if said > candidate.relevance else candidate.legs
-    return replace(candidate, relevance=relevance, score=relevance, legs=legs)
+    return candidate._replace(relevance=relevance, score=relevance, legs=legs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import islice
 
 from clawmem.app.services.retrieval.legs.vector import VECTOR
@@ -11,7 +10,7 @@ from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Stage, Work
 from clawmem.domain.retrieval.grains import LINE
 from clawmem.domain.retrieval.relevance import Evidence, answered, placed
-from clawmem.ports.errors import ClawmemError
+from clawmem.ports.errors import ClawmemError, InvalidInput
 from clawmem.ports.records import Grain
 from clawmem.ports.vault import Vault
 
@@ -30,23 +29,49 @@ def judge(vault: Vault) -> Stage:
         if not work.candidates:
             return work
         try:
-            evidence = evidence_of(vault, request, work)
+            likely = likelihood(vault, request, work)
         except ClawmemError as error:  # an index that is away answers nothing about itself either
             trace.stages[-1].notes.append(f"how likely it is cannot be told: {error}")
             return work
-        fingerprint = vault.embeddings.fingerprint() if work.legs.get(VECTOR) else None
-        likely = answered(evidence, fingerprint)
         judged = [
-            replace(c, confidence=likely * placed(c.relevance, rank, request.unit))
+            c._replace(confidence=likely * placed(c.relevance, rank, request.unit))
             for rank, c in enumerate(work.candidates, start=1)
         ]
-        if likely < request.floor:
-            trace.stages[-1].notes.append(f"nothing here answers: {likely:.2f}, floor {request.floor:.2f}")
-            trace.drop(judged, "below the floor")
-            judged = []
-        return replace(work, candidates=tuple(judged), answered=likely)
+        return above_the_floor(request, work._replace(candidates=tuple(judged), answered=likely), trace)
 
     return stage
+
+
+def by_meaning_alone(search: Stage) -> Stage:
+    """
+    *search*, but `InvalidInput` for a request with a floor: what the question's words find is part of every
+    judgement, and is not asked.
+    """
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        if request.floor:
+            raise InvalidInput(
+                "INVALID_INPUT",
+                "By meaning alone nobody can tell how likely an answer is. Ask with query, or without a floor.",
+            )
+        return search(request, work, trace)
+
+    return stage
+
+
+def above_the_floor(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+    """*work*, or silence where that anything answers is less likely than the request's floor."""
+    if work.answered is None or work.answered >= request.floor:
+        return work
+    trace.stages[-1].notes.append(f"nothing here answers: {work.answered:.2f}, floor {request.floor:.2f}")
+    trace.drop(work.candidates, "below the floor")
+    return work.with_candidates(())
+
+
+def likelihood(vault: Vault, request: RetrievalRequest, work: Work) -> float:
+    """The probability, in (0, 1), that anything answers, by the hits of the legs for words and meaning."""
+    fingerprint = vault.embeddings.fingerprint() if work.legs.get(VECTOR) else None
+    return answered(evidence_of(vault, request, work), fingerprint)
 
 
 def evidence_of(vault: Vault, request: RetrievalRequest, work: Work) -> Evidence:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from clawmem.app.services.retrieval.legs.vector import VECTOR
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.trace import Trace
@@ -21,7 +19,7 @@ def nearest(vault: Vault) -> Stage:
             spans = vault.documents.spans(hit.key for hit in hits)
             wide = (FragmentKind.DOCUMENT, FragmentKind.SECTION)
             hits = [hit for hit in hits if hit.key in spans and spans[hit.key].kind not in wide]
-            return work.with_candidates([replace(_by_cosine(hit), span=spans[hit.key]) for hit in hits])
+            return work.with_candidates([_by_cosine(hit)._replace(span=spans[hit.key]) for hit in hits])
         best: dict[int, Hit] = {}
         for hit in hits:
             best.setdefault(hit.key.document_id, hit)

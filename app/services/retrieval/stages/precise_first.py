@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from clawmem.app.services.retrieval.legs.lexical import PRECISE
 from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit
@@ -59,4 +58,4 @@ def _identity(key: FragmentKey, unit: Unit) -> FragmentKey | int:
 def _lift(candidate: Candidate, precise: bool) -> Candidate:
     relevance = PRECISE_SHARE * precise + (1 - PRECISE_SHARE) * candidate.relevance
     legs = {**candidate.legs, PRECISE: float(precise)}
-    return replace(candidate, relevance=relevance, score=relevance, legs=legs)
+    return candidate._replace(relevance=relevance, score=relevance, legs=legs)

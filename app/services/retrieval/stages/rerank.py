@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from hashlib import sha256
 
 from clawmem.app.services.retrieval.asking_models import (
@@ -118,4 +117,4 @@ def _number(written: str) -> float | None:
 def _scored(candidate: Candidate, scores: Mapping[str, float]) -> Candidate:
     if candidate.chunk not in scores:
         return candidate
-    return replace(candidate, legs={**candidate.legs, RERANKER: scores[candidate.chunk]})
+    return candidate._replace(legs={**candidate.legs, RERANKER: scores[candidate.chunk]})

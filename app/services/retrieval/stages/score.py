@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest
 from clawmem.app.services.retrieval.stages.signals import signals_of
@@ -11,6 +10,7 @@ from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Stage, Work
 from clawmem.domain.retrieval import calibrated, composite
 from clawmem.domain.retrieval.intent import TimeIntent, has_recency_intent, time_intent
+from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 
 _SAID = {
@@ -28,7 +28,7 @@ def score(vault: Vault) -> Stage:
         if wanted in _SAID:
             trace.stages[-1].notes.append(_SAID[wanted])
         scored = [
-            _scored(replace(c, document=documents[c.document_id]), request, wanted)
+            _scored(c, documents[c.document_id], request, wanted)
             for c in work.candidates
             if c.document_id in documents and documents[c.document_id].inactive is None
         ]
@@ -47,11 +47,14 @@ def _time_wanted(request: RetrievalRequest) -> TimeIntent:
     return TimeIntent.RECENT if has_recency_intent(request.query) else TimeIntent.ANY
 
 
-def _scored(candidate: Candidate, request: RetrievalRequest, wanted: TimeIntent) -> Candidate:
-    signals = signals_of(candidate, request.now_ms)
+def _scored(
+    candidate: Candidate, document: Document, request: RetrievalRequest, wanted: TimeIntent
+) -> Candidate:
+    signals = signals_of(candidate.relevance, document, request.now_ms)
     recent = wanted is TimeIntent.RECENT
     if request.ranking is Ranking.PUBLISHED:
-        return replace(candidate, score=composite.published(signals, recency_intent=recent))
+        score = composite.published(signals, recency_intent=recent)
+        return candidate._replace(document=document, score=score)
     current = wanted is TimeIntent.CURRENT
     terms = calibrated.parts(candidate.relevance, signals, recency_intent=recent, current_intent=current)
-    return replace(candidate, score=math.fsum(terms.values()), terms=terms)
+    return candidate._replace(document=document, score=math.fsum(terms.values()), terms=terms)

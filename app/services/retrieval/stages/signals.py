@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import math
 
-from clawmem.app.services.retrieval.work import Candidate
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.retrieval.composite import Signals
+from clawmem.ports.records import Document
 
 _DAY_MS = 86_400_000
 _SAME_MOMENT_MS = 1000  # an access stamped with the change itself is none
 
 
-def signals_of(candidate: Candidate, now_ms: int) -> Signals:
-    """The signals of a candidate whose document is known; its age counts from when it was written."""
-    document = candidate.document
-    if document is None:
-        raise ValueError("a candidate is scored before its document is known")
+def signals_of(relevance: float, document: Document, now_ms: int) -> Signals:
+    """The signals of a document that is so relevant; its age counts from when it was written."""
     return Signals(
-        search=candidate.relevance,
+        search=relevance,
         content_type=document.content_type,
         age_days=age_days(document.authored_at, now_ms),
         access_count=document.access_count,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.trace import Trace
@@ -17,25 +16,34 @@ from clawmem.ports.vault import Vault
 SUCCESSION = "succession"  # the term of the score
 MOST_NAMED = 5
 
+Arrange = Callable[[Sequence[Candidate], set[Succession]], list[Candidate]]
 
-def successors_first(vault: Vault) -> Stage:
+
+def successors_first(vault: Vault, *, of_lines: bool = False) -> Stage:
     """
     A superseded note stands below its successors, and brings what holds instead of it if that was not found.
 
-    Not where the question asks for what was before, nor by line: a line is asked for by its words.
+    Not where the question asks for what was before.
+
+    Args:
+        of_lines: Whether also lines are arranged, so that what holds goes directly before what it superseded, which
+            keeps its place: the words that were asked for may stand there alone.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        if request.unit is Unit.LINE or request.ranking is Ranking.PUBLISHED:
+        if (request.unit is Unit.LINE and not of_lines) or request.ranking is Ranking.PUBLISHED:
             return work
-        pairs = _pairs(vault, [c.document_id for c in work.candidates])
+        pairs = _known_at(vault, request, _pairs(vault, [c.document_id for c in work.candidates]))
         if not pairs:
             return work
         notes = trace.stages[-1].notes
         if time_intent(request.query) is TimeIntent.HISTORY:
             notes.append("the question asks for what was before")
             return work
-        arranged = _arranged(vault, request, work.candidates, pairs)
+        arrange = _lifted if of_lines else _exchanged
+        arranged = _with_their_lines(
+            _arranged(vault, request, work.candidates, pairs, arrange), work.candidates
+        )
         notes += _said(arranged, pairs)
         return work.with_candidates(arranged)
 
@@ -54,20 +62,60 @@ def _pairs(vault: Vault, document_ids: Iterable[int]) -> set[Succession]:
     return pairs
 
 
+def _known_at(vault: Vault, request: RetrievalRequest, pairs: set[Succession]) -> set[Succession]:
+    """Without what nobody knew at the time that is asked of: a note that was written later has superseded nothing yet."""
+    if request.as_of is None or not pairs:
+        return pairs
+    documents = vault.documents.many({number for pair in pairs for number in (pair.older, pair.newer)})
+    known = {number for number, document in documents.items() if document.authored_at < request.as_of}
+    return {pair for pair in pairs if pair.older in known and pair.newer in known}
+
+
 def _arranged(
-    vault: Vault, request: RetrievalRequest, candidates: Sequence[Candidate], pairs: set[Succession]
+    vault: Vault,
+    request: RetrievalRequest,
+    candidates: Sequence[Candidate],
+    pairs: set[Succession],
+    arrange: Arrange,
 ) -> list[Candidate]:
-    """The candidates and what they bring, at their places; what stands at a place has the score that stood there."""
-    found = {c.document_id: c for c in candidates}
+    """The best of each document and what they bring, what holds now first."""
+    found = {c.document_id: c for c in reversed(candidates)}
+    candidates = [c for c in candidates if found[c.document_id] is c]
     documents = vault.documents.many({pair.newer for pair in pairs} - found.keys())
     hidden = {number for number, document in documents.items() if not _is_seen(document, request.scope)}
-    order = current_first([*found], pairs, hidden)
+    order = current_first([c.document_id for c in candidates], pairs, hidden)
     brought = _brought(
         candidates, {number: documents[number] for number in order if number not in found}, pairs
     )
     every = {**found, **brought}
-    places = sorted((every[number] for number in order), key=lambda candidate: -candidate.score)
-    return [_at(every[number], place) for number, place in zip(order, places, strict=True)]
+    return arrange([every[number] for number in order], pairs)
+
+
+def _exchanged(ordered: Sequence[Candidate], pairs: set[Succession]) -> list[Candidate]:
+    """What stands at a place has the score that stood there."""
+    places = sorted(ordered, key=lambda candidate: -candidate.score)
+    return [_at(candidate, place) for candidate, place in zip(ordered, places, strict=True)]
+
+
+def _lifted(ordered: Sequence[Candidate], pairs: set[Succession]) -> list[Candidate]:
+    """What holds is as near as what it superseded, step by step, and goes before it; nothing loses by it."""
+    older: dict[int, set[int]] = {}
+    for pair in pairs:
+        older.setdefault(pair.newer, set()).add(pair.older)
+    lifted: dict[int, Candidate] = {}
+    for candidate in reversed(ordered):  # the oldest first
+        before = [lifted[number] for number in older.get(candidate.document_id, ()) if number in lifted]
+        nearest = max([candidate, *before], key=lambda one: one.score)
+        lifted[candidate.document_id] = _at(candidate, nearest)
+    return sorted((lifted[one.document_id] for one in ordered), key=lambda candidate: -candidate.score)
+
+
+def _with_their_lines(arranged: Sequence[Candidate], candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Further lines of a document nowhere above its best one; in the order of their scores."""
+    best = {c.document_id: c for c in arranged}
+    others = [c for c in candidates if c.best != best[c.document_id].best]
+    lowered = [_at(c, best[c.document_id]) if c.score > best[c.document_id].score else c for c in others]
+    return sorted([*arranged, *lowered], key=lambda c: -c.score) if lowered else [*arranged]
 
 
 def _is_seen(document: Document, scope: Scope) -> bool:
@@ -92,8 +140,7 @@ def _brought(
 
 
 def _in_place_of(older: Candidate, document: Document) -> Candidate:
-    return replace(
-        older,
+    return older._replace(
         document_id=document.id,
         document=document,
         best=FragmentKey(document.id, 0),
@@ -109,7 +156,7 @@ def _at(candidate: Candidate, place: Candidate) -> Candidate:
         return candidate
     moved = candidate.terms.get(SUCCESSION, 0.0) + place.score - candidate.score
     terms = {**candidate.terms, SUCCESSION: moved}
-    return replace(candidate, score=place.score, confidence=place.confidence, terms=terms)
+    return candidate._replace(score=place.score, confidence=place.confidence, terms=terms)
 
 
 def _said(arranged: Sequence[Candidate], pairs: set[Succession]) -> list[str]:

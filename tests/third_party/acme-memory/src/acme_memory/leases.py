@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ class JsonLeases:
             if newest and self._is_live(newest, now_ms) and newest.holder != holder:
                 return None
             lease = Lease(name, holder, newest.token + 1 if newest else 1, now_ms + ttl_ms)
-            leases[name] = asdict(lease)
+            leases[name] = lease._asdict()
         return lease
 
     def current(self, name: str, *, now_ms: int) -> Lease | None:
@@ -32,8 +31,8 @@ class JsonLeases:
     def renew(self, lease: Lease, *, now_ms: int, ttl_ms: int) -> Lease:
         with self._file.changing() as leases:
             self._check(leases, lease, now_ms)
-            renewed = replace(lease, expires_ms=now_ms + ttl_ms)
-            leases[lease.name] = asdict(renewed)
+            renewed = lease._replace(expires_ms=now_ms + ttl_ms)
+            leases[lease.name] = renewed._asdict()
         return renewed
 
     def check(self, lease: Lease, *, now_ms: int) -> None:
@@ -61,4 +60,4 @@ class JsonLeases:
 
     def _end(self, leases: dict[str, Any], lease: Lease) -> None:
         # Kept: its token must never be given again.
-        leases[lease.name] = asdict(replace(lease, expires_ms=0))
+        leases[lease.name] = lease._replace(expires_ms=0)._asdict()

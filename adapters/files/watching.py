@@ -1,0 +1,136 @@
+"""Folders watched one by one: what is pruned is never handed to the system, which would watch all of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clawmem.adapters.files.live import identity
+from clawmem.ports.watcher import Change, Stop
+
+if TYPE_CHECKING:
+    from watchfiles._rust_notify import RustNotify
+
+GATHER_MS = 200  # what happens within it is told together
+STEP_MS = 50
+POLL_MS = 2_000
+ATTEMPTS = 5  # folders may vanish between the listing and the arming
+
+MODIFIED = 2  # of the kinds of watchfiles; to a folder it says that its rights or times were changed
+
+
+class WatchedFolders:
+    """``FolderWatcher`` over what the system tells (inotify and its like), by way of watchfiles."""
+
+    def __init__(self) -> None:
+        self.polling = False
+        self._enter: Callable[[str], bool] = lambda path: True
+        self._roots: dict[str, str] = {}  # as the system names it, as it was given
+        self._identities: dict[str, tuple[int, int] | None] = {}
+        self._armed: frozenset[str] = frozenset()
+        self._notify: RustNotify | None = None
+
+    def arm(self, roots: Sequence[str], enter: Callable[[str], bool]) -> int:
+        self._enter = enter
+        self._roots = {root: os.path.realpath(root) for root in roots}
+        self._rearm()
+        return len(self._armed)
+
+    def wait(self, seconds: float, stop: Stop) -> Sequence[Change]:
+        seen = self._heard(seconds, stop)
+        changes = {change for kind, path in seen for change in self._told(path)}
+        came_or_went = [root for root in self._roots if identity(root) != self._identities[root]]
+        if came_or_went or any(self._moves_folders(kind, path) for kind, path in seen):
+            changes |= {change for _, path in self._rearm() for change in self._told(path)}
+        return sorted(changes | {Change(root, folder=True) for root in came_or_went})
+
+    def close(self) -> None:
+        if self._notify:
+            self._notify.close()
+        self._notify, self._armed = None, frozenset()
+
+    def _heard(self, seconds: float, stop: Stop) -> set[tuple[int, str]]:
+        if self._notify is None:
+            stop.wait(seconds)
+            return set()
+        return _changes(self._notify.watch(GATHER_MS, STEP_MS, max(1, int(seconds * 1000)), stop))
+
+    def _told(self, path: str) -> Iterator[Change]:
+        """*path* as seen from each root that it lies below."""
+        folder = path in self._armed or _is_folder(path)
+        for root, real in self._roots.items():
+            below = _below(path, real)
+            if below is not None:
+                yield Change(str(Path(root, below)), folder)
+
+    def _moves_folders(self, kind: int, path: str) -> bool:
+        if kind == MODIFIED:
+            return False
+        return path in self._armed or (_is_folder(path) and self._enters(path))
+
+    def _enters(self, path: str) -> bool:
+        ways = (_below(path, real) for real in self._roots.values())
+        return any(way and self._enter(way) for way in ways)
+
+    def _rearm(self) -> set[tuple[int, str]]:
+        """Watch what is there now; what was heard up to then."""
+        self._identities = {root: identity(root) for root in self._roots}
+        old, self._notify = self._notify, self._listening()
+        if old is None:
+            return set()
+        last = _changes(old.watch(STEP_MS, STEP_MS // 5, STEP_MS, None))
+        old.close()
+        return last
+
+    def _listening(self) -> RustNotify | None:
+        for _ in range(ATTEMPTS):
+            self._armed = frozenset(path for real in self._roots.values() for path in self._folders(real))
+            with suppress(FileNotFoundError, PermissionError):
+                return self._opened(sorted(self._armed)) if self._armed else None
+        return None  # the next look at the roots, or the next full pass, begins anew
+
+    def _opened(self, folders: list[str]) -> RustNotify:
+        from watchfiles._rust_notify import RustNotify, WatchfilesRustInternalError
+
+        if not self.polling:
+            try:
+                # Told to ignore folders that it may not see, it would be silent on limits as well: none of ours is one.
+                return RustNotify(folders, False, False, POLL_MS, False, False)
+            except (FileNotFoundError, PermissionError):
+                raise
+            except (OSError, WatchfilesRustInternalError):  # more than this system lets one user watch
+                self.polling = True
+        return RustNotify(folders, False, True, POLL_MS, False, True)
+
+    def _folders(self, real: str) -> Iterator[str]:
+        """*real* and what may be entered below it, if it is there; links are not followed."""
+        waiting = [(real, "")]
+        while waiting:
+            folder, inside = waiting.pop()
+            try:
+                with os.scandir(folder) as entries:
+                    names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+            except OSError:
+                continue  # gone meanwhile, or not for us
+            yield folder
+            below = ((str(Path(folder, name)), f"{inside}{name}") for name in names)
+            waiting += [(path, f"{way}/") for path, way in below if self._enter(way)]
+
+
+def _changes(heard: object) -> set[tuple[int, str]]:
+    return heard if isinstance(heard, set) else set()
+
+
+def _below(path: str, root: str) -> str | None:
+    """*path* relative to *root*, with slashes; empty for *root* itself, ``None`` for what lies elsewhere."""
+    if path == root:
+        return ""
+    start = root if root.endswith(os.sep) else root + os.sep
+    return path.removeprefix(start).replace(os.sep, "/") if path.startswith(start) else None
+
+
+def _is_folder(path: str) -> bool:
+    return Path(path).is_dir() and not Path(path).is_symlink()

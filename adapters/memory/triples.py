@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from clawmem.adapters.memory.entities import MemoryEntities
+from clawmem.adapters.memory.tables import Tables
+from clawmem.ports.entities import Entity
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.triples import Direction, Triple, check_day, check_triple
+
+Holds = Callable[[Triple], bool]
+
+
+class MemoryTriples:
+    """``TripleStore`` over a list, looked through when it is asked: the reference to read first."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def add(self, triples: Iterable[Triple]) -> int:
+        given = list(triples)
+        for triple in given:
+            check_triple(triple)
+            if triple.document_id not in self._tables.documents:
+                raise InvalidInput(
+                    "INVALID_INPUT", f"There is no document {triple.document_id} to say anything."
+                )
+        return sum([self._add(triple) for triple in given])
+
+    def end(self, triple: Triple, day: str) -> int:
+        check_day(day)
+        ends = [
+            one.is_current and _fact(one) == _fact(triple) and one.valid_from <= day
+            for one in self._tables.triples
+        ]
+        self._tables.triples = [
+            replace(one, valid_to=day) if is_over else one
+            for one, is_over in zip(self._tables.triples, ends, strict=True)
+        ]
+        return sum(ends)
+
+    def current(self, entity_id: str, limit: int, direction: Direction = Direction.BOTH) -> list[Triple]:
+        return self._first(lambda one: one.is_current, entity_id, limit, direction)
+
+    def recorded(
+        self,
+        entity_id: str,
+        limit: int,
+        direction: Direction = Direction.BOTH,
+        *,
+        on: str | None = None,
+    ) -> list[Triple]:
+        if on is None:
+            return self._first(lambda one: True, entity_id, limit, direction)
+        check_day(on)
+        return self._first(
+            lambda one: one.valid_from <= on and (one.is_current or one.valid_to >= on),
+            entity_id,
+            limit,
+            direction,
+        )
+
+    def counts(self) -> Mapping[str, int]:
+        facts = {_fact(one) for one in self._served() if one.is_current}
+        return dict(sorted(Counter(predicate for _, predicate, _, _ in facts).items()))
+
+    def forget(self, document_id: int) -> int:
+        gone = [one for one in self._tables.triples if one.document_id == document_id]
+        self._tables.triples = [one for one in self._tables.triples if one.document_id != document_id]
+        left = {name for one in self._tables.triples for name in _ids(one)}
+        left.update(*self._tables.mentions.values())
+        for name in {name for one in gone for name in _ids(one)} - left:
+            del self._tables.entities[name]
+        return len(gone)
+
+    def _add(self, triple: Triple) -> int:
+        same = (one for one in self._tables.triples if one.document_id == triple.document_id)
+        if triple.is_current and any(one.is_current and _fact(one) == _fact(triple) for one in same):
+            return 0
+        for one in (triple.subject, triple.object):
+            if isinstance(one, Entity):
+                self._tables.entities.setdefault(one.id, one)
+        self._tables.triples = [*self._tables.triples, triple]
+        return 1
+
+    def _first(self, holds: Holds, entity_id: str, limit: int, direction: Direction) -> list[Triple]:
+        ordered = _latest_first(one for one in self._served() if holds(one))
+        outgoing = [one for one in ordered if one.subject.id == entity_id]
+        incoming = [one for one in ordered if one.object_id == entity_id]
+        wanted = {
+            Direction.OUTGOING: outgoing,
+            Direction.INCOMING: incoming,
+            Direction.BOTH: [*outgoing, *incoming],
+        }[direction]
+        distinct: dict[object, Triple] = {}
+        for one in wanted:
+            distinct.setdefault((*_fact(one), one.valid_to), one)
+        return [self._as_known(one) for one in list(distinct.values())[: max(limit, 0)]]
+
+    def _served(self) -> list[Triple]:
+        documents = self._tables.documents
+        return [one for one in self._tables.triples if documents[one.document_id].inactive is None]
+
+    def _as_known(self, triple: Triple) -> Triple:
+        known = MemoryEntities(self._tables).known(_ids(triple))
+        other = triple.object
+        return replace(
+            triple,
+            subject=known[triple.subject.id],
+            object=known[other.id] if isinstance(other, Entity) else other,
+        )
+
+
+def _fact(triple: Triple) -> tuple[str, str, str, str]:
+    """What it says, whoever says it: an entity is its id, whatever it was called."""
+    own_text = "" if triple.object_id else triple.object_name
+    return triple.subject.id, triple.predicate, triple.object_id, own_text
+
+
+def _ids(triple: Triple) -> list[str]:
+    return [name for name in (triple.subject.id, triple.object_id) if name]
+
+
+def _latest_first(triples: Iterable[Triple]) -> list[Triple]:
+    """What holds before what ended, the latest to end first; then the surest, then the latest to begin."""
+    ordered = sorted(triples, key=lambda one: one.valid_from, reverse=True)  # each sort keeps the one before
+    ordered.sort(key=lambda one: one.confidence, reverse=True)
+    ordered.sort(key=lambda one: (one.is_current, one.valid_to), reverse=True)
+    return ordered

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import json
+
+from clawmem.adapters.sqlite.database import Database, Row
+from clawmem.ports.journal import Replacement, Run, RunStatus
+
+_FIELDS = (
+    "lane", "phase", "status", "started_at", "reason", "selected", "processed", "created", "rejected", "null_calls",
+    "metrics", "finished_at",
+)  # fmt: skip
+_COLUMNS = ", ".join(_FIELDS)
+_BEGIN = f"insert into maintenance_runs ({_COLUMNS}) values ({', '.join('?' * len(_FIELDS))}) returning id"
+_FINISH = f"update maintenance_runs set {', '.join(f'{name} = ?' for name in _FIELDS)} where id = ?"
+_RUNS = f"""
+select {_COLUMNS}, id from maintenance_runs where :lane = '' or lane = :lane order by id desc limit :limit
+"""
+_REPLACE = "insert into replacements (document_id, why, at, undone_at) values (?, ?, ?, ?) returning id"
+_REPLACEMENTS = """
+select document_id, why, at, undone_at, id from replacements
+ where (undone_at <> '') = :undone and (
+       :document is null or document_id = :document
+    or id in (select replacement from replaced where document_id = :document))
+ order by id
+"""
+
+
+class SqliteJournal:
+    """``Journal`` in three tables of the vault."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def begin(self, run: Run) -> int:
+        return int(self._db.write(_BEGIN, _values(run))[0][0])
+
+    def finish(self, run: Run) -> None:
+        self._db.write(_FINISH, (*_values(run), run.id))
+
+    def runs(self, limit: int, lane: str = "") -> list[Run]:
+        return [_run(row) for row in self._db.rows(_RUNS, {"lane": lane, "limit": max(limit, 0)})]
+
+    def replace(self, replacement: Replacement) -> int:
+        row = (replacement.document_id, replacement.why, replacement.at, replacement.undone_at)
+        with self._db.atomic():
+            found = int(self._db.write(_REPLACE, row)[0][0])
+            replaced = sorted(set(replacement.replaced))
+            self._db.write_many("insert into replaced values (?, ?)", [(found, one) for one in replaced])
+        return found
+
+    def replacements(self, document_id: int | None = None, *, undone: bool = False) -> list[Replacement]:
+        asked = {"document": document_id, "undone": int(undone)}
+        return [self._replacement(row) for row in self._db.rows(_REPLACEMENTS, asked)]
+
+    def undo(self, replacement_id: int, at: str) -> bool:
+        self._db.write(
+            "update replacements set undone_at = ? where id = ? and undone_at = ''", (at, replacement_id)
+        )
+        return self._db.changes() > 0
+
+    def _replacement(self, row: Row) -> Replacement:
+        document_id, why, at, undone_at, number = row
+        of_it = self._db.rows(
+            "select document_id from replaced where replacement = ? order by document_id", (number,)
+        )
+        return Replacement(document_id, tuple(one[0] for one in of_it), why, at, undone_at, number)
+
+
+def _values(run: Run) -> tuple[str | int, ...]:
+    told = {name: getattr(run, name) for name in _FIELDS}
+    metrics = json.dumps(dict(run.metrics), ensure_ascii=False, sort_keys=True)
+    return tuple((told | {"metrics": metrics, "status": run.status.value}).values())
+
+
+def _run(row: Row) -> Run:
+    *values, number = row
+    told = dict(zip(_FIELDS, values, strict=True))
+    read = {"metrics": json.loads(told["metrics"]), "status": RunStatus(told["status"]), "id": number}
+    return Run(**{**told, **read})

@@ -1,0 +1,15 @@
+-- Until when a document is kept out of what is surfaced.
+alter table documents add column snoozed_until text;
+
+-- Who did what to a document, when and why. No reference to documents: it would be checked at every act, for nobody.
+create table acts (
+    id          integer primary key autoincrement,
+    document_id integer not null,
+    act         text not null,                       -- pin, snooze, archive, forget, ...
+    by          text not null,
+    at          text not null,
+    why         text not null default '',
+    before      text not null default ''             -- what an undo puts back
+);
+create index acts_document on acts (document_id, id);
+create index acts_kind on acts (act, document_id, id);

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+
+from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.keys import pack, unpack
+from clawmem.ports.errors import ModelMismatch
+from clawmem.ports.records import FragmentKey
+from clawmem.ports.sketches import Sketch, SketchCounts
+
+_MODEL = "sketches_of"
+_BEGIN = """
+insert into meta (name, value) values (?, ?) on conflict (name) do update set value = excluded.value
+"""
+# In the order of the loops: the first rows cost no more than they must.
+_PENDING = """
+select key from documents cross join fragments on key between id << 20 and (id << 20) | 1048575
+ where documents.inactive is null and id >= :after >> 20 and key > :after and kind = 'line'
+   and not exists (select 1 from sketches where sketches.key = fragments.key)
+ order by id, key limit :limit
+"""
+_STORE = """
+insert into sketches select key, ? from fragments where key = ?
+on conflict (key) do update set sketch = excluded.sketch
+"""
+_OF = "select sketches.key, sketch from json_each(?) as asked join sketches on sketches.key = asked.value"
+_COUNTS = """
+select count(sketches.key), count(*) - count(sketches.key)
+  from documents cross join fragments on fragments.key between id << 20 and (id << 20) | 1048575
+  left join sketches using (key)
+ where documents.inactive is null and kind = 'line'
+"""
+
+
+class SqliteSketches:
+    """``SketchStore`` in a table of blobs by fragment; a trigger lets them go with the fragments."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def fingerprint(self) -> str | None:
+        kept: str | None = self._db.value("select value from meta where name = ?", (_MODEL,))
+        return kept
+
+    def begin(self, fingerprint: str) -> None:
+        with self._db.atomic():
+            if self.fingerprint() != fingerprint:
+                self._db.write("delete from sketches")
+                self._db.write(_BEGIN, (_MODEL, fingerprint))
+
+    def pending(self, limit: int, after: FragmentKey | None = None) -> list[FragmentKey]:
+        bindings = {"after": pack(after) if after else 0, "limit": max(limit, 0)}
+        return [unpack(key) for (key,) in self._db.rows(_PENDING, bindings)]
+
+    def store(self, fingerprint: str, sketches: Mapping[FragmentKey, Sketch]) -> None:
+        with self._db.atomic():
+            if (stored := self.fingerprint()) != fingerprint:
+                raise ModelMismatch(stored or "no model", fingerprint)
+            self._db.write_many(_STORE, [(sketch, pack(key)) for key, sketch in sketches.items()])
+
+    def of(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, Sketch]:
+        rows = self._db.rows(_OF, (json.dumps([pack(key) for key in keys]),))
+        return {unpack(key): sketch for key, sketch in rows}
+
+    def counts(self) -> SketchCounts:
+        return SketchCounts(*self._db.rows(_COUNTS)[0])

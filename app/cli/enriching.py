@@ -1,0 +1,99 @@
+"""What is known of documents beside their words: enrich."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from clawmem.app.cli.session import opened, wants_json
+
+if TYPE_CHECKING:
+    from clawmem.app.opened import Services
+    from clawmem.app.services.knowledge.enriching import EnrichReport
+    from clawmem.ports.ledger import Cost
+
+cli = typer.Typer(rich_markup_mode=None)
+
+SUSPICIOUS = 20  # documents without a single name among them
+
+
+@cli.callback()
+def _family() -> None:
+    """A verb that stands alone in its module."""
+
+
+@cli.command()
+def enrich(
+    ctx: typer.Context,
+    limit: Annotated[
+        int | None,
+        typer.Option("-n", "--limit", min=1, help="At most so many documents.", show_default=False),
+    ] = None,
+    anew: Annotated[bool, typer.Option("--all", help="Also what is done already.")] = False,
+    no_model: Annotated[bool, typer.Option("--no-model", help="By rules alone.")] = False,
+    daily_calls: Annotated[
+        int | None,
+        typer.Option(min=0, help="At most so many questions to a model a day; 500.", show_default=False),
+    ] = None,
+) -> None:
+    """
+    Give what is new and changed its keywords, names and links; with a model that writes also a note.
+
+    It goes on where it was stopped. Run it after embed: links need vectors.
+    """
+    from clawmem.app.cli.rendering import show, show_json, show_table
+
+    with opened(ctx) as services:
+        report = run_enrich(services, limit, anew=anew, with_model=not no_model, calls_a_day=daily_calls)
+        costs = services.vault.ledger.totals()
+    if wants_json(ctx):
+        show_json({**record(report), "costs": costs})
+        return
+    show(enrich_line(report))
+    if costs:
+        show_table(("model", "for", "calls", "failed", "tokens", "seconds"), list(map(_row, costs)))
+
+
+def run_enrich(
+    services: Services,
+    limit: int | None = None,
+    *,
+    anew: bool = False,
+    with_model: bool = True,
+    calls_a_day: int | None = None,
+) -> EnrichReport:
+    """Enrich what waits; what is wrong with the yield is said on stderr."""
+    from clawmem.app.cli.progress import progress
+
+    with progress("Enriching") as step:
+        run = services.enrich(with_model=with_model, calls_a_day=calls_a_day)
+        report = run(limit, anew=anew, progress=step)
+    if report.stopped:
+        typer.echo(f"degraded: enrich: {report.stopped}", err=True)
+    if report.failed:
+        typer.echo(f"A model made nothing of {report.failed} documents; rules did.", err=True)
+    if report.by_rules >= SUSPICIOUS and not report.mentions and anew:
+        typer.echo(f"Not one name was found in {report.by_rules} documents.", err=True)
+    return report
+
+
+def enrich_line(report: EnrichReport) -> str:
+    """One run in a line."""
+    done = f"{report.by_rules} documents by rules, {report.by_model} by a model"
+    made = (
+        f"{report.notes} notes, {report.mentions} mentions, {report.links} links, {report.triples} statements"
+    )
+    evolved = f", {report.evolved} notes written anew" if report.evolved else ""
+    waiting = f" {report.waiting} wait." if report.waiting else ""
+    return f"Enriched: {done}; new or changed: {made}{evolved}.{waiting}"
+
+
+def record(report: EnrichReport) -> dict[str, object]:
+    """One run as JSON."""
+    return {name: getattr(report, name) for name in report.__slots__}
+
+
+def _row(cost: Cost) -> tuple[object, ...]:
+    tokens = f"{cost.prompt_tokens} + {cost.answer_tokens}"
+    return cost.model, cost.purpose, cost.calls, cost.failed, tokens, f"{cost.took_ms / 1000:.1f}"

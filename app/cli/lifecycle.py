@@ -1,0 +1,214 @@
+"""What becomes of notes: lifecycle status, sweep, search, restore, purge, log, undo."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from clawmem.app.cli.command_line import Verbs
+from clawmem.app.cli.session import opened, wants_json
+
+if TYPE_CHECKING:
+    from clawmem.app.opened import Services
+    from clawmem.domain.lifecycle.policy import ArchivePolicy
+    from clawmem.ports.acts import Entry
+    from clawmem.ports.records import Document
+
+cli = typer.Typer(rich_markup_mode=None)
+lifecycle = typer.Typer(
+    cls=Verbs, rich_markup_mode=None, help="What becomes of notes: pinned, snoozed, archived, forgotten."
+)
+cli.add_typer(lifecycle, name="lifecycle")
+
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Name what would go, change nothing.")]
+Number = Annotated[int, typer.Option("-n", "--limit", min=1, help="How many at most.")]
+
+BY = "cli"
+LEFT = 1
+
+
+@cli.callback()
+def _verbs() -> None:
+    """One verb, and still a group: the command line loads verbs by their names."""
+
+
+@lifecycle.command()
+def status(ctx: typer.Context) -> None:
+    """How many notes are served, pinned, snoozed, archived and forgotten."""
+    from clawmem.app.cli.rendering import show, show_json
+    from clawmem.app.services.lifecycle.status import lifecycle_status
+    from clawmem.domain.lifecycle.policy import read_policy
+
+    with opened(ctx, read_only=True) as services:
+        counted = lifecycle_status(services.vault, services.clock, read_policy(services.settings.lifecycle))
+    if wants_json(ctx):
+        show_json(counted)
+        return
+    show(f"{counted.active} served, of them {counted.pinned} pinned, {counted.snoozed} snoozed")
+    show(f"{counted.never_accessed} never accessed; oldest access {counted.oldest_access or 'none'}")
+    show(f"{counted.archived} archived, {counted.forgotten} forgotten; {counted.recalls} recalls")
+    show(_policy_in_words(counted.policy))
+
+
+@lifecycle.command()
+def sweep(ctx: typer.Context, dry_run: DryRun = False) -> None:
+    """Archive what is idle for long, and forget what was archived for long, by the policy of the config file."""
+    with opened(ctx) as services:
+        policy = _policy(services)
+        preview = dry_run or policy.only_previews
+        archive, purge = services.archiving.due(policy), services.archiving.due_for_good(policy)
+        left = ""
+        if not preview:
+            archive = services.archiving.sweep(policy, BY)
+            left = _purged(services, purge)
+    _show_swept(ctx, archive, purge, preview=preview, left=left)
+
+
+@lifecycle.command()
+def purge(ctx: typer.Context, dry_run: DryRun = False) -> None:
+    """Forget for good what was archived for longer than the policy keeps it, and clear the vault's free space."""
+    with opened(ctx) as services:
+        policy = _policy(services)
+        preview = dry_run or policy.only_previews
+        due = services.archiving.due_for_good(policy)
+        left = "" if dry_run else _purged(services, [] if preview else due) or services.forgetting.scrub()
+    _show_swept(ctx, [], due, preview=preview, left=left)
+
+
+@lifecycle.command()
+def search(
+    ctx: typer.Context, words: Annotated[list[str], typer.Argument(metavar="WORDS...")], limit: Number = 20
+) -> None:
+    """Find among what is archived."""
+    with opened(ctx, read_only=True) as services:
+        found = services.archiving.archived(" ".join(words), limit=limit)
+    _show_documents(ctx, found, "Nothing archived holds these words.")
+
+
+@lifecycle.command()
+def restore(
+    ctx: typer.Context,
+    query: Annotated[str, typer.Option(help="Words of what is archived; up to 20 notes.")] = "",
+    collection: Annotated[str, typer.Option("-c", "--collection", help="All that is archived of it.")] = "",
+    everything: Annotated[bool, typer.Option("--all", help="All that is archived.")] = False,
+) -> None:
+    """Serve archived notes again."""
+    from clawmem.app.services.lifecycle.archiving import MOST_FOUND
+    from clawmem.ports.errors import InvalidInput
+
+    if not (query.strip() or collection or everything):
+        raise InvalidInput("INVALID_INPUT", "Say what to restore: --query WORDS, --collection NAME or --all.")
+    with opened(ctx) as services:
+        chosen = services.archiving.archived(query, collection, MOST_FOUND if query else None)
+        restored = services.archiving.restore([one.id for one in chosen], BY)
+    _show_documents(ctx, restored, "Nothing of that is archived.")
+
+
+@lifecycle.command()
+def log(ctx: typer.Context, limit: Number = 20) -> None:
+    """Who pinned, snoozed, archived, restored or forgot what, when and why; the last act first."""
+    from clawmem.app.cli.rendering import show, show_json, show_table
+
+    with opened(ctx, read_only=True) as services:
+        entries = services.vault.acts.latest(limit)
+        known = services.vault.documents.many({entry.document_id for entry in entries})
+        paths = {number: document.display_path for number, document in known.items()}
+    if wants_json(ctx):
+        show_json([_entry_record(entry, paths) for entry in entries])
+    elif not entries:
+        show("Nothing was done to any note yet.")
+    else:
+        rows = [
+            (e.id, e.at[:16].replace("T", " "), e.act, e.by, paths.get(e.document_id, ""), e.why)
+            for e in entries
+        ]
+        show_table(("act", "when", "what", "by", "note", "why"), rows)
+
+
+@lifecycle.command()
+def undo(
+    ctx: typer.Context, act: Annotated[int, typer.Argument(help="Its number, as in lifecycle log.")]
+) -> None:
+    """Take back an act; what was forgotten cannot be brought back."""
+    from clawmem.app.cli.rendering import show, show_json
+
+    with opened(ctx) as services:
+        entry = services.tending.undo(act, BY)
+        document = services.vault.documents.many([entry.document_id])[entry.document_id]
+    if wants_json(ctx):
+        show_json({"undone": _entry_record(entry, {document.id: document.display_path})})
+    else:
+        show(f"{entry.act} of {document.display_path} is taken back.")
+
+
+def _policy(services: Services) -> ArchivePolicy:
+    from clawmem.domain.lifecycle.policy import read_policy
+    from clawmem.ports.errors import ConfigError
+
+    policy = read_policy(services.settings.lifecycle)
+    if policy is None:
+        raise ConfigError(
+            "No lifecycle policy is configured. Say in the config file, for example: "
+            "lifecycle: {archive_after_days: 90, dry_run: false}"
+        )
+    return policy
+
+
+def _purged(services: Services, documents: list[Document]) -> str:
+    from clawmem.ports.acts import Act
+
+    return services.forgetting(documents, BY, "archived for long", Act.PURGE).left
+
+
+def _policy_in_words(policy: ArchivePolicy | None) -> str:
+    if policy is None:
+        return "no policy: nothing is archived unasked"
+    kept = "never" if policy.purge_after_days is None else f"{policy.purge_after_days:g} days later"
+    only = ", only previewed" if policy.only_previews else ""
+    return f"policy: archived after {policy.after_days:g} idle days, forgotten {kept}{only}"
+
+
+def _show_swept(
+    ctx: typer.Context, archive: list[Document], purge: list[Document], *, preview: bool, left: str
+) -> None:
+    from clawmem.app.cli.rendering import plural, show, show_json
+
+    if wants_json(ctx):
+        names = {"archived": _paths(archive), "purged": _paths(purge)}
+        show_json({"dry_run": preview, **names, "left": left})
+    else:
+        would = "would be " if preview else ""
+        for what, documents in (("archived", archive), ("forgotten for good", purge)):
+            show(f"{plural(len(documents), 'note')} {would}{what}")
+            for path in _paths(documents):
+                show(f"  {path}")
+    if left:
+        typer.echo(f"Forgotten bytes may still lie in the vault's free space: {left}", err=True)
+        raise typer.Exit(LEFT)
+
+
+def _show_documents(ctx: typer.Context, documents: list[Document], nothing: str) -> None:
+    from clawmem.app.cli.rendering import show, show_json, show_table
+
+    if wants_json(ctx):
+        show_json([{"file": one.display_path, "title": one.title} for one in documents])
+    elif not documents:
+        show(nothing)
+    else:
+        show_table(("note", "title"), [(one.display_path, one.title) for one in documents])
+
+
+def _paths(documents: list[Document]) -> list[str]:
+    return [document.display_path for document in documents]
+
+
+def _entry_record(entry: Entry, paths: dict[int, str]) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "act": entry.act,
+        "file": paths.get(entry.document_id),
+        "by": entry.by,
+        "at": entry.at,
+        "why": entry.why,
+    }

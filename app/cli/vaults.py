@@ -1,0 +1,77 @@
+"""Further vaults, by name: vault list, vault sync."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from clawmem.app.cli.collections import embed_line, run_embed, show_lag, update_line
+from clawmem.app.cli.command_line import Verbs
+from clawmem.app.cli.session import kept_up, settings_of, wants_json
+from clawmem.app.places import is_there
+
+if TYPE_CHECKING:
+    from clawmem.app.opened import Services
+    from clawmem.app.services.indexing.update import PassReport
+
+cli = typer.Typer(rich_markup_mode=None)
+vault = typer.Typer(
+    cls=Verbs, rich_markup_mode=None, help="Further vaults, by the names that they were given."
+)
+cli.add_typer(vault, name="vault")
+
+
+@vault.command("list")
+def list_all(ctx: typer.Context) -> None:
+    """Every vault that has a name, with its file; opens none."""
+    from clawmem.app.cli.rendering import show, show_json, show_table
+
+    vaults = settings_of(ctx).vaults
+    rows = [{"name": name, "path": path, "exists": is_there(path)} for name, path in vaults.items()]
+    if wants_json(ctx):
+        show_json(rows)
+    elif not rows:
+        show("No vault has a name. Give one under 'vaults:' in the config file, or in CLAWMEM_VAULTS.")
+    else:
+        show_table(("name", "path", "exists"), [tuple(row.values()) for row in rows])
+
+
+@vault.command("sync")
+def sync(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(help="Which vault; made when it is not there.")],
+    folder: Annotated[str, typer.Argument(help="A folder of Markdown.")],
+    collection: Annotated[
+        str | None,
+        typer.Option("--collection", help="Its collection; called as the vault, else.", show_default=False),
+    ] = None,
+    pattern: Annotated[str, typer.Option(help="Which files below it are read.")] = "**/*.md",
+    embed: Annotated[bool, typer.Option("--embed", help="Then make the vectors that are missing.")] = False,
+) -> None:
+    """Read a folder into a named vault. A collection has one folder: what it has of another one goes."""
+    from clawmem.app.cli.rendering import show, show_json
+    from clawmem.app.opened import open_services
+    from clawmem.app.services.indexing.syncing import admitted
+    from clawmem.app.vaults import of_vault
+
+    settings = of_vault(settings_of(ctx), name)
+    admitted(folder, settings.home)  # before a vault is made for nothing
+    with open_services(settings) as services:
+        report = _read(services, folder, collection or name, pattern)
+        embedded = run_embed(services) if embed else None
+        lag = kept_up(services)
+    if wants_json(ctx):
+        show_json({"vault": name, "read": report, "embed": embedded})
+    else:
+        show(
+            "\n".join([update_line(report), *report.problems, *([embed_line(embedded)] if embedded else [])])
+        )
+    show_lag(lag)
+
+
+def _read(services: Services, folder: str, collection: str, pattern: str) -> PassReport:
+    from clawmem.app.cli.progress import progress
+
+    with progress(f"Reading {folder}") as step:
+        return services.sync(folder, collection, pattern, progress=step)

@@ -1,0 +1,144 @@
+"""Keeping up by itself: watch, install-service."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from clawmem.app.cli.session import opened, settings_of_usual, wants_json
+
+if TYPE_CHECKING:
+    from clawmem.app.services.indexing.watching import News
+    from clawmem.app.services.setup.service_units import Service, UnitChange
+
+cli = typer.Typer(rich_markup_mode=None)
+
+EVERY_S = 300.0  # that everything is looked through, unless said otherwise
+# What decides where settings and models are looked for; a service sees nothing of a shell's.
+CARRIED = ("CLAWMEM_CONFIG_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+
+Embed = Annotated[bool, typer.Option("--embed", help="Also make the vectors that are missing.")]
+
+
+@cli.command()
+def watch(
+    ctx: typer.Context,
+    embed: Embed = False,
+    every: Annotated[
+        float,
+        typer.Option(min=1.0, metavar="SECONDS", help="How often everything is looked through as well."),
+    ] = EVERY_S,
+) -> None:
+    """
+    Read what is new and changed as soon as it is, in every collection, until Ctrl-C.
+
+    Of several watchers of a vault one works, the others wait for its end. With --json a line is an object.
+    """
+    from clawmem.app.services.indexing.watching import GRACE_S
+    from clawmem.app.watching import watch as watch_vault
+
+    settings_of_usual(ctx, "watch")
+    stop = _until_told()
+    with opened(ctx, create=True) as services:
+        watch_vault(services, stop, _teller(ctx), every_s=every, grace_s=GRACE_S, embed=embed)
+
+
+@cli.command("install-service")
+def install_service(
+    ctx: typer.Context,
+    embed: Embed = False,
+    enable: Annotated[bool, typer.Option("--enable", help="Start it, now and at every login.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Take the service out.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the file, change nothing.")] = False,
+) -> None:
+    """Let the system run the watcher whenever you are logged in: a user unit of systemd, an agent of launchd."""
+    from clawmem.app.cli.rendering import show, show_json
+    from clawmem.app.services.setup.service_units import InstallService, manager_of
+
+    install = InstallService(manager_of(sys.platform), Path.home(), dry_run=dry_run)
+    change = install.remove() if remove else install.install(_service(ctx, embed))
+    if enable and not (remove or dry_run):
+        _run(change.next)
+    if wants_json(ctx):
+        show_json({**asdict(change), "enabled": enable, "dry_run": dry_run})
+    elif dry_run and not remove:
+        show(change.text.rstrip("\n"))
+    else:
+        show(_told(change, dry_run, enable and not (remove or dry_run)))
+
+
+def _service(ctx: typer.Context, embed: bool) -> Service:
+    from clawmem.app.cli.setup import start_of_command
+    from clawmem.app.services.setup.service_units import Service
+
+    start = start_of_command()
+    needed = CARRIED if "-I" in start else (*CARRIED, "PYTHONPATH")
+    variables = {name: os.environ[name] for name in needed if os.environ.get(name)}
+    options = [
+        "--vault",
+        str(settings_of_usual(ctx, "install-service").vault.resolve()),
+        *(["--embed"] if embed else []),
+    ]
+    return Service("clawmem: keeps the memory up with your notes", (*start, "watch", *options), variables)
+
+
+def _told(change: UnitChange, dry_run: bool, enabled: bool) -> str:
+    did = "would be " * dry_run + ("deleted" if not change.text else "written")
+    line = f"{change.file}: {did if change.changed else 'nothing to change'}."
+    if enabled:
+        return f"{line}\nIt runs now, and from every login on."
+    return line if dry_run else f"{line}\nNext: {change.next}"
+
+
+def _run(command: str) -> None:
+    import shlex
+    import subprocess
+
+    from clawmem.ports.errors import ConfigError
+
+    try:
+        done = subprocess.run(shlex.split(command), check=False, capture_output=True, text=True)
+    except OSError as error:
+        raise ConfigError(f"The file is written; {command!r} could not be run: {error.strerror}.") from error
+    if done.returncode:
+        raise ConfigError(
+            f"The file is written; {command!r} ended with {done.returncode}: {done.stderr.strip()}"
+        )
+
+
+def _until_told() -> threading.Event:
+    """Set by the signals that ask for the end: they may come before there is anything to end."""
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    return stop
+
+
+def _teller(ctx: typer.Context) -> Callable[[News], None]:
+    from clawmem.app.cli.rendering import show
+
+    def say(news: News) -> None:
+        if news.event == "problem" and not in_json:
+            typer.echo(news.text, err=True)
+        elif in_json:
+            typer.echo(json.dumps(_plain(news), ensure_ascii=False))
+        else:
+            show(news.text)
+        sys.stdout.flush()
+
+    in_json = wants_json(ctx)
+    return say
+
+
+def _plain(news: News) -> dict[str, Any]:
+    told = asdict(news)
+    return told if news.report else {name: value for name, value in told.items() if name != "report"}

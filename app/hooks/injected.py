@@ -1,0 +1,55 @@
+"""What sessions were told unasked, as fingerprints: said again it is nothing new, and is not captured back."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+
+from clawmem.app.hooks.state import PRIVATE, state_folder
+from clawmem.domain.security.fingerprint import fingerprint, from_bytes, to_bytes
+
+KEPT_DAYS = 30
+_DAY_S = 86_400
+_MOST_BYTES = 4_000_000  # of one session: half a million runs of words
+_HASH_BYTES = 8
+
+
+class Injected:
+    """The fingerprints of what was told, a file for each session; the texts themselves are nowhere in it."""
+
+    def __init__(self, vault: Path) -> None:
+        self._folder = state_folder(vault) / "injected"
+
+    def add(self, session_id: str, text: str) -> None:
+        """Remember that a session was told *text*; best effort, and sessions of last month are forgotten."""
+        if not session_id or not text:
+            return
+        with suppress(OSError):
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._append(self._file(session_id), to_bytes(fingerprint(text)))
+            self._forget_old()
+
+    def of(self, session_id: str) -> frozenset[int]:
+        """The fingerprint of everything that a session was told; empty when nothing."""
+        try:
+            packed = self._file(session_id).read_bytes()
+        except OSError:
+            return frozenset()
+        return from_bytes(packed[: len(packed) - len(packed) % _HASH_BYTES])
+
+    def _append(self, file: Path, packed: bytes) -> None:
+        if file.exists() and file.stat().st_size > _MOST_BYTES:
+            return
+        with open(os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, PRIVATE), "wb") as out:  # noqa: PTH123
+            out.write(packed)
+
+    def _forget_old(self) -> None:
+        for file in self._folder.iterdir():
+            if time.time() - file.stat().st_mtime > KEPT_DAYS * _DAY_S:
+                file.unlink(missing_ok=True)
+
+    def _file(self, session_id: str) -> Path:
+        return self._folder / sha256(session_id.encode("utf-8", "replace")).hexdigest()[:16]

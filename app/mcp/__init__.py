@@ -1,0 +1,1 @@
+"""The door for assistants: tools, resources and prompts of the Model Context Protocol."""

@@ -1,0 +1,104 @@
+"""A server whose refusals are sentences with the way out, and never what only we can read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from mcp.server import MCPServer
+from mcp.server.lowlevel import Server
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+from mcp.types import (
+    CallToolResult,
+    ContentBlock,
+    InputRequiredResult,
+    SubscriptionsListenRequestParams,
+    TextContent,
+)
+from pydantic import BaseModel, ValidationError
+
+from clawmem.app.cli.main import VERSION
+from clawmem.app.mcp.schemas import plain
+from clawmem.ports.errors import ClawmemError, InvalidInput
+
+CODE = "clawmem/code"  # under this name an error's code goes along, for programs
+UNEXPECTED = "Something went wrong in clawmem itself; what it was stands in the log of the server."
+
+
+class ToolServer(MCPServer[Any]):
+    """The official server, with errors as clawmem has them, and an end to those who only listen."""
+
+    def __init__(self, name: str, title: str, instructions: str) -> None:
+        bus = InMemorySubscriptionBus()
+        super().__init__(
+            name, title, instructions=instructions, version=VERSION, log_level="ERROR", subscriptions=bus
+        )
+        self._listening = ListenHandler(bus)
+        self.protocol.add_request_handler(
+            "subscriptions/listen", SubscriptionsListenRequestParams, self._listening
+        )
+
+    @property
+    def protocol(self) -> Server[Any]:
+        """What talks to a transport."""
+        return self._lowlevel_server
+
+    def hang_up(self) -> None:
+        """Say to those who listen for changes that there will be none: else they would be waited for."""
+        self._listening.close()
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """What the tool answers; a refusal is an answer as well, marked as an error."""
+        try:
+            await self._refuse_unknown(name, arguments)
+            return await super().call_tool(name, arguments, context)
+        except InvalidInput as error:
+            return refusal(error.code, str(error))
+        except ToolError as error:
+            if isinstance(error.__cause__, ClawmemError):
+                return refusal(error.__cause__.code, str(error.__cause__))
+            asked_wrongly = not isinstance(error, UnexpectedToolError)
+            if asked_wrongly and isinstance(error.__cause__, ValidationError):
+                return refusal("INVALID_INPUT", _complaint(error.__cause__))
+            raise UnexpectedToolError(UNEXPECTED) from error.__cause__
+
+    async def _refuse_unknown(self, name: str, arguments: dict[str, Any]) -> None:
+        tools = {tool.name: tool.input_schema for tool in await self.list_tools()}
+        if name not in tools:
+            raise InvalidInput("NOT_FOUND", f"There is no tool {name!r}. {_near(name, list(tools))}")
+        known = list(tools[name].get("properties", {}))
+        for argument in arguments:
+            if argument not in known:
+                raise InvalidInput(
+                    "INVALID_INPUT", f"{name} has no parameter {argument!r}. {_near(argument, known)}"
+                )
+
+
+def answer(text: str, said: BaseModel, *more: ContentBlock) -> CallToolResult:
+    """The same twice: *text* for clients that read, *said* for those that parse."""
+    return CallToolResult(content=[_text(text), *more], structured_content=plain(said))
+
+
+def refusal(code: str, message: str) -> CallToolResult:
+    """Nothing was done, and why."""
+    return CallToolResult(content=[_text(message)], is_error=True, _meta={CODE: code})
+
+
+def _text(text: str) -> TextContent:
+    return TextContent(type="text", text=text.encode("utf-8", "replace").decode())
+
+
+def _near(name: str, known: Sequence[str]) -> str:
+    near = get_close_matches(name, known)
+    return f"Did you mean: {', '.join(near)}?" if near else f"There is: {', '.join(known) or 'none'}."
+
+
+def _complaint(error: ValidationError) -> str:
+    """What is wrong with which parameter; what was given is the caller's, and not repeated."""
+    found = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_url=False)]
+    return f"{'; '.join(found)}."

@@ -1,0 +1,175 @@
+"""Tools along relations: find_causal_links, build_graphs, find_entities, kg_query."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from mcp.server.mcpserver import Context
+from mcp.types import CallToolResult
+from pydantic import Field
+
+from clawmem.app.mcp import schemas
+from clawmem.app.mcp.calling import answer
+from clawmem.app.mcp.parameters import Limit, Name, Vault
+from clawmem.app.mcp.progress import steps_for
+from clawmem.app.records.documents import place_of, steps_of
+from clawmem.app.records.entities import thing_of
+from clawmem.app.serve.desk import Desk
+from clawmem.app.services.graph.build import SIMILAR
+from clawmem.app.services.knowledge.naming import entity_named
+from clawmem.domain.graph.causal import DEPTH
+from clawmem.domain.graph.causal import Direction as Way
+from clawmem.ports.triples import Direction
+
+if TYPE_CHECKING:
+    from clawmem.app.opened import Services
+    from clawmem.ports.entities import Entity
+    from clawmem.ports.triples import Triple
+
+MOST_FACTS = 100
+NO_VECTORS = "the vault holds no vectors yet. Call embed first"
+
+GraphType = Literal["temporal", "semantic", "all"]
+EVERY: list[GraphType] = ["all"]
+
+
+class GraphTools:
+    """Causes, relations and what is said of things."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    async def find_causal_links(
+        self,
+        docid: Name,
+        direction: Annotated[
+            Literal["causes", "caused_by", "both"],
+            Field(description="What it led to, what led to it, or both."),
+        ] = "both",
+        depth: Annotated[int, Field(ge=1, le=10, description="Over so many steps.")] = DEPTH,
+        vault: Vault = None,
+    ) -> Annotated[CallToolResult, schemas.CausalLinks]:
+        """What led to a document, and what it led to, step by step with the reasons."""
+
+        def work(services: Services) -> schemas.CausalLinks:
+            document = services.lookup.find(docid)
+            links = steps_of(services, services.causal_links(document, Way(direction), depth))
+            return schemas.CausalLinks.model_validate(
+                {"source": place_of(services, document), "direction": direction, "links": links}
+            )
+
+        said = await self._desk.read(work, vault)
+        lines = [
+            f"{one.direction} {one.depth}: {one.file} ({one.weight:.0%}) {one.reasoning}"
+            for one in said.links
+        ]
+        return answer("\n".join(lines) or f"Nothing is known to have led to {said.source.file}.", said)
+
+    async def build_graphs(
+        self,
+        ctx: Context[Any, Any],
+        graph_types: Annotated[list[GraphType], Field(description="Which relations are made anew.")] = EVERY,
+        semantic_threshold: Annotated[
+            float, Field(gt=0, le=1, description="Cosine from which on two documents are about the same.")
+        ] = SIMILAR,
+        vault: Vault = None,
+    ) -> Annotated[CallToolResult, schemas.Graphs]:
+        """Relate documents that follow each other in time or are about the same; safe to repeat."""
+        step = steps_for(ctx, "relating documents")
+        wanted = {"temporal", "semantic"} if "all" in graph_types else set(graph_types)
+
+        def work(services: Services) -> schemas.Graphs:
+            made = {}
+            if "temporal" in wanted:
+                made["temporal"] = services.build_graphs.temporal(step)
+            if "semantic" in wanted:
+                made["semantic"] = services.build_graphs.semantic(semantic_threshold, step)
+            counts = {
+                kind: schemas.GraphCounts(relations=one.relations, changed=one.changed)
+                for kind, one in made.items()
+            }
+            lacking = "semantic" in wanted and services.vault.embeddings.fingerprint() is None
+            return schemas.Graphs(**counts, degraded={"semantic": NO_VECTORS} if lacking else {})
+
+        said = await self._desk.write(work, vault)
+        both = {"temporal": said.temporal, "semantic": said.semantic}
+        lines = [
+            f"{kind}: {made.relations} relations, {made.changed} changed"
+            for kind, made in both.items()
+            if made
+        ]
+        return answer("\n".join([*lines, *(f"degraded: {k}: {v}" for k, v in said.degraded.items())]), said)
+
+    async def find_entities(
+        self,
+        query: Annotated[str, Field(description="Words of its name, or how they begin.")],
+        limit: Limit = 10,
+        vault: Vault = None,
+    ) -> Annotated[CallToolResult, schemas.Things]:
+        """People, projects, tools and other things that documents speak of, by name."""
+
+        def work(services: Services) -> schemas.Things:
+            found = services.vault.entities.search(query, limit)
+            return schemas.Things(entities=[_thing(one) for one in found])
+
+        said = await self._desk.read(work, vault)
+        lines = [
+            f"{one.name} ({one.kind}, in {one.mention_count} documents): {one.id}" for one in said.entities
+        ]
+        return answer("\n".join(lines) or f"Nothing is known that is called {query}.", said)
+
+    async def kg_query(
+        self,
+        entity: Annotated[str, Field(description="A name, or the id that find_entities gives.")],
+        as_of: Annotated[
+            str | None,
+            Field(description="Only what held on this day, 2026-03-31; otherwise what ended as well."),
+        ] = None,
+        direction: Annotated[
+            Literal["outgoing", "incoming", "both"],
+            Field(description="What is said of it, where it is named beside something else, or both."),
+        ] = "both",
+        vault: Vault = None,
+    ) -> Annotated[CallToolResult, schemas.Facts]:
+        """What is known of a person, project, tool or other thing, and from when to when it held."""
+
+        def work(services: Services) -> schemas.Facts:
+            thing = entity_named(services.vault.entities, entity)
+            triples = services.vault.triples.recorded(thing.id, MOST_FACTS, Direction(direction), on=as_of)
+            files = {
+                number: document.display_path
+                for number, document in services.vault.documents.many(
+                    one.document_id for one in triples
+                ).items()
+            }
+            return schemas.Facts(
+                entity=_thing(thing),
+                direction=direction,
+                as_of=as_of,
+                facts=[_fact(one, files[one.document_id]) for one in triples],
+            )
+
+        said = await self._desk.read(work, vault)
+        lines = [
+            f"{one.subject} {one.predicate} {one.object} [{one.valid_from or '…'} to {one.valid_to or 'now'}] {one.file}"
+            for one in said.facts
+        ]
+        return answer("\n".join(lines) or f"Nothing is known of {said.entity.name}.", said)
+
+
+def _thing(entity: Entity) -> schemas.Thing:
+    return schemas.Thing(**thing_of(entity))
+
+
+def _fact(triple: Triple, file: str) -> schemas.Fact:
+    return schemas.Fact(
+        subject=triple.subject.name,
+        predicate=triple.predicate,
+        object=triple.object_name,
+        valid_from=triple.valid_from,
+        valid_to=triple.valid_to,
+        confidence=triple.confidence,
+        current=triple.is_current,
+        file=file,
+        said=triple.said,
+    )

@@ -1,0 +1,52 @@
+"""The quick way of ``clawmem mcp``: to the server that has the vault open, before anything is imported for it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from clawmem.app.cli.main import VERSION
+from clawmem.app.mcp.sets import FILES_VARIABLE, TOOLS_VARIABLE, ToolSet
+from clawmem.app.places import default_vault
+
+
+def quickly_handed_on(arguments: Sequence[str]) -> bool:
+    """
+    Whether the command line after ``mcp`` was of a usual form, and a server did it all.
+
+    Anything else is for the command itself, which also knows what is wrong with it.
+    """
+    given = dict(zip(arguments[::2], arguments[1::2], strict=False))
+    if len(arguments) % 2 or given.keys() - {"--vault", "--tools"}:
+        return False
+    tools = given.get("--tools") or os.environ.get(TOOLS_VARIABLE) or ToolSet.CLAWMEM
+    if tools not in tuple(ToolSet):
+        return False
+    vault = given.get("--vault")
+    return handed_on(Path(vault).expanduser() if vault else None, ToolSet(tools))
+
+
+def handed_on(named: Path | None, tools: ToolSet) -> bool:
+    """Whether a server of the vault was there, and did it all. Without *named* it is the usual vault."""
+    if os.environ.get(FILES_VARIABLE):  # a server has its own
+        return False
+    from clawmem.app.mcp.bridge import Bridge, server_of
+
+    vault = named or _usual_vault()
+    environ = {**os.environ, "INDEX_PATH": str(vault)}
+    if server_of(vault, environ, VERSION) is None:
+        return False
+    from clawmem.app.mcp.lines import Lines
+
+    Bridge(lambda: server_of(vault, environ, VERSION), vault, environ, tools).run(Lines())
+    return True
+
+
+def _usual_vault() -> Path:
+    """Without reading all of the settings, where the environment alone says it."""
+    if not Path(".env").exists():
+        return default_vault(os.environ)
+    from clawmem.app.settings import environment
+
+    return default_vault(environment())

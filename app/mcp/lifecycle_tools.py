@@ -1,0 +1,219 @@
+"""Tools about what becomes of documents: pin, snooze, forget, sweep, restore; and a diary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from mcp.types import CallToolResult
+from pydantic import Field
+
+from clawmem.app.mcp import schemas
+from clawmem.app.mcp.calling import answer
+from clawmem.app.mcp.parameters import Limit, Vault
+from clawmem.app.records.documents import place_of
+from clawmem.app.serve.desk import Desk
+from clawmem.app.services.lifecycle.archiving import MOST_FOUND
+from clawmem.app.services.lifecycle.status import lifecycle_status
+from clawmem.domain.lifecycle.policy import read_policy
+from clawmem.ports.acts import Act
+from clawmem.ports.errors import ConfigError, InvalidInput
+
+if TYPE_CHECKING:
+    from clawmem.app.opened import Services
+    from clawmem.app.services.lifecycle.finding import Target
+
+BY = "mcp"
+
+Meant = Annotated[str, Field(description="A path, #docid, title, or words of the document.")]
+Why = Annotated[str, Field(description="The reason, kept with the act.")]
+
+
+class LifecycleTools:
+    """Who, when and why are written down; all but forgetting can be taken back with clawmem lifecycle undo."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    async def memory_pin(
+        self,
+        query: Meant,
+        unpin: Annotated[bool, Field(description="Take the pin back.")] = False,
+        why: Why = "",
+        vault: Vault = None,
+    ) -> Annotated[CallToolResult, schemas.Kept]:
+        """Let a document come before others that fit as well: what the user wants to see again and again."""
+
+        def work(services: Services) -> schemas.Kept:
+            target = services.find_target(query)
+            act = services.tending.unpin if unpin else services.tending.pin
+            changed = act(target.document, BY, why)
+            return _kept(services, target, action="unpinned" if unpin else "pinned", changed=changed)
+
+        return _told(await self._desk.write(work, vault))
+
+    async def memory_snooze(
+        self,
+        query: Meant,
+        until: Annotated[
+            str, Field(description="The day, 2026-03-31; empty lets it be surfaced again.")
+        ] = "",
+        why: Why = "",
+        vault: Vault = None,
+    ) -> Annotated[CallToolResult, schemas.Kept]:
+        """Keep a document out of what is surfaced unasked until a day; searches still find it."""
+
+        def work(services: Services) -> schemas.Kept:
+            if not until:
+                target = services.find_target(query)
+                changed = services.tending.unsnooze(target.document, BY, why)
+                return _kept(services, target, action="unsnoozed", changed=changed)
+            moment = services.tending.read_until(until)
+            target = services.find_target(query)
+            services.tending.snooze(target.document, moment, BY, why)
+            return _kept(services, target, action="snoozed", snoozed_until=moment)
+
+        return _told(await self._desk.write(work, vault))
+
+    async def memory_forget(
+        self,
+        query: Meant,
+        confirm: Annotated[bool, Field(description="False only says what is meant.")] = True,
+        why: Why = "",
+        vault: Vault = None,
+    ) -> Annotated[CallToolResult, schemas.Kept]:
+        """
+        Forget a document for good, everywhere; only at the user's wish. Nothing is changed where several are meant.
+        """
+
+        def preview(services: Services) -> schemas.Kept:
+            target = services.find_target(query)
+            target.sure()
+            return _kept(services, target, action="preview", changed=False)
+
+        def work(services: Services) -> schemas.Kept:
+            target = services.find_target(query)
+            kept = _kept(services, target, action="forgotten")
+            done = services.forgetting([target.sure()], BY, why)
+            return kept.model_copy(update={"said_in": list(done.traces.said_in), "left": done.left or None})
+
+        return _told(await (self._desk.write(work, vault) if confirm else self._desk.read(preview, vault)))
+
+    async def lifecycle_status(self, vault: Vault = None) -> Annotated[CallToolResult, schemas.Lifecycle]:
+        """How many documents are served, pinned, snoozed, archived and forgotten."""
+
+        def work(services: Services) -> schemas.Lifecycle:
+            policy = read_policy(services.settings.lifecycle)
+            counted = lifecycle_status(services.vault, services.clock, policy)
+            names = schemas.Lifecycle.model_fields.keys() - {"has_policy"}
+            return schemas.Lifecycle(
+                **{name: getattr(counted, name) for name in names}, has_policy=policy is not None
+            )
+
+        said = await self._desk.read(work, vault)
+        return answer("\n".join(f"{name}: {value}" for name, value in said.model_dump().items()), said)
+
+    async def lifecycle_sweep(
+        self,
+        dry_run: Annotated[bool, Field(description="Name what would go, change nothing.")] = True,
+        vault: Vault = None,
+    ) -> Annotated[CallToolResult, schemas.Swept]:
+        """Archive what is idle for long, and forget what was archived for long, by the user's policy."""
+
+        def work(services: Services) -> schemas.Swept:
+            policy = read_policy(services.settings.lifecycle)
+            if policy is None:
+                raise ConfigError(
+                    "No lifecycle policy is configured. Say in the config file, for example: "
+                    "lifecycle: {archive_after_days: 90}"
+                )
+            idle, old = services.archiving.due(policy), services.archiving.due_for_good(policy)
+            left = ""
+            if not dry_run:
+                idle = services.archiving.sweep(policy, BY)
+                left = services.forgetting(old, BY, "archived for long", Act.PURGE).left
+            return schemas.Swept(
+                dry_run=dry_run,
+                archived=[one.display_path for one in idle],
+                purged=[one.display_path for one in old],
+                left=left or None,
+            )
+
+        said = await (self._desk.read(work, vault) if dry_run else self._desk.write(work, vault))
+        would = "would be " if dry_run else ""
+        lines = [f"{len(said.archived)} {would}archived, {len(said.purged)} {would}forgotten for good"]
+        return answer("\n".join([*lines, *said.archived, *said.purged]), said)
+
+    async def lifecycle_restore(
+        self,
+        query: Annotated[str, Field(description="Words of what is archived.")] = "",
+        collection: Annotated[str, Field(description="All that is archived of it.")] = "",
+        all: Annotated[bool, Field(description="All that is archived.")] = False,
+        vault: Vault = None,
+    ) -> Annotated[CallToolResult, schemas.Restored]:
+        """Serve archived documents again."""
+        if not (query.strip() or collection or all):
+            raise InvalidInput("INVALID_INPUT", "Say what to restore: query, collection or all.")
+
+        def work(services: Services) -> schemas.Restored:
+            chosen = services.archiving.archived(query, collection, MOST_FOUND if query else None)
+            restored = services.archiving.restore([one.id for one in chosen], BY)
+            return schemas.Restored(documents=[one.display_path for one in restored])
+
+        said = await self._desk.write(work, vault)
+        return answer("\n".join(said.documents) or "Nothing of that is archived.", said)
+
+    async def diary_write(
+        self,
+        entry: Annotated[str, Field(description="What there is to remember.")],
+        topic: Annotated[str, Field(description="What it is about.")] = "general",
+        agent: Annotated[str, Field(description="Who writes.")] = "agent",
+        vault: Vault = None,
+    ) -> Annotated[CallToolResult, schemas.Written]:
+        """Add an entry to the diary; where hooks capture sessions by themselves there is no need to."""
+
+        def work(services: Services) -> schemas.Written:
+            written = services.diary.write(entry, topic, agent)
+            return schemas.Written(action="inserted", id=written.id, file=written.display_path)
+
+        said = await self._desk.write(work, vault)
+        return answer(f"Written: {said.file}", said)
+
+    async def diary_read(
+        self,
+        last_n: Limit = 10,
+        agent: Annotated[str, Field(description="Only of this writer; empty for all.")] = "",
+        vault: Vault = None,
+    ) -> Annotated[CallToolResult, schemas.Entries]:
+        """The last entries of the diary, newest first."""
+
+        def work(services: Services) -> schemas.Entries:
+            return schemas.Entries(
+                entries=[
+                    schemas.Entry(
+                        id=one.document.id,
+                        file=one.document.display_path,
+                        title=one.document.title,
+                        modified_at=one.document.modified_at,
+                        agent=one.document.domain or "",
+                        text=one.text,
+                    )
+                    for one in services.diary.read(last_n, agent)
+                ]
+            )
+
+        said = await self._desk.read(work, vault)
+        lines = [f"{one.modified_at[:16]} {one.agent}: {one.text}" for one in said.entries]
+        return answer("\n".join(lines) or "The diary is empty.", said)
+
+
+def _kept(services: Services, target: Target, **became: Any) -> schemas.Kept:
+    return schemas.Kept(**place_of(services, target.document), found_by=str(target.how), **became)
+
+
+def _told(said: schemas.Kept) -> CallToolResult:
+    head = f"{said.file} ({said.title}): {said.action}"
+    until = [f"until {said.snoozed_until}"] if said.snoozed_until else []
+    as_before = [] if said.changed or said.action == "preview" else ["it was so already"]
+    elsewhere = [f"{path} says some of it as well" for path in said.said_in]
+    left = [f"its bytes may still lie in free space: {said.left}"] if said.left else []
+    return answer("; ".join([head, *until, *as_before, *elsewhere, *left]), said)

@@ -1,0 +1,82 @@
+"""An entity of a knowledge graph as a page that people can read, and back."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import NamedTuple
+
+from clawmem.domain.knowledge.entities import name_words
+from clawmem.ports.errors import InvalidInput
+
+FOLDER = "entities/"
+ARROW = " → "
+LONGEST_SLUG = 50
+
+_TYPE = "Type: "
+_RELATIONS = "## Relations"
+
+
+class Card(NamedTuple):
+    """
+    An entity: its ``observations`` are texts, its ``relations`` pairs of a type and the name of who it leads to.
+
+    Name and type are of one line, and so are both parts of a relation.
+    """
+
+    name: str
+    type: str
+    observations: tuple[str, ...] = ()
+    relations: tuple[tuple[str, str], ...] = ()
+
+
+def path_of(name: str) -> str:
+    """Where the page of *name* stands: one page for one name, told apart by every character of it."""
+    slug = "-".join(name_words(name))[:LONGEST_SLUG] or "entity"
+    return f"{FOLDER}{slug}-{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}.md"
+
+
+def page(card: Card) -> str:
+    """The Markdown of *card*."""
+    lines = [f"# {card.name}", "", f"{_TYPE}{card.type}", ""]
+    lines += [_item(text) for text in card.observations]
+    if card.relations:
+        lines += ["", _RELATIONS, "", *(f"- {kind}{ARROW}{to}" for kind, to in card.relations)]
+    return "\n".join(lines) + "\n"
+
+
+def card_of(text: str) -> Card:
+    """The card that `page` made *text* of."""
+    head, _, rest = text.partition("\n\n")
+    kind, _, body = rest.partition("\n")
+    observed, _, related = body.partition(f"\n\n{_RELATIONS}\n\n")
+    pairs = [line.removeprefix("- ").partition(ARROW) for line in related.split("\n") if line]
+    return Card(
+        head.removeprefix("# "),
+        kind.removeprefix(_TYPE),
+        tuple(_items(observed.strip("\n"))),
+        tuple((relation, to) for relation, _, to in pairs),
+    )
+
+
+def checked(card: Card) -> Card:
+    """*card*. Raises `InvalidInput` for what no page can hold."""
+    parts = (card.name, card.type, *(part for pair in card.relations for part in pair))
+    if any(not part.strip() or len(part.splitlines()) != 1 or ARROW in part for part in parts):
+        raise InvalidInput(
+            "INVALID_INPUT", f"Names and types are one line each, not empty and without '{ARROW.strip()}'."
+        )
+    return card._replace(observations=tuple(text.strip() for text in card.observations if text.strip()))
+
+
+def _item(text: str) -> str:
+    return "- " + text.replace("\n", "\n  ")
+
+
+def _items(text: str) -> list[str]:
+    found: list[str] = []
+    for line in text.split("\n") if text else ():
+        if line.startswith("- "):
+            found.append(line.removeprefix("- "))
+        elif found:
+            found[-1] += "\n" + line.removeprefix("  ")
+    return found

@@ -1,0 +1,380 @@
+"""What tools answer, as records with a schema; nothing in here knows of a protocol."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+COMPACT_SNIPPET = 200  # characters
+
+
+class Record(BaseModel):
+    """Refuses what it does not know: an answer and its schema cannot come apart unseen."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Place(Record):
+    """A document, named in all ways that a later call may use."""
+
+    docid: str = Field(description="Short id, with #; takes the place of a path everywhere.")
+    file: str = Field(description="collection/path")
+    title: str
+
+
+class Found(Place):
+    """A document that may answer, and the lines that do."""
+
+    score: float = Field(description="0 to 1, for comparison within one answer.")
+    confidence: float | None = Field(default=None, description="Probability that it answers.")
+    start_line: int = Field(description="Where the lines that answer begin.")
+    snippet: str
+    collection: str | None = None
+    path: str | None = None
+    end_line: int | None = None
+    heading: str | None = None
+    content_type: str | None = None
+    authored_at: str | None = None
+    modified_at: str | None = None
+    snippet_line: int | None = None
+
+
+class Session(Record):
+    """A conversation that was written down."""
+
+    id: str
+    started_at: str
+    ended_at: str | None = None
+    handoff_path: str | None = None
+    summary: str = ""
+    files_changed: list[str] = []
+    machine: str = Field(default="", description="The host where it was held.")
+
+
+class Answer(Record):
+    """What was found, best first."""
+
+    query: str
+    answered: float | None = Field(
+        default=None, description="Probability that anything here answers; null where nobody judged."
+    )
+    results: list[Found]
+    degraded: dict[str, str] = Field(
+        default={}, description="What could not be taken into account, and why; empty when all went well."
+    )
+
+
+class IntentAnswer(Answer):
+    """And what the question was taken to ask for."""
+
+    intent: str
+    confidence: float
+
+
+class Clause(Record):
+    """A part of a question that was taken apart."""
+
+    type: str
+    query: str
+    priority: int
+    result_count: int
+
+
+class PlanAnswer(Answer):
+    """And how the question was taken apart."""
+
+    plan: list[Clause]
+
+
+class Retrieved(Answer):
+    """And which way the question took, with what that way has to say besides."""
+
+    mode: str
+    intent: str | None = None
+    confidence: float | None = None
+    plan: list[Clause] | None = None
+    sessions: list[Session] | None = None
+
+
+class Text(Place):
+    """Lines of a document."""
+
+    content_type: str
+    modified_at: str
+    start_line: int
+    total_lines: int
+    text: str
+
+
+class Texts(Record):
+    """Several documents; ``errors`` say what was left out, and why."""
+
+    documents: list[Text]
+    errors: list[str]
+
+
+class Similar(Record):
+    """The neighbours of a document by meaning, nearest first."""
+
+    reference: Place
+    results: list[Found]
+    degraded: dict[str, str] = {}
+
+
+class Moment(Place):
+    """A document in the order of changes."""
+
+    id: int
+    content_type: str
+    modified_at: str
+
+
+class Timeline(Record):
+    """What was changed just before and after a document, oldest first on both sides."""
+
+    focus: Moment
+    before: list[Moment]
+    after: list[Moment]
+    total_in_range: int
+    session_id: str | None = None
+    session_summary: str | None = None
+
+
+class Sessions(Record):
+    """The sessions that began last, newest first."""
+
+    sessions: list[Session]
+
+
+class CausalLink(Place):
+    """A document of a chain of causes."""
+
+    depth: int
+    direction: str
+    weight: float
+    reasoning: str
+
+
+class CausalLinks(Record):
+    """What led to a document, and what it led to."""
+
+    source: Place
+    direction: str
+    links: list[CausalLink]
+
+
+class Thing(Record):
+    """Somebody or something that documents speak of."""
+
+    id: str
+    name: str
+    kind: str
+    mention_count: int = Field(description="How many documents mention it.")
+
+
+class Things(Record):
+    """Entities, most mentioned first."""
+
+    entities: list[Thing]
+
+
+class Fact(Record):
+    """What a document says of something, and from which day to which it holds; empty is open."""
+
+    subject: str
+    predicate: str
+    object: str
+    valid_from: str
+    valid_to: str
+    confidence: float
+    current: bool
+    file: str
+    said: str
+
+
+class Facts(Record):
+    """What is known of an entity."""
+
+    entity: Thing
+    direction: str
+    as_of: str | None = None
+    facts: list[Fact]
+
+
+class GraphCounts(Record):
+    """Relations of one kind."""
+
+    relations: int
+    changed: int
+
+
+class Graphs(Record):
+    """What a build of the graph made."""
+
+    temporal: GraphCounts | None = None
+    semantic: GraphCounts | None = None
+    degraded: dict[str, str] = {}
+
+
+class Listed(Place):
+    """A document in a list."""
+
+    modified: str
+    type: str
+
+
+class Documents(Record):
+    """The documents that were changed last."""
+
+    documents: list[Listed]
+
+
+class Collection(Record):
+    """A folder that is remembered."""
+
+    name: str
+    path: str
+    pattern: str
+    documents: int
+
+
+class Status(Record):
+    """What the vault holds."""
+
+    vault: str
+    total_documents: int
+    needs_embedding: int
+    has_vectors: bool
+    model: str | None = None
+    collections: list[Collection]
+    content_types: dict[str, int]
+    newest: str | None = None
+
+
+class Stats(Record):
+    """The vault in numbers, for who looks after it."""
+
+    total_documents: int
+    needs_embedding: int
+    has_vectors: bool
+    collections: int
+    content_types: dict[str, int]
+    recorded_questions: int
+    receipts: int
+    recent_sessions: list[Session]
+
+
+class Pass(Record):
+    """One pass over the folders."""
+
+    added: int
+    updated: int
+    unchanged: int
+    removed: int
+    problems: list[str]
+
+
+class Synced(Pass):
+    """The same, of a folder into a vault that has a name."""
+
+    vault: str
+    collection: str
+
+
+class Embedded(Record):
+    """One run of the embedder."""
+
+    embedded: int
+    failed: int
+    pending: int
+    error: str | None = None
+
+
+class Vaults(Record):
+    """Vaults by name; the usual one has none."""
+
+    vaults: dict[str, str]
+
+
+class Page(Record):
+    """The page about who works here; null while there is none."""
+
+    file: str
+    text: str | None = None
+
+
+class Guide(Record):
+    """Which tool to use when."""
+
+    guide: str
+
+
+class Kept(Place):
+    """What became of a document that somebody named."""
+
+    action: str
+    found_by: str = Field(description="How the name was understood: docid, path, words, title or meaning.")
+    changed: bool = True
+    snoozed_until: str | None = None
+    said_in: list[str] = Field(default=[], description="Other documents that say some of what was forgotten.")
+    left: str | None = Field(default=None, description="Why its bytes may still lie in free space.")
+
+
+class Lifecycle(Record):
+    """Documents by what became of them."""
+
+    active: int
+    archived: int
+    forgotten: int
+    pinned: int
+    snoozed: int
+    never_accessed: int
+    oldest_access: str | None = None
+    recalls: int
+    has_policy: bool
+
+
+class Swept(Record):
+    """What is idle for long, and what was archived for long."""
+
+    dry_run: bool
+    archived: list[str]
+    purged: list[str]
+    left: str | None = None
+
+
+class Restored(Record):
+    """What is served again."""
+
+    documents: list[str]
+
+
+class Written(Record):
+    """Where an entry stands."""
+
+    action: str
+    id: int
+    file: str
+
+
+class Entry(Record):
+    """An entry of the diary."""
+
+    id: int
+    file: str
+    title: str
+    modified_at: str
+    agent: str
+    text: str
+
+
+class Entries(Record):
+    """Entries of the diary, newest first."""
+
+    entries: list[Entry]
+
+
+def plain(value: BaseModel) -> dict[str, Any]:
+    """As JSON, without what is not said."""
+    return value.model_dump(mode="json", exclude_none=True)

@@ -1,0 +1,154 @@
+"""Documents as records: in a list, in full, in their time and in a chain of causes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from typing_extensions import TypedDict
+
+from clawmem.app.services.documents.docids import docids
+from clawmem.ports.records import Document, Scope
+
+if TYPE_CHECKING:
+    from clawmem.app.opened import Services
+    from clawmem.app.services.documents.lookup import Excerpt
+    from clawmem.app.services.documents.timeline import Entry, Timeline
+    from clawmem.app.services.graph.causal_links import CausalStep
+
+
+class Place(TypedDict):
+    """A document by all its names; ``docid`` with its ``#``, ``file`` from the collection on."""
+
+    docid: str
+    file: str
+    title: str
+
+
+class Part(Place):
+    """Lines of a document."""
+
+    content_type: str
+    modified_at: str
+    start_line: int
+    total_lines: int
+    text: str
+
+
+class Listed(TypedDict):
+    """A document of a list."""
+
+    docid: str
+    modified: str
+    type: str
+    file: str
+    title: str
+
+
+class Moment(TypedDict):
+    """A document of a timeline."""
+
+    id: int
+    docid: str
+    file: str
+    title: str
+    content_type: str
+    modified_at: str
+
+
+class Order(TypedDict):
+    """What was changed around a document, oldest first, and the session in which it was."""
+
+    focus: Moment
+    before: list[Moment]
+    after: list[Moment]
+    total_in_range: int
+    session_id: str | None
+    session_summary: str | None
+
+
+class Step(Place):
+    """A document of a chain, and what is said about the step to it."""
+
+    depth: int
+    direction: str
+    weight: float
+    reasoning: str
+
+
+def place_of(services: Services, document: Document) -> Place:
+    """A document."""
+    [docid] = docids(services.vault.documents, [document]).values()
+    return _place(document, docid)
+
+
+def part_of(excerpt: Excerpt) -> Part:
+    """What was read of a document."""
+    document = excerpt.document
+    return {
+        **_place(document, excerpt.docid),
+        "content_type": document.content_type,
+        "modified_at": document.modified_at,
+        "start_line": excerpt.start_line,
+        "total_lines": excerpt.total_lines,
+        "text": excerpt.text,
+    }
+
+
+def latest(services: Services, collections: Iterable[str], limit: int) -> list[Listed]:
+    """The documents of *collections* that were changed last; of all, where none is named."""
+    documents = services.vault.documents.latest(Scope(frozenset(collections)), limit=limit)
+    names = docids(services.vault.documents, documents)
+    return [_listed(document, names[document.id]) for document in documents]
+
+
+def order_of(found: Timeline) -> Order:
+    """What was changed around a document."""
+    return {
+        "focus": _moment(found.focus),
+        "before": [_moment(entry) for entry in found.before],
+        "after": [_moment(entry) for entry in found.after],
+        "total_in_range": found.total,
+        "session_id": found.session.id if found.session else None,
+        "session_summary": found.session.summary if found.session else None,
+    }
+
+
+def steps_of(services: Services, chain: Sequence[CausalStep]) -> list[Step]:
+    """A chain of causes."""
+    names = docids(services.vault.documents, [step.document for step in chain])
+    return [_step(step, names[step.document.id]) for step in chain]
+
+
+def _place(document: Document, docid: str) -> Place:
+    return {"docid": f"#{docid}", "file": document.display_path, "title": document.title}
+
+
+def _listed(document: Document, docid: str) -> Listed:
+    return {
+        "docid": f"#{docid}",
+        "modified": document.modified_at,
+        "type": document.content_type,
+        "file": document.display_path,
+        "title": document.title,
+    }
+
+
+def _moment(entry: Entry) -> Moment:
+    document = entry.document
+    return {
+        "id": document.id,
+        **_place(document, entry.docid),
+        "content_type": document.content_type,
+        "modified_at": document.modified_at,
+    }
+
+
+def _step(step: CausalStep, docid: str) -> Step:
+    return {
+        **_place(step.document, docid),
+        "depth": step.depth,
+        "direction": step.direction,
+        "weight": step.weight,
+        "reasoning": step.reasoning,
+    }

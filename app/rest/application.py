@@ -1,0 +1,58 @@
+"""Every route there is, behind one gate."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import BaseRoute
+
+from clawmem.app.mcp.over_http import McpDoor
+from clawmem.app.rest import documents, graph, health, hooks, lifecycle, receipts, search, upkeep
+from clawmem.app.rest.errors import HANDLERS
+from clawmem.app.rest.openapi import describing
+from clawmem.app.rest.operation import Operation
+from clawmem.app.rest.security import Gate
+from clawmem.app.serve.inside import Inside
+
+# The table: a family a file.
+OPERATIONS: tuple[Operation, ...] = (
+    *health.OPERATIONS,
+    *hooks.OPERATIONS,
+    *search.OPERATIONS,
+    *documents.OPERATIONS,
+    *graph.OPERATIONS,
+    *lifecycle.OPERATIONS,
+    *receipts.OPERATIONS,
+    *upkeep.OPERATIONS,
+)
+
+
+def application(inside: Inside, names: Sequence[str], token: str) -> Starlette:
+    """
+    What answers; threads begin with its life and end with it.
+
+    Args:
+        names: See `clawmem.app.rest.security.names_of`.
+        token: What everybody has to show; empty for nothing.
+    """
+    mcp = McpDoor(inside)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        with inside.at_work():
+            async with mcp.open():
+                yield
+
+    gate = Middleware(Gate, names=names, token=token)
+    every = [*routes(inside), *mcp.routes()]
+    app = Starlette(routes=every, middleware=[gate], exception_handlers=HANDLERS, lifespan=lifespan)
+    app.state.hang_up = mcp.hang_up
+    return app
+
+
+def routes(inside: Inside) -> list[BaseRoute]:
+    """A route for each operation, and one that describes them all."""
+    return [one.route(inside) for one in (*OPERATIONS, describing(OPERATIONS))]

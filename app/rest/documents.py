@@ -1,0 +1,226 @@
+"""Documents by name, and what lies around them: get, multi-get, list, timeline, sessions, export."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from typing import Any
+
+from pydantic import Field
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from typing_extensions import TypedDict
+
+from clawmem.app.cli.session import named_collections
+from clawmem.app.opened import Services
+from clawmem.app.records import documents
+from clawmem.app.records.documents import Listed, Order, Part, order_of, part_of
+from clawmem.app.rest.operation import Asked, Nothing, Operation, as_json, reading
+from clawmem.app.rest.questions import listed
+from clawmem.app.rest.reading import read_asked
+from clawmem.app.serve.inside import Inside
+from clawmem.app.services.documents.lookup import MAX_BYTES
+from clawmem.app.services.documents.sessions import latest_sessions
+from clawmem.app.services.documents.timeline import AROUND, MOST_AROUND
+from clawmem.app.services.retrieval.request import first_after
+from clawmem.domain.documents.times import iso_utc
+from clawmem.ports.records import Document
+from clawmem.ports.sessions import Session
+
+MOST = 10_000  # of what is listed at once
+MOST_LINES = 2**31
+EXPORT_VERSION = "1.0.0"
+PAGE = 100  # documents that are read at once: meanwhile others are answered too
+
+
+class Named(Asked):
+    """A document."""
+
+    docid: str = Field(min_length=1, description="A docid, path, collection/path or clawmem:// address.")
+
+
+class NamedLines(Named):
+    """Lines of a document."""
+
+    from_line: int | None = Field(None, ge=1, le=MOST_LINES, description="Begin with this line of the file.")
+    lines: int | None = Field(None, ge=1, le=MOST_LINES, description="At most so many lines.")
+
+
+class Pattern(Asked):
+    """Several documents."""
+
+    pattern: str = Field(min_length=1, description="A glob such as notes/**/*.md, or names with commas.")
+    max_bytes: int = Field(MAX_BYTES, ge=1, le=2**31, description="Leave larger documents out.")
+
+
+class LatestDocuments(Asked):
+    """How many of which."""
+
+    limit: int = Field(10, ge=1, le=MOST, description="How many.")
+    collection: str = Field("", description="Only these collections, with commas between them.")
+
+
+class Around(Named):
+    """A document, and how much around it."""
+
+    before: int = Field(AROUND, ge=1, le=MOST_AROUND, description="How many that were changed before it.")
+    after: int = Field(AROUND, ge=1, le=MOST_AROUND, description="How many that were changed after it.")
+    same_collection: bool = Field(False, description="Only of its collection.")
+    as_of: str = Field("", description="The day, or moment, after which nothing was changed yet.")
+
+
+class LatestSessions(Asked):
+    """How many of what time."""
+
+    limit: int = Field(10, ge=1, le=MOST, description="How many.")
+    as_of: str = Field("", description="As of this day.")
+
+
+class Text(TypedDict):
+    """One document; ``body`` are the lines that were asked for, ``context`` what is said of its folder."""
+
+    docid: str
+    path: str
+    title: str
+    collection: str
+    contentType: str
+    modifiedAt: str
+    bodyLength: int
+    startLine: int
+    totalLines: int
+    body: str
+    context: str | None
+
+
+class Missing(TypedDict):
+    """A name that gave nothing, and why."""
+
+    name: str
+    code: str
+    message: str
+    suggestions: list[str]
+
+
+class Parts(TypedDict):
+    """Several documents, and what was left out."""
+
+    pattern: str
+    count: int
+    errors: list[Missing]
+    documents: list[Part]
+
+
+class Sessions(TypedDict):
+    """Sessions, newest first."""
+
+    count: int
+    sessions: list[Session]
+
+
+class Export(TypedDict):
+    """Every served document: all that is kept of it, with its text."""
+
+    version: str
+    exported_at: str
+    documents: list[dict[str, Any]]
+    count: int
+
+
+def get(services: Services, asked: NamedLines) -> Text:
+    """The text of one document."""
+    excerpt = services.lookup.get(asked.docid, from_line=asked.from_line, max_lines=asked.lines)
+    document = excerpt.document
+    return {
+        "docid": excerpt.docid,
+        "path": document.display_path,
+        "title": document.title,
+        "collection": document.collection,
+        "contentType": document.content_type,
+        "modifiedAt": document.modified_at,
+        "bodyLength": document.body_length,
+        "startLine": excerpt.start_line,
+        "totalLines": excerpt.total_lines,
+        "body": excerpt.text,
+        "context": _context(services, document),
+    }
+
+
+def multi_get(services: Services, asked: Pattern) -> dict[str, Any]:
+    """The texts of several documents."""
+    found = services.lookup.multi_get(asked.pattern, max_bytes=asked.max_bytes)
+    parts = [part_of(excerpt) for excerpt in found.excerpts]
+    return {"pattern": asked.pattern, "count": len(parts), "errors": found.errors, "documents": parts}
+
+
+def latest(services: Services, asked: LatestDocuments) -> list[Listed]:
+    """The documents that were changed last."""
+    wanted = named_collections(services, listed(asked.collection))
+    return documents.latest(services, wanted, asked.limit)
+
+
+def timeline(services: Services, asked: Around) -> Order:
+    """What was changed just before and after a document, and in which session."""
+    found = services.timeline(
+        services.lookup.find(asked.docid),
+        before=asked.before,
+        after=asked.after,
+        same_collection=asked.same_collection,
+        as_of=asked.as_of,
+    )
+    return order_of(found)
+
+
+def sessions(services: Services, asked: LatestSessions) -> Sessions:
+    """Who worked with the memory lately, and what came of it."""
+    found = latest_sessions(services.vault.sessions, asked.limit, first_after(asked.as_of))
+    return {"count": len(found), "sessions": found}
+
+
+async def export(inside: Inside, request: Request) -> Response:
+    """Every document with its text, page by page: each as it is when its page is read."""
+    await read_asked(Nothing, request)
+    first = await _page(inside, 0)  # so that a vault that cannot be read is said before anything else
+    return StreamingResponse(_exported(inside, first), media_type="application/json")
+
+
+async def _exported(inside: Inside, page: list[dict[str, Any]]) -> AsyncIterator[bytes]:
+    from clawmem.adapters.system.clock import SystemClock
+
+    head = {"version": EXPORT_VERSION, "exported_at": iso_utc(SystemClock().now_ms())}
+    yield as_json(head)[:-1] + b',"documents":['
+    count = 0
+    while page:
+        yield (b"," if count else b"") + b",".join(map(as_json, page))
+        count += len(page)
+        page = await _page(inside, page[-1]["id"])
+    yield f'],"count":{count}}}'.encode()
+
+
+async def _page(inside: Inside, after: int) -> list[dict[str, Any]]:
+    def read(services: Services) -> list[dict[str, Any]]:
+        stored = services.vault.documents
+        found: Iterable[Document] = stored.following(after, PAGE)
+        return [{**_document(one), "body": stored.body(one.id) or ""} for one in found]
+
+    return await inside.desk.read(read)
+
+
+def _document(one: Document) -> dict[str, Any]:
+    return {**one._asdict(), "stamp": one.stamp and one.stamp._asdict()}
+
+
+def _context(services: Services, document: Document) -> str | None:
+    """What the config file says of the folders above a document, the outermost first."""
+    chosen = services.settings.collections.get(document.collection)
+    said = chosen.context if chosen else {}
+    fitting = [prefix for prefix in said if f"/{document.path}".startswith(f"/{prefix.strip('/')}")]
+    return "\n\n".join(said[prefix] for prefix in sorted(fitting, key=len)) or None
+
+
+OPERATIONS = (
+    reading("GET", "/documents", Pattern, Parts, multi_get),
+    reading("GET", "/documents/{docid:path}", NamedLines, Text, get),
+    reading("GET", "/list", LatestDocuments, list[Listed], latest),
+    reading("GET", "/timeline/{docid:path}", Around, Order, timeline),
+    reading("GET", "/sessions", LatestSessions, Sessions, sessions),
+    Operation("GET", "/export", "Every document with its text.", Nothing, Export, export),
+)

@@ -1,0 +1,73 @@
+"""How a refusal looks: a status, and ``{"error": sentence, "code": name}``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, cast
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.types import ExceptionHandler
+
+from clawmem.app.serve.workers import Busy
+from clawmem.ports.errors import (
+    Ambiguous,
+    ClawmemError,
+    InvalidInput,
+    ModelUnavailable,
+    NotFound,
+    VaultLocked,
+)
+
+# The first that fits. What is not here is nobody's fault but ours, or the vault's.
+STATUS: tuple[tuple[type[ClawmemError], int], ...] = (
+    (NotFound, 404),
+    (Ambiguous, 409),
+    (InvalidInput, 400),
+    (VaultLocked, 503),
+    (ModelUnavailable, 503),
+    (Busy, 503),
+    (ClawmemError, 500),
+)
+UNEXPECTED = "Something went wrong here; what it was stands in the log of the server."
+
+
+class Refusal(JSONResponse):
+    """JSON in which no element of a page can begin, whatever of a request it repeats."""
+
+    def __init__(
+        self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__({"error": message, "code": code}, status, headers)
+
+    def render(self, content: Any) -> bytes:
+        return json.dumps(content).replace("<", "\\u003c").replace(">", "\\u003e").encode("ascii")
+
+
+def refuse(status: int, message: str = "", headers: Mapping[str, str] | None = None) -> Refusal:
+    """A refusal of HTTP's own kind."""
+    known = HTTPStatus(status)
+    return Refusal(status, known.name, message or known.phrase, headers)
+
+
+def _known(request: Request, error: ClawmemError) -> Refusal:
+    status = next(status for kind, status in STATUS if isinstance(error, kind))
+    return Refusal(status, error.code, str(error))
+
+
+def _of_http(request: Request, error: HTTPException) -> Refusal:
+    return refuse(error.status_code, error.detail, error.headers)
+
+
+def _unexpected(request: Request, error: Exception) -> Refusal:
+    return Refusal(500, "INTERNAL_ERROR", UNEXPECTED)
+
+
+HANDLERS: dict[Any, ExceptionHandler] = {
+    ClawmemError: cast(ExceptionHandler, _known),
+    HTTPException: cast(ExceptionHandler, _of_http),
+    Exception: _unexpected,
+}

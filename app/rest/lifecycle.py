@@ -1,0 +1,251 @@
+"""What becomes of documents: pin, snooze, forget, sweep, restore, who did what, taking it back; and the profile."""
+
+from __future__ import annotations
+
+from typing import NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from clawmem.app.opened import Services
+from clawmem.app.rest.documents import MOST, Named
+from clawmem.app.rest.operation import Asked, Nothing, changing, reading
+from clawmem.app.services.briefing.profile import PATH, is_sound
+from clawmem.app.services.documents.docids import docids
+from clawmem.app.services.lifecycle.archiving import MOST_FOUND
+from clawmem.app.services.lifecycle.status import LifecycleStatus, lifecycle_status
+from clawmem.domain.capture.notes import COLLECTION
+from clawmem.domain.lifecycle.policy import ArchivePolicy, read_policy
+from clawmem.ports.acts import Act, Entry
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.records import Document
+
+BY = "rest"
+
+
+class Doing(Named):
+    """A document, and the reason."""
+
+    why: str = Field("", max_length=1000, description="Why; it is written down.")
+
+
+class Pin(Doing):
+    """A document that is to come first, or no more."""
+
+    unpin: bool = Field(False, description="Take the pin back.")
+
+
+class Snooze(Doing):
+    """A document that is to be surfaced only later, or again."""
+
+    until: str = Field("", description="The day from which on it is surfaced again; in 30 days without.")
+    unsnooze: bool = Field(False, description="Let it be surfaced at once.")
+
+
+class Sweep(Asked):
+    """Whether anything is done."""
+
+    dry_run: bool = Field(True, description="Name what would go, change nothing.")
+
+
+class Restore(Asked):
+    """Which of what is archived; one of these has to be said."""
+
+    query: str = Field("", description=f"Words of what is archived; up to {MOST_FOUND} documents.")
+    collection: str = Field("", description="All that is archived of it.")
+    all: bool = Field(False, description="All that is archived.")
+
+
+class Undo(Asked):
+    """An act."""
+
+    act: int = Field(ge=1, le=2**53, description="Its number, as /lifecycle/log says it.")
+
+
+class Log(Asked):
+    """How many."""
+
+    limit: int = Field(20, ge=1, le=MOST, description="How many.")
+
+
+class Pinned(TypedDict):
+    """Whether somebody pinned it now."""
+
+    docid: str
+    pinned: bool
+
+
+class Snoozed(TypedDict):
+    """Whether it is kept out of what is surfaced, and until when."""
+
+    docid: str
+    snoozed: bool
+    until: str | None
+
+
+class Gone(TypedDict):
+    """What is forgotten; ``left`` says why its bytes may still lie in free space, empty when they do not."""
+
+    docid: str
+    forgotten: bool
+    left: str
+
+
+class Place(TypedDict):
+    """A document."""
+
+    file: str
+    title: str
+
+
+class Swept(TypedDict):
+    """What would be archived, or was; ``purged`` what would be, or was, forgotten for good."""
+
+    dry_run: bool
+    candidates: NotRequired[int]
+    archived: NotRequired[int]
+    documents: list[Place]
+    purged: list[Place]
+    left: str
+
+
+class Restored(TypedDict):
+    """What is served again."""
+
+    restored: int
+    documents: list[Place]
+
+
+class Done(TypedDict):
+    """An act: what was done to which document, by whom, when and why."""
+
+    id: int
+    act: str
+    file: str | None
+    by: str
+    at: str
+    why: str
+
+
+class Page(TypedDict, total=False):
+    """The page about who works here; ``profile`` is null where there is none."""
+
+    path: str
+    body: str
+    profile: None
+
+
+def pin(services: Services, asked: Pin) -> Pinned:
+    """Let a document come before others that fit as well, or no more."""
+    document = services.lookup.find(asked.docid)
+    act = services.tending.unpin if asked.unpin else services.tending.pin
+    act(document, BY, asked.why)
+    return {"docid": _docid(services, document), "pinned": not asked.unpin}
+
+
+def snooze(services: Services, asked: Snooze) -> Snoozed:
+    """Keep a document out of what is surfaced until a day, or no more; searches find it all the same."""
+    document = services.lookup.find(asked.docid)
+    docid, tending = _docid(services, document), services.tending
+    if asked.unsnooze:
+        tending.unsnooze(document, BY, asked.why)
+        return {"docid": docid, "snoozed": False, "until": None}
+    until = tending.snooze(document, tending.read_until(asked.until), BY, asked.why)
+    return {"docid": docid, "snoozed": True, "until": until}
+
+
+def forget(services: Services, asked: Doing) -> Gone:
+    """Forget a document for good; it cannot be brought back, and its file is not taken in again."""
+    document = services.lookup.find(asked.docid)
+    docid = _docid(services, document)
+    return {"docid": docid, "forgotten": True, "left": services.forgetting([document], BY, asked.why).left}
+
+
+def status(services: Services, asked: Nothing) -> LifecycleStatus:
+    """How many documents are served, pinned, snoozed, archived and forgotten."""
+    return lifecycle_status(services.vault, services.clock, read_policy(services.settings.lifecycle))
+
+
+def sweep(services: Services, asked: Sweep) -> Swept:
+    """Archive what is idle for long, and forget what was archived for long, by the policy or the usual one."""
+    policy = read_policy(services.settings.lifecycle) or ArchivePolicy()
+    purged = services.archiving.due_for_good(policy)
+    if asked.dry_run:
+        due = _places(services.archiving.due(policy))
+        return {
+            "dry_run": True,
+            "candidates": len(due),
+            "documents": due,
+            "purged": _places(purged),
+            "left": "",
+        }
+    archived = _places(services.archiving.sweep(policy, BY))
+    left = services.forgetting(purged, BY, "archived for long", Act.PURGE).left
+    return {
+        "dry_run": False,
+        "archived": len(archived),
+        "documents": archived,
+        "purged": _places(purged),
+        "left": left,
+    }
+
+
+def restore(services: Services, asked: Restore) -> Restored:
+    """Serve archived documents again: those that hold some words, those of a collection, or all."""
+    if not (asked.query.strip() or asked.collection or asked.all):
+        raise InvalidInput("INVALID_INPUT", "Say what to restore: query, collection, or all: true.")
+    most = MOST_FOUND if asked.query.strip() else None
+    chosen = services.archiving.archived(asked.query.strip(), asked.collection, most)
+    restored = _places(services.archiving.restore([one.id for one in chosen], BY))
+    return {"restored": len(restored), "documents": restored}
+
+
+def log(services: Services, asked: Log) -> list[Done]:
+    """Who pinned, snoozed, archived, restored or forgot what, when and why; the last act first."""
+    return [_done(services, entry) for entry in services.vault.acts.latest(asked.limit)]
+
+
+def undo(services: Services, asked: Undo) -> Done:
+    """Take back an act, and say which; what was forgotten cannot be brought back."""
+    return _done(services, services.tending.undo(asked.act, BY))
+
+
+def profile(services: Services, asked: Nothing) -> Page:
+    """The page about who works here, as it was made last."""
+    page = services.vault.documents.at(COLLECTION, PATH)
+    if page is None or not is_sound(services.vault, page):
+        return {"profile": None}
+    return {"path": page.display_path, "body": services.vault.documents.body(page.id) or ""}
+
+
+def _docid(services: Services, document: Document) -> str:
+    return docids(services.vault.documents, [document])[document.id]
+
+
+def _places(documents: list[Document]) -> list[Place]:
+    return [{"file": one.display_path, "title": one.title} for one in documents]
+
+
+def _done(services: Services, entry: Entry) -> Done:
+    document = services.vault.documents.get(entry.document_id)
+    return {
+        "id": entry.id,
+        "act": entry.act,
+        "file": document.display_path if document else None,
+        "by": entry.by,
+        "at": entry.at,
+        "why": entry.why,
+    }
+
+
+OPERATIONS = (
+    reading("GET", "/profile", Nothing, Page, profile),
+    reading("GET", "/lifecycle/status", Nothing, LifecycleStatus, status),
+    reading("GET", "/lifecycle/log", Log, list[Done], log),
+    changing("/lifecycle/sweep", Sweep, Swept, sweep),
+    changing("/lifecycle/restore", Restore, Restored, restore),
+    changing("/lifecycle/undo", Undo, Done, undo),
+    changing("/documents/{docid:path}/pin", Pin, Pinned, pin),
+    changing("/documents/{docid:path}/snooze", Snooze, Snoozed, snooze),
+    changing("/documents/{docid:path}/forget", Doing, Gone, forget),
+)

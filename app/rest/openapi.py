@@ -1,0 +1,138 @@
+"""``GET /openapi.json``: what can be asked and what is answered, from the same types that read and write it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import TypeAdapter
+from starlette.requests import Request
+from starlette.responses import Response
+from typing_extensions import TypedDict
+
+from clawmem.app.cli.main import VERSION
+from clawmem.app.rest.operation import Json, Nothing, Operation
+from clawmem.app.rest.reading import read_asked
+from clawmem.app.serve.inside import Inside
+
+ABOUT = """Every answer is JSON. What goes wrong has a code, and a sentence that ends with the way out.
+Show the token of the server: Authorization: Bearer TOKEN."""
+MEDIA = "application/json"
+
+Schema = dict[str, Any]
+Key = tuple[str, str]
+Way = Literal["validation", "serialization"]
+
+_PATH = re.compile(r"{(\w+)(?::\w+)?}")
+
+
+class Refused(TypedDict):
+    """Why nothing was done: a name for programs, and a sentence for people with the way out."""
+
+    error: str
+    code: str
+
+
+def describing(operations: Sequence[Operation]) -> Operation:
+    """The operation that describes *operations*, and itself."""
+    known: list[Operation] = []
+    made: list[Schema] = []
+
+    async def respond(inside: Inside, request: Request) -> Response:
+        await read_asked(Nothing, request)
+        if not made:
+            made.append(document(known))
+        return Json(made[0])
+
+    this = Operation("GET", "/openapi.json", "This description.", Nothing, dict[str, Any], respond)
+    known += [*operations, this]
+    return this
+
+
+def document(operations: Iterable[Operation]) -> Schema:
+    """The description of *operations*, as OpenAPI 3.1."""
+    several = list(operations)
+    schemas, known = _schemas(several)
+    paths: dict[str, Schema] = {}
+    for one in several:
+        asked, answered = (schemas[_key(one), way] for way in ("validation", "serialization"))
+        path = paths.setdefault(_PATH.sub(r"{\1}", one.path), {})
+        path[one.method.lower()] = _operation(one, _resolved(asked, known), answered)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "clawmem", "version": VERSION, "description": ABOUT},
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "responses": {"Refused": _content("Why nothing was done.", _refused())},
+            "schemas": known,
+        },
+    }
+
+
+def _operation(one: Operation, asked: Schema, answered: Schema) -> Schema:
+    inside = _PATH.findall(one.path)
+    described: Schema = {
+        "operationId": f"{one.method} {one.path}",
+        "summary": one.about,
+        "parameters": [_parameter(name, asked, "path") for name in inside],
+        "responses": {
+            "200": _content("What was asked for.", answered),
+            "default": {"$ref": "#/components/responses/Refused"},
+        },
+    }
+    outside = [name for name in asked["properties"] if name not in inside]
+    if one.method == "GET":
+        described["parameters"] += [_parameter(name, asked, "query") for name in outside]
+    else:
+        body = {MEDIA: {"schema": _without(asked, inside)}}
+        described["requestBody"] = {"required": True, "content": body}
+    return described
+
+
+def _parameter(name: str, asked: Schema, place: str) -> Schema:
+    schema = asked["properties"][name]
+    required = place == "path" or name in asked.get("required", ())
+    return {"name": name, "in": place, "required": required, "schema": schema}
+
+
+def _without(asked: Schema, names: Sequence[str]) -> Schema:
+    """The schema of a body: what the path says is not in it."""
+    kept = {name: value for name, value in asked["properties"].items() if name not in names}
+    required = [name for name in asked.get("required", ()) if name not in names]
+    return {**asked, "properties": kept, "required": required}
+
+
+def _schemas(operations: Sequence[Operation]) -> tuple[Mapping[tuple[Key, Way], Schema], dict[str, Schema]]:
+    """What is asked and answered, by operation; and what these speak of, by name."""
+    types: list[tuple[Key, Way, TypeAdapter[Any]]] = []
+    for one in operations:
+        types.append((_key(one), "validation", TypeAdapter(one.asked)))
+        types.append((_key(one), "serialization", TypeAdapter(one.answered)))
+    schemas, known = TypeAdapter.json_schemas(types, ref_template="#/components/schemas/{model}")
+    return schemas, {name: _exact(schema) for name, schema in known.get("$defs", {}).items()}
+
+
+def _exact(schema: Schema) -> Schema:
+    """What an object holds is said in full, unless it says otherwise itself."""
+    return {"additionalProperties": False, **schema} if "properties" in schema else schema
+
+
+def _key(one: Operation) -> Key:
+    return one.method, one.path
+
+
+def _resolved(schema: Schema, known: Mapping[str, Schema]) -> Schema:
+    name = schema.get("$ref", "").rpartition("/")[2]
+    found = {**known[name]} if name else {**schema}
+    return {"properties": {}, **found}
+
+
+def _refused() -> Schema:
+    return TypeAdapter(Refused).json_schema()
+
+
+def _content(about: str, schema: Schema) -> Schema:
+    return {"description": about, "content": {MEDIA: {"schema": schema}}}

@@ -1,0 +1,187 @@
+"""Questions: what may be asked, and how the answers of every way of searching look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from time import perf_counter
+from typing import Any, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from clawmem.app.cli.rendering import answer_record
+from clawmem.app.cli.retrieval import Given, Question, read_question
+from clawmem.app.opened import Services
+from clawmem.app.rest.operation import Asked
+from clawmem.app.services.retrieval.answer import Answer, Result
+from clawmem.app.services.retrieval.pipelines.query_plan import PlannedClause
+from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit
+from clawmem.domain.retrieval.query_forms import MAX_QUERY
+from clawmem.domain.retrieval.snippets import snippet
+from clawmem.ports.sessions import Session
+
+SNIPPET = 200  # characters, in a compact answer
+
+Names = str | list[str]  # one, several, or several with commas between them
+
+
+class AnyQuestion(Asked):
+    """What every way of searching can be asked."""
+
+    query: str = Field(min_length=1, max_length=MAX_QUERY, description="The question.")
+    limit: int = Field(10, ge=1, le=MAX_LIMIT, description="How many answers.")
+    collection: Names = Field([], description="Only these collections, in a list or with commas.")
+    since: str = Field("", description="Only what was written from this day on, 2026-03-31.")
+    until: str = Field("", description="Only what was written up to this day.")
+    as_of: str = Field("", description="As of this day: nothing later is known, and ages count from it.")
+    content_type: Names = Field([], description="Only what is of one of these content types.")
+    tag: Names = Field([], description="Only what carries each of these tags.")
+    floor: float = Field(0.0, ge=0, le=1, description="Nothing unless something answers so probably.")
+    compact: bool = Field(
+        True, description="Six facts of each answer; otherwise all, and the document's text."
+    )
+    explain: bool = Field(False, description="How each score and the list came about; never compact.")
+
+    def question(self) -> Question:
+        """As the command line would have it."""
+        return Question(
+            [self.query],
+            self.limit,
+            listed(self.collection),
+            since=self.since,
+            until=self.until,
+            as_of=self.as_of,
+            content_types=listed(self.content_type),
+            tags=listed(self.tag),
+            floor=self.floor,
+        )
+
+
+class ScoredQuestion(AnyQuestion):
+    """One whose answers can be left out for their scores."""
+
+    min_score: float = Field(0.0, ge=0, le=1, description="Leave out what scores less.")
+    unit: Unit = Field(Unit.DOCUMENT, description="What an answer is.")
+
+    def question(self) -> Question:
+        """As the command line would have it."""
+        return super().question()._replace(min_score=self.min_score, unit=self.unit)
+
+
+class Found(TypedDict):
+    """One answer in short. ``docid`` has no ``#`` here, ``path`` begins with the collection."""
+
+    docid: str
+    path: str
+    title: str
+    score: float
+    contentType: str
+    snippet: str
+
+
+class FoundWhole(TypedDict):
+    """One answer as ``--json`` shows it, with the document's text; the last four where it is explained."""
+
+    docid: str
+    file: str
+    collection: str
+    path: str
+    title: str
+    score: float
+    confidence: float | None
+    start_line: int
+    end_line: int
+    heading: str
+    content_type: str
+    authored_at: str
+    modified_at: str
+    snippet: str
+    snippet_line: int
+    body: NotRequired[str]
+    relevance: NotRequired[float]
+    legs: NotRequired[dict[str, float]]
+    terms: NotRequired[dict[str, float]]
+    ranks: NotRequired[dict[str, Any]]
+
+
+class Answered(TypedDict):
+    """
+    Answers, best first, and how likely any of them is one. ``degraded`` says what could not be taken into account.
+
+    ``mode``, ``intent``, ``confidence``, ``clauses``, ``plan`` and ``sessions`` are said by ways that know them,
+    ``trace`` and ``receipt`` where it is explained.
+    """
+
+    query: str
+    count: int
+    answered: float | None
+    results: list[Found] | list[FoundWhole]
+    degraded: dict[str, str]
+    mode: NotRequired[str]
+    intent: NotRequired[str]
+    confidence: NotRequired[float]
+    clauses: NotRequired[int]
+    plan: NotRequired[list[PlannedClause]]
+    sessions: NotRequired[list[Session]]
+    trace: NotRequired[dict[str, Any]]
+    receipt: NotRequired[int | None]
+
+
+def answered(
+    services: Services,
+    asked: AnyQuestion,
+    verb: str,
+    ask: Callable[[RetrievalRequest], Answer],
+    said: Callable[[Any], Mapping[str, Any]] = lambda found: {},
+) -> dict[str, Any]:
+    """
+    Ask, keep a receipt, and say what was found.
+
+    Args:
+        verb: The name under which the receipt is kept.
+        said: What an answer says besides its results.
+    """
+    began = perf_counter()
+    request = read_question(services, asked.question())
+    found = ask(request)
+    given = Given(services, found, request, verb, (perf_counter() - began) * 1000)
+    record = {**_record(given, asked), "count": len(found.results), "degraded": found.trace.degraded}
+    return {**record, **said(found)}
+
+
+def listed(names: Names) -> list[str]:
+    """Names that were said alone, or with commas between them, as a list."""
+    several = names.split(",") if isinstance(names, str) else names
+    return [name for name in map(str.strip, several) if name]
+
+
+def _record(given: Given, asked: AnyQuestion) -> dict[str, Any]:
+    found = given.answer
+    if asked.explain:
+        receipt = given.receipt()
+        return answer_record(found, receipt, given.record(lambda: receipt))
+    given.record(given.receipt)
+    record = answer_record(found)
+    if asked.compact:
+        shown: list[Any] = [_compact(given, result) for result in found.results]
+    else:
+        whole: Any = zip(record["results"], found.results, strict=True)  # type: ignore[call-overload]
+        shown = [{**one, "body": _body(given, result)} for one, result in whole]
+    return {**record, "results": shown}
+
+
+def _compact(given: Given, result: Result) -> Found:
+    document = result.document
+    words, first = given.request.forms.words, document.body_line
+    return {
+        "docid": result.docid,
+        "path": document.display_path,
+        "title": document.title,
+        "score": round(result.score, 3),
+        "contentType": document.content_type,
+        "snippet": snippet(_body(given, result), words, max_length=SNIPPET, first_line=first).text,
+    }
+
+
+def _body(given: Given, result: Result) -> str:
+    return given.services.vault.documents.body(result.document.id) or ""

@@ -1,0 +1,69 @@
+"""Reading what a request asks; whatever is wrong with it is said before anything is done."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
+from starlette.requests import Request
+
+from clawmem.ports.errors import InvalidInput
+
+T = TypeVar("T", bound=BaseModel)
+
+SHOWN = 80  # characters of a name that somebody made up
+CODES = {
+    "string_too_long": "INPUT_TOO_LONG",
+    "greater_than_equal": "OUT_OF_BOUNDS",
+    "less_than_equal": "OUT_OF_BOUNDS",
+}
+
+
+async def read_asked(model: type[T], request: Request) -> T:
+    """
+    The parameters of *request* as *model* describes them.
+
+    Raises:
+        InvalidInput: one that is missing, unknown, said twice or of another kind; a body that is no JSON object.
+    """
+    query = _once(request.query_params.multi_items())
+    try:
+        if request.method == "GET":
+            return model.model_validate_strings(_joined(query, request.path_params))
+        told = _object(await request.body())
+        return model.model_validate_json(json.dumps(_joined(told, query, request.path_params)), strict=True)
+    except ValidationError as error:
+        raise _refusal(error) from error
+
+
+def _once(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    return _joined(*({name: value} for name, value in pairs))
+
+
+def _joined(*several: dict[str, Any]) -> dict[str, Any]:
+    joined: dict[str, Any] = {}
+    for said in several:
+        if twice := joined.keys() & said.keys():
+            raise InvalidInput("INVALID_INPUT", f"{min(twice)[:SHOWN]} is said twice. Say it once.")
+        joined |= said
+    return joined
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        told = from_json(body, allow_inf_nan=False) if body else {}
+    except ValueError as error:
+        raise InvalidInput("INVALID_INPUT", f"The body is no JSON: {error}.") from error
+    if not isinstance(told, dict):
+        raise InvalidInput("INVALID_INPUT", "The body is no JSON object. Send one such as {}.")
+    return told
+
+
+def _refusal(error: ValidationError) -> InvalidInput:
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    where = ".".join(str(part) for part in first["loc"])[:SHOWN]
+    message = f"{where}: {first['msg']}. See /openapi.json for what can be asked."
+    return InvalidInput(CODES.get(first["type"], "INVALID_INPUT"), message)

@@ -1,0 +1,162 @@
+"""Ways of searching: search, vsearch, query, intent-search, plan, retrieve, explain."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from functools import partial
+from typing import Any, Literal
+
+from pydantic import Field
+
+from clawmem.app.cli.retrieval import NO_VECTORS, Question, ask
+from clawmem.app.opened import Services
+from clawmem.app.rest.operation import reading
+from clawmem.app.rest.questions import Answered, AnyQuestion, ScoredQuestion, answered
+from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.retrieval.pipelines.intent_search import IntentAnswer
+from clawmem.app.services.retrieval.pipelines.memory_retrieve import Retrieved
+from clawmem.app.services.retrieval.pipelines.query_plan import PlanAnswer
+from clawmem.app.services.retrieval.request import LEAST_COSINE, RetrievalRequest
+from clawmem.domain.retrieval.intent import Intent
+from clawmem.domain.retrieval.routing import Route
+
+FEW_WORDS = 3  # of which a question is rather a name than a sentence
+
+
+class Mode(StrEnum):
+    """By what is searched."""
+
+    AUTO = "auto"
+    KEYWORD = "keyword"
+    SEMANTIC = "semantic"
+    HYBRID = "hybrid"
+
+
+VERBS = {Mode.KEYWORD: "search", Mode.SEMANTIC: "vsearch", Mode.HYBRID: "query"}
+
+
+class QueryQuestion(ScoredQuestion):
+    """Asked by words and meaning together."""
+
+    intent: str = Field("", description="What the answer is wanted for; steers, and is not looked for.")
+    diverse: bool = Field(True, description="Whether near-copies of an answer are moved back.")
+
+    def question(self) -> Question:
+        """As the command line would have it."""
+        return super().question()._replace(intent=self.intent, diverse=self.diverse)
+
+
+class SearchQuestion(QueryQuestion):
+    """Asked by words, by meaning or by both."""
+
+    mode: Mode = Field(Mode.AUTO, description="auto: by words alone, if there are at most three.")
+
+
+class MeaningQuestion(ScoredQuestion):
+    """Asked by meaning alone."""
+
+    min_score: float = Field(LEAST_COSINE, ge=0, le=1, description="Leave out what scores less.")
+
+
+class IntentQuestion(AnyQuestion):
+    """Asked with what it asks for."""
+
+    intent: Intent | None = Field(None, description="Without one the question's own words say it.")
+    graph: bool = Field(True, description="Whether relations are followed from document to document.")
+    min_score: float = Field(0.0, ge=0, le=1, description="Leave out what scores less.")
+
+    def question(self) -> Question:
+        """As the command line would have it."""
+        return super().question()._replace(min_score=self.min_score)
+
+
+class RetrieveQuestion(AnyQuestion):
+    """Asked by whichever way it calls for."""
+
+    mode: Literal["auto"] | Route = Field(
+        "auto", description="The way; auto lets the question's words choose."
+    )
+
+
+def search(services: Services, asked: SearchQuestion) -> dict[str, Any]:
+    """Find by words, by meaning or by both."""
+    mode = _mode(asked)
+    verb = VERBS[mode]
+    return answered(services, asked, verb, partial(ask, services, verb), lambda found: {"mode": mode})
+
+
+def vsearch(services: Services, asked: MeaningQuestion) -> dict[str, Any]:
+    """Find by meaning."""
+    return answered(services, asked, "vsearch", partial(ask, services, "vsearch"))
+
+
+def query(services: Services, asked: QueryQuestion) -> dict[str, Any]:
+    """Find by words and meaning together: the best answer clawmem has."""
+    return answered(services, asked, "query", partial(ask, services, "query"))
+
+
+def intent_search(services: Services, asked: IntentQuestion) -> dict[str, Any]:
+    """Find by what the question asks for: reasons and relations are followed from document to document."""
+
+    def find(request: RetrievalRequest) -> Answer:
+        found = services.intent_search(asked.intent, with_graph=asked.graph)(request)
+        if services.vault.embeddings.fingerprint() is None:
+            found.trace.degraded["vector"] = NO_VECTORS
+        return found
+
+    def said(found: IntentAnswer) -> dict[str, Any]:
+        return {"intent": found.intent, "confidence": found.confidence}
+
+    return answered(services, asked, "intent_search", find, said)
+
+
+def plan(services: Services, asked: AnyQuestion) -> dict[str, Any]:
+    """Take a question of several topics apart, and answer the parts together."""
+
+    def said(found: PlanAnswer) -> dict[str, Any]:
+        return {"plan": found.plan}
+
+    return answered(services, asked, "query_plan", services.query_plan, said)
+
+
+def retrieve(services: Services, asked: RetrieveQuestion) -> dict[str, Any]:
+    """Find by whichever way the question calls for. Begin here."""
+    way = None if asked.mode == "auto" else Route(asked.mode)
+
+    def find(request: RetrievalRequest) -> Answer:
+        return services.memory_retrieve(request, way)
+
+    return answered(services, asked, "memory_retrieve", find, _way)
+
+
+def explain(services: Services, asked: RetrieveQuestion) -> dict[str, Any]:
+    """As retrieve, with how each score and the list came about."""
+    return retrieve(services, asked.model_copy(update={"explain": True}))
+
+
+def _mode(asked: SearchQuestion) -> Mode:
+    if asked.mode is not Mode.AUTO:
+        return asked.mode
+    return Mode.KEYWORD if len(asked.query.split()) <= FEW_WORDS else Mode.HYBRID
+
+
+def _way(found: Retrieved) -> dict[str, Any]:
+    said = {
+        "intent": found.intent,
+        "confidence": found.confidence,
+        "clauses": len(found.plan) or None,
+        "plan": found.plan or None,
+        "sessions": found.sessions or None,
+    }
+    return {"mode": found.mode, **{name: value for name, value in said.items() if value is not None}}
+
+
+OPERATIONS = (
+    reading("POST", "/search", SearchQuestion, Answered, search),
+    reading("POST", "/vsearch", MeaningQuestion, Answered, vsearch),
+    reading("POST", "/query", QueryQuestion, Answered, query),
+    reading("POST", "/intent-search", IntentQuestion, Answered, intent_search),
+    reading("POST", "/plan", AnyQuestion, Answered, plan),
+    reading("POST", "/retrieve", RetrieveQuestion, Answered, retrieve),
+    reading("POST", "/explain", RetrieveQuestion, Answered, explain),
+)

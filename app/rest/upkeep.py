@@ -1,0 +1,173 @@
+"""The vault itself: what is in it, what is wrong with it, and keeping up with the files."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from clawmem.app.opened import Services
+from clawmem.app.places import client_folder
+from clawmem.app.rest.health import Health, health_record
+from clawmem.app.rest.operation import Asked, Nothing, changing, reading
+from clawmem.app.rest.questions import Names, listed
+from clawmem.app.services.indexing.embed import EmbedReport
+from clawmem.app.services.indexing.update import PassReport
+from clawmem.app.services.maintenance.finding import Finding, attempt
+from clawmem.app.services.maintenance.hook_checks import HOOKS, hook_check
+from clawmem.app.services.maintenance.status import StatusReport
+from clawmem.ports.errors import NotFound
+
+
+class Which(Asked):
+    """Which collections."""
+
+    collection: Names = Field([], description="Only these collections; all without.")
+
+
+class Again(Which):
+    """Which collections, and how thoroughly."""
+
+    force: bool = Field(False, description="Also the files that look unchanged.")
+
+
+class Update(Which):
+    """Which collections, and whether for meaning too."""
+
+    embed: bool = Field(False, description="Then make the vectors that are missing.")
+
+
+class Anew(Asked):
+    """Which vectors."""
+
+    force: bool = Field(False, description="All of them anew, not only those that are missing.")
+
+
+class Collection(TypedDict):
+    """A folder that is remembered, and how many documents of it are served."""
+
+    name: str
+    documents: int
+    pattern: str
+    path: Path
+
+
+class Collections(TypedDict):
+    """Every one of them."""
+
+    count: int
+    collections: list[Collection]
+
+
+class Stats(Health):
+    """Health, by collection."""
+
+    collections: list[Collection]
+
+
+class Read(TypedDict):
+    """What passes over the files found; ``lagging`` says which index could not be brought up to date."""
+
+    collections: list[PassReport]
+    added: int
+    updated: int
+    removed: int
+    embed: EmbedReport | None
+    lagging: dict[str, str]
+
+
+class Embedded(TypedDict):
+    """What was embedded; ``lagging`` as for a pass over the files."""
+
+    embed: EmbedReport
+    lagging: dict[str, str]
+
+
+def status(services: Services, asked: Nothing) -> StatusReport:
+    """What the vault holds and how far its vectors are."""
+    report = services.status()
+    # Opened for reading to be looked at, which says nothing about the vault.
+    return replace(report, info=replace(report.info, read_only=services.settings.read_only))
+
+
+def stats(services: Services, asked: Nothing) -> Stats:
+    """Whether it answers, and how many documents of which collections there are."""
+    health = health_record(services.vault, str(services.settings.vault))
+    return {**health, "collections": _collections(services)}
+
+
+def collections(services: Services, asked: Nothing) -> Collections:
+    """Every collection with its folder and how many documents of it are served."""
+    found = _collections(services)
+    return {"count": len(found), "collections": found}
+
+
+def doctor(services: Services, asked: Nothing) -> list[Finding]:
+    """Look for what is wrong around the vault, and say how to put it right."""
+    return [*services.doctor(), attempt(HOOKS, hook_check(client_folder(os.environ)))]
+
+
+def verify(services: Services, asked: Nothing) -> list[str]:
+    """Every difference between files, records and indexes, after the indexes have caught up."""
+    return [*_kept_up(services).values(), *services.verify()]
+
+
+def update(services: Services, asked: Update) -> dict[str, Any]:
+    """Read what is new and changed."""
+    read = _read(services, asked)
+    return {**read, "embed": services.embed() if asked.embed else None, "lagging": _kept_up(services)}
+
+
+def reindex(services: Services, asked: Again) -> dict[str, Any]:
+    """Read every file again that looks changed, or any."""
+    return {**_read(services, asked, force=asked.force), "embed": None, "lagging": _kept_up(services)}
+
+
+def embed(services: Services, asked: Anew) -> Embedded:
+    """Make the vectors that are missing, or all of them anew."""
+    return {"embed": services.embed(force=asked.force), "lagging": _kept_up(services)}
+
+
+def _collections(services: Services) -> list[Collection]:
+    served = services.vault.documents.collections()
+    return [
+        {"name": name, "documents": served.get(name, 0), "pattern": one.pattern, "path": one.path}
+        for name, one in services.settings.collections.items()
+    ]
+
+
+def _read(services: Services, asked: Which, *, force: bool = False) -> dict[str, Any]:
+    wanted, known = listed(asked.collection), [folder.name for folder in services.folders]
+    for name in wanted:
+        if name not in known:
+            raise NotFound("collection", name, suggestions=known)
+    folders = [folder for folder in services.folders if not wanted or folder.name in wanted]
+    passes = [services.update(folder, force=force) for folder in folders]
+    return {
+        "collections": passes,
+        "added": sum(one.added for one in passes),
+        "updated": sum(one.updated for one in passes),
+        "removed": sum(one.removed for one in passes),
+    }
+
+
+def _kept_up(services: Services) -> dict[str, str]:
+    if not services.settings.read_only:
+        services.vault.keep_up()
+    return {str(role): reason for role, reason in services.vault.lagging.items()}
+
+
+OPERATIONS = (
+    reading("GET", "/status", Nothing, StatusReport, status),
+    reading("GET", "/stats", Nothing, Stats, stats),
+    reading("GET", "/collections", Nothing, Collections, collections),
+    changing("/doctor", Nothing, list[Finding], doctor),
+    changing("/verify", Nothing, list[str], verify),
+    changing("/update", Update, Read, update),
+    changing("/reindex", Again, Read, reindex),
+    changing("/embed", Anew, Embedded, embed),
+)

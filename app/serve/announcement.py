@@ -1,0 +1,78 @@
+"""
+What a server leaves beside its vault, so that it is found: where it listens, and in a file of its own its token.
+
+Read by every hook before anything else: the standard library, and of that little.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+# What decides where a process looks for settings, models and topics. Who looks elsewhere is served by nobody else.
+PLACES = (
+    "HOME",
+    "USERPROFILE",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "CLAWMEM_CONFIG_DIR",
+    "CLAWMEM_FOCUS_ROOT",
+)
+TOKEN_VARIABLE = "CLAWMEM_API_TOKEN"
+
+
+class Announcement(NamedTuple):
+    """
+    A server that runs, or did.
+
+    ``holder`` names its process as leases do; ``vault`` is the real path of the vault file and ``vault_id`` what
+    the vault calls itself; ``places`` are the variables of `PLACES` that it was started with.
+    """
+
+    pid: int
+    holder: str
+    host: str
+    port: int
+    version: str
+    vault: str
+    vault_id: str
+    places: Mapping[str, str]
+
+
+def announcement_file(vault: Path) -> Path:
+    """Where the server of *vault* says that it is there."""
+    return vault.with_name(f"{vault.name}.server")
+
+
+def token_file(vault: Path) -> Path:
+    """Where the token of the servers of *vault* is kept, readable by its owner alone."""
+    return vault.with_name(f"{vault.name}.token")
+
+
+def announced(vault: Path) -> Announcement | None:
+    """What stands beside *vault*, true or not any more; ``None`` where nothing does, or nothing of this vault."""
+    try:
+        told = Announcement(**json.loads(announcement_file(vault).read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return None
+    # A copy of the folder holds a copy of the announcement.
+    return told if told.vault == os.path.realpath(vault) else None
+
+
+def token_of(vault: Path, environ: Mapping[str, str]) -> str:
+    """The token that a client of *vault* shows; empty where there is none, or none that it may read."""
+    if chosen := environ.get(TOKEN_VARIABLE):
+        return chosen
+    try:
+        return token_file(vault).read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def places_in(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables of `PLACES` that are set."""
+    return {name: environ[name] for name in PLACES if environ.get(name)}

@@ -1,0 +1,111 @@
+"""What works behind the door of a server: threads over the vault, and one for what hooks leave behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clawmem.app.hooks.at_stop import drained
+from clawmem.app.hooks.protocol import SESSION_VARIABLES
+from clawmem.app.hooks.runner import remember
+from clawmem.app.hooks.spool import Spool
+from clawmem.app.serve.desk import Desk, Line
+from clawmem.app.serve.drainer import Drainer
+from clawmem.app.serve.hook_desk import HookDesk
+from clawmem.app.serve.lanes import lane_threads
+from clawmem.app.serve.warm_vault import WarmVault
+from clawmem.app.serve.watcher import WatcherThread
+from clawmem.app.serve.workers import Workers
+from clawmem.ports.errors import EmbeddingError
+
+if TYPE_CHECKING:
+    from clawmem.app.settings import Settings
+
+HANDS_S = 2.0  # for what threads have in hand when there is nothing more to answer
+MODELS_S = 600.0  # that jobs may wait for models, everything together: nobody waits for them
+
+
+class Inside:
+    """
+    The parts, made and not yet at work.
+
+    Args:
+        environ: The variables of the server; whichever vault they name, it is *vault*.
+        watched: The settings whose folders are watched.
+    """
+
+    def __init__(self, vault: Path, environ: Mapping[str, str], watched: Settings | None = None) -> None:
+        self.vault = vault
+        # Started from a session of a client it is that session's no more than any other's.
+        own = {name: value for name, value in environ.items() if name not in SESSION_VARIABLES}
+        self.environ = {**own, "INDEX_PATH": str(vault)}
+        self.workers = Workers(lambda: WarmVault(self.environ))
+        # What changes the vault waits in line, through whichever door it came.
+        self.writer = Workers(lambda: WarmVault(self.environ), count=1)
+        self.desk = Desk(self._settings, _line(self.workers), _line(self.writer))
+        self.drainer = Drainer(self._drain, self._complain)
+        self.hooks = HookDesk(self.workers, self.environ, self.drainer.wake)
+        self.watcher = WatcherThread(watched, self._complain_of_watching) if watched else None
+        self.lanes = lane_threads(watched, self._complain_of_lanes)
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Begin; at the end wait a little for what is in hand, and no longer."""
+        self.workers.start()
+        self.writer.start()
+        self.drainer.start()
+        self.workers.submit(_read_vectors)
+        if self.watcher:
+            self.watcher.start()
+        for lane in self.lanes:
+            lane.start()
+        try:
+            yield
+        finally:
+            for lane in self.lanes:
+                lane.tell()
+            self.drainer.close(HANDS_S)
+            if self.watcher:
+                self.watcher.close(HANDS_S)
+            self.writer.close(HANDS_S)
+            self.workers.close(HANDS_S)
+            for lane in self.lanes:
+                lane.close()
+
+    def _settings(self) -> Settings:
+        from clawmem.app.settings import load_settings
+
+        return load_settings(environ=self.environ)
+
+    def _drain(self) -> None:
+        spool = Spool(self.vault)
+        if not spool.waiting() or not self.vault.exists():
+            return
+        if failures := drained(self.vault, spool, self.environ, MODELS_S):
+            self._complain(RuntimeError("; ".join(failures)))
+
+    def _complain(self, error: BaseException) -> None:
+        with suppress(OSError):
+            remember(self.vault, "drain", error)
+
+    def _complain_of_watching(self, error: BaseException) -> None:
+        with suppress(OSError):
+            remember(self.vault, "watch", error)
+
+    def _complain_of_lanes(self, error: BaseException) -> None:
+        with suppress(OSError):
+            remember(self.vault, "lanes", error)
+
+
+def _line(workers: Workers) -> Line:
+    return lambda work: workers.submit(lambda vault: work())
+
+
+def _read_vectors(vault: WarmVault) -> None:
+    """The vectors of words, which the process keeps: else the first prompt would wait for them."""
+    from clawmem.adapters.models.static import StaticEmbedder
+
+    with suppress(EmbeddingError):
+        StaticEmbedder().embed_query("warm")

@@ -1,0 +1,34 @@
+"""The token that who asks has to show: made once, kept beside the vault."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from clawmem.app.hooks.state import write_whole
+from clawmem.app.serve.announcement import TOKEN_VARIABLE, token_file, token_of
+from clawmem.ports.errors import ConfigError
+
+SHORTEST = 16  # characters of one that somebody chose
+
+
+def token_for(vault: Path, environ: Mapping[str, str]) -> str:
+    """
+    The token of the servers of *vault*, made when there is none. Only for who has the server's lock.
+
+    Raises:
+        ConfigError: the one that was chosen, or that lies there, is none.
+    """
+    file = token_file(vault)
+    if not file.exists() and not environ.get(TOKEN_VARIABLE):
+        from secrets import token_urlsafe
+
+        write_whole(file, f"{token_urlsafe(32)}\n".encode())
+    token = token_of(vault, environ)
+    if len(token) < SHORTEST or not token.isascii() or not token.isprintable() or " " in token:
+        origin = TOKEN_VARIABLE if environ.get(TOKEN_VARIABLE) else str(file)
+        raise ConfigError(
+            f"{origin} holds no token: at least {SHORTEST} ASCII characters without a blank. "
+            "Choose another, or remove it and one is made."
+        )
+    return token

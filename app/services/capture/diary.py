@@ -1,0 +1,78 @@
+"""A diary for whoever works with the memory: entries are documents, written once and read back newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from typing import NamedTuple
+
+from clawmem.app.services.capture.memories import Memories
+from clawmem.domain.capture.diary import FOLDER, TOPIC, diary_path, diary_title
+from clawmem.domain.capture.notes import COLLECTION
+from clawmem.ports.clock import Clock
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.records import Document, Scope
+from clawmem.ports.vault import Vault
+
+CONFIDENCE = 0.7
+CONTENT_TYPE = "note"
+AGENT = "agent"
+LAST = 10
+
+
+class DiaryEntry(NamedTuple):
+    """An entry as a document, and what it says."""
+
+    document: Document
+    text: str
+
+
+class Diary:
+    """
+    Writes and reads entries in ``_clawmem/diary``; each names its writer as its domain.
+
+    Args:
+        redact: Takes secrets out of a text.
+    """
+
+    def __init__(self, vault: Vault, clock: Clock, redact: Callable[[str], str] = str) -> None:
+        self._vault = vault
+        self._clock = clock
+        self._redact = redact
+        self._memories = Memories(vault, clock)
+
+    def write(self, entry: str, topic: str = TOPIC, agent: str = AGENT) -> Document:
+        """
+        Store *entry*, however often the same was written before.
+
+        Raises:
+            InvalidInput: it is blank. VaultError: nothing was stored.
+        """
+        text = self._redact(entry.strip())
+        if not text:
+            raise InvalidInput("INVALID_INPUT", "The entry is empty. Write what there is to remember.")
+        with self._vault.writing():
+            path = self._free(self._redact(topic))
+            number = self._memories.write(
+                path, diary_title(text), text, CONTENT_TYPE, CONFIDENCE, domain=agent
+            )
+        return self._vault.documents.many([number])[number]
+
+    def read(self, last: int = LAST, agent: str = "") -> list[DiaryEntry]:
+        """
+        The newest *last* entries, of one agent or of all.
+
+        Raises:
+            InvalidInput: *last* is below 1.
+        """
+        if last < 1:
+            raise InvalidInput("OUT_OF_BOUNDS", f"{last} entries cannot be read; choose 1 or more.")
+        own = self._vault.documents.latest(Scope(frozenset({COLLECTION})))
+        entries = [one for one in own if one.path.startswith(f"{FOLDER}/") and agent in ("", one.domain)]
+        newest = sorted(entries, key=lambda one: one.path, reverse=True)[:last]
+        return [DiaryEntry(one, self._vault.documents.body(one.id) or "") for one in newest]
+
+    def _free(self, topic: str) -> str:
+        """The place of this millisecond, or of the next one where that is taken."""
+        moments = (diary_path(self._clock.now_ms() + later, topic) for later in count())
+        return next(path for path in moments if self._vault.documents.at(COLLECTION, path) is None)

@@ -1,0 +1,78 @@
+"""From what notes say of things to triples, each with the document and the sentence that it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clawmem.domain.capture.notes import Note
+from clawmem.domain.documents.times import iso_utc, parse_iso
+from clawmem.domain.knowledge.entities import CONCEPT, entity_id, ids_of, only_one
+from clawmem.domain.knowledge.triples import (
+    LITERAL,
+    MIGRATED_TO,
+    REPLACED,
+    Statement,
+    confidence_of,
+    ends,
+)
+from clawmem.ports.clock import Clock
+from clawmem.ports.entities import Entity
+from clawmem.ports.triples import Direction, Triple
+from clawmem.ports.vault import Vault
+
+DAY = len("2026-03-31")
+MOST_HELD = 1000  # of one thing, that are looked at for whether they still hold
+
+
+class Statements:
+    """Keeps what notes say of things, and ends what that takes the place of; inside `Vault.writing`."""
+
+    def __init__(self, vault: Vault, clock: Clock) -> None:
+        self._vault = vault
+        self._clock = clock
+
+    def keep(self, note: Note, document_id: int) -> int:
+        """
+        Store what *note*, kept as that document, says of things, from the day on which it was said; how much is new.
+
+        A name means the one entity that has it; one that nobody or several have means a concept.
+        """
+        day = self._day(note)
+        triples = [self._triple(one, note, document_id, day) for one in note.statements]
+        new = self._vault.triples.add(triples)
+        said = {_in_ids(triple) for triple in triples}
+        for held in self._touched(triples):
+            if ends(said, _in_ids(held)):
+                self._vault.triples.end(held, day)
+        return new
+
+    def _day(self, note: Note) -> str:
+        said_ms = parse_iso(note.message.at)
+        return iso_utc(self._clock.now_ms() if said_ms is None else said_ms)[:DAY]
+
+    def _triple(self, one: Statement, note: Note, document_id: int, day: str) -> Triple:
+        return Triple(
+            self._entity(one.subject),
+            one.predicate,
+            one.object if one.predicate in LITERAL else self._entity(one.object),
+            document_id,
+            valid_from=day,
+            confidence=confidence_of("" if note.is_observation else note.kind),
+            said=note.quote,
+        )
+
+    def _entity(self, name: str) -> Entity:
+        found = only_one(name, self._vault.entities.known(ids_of(name)))
+        return found or Entity(entity_id(name, CONCEPT), name, CONCEPT)
+
+    def _touched(self, triples: Sequence[Triple]) -> Iterator[Triple]:
+        """What holds of those who moved, and of what was replaced."""
+        for triple in triples:
+            if triple.predicate == MIGRATED_TO:
+                yield from self._vault.triples.current(triple.subject.id, MOST_HELD, Direction.OUTGOING)
+            elif triple.predicate == REPLACED:
+                yield from self._vault.triples.current(triple.object_id, MOST_HELD, Direction.INCOMING)
+
+
+def _in_ids(triple: Triple) -> Statement:
+    return Statement(triple.subject.id, triple.predicate, triple.object_id or triple.object_name)

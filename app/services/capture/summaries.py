@@ -1,0 +1,56 @@
+"""The summary that a client made of a conversation, kept: the one thing about it that was already condensed."""
+
+from __future__ import annotations
+
+from clawmem.app.services.capture.memories import Memories
+from clawmem.app.services.capture.session import IsEcho, Redact
+from clawmem.domain.capture.notes import COLLECTION, summary_path
+from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.retrieval.confidence import baseline
+from clawmem.ports.clock import Clock
+from clawmem.ports.records import InactiveReason
+from clawmem.ports.vault import Vault
+
+CONTENT_TYPE = "handoff"
+MOST_CHARACTERS = 20_000
+
+
+class CompactionSummary:
+    """Keeps the last summary of each session, as a handoff of its own beside the one of the session's end."""
+
+    def __init__(
+        self,
+        vault: Vault,
+        clock: Clock,
+        *,
+        redact: Redact = str,
+        is_echo: IsEcho = lambda sentence: False,
+    ) -> None:
+        self._vault = vault
+        self._clock = clock
+        self._memories = Memories(vault, clock)
+        self._redact = redact
+        self._is_echo = is_echo
+
+    def __call__(self, session_id: str, summary: str) -> int:
+        """
+        The document that holds *summary*; 0 when it says nothing new, or was forgotten on request.
+
+        Raises:
+            VaultError: nothing was stored.
+        """
+        lines = [line for line in summary[:MOST_CHARACTERS].splitlines() if not self._is_echo(line)]
+        said = self._redact("\n".join(lines)).strip()
+        if not said:
+            return 0
+        title = f"Session {session_id[:8]} when its conversation was compacted"
+        with self._vault.writing():
+            return self._store(session_id, title, f"# {title}\n\n{said}\n")
+
+    def _store(self, session_id: str, title: str, body: str) -> int:
+        known, now = self._vault.sessions.get(session_id), iso_utc(self._clock.now_ms())
+        path = summary_path(known.started_at if known else now, session_id)
+        before = self._vault.documents.at(COLLECTION, path)
+        if before is not None and before.inactive is InactiveReason.FORGOTTEN:
+            return 0
+        return self._memories.write(path, title, body, CONTENT_TYPE, baseline(CONTENT_TYPE), now)

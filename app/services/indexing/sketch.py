@@ -1,0 +1,58 @@
+"""Sketching the lines that have no sketch yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import groupby
+
+from clawmem.domain.retrieval.query_forms import STOP_WORDS
+from clawmem.domain.retrieval.sketches import READ
+from clawmem.ports.records import FragmentKey
+from clawmem.ports.sketches import Sketcher
+from clawmem.ports.vault import Vault
+
+BATCH = 256  # lines a transaction: a killed run loses no more
+
+Progress = Callable[[int, int], None]
+
+
+class SketchPending:
+    """Batch by batch; stopping anywhere and starting again loses nothing."""
+
+    def __init__(self, vault: Vault, sketcher: Sketcher) -> None:
+        self._vault = vault
+        self._sketcher = sketcher
+
+    def __call__(self, *, progress: Progress = lambda done, total: None) -> int:
+        """
+        Run until no line is without a sketch; how many were made.
+
+        Raises:
+            EmbeddingError, ModelError: the model failed; what it made until then is kept.
+        """
+        self._vault.sketches.begin(self._sketcher.fingerprint)
+        total, made = self._vault.sketches.counts().pending, 0
+        after: FragmentKey | None = None
+        while batch := self._vault.sketches.pending(BATCH, after):
+            self._sketch(batch)
+            made, after = made + len(batch), batch[-1]
+            progress(made, max(total, made))
+        return made
+
+    def _sketch(self, keys: Sequence[FragmentKey]) -> None:
+        texts = self._texts(keys)
+        # A line that comes again, "Thanks!" in every chat, is read once.
+        distinct = list(dict.fromkeys(texts.values()))
+        known = dict(zip(distinct, self._sketcher.sketch(distinct, STOP_WORDS), strict=True))
+        with self._vault.writing():
+            made = {key: known[text] for key, text in texts.items()}
+            self._vault.sketches.store(self._sketcher.fingerprint, made)
+
+    def _texts(self, keys: Sequence[FragmentKey]) -> dict[FragmentKey, str]:
+        """The lines' own words, each body read once; a line that is gone meanwhile has none."""
+        spans = self._vault.documents.spans(keys)
+        texts: dict[FragmentKey, str] = {}
+        for document_id, of_document in groupby(sorted(spans), key=lambda key: key.document_id):
+            body = self._vault.documents.body(document_id) or ""
+            texts |= {key: body[spans[key].start : spans[key].end][:READ] for key in of_document}
+        return texts

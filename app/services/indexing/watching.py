@@ -1,0 +1,247 @@
+"""Keeping a vault up with the folders while they are changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+from typing import Protocol
+
+from clawmem.app.services.indexing.ownership import Ownership
+from clawmem.app.services.indexing.update import Folder, PassReport, Progress
+from clawmem.app.services.maintenance.lane import Lane
+from clawmem.domain.documents.eligibility import is_excluded
+from clawmem.domain.maintenance.debounce import Debounce
+from clawmem.ports.errors import ClawmemError, LeaseLost, VaultError
+from clawmem.ports.watcher import FolderWatcher, Stop
+
+FULL_PASS_EVERY_S = 300.0
+LOOKS_UP_S = 1.0  # at the settings, the roots and the lease
+RETRY_S = 1.0
+GRACE_S = 8.0  # for the pass that is under way when the end is wanted
+
+_SETTINGS, _AFTER = "", " "  # what may be in trouble beside the collections, none of which is called so
+
+
+class Update(Protocol):
+    """`clawmem.app.services.indexing.update.UpdateCollection`."""
+
+    def __call__(self, folder: Folder, *, progress: Progress) -> PassReport:
+        """One pass."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """
+    Something to be told. ``event`` is ``waiting`` (another process watches), ``watching``, ``pass``, ``problem``
+    or ``ended``; ``text`` says it to a person.
+    """
+
+    event: str
+    text: str
+    report: PassReport | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """
+    What is watched and how.
+
+    Args:
+        folders: The collections as they are now; asked often. Raises `ClawmemError` while that cannot be told.
+        tell: Told what goes on.
+        then: Called after passes that changed something, with a progress that may end it; its problems.
+        every_s: How often everything is looked through, told or not.
+        grace_s: How long the pass under way may go on when the end is wanted; then it is undone whole.
+    """
+
+    folders: Callable[[], list[Folder]]
+    tell: Callable[[News], None]
+    then: Callable[[Progress], list[str]] = lambda progress: []
+    every_s: float = FULL_PASS_EVERY_S
+    grace_s: float = GRACE_S
+
+
+class _Ended(Exception):
+    """The end was wanted long enough ago."""
+
+
+class Watching:
+    """
+    The watcher of a vault: of several that run one works, and the next takes over when that one ends or dies.
+
+    What happens to files only says which collections to look at; what to do is found out by the usual pass. So
+    a change that was missed costs time, and none is lost.
+    """
+
+    def __init__(self, watcher: FolderWatcher, update: Update, lane: Lane) -> None:
+        self._watcher = watcher
+        self._update = update
+        self._lane = lane
+
+    def __call__(self, watched: Watched, stop: Stop) -> None:
+        """Watch until *stop* is set."""
+        said = ""
+        while not stop.is_set():
+            why = self._why_not()
+            if not why:
+                self._watch(watched, stop)
+            elif why != said:
+                watched.tell(News("waiting", why))
+            said = why
+            stop.wait(LOOKS_UP_S)
+        watched.tell(News("ended", "No longer watched."))
+
+    def _why_not(self) -> str:
+        """Take the right to watch; why that cannot be now, if it cannot."""
+        try:
+            if self._lane.enter():
+                return ""
+            who = self._lane.taken_by()
+        except VaultError as error:
+            return str(error)
+        return f"{who.holder if who else 'Another process'} watches this vault; waiting for its end."
+
+    def _watch(self, watched: Watched, stop: Stop) -> None:
+        turn = _Turn(self._watcher, self._update, self._lane, watched, stop)
+        try:
+            turn.run()
+        except LeaseLost:
+            pass  # to another process, while this one was suspended or in a long pass
+        except _Ended:
+            watched.tell(News("problem", "The last pass was undone, the next one begins anew."))
+        finally:
+            self._watcher.close()
+            if not turn.locked:  # or the end would wait for whoever writes
+                self._lane.leave()
+
+
+class _Turn:
+    """From taking the lease to giving it back."""
+
+    def __init__(
+        self, watcher: FolderWatcher, update: Update, lane: Lane, watched: Watched, stop: Stop
+    ) -> None:
+        self._watcher = watcher
+        self._update = update
+        self._lane = lane
+        self._watched = watched
+        self._stop = stop
+        self._waiting = Debounce()
+        self._folders: dict[str, Folder] = {}
+        self._ownership = Ownership(())
+        self._armed_at: float | None = None
+        self._greeting = ""
+        self._trouble: dict[str, tuple[list[str], int]] = {}
+        self._ends_at: float | None = None
+        self._owes = True
+        self.locked = False
+
+    def run(self) -> None:
+        """Raises `LeaseLost`, and `_Ended` when a pass was given up."""
+        while not self._stop.is_set():
+            self._lane.keep()
+            self._look_up()
+            self._listen()
+            self._work(self._waiting.due(monotonic()))
+
+    # -- what there is to watch ---------------------------------------------------------------------
+
+    def _look_up(self) -> None:
+        """At the collections, and from time to time at everything."""
+        try:
+            now = {folder.name: folder for folder in self._watched.folders()}
+            if now != self._folders:
+                self._ownership = Ownership(now.values())
+                self._folders, self._armed_at = now, None
+            self._judge(_SETTINGS, [])
+        except ClawmemError as error:
+            self._judge(_SETTINGS, [str(error)])
+        if self._armed_at is None or monotonic() - self._armed_at >= self._watched.every_s:
+            self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        roots = [folder.root for folder in self._folders.values()]
+        count = self._watcher.arm(roots, lambda path: not is_excluded(path))
+        first, self._armed_at = self._armed_at is None, monotonic()
+        self._waiting.keep(self._folders)
+        for name in self._folders:
+            self._waiting.touch(name, self._armed_at)
+        if first:
+            self._greeting = self._greeted(count)
+
+    def _greeted(self, count: int) -> str:
+        if not self._folders:
+            return "There is nothing to watch yet. Run: clawmem collection add PATH"
+        how = ", looked through now and then: this system watches no more" if self._watcher.polling else ""
+        return f"Watching {', '.join(self._folders)}: {count} folders{how}."
+
+    def _listen(self) -> None:
+        left = self._waiting.left(monotonic())
+        for change in self._watcher.wait(LOOKS_UP_S if left is None else min(left, LOOKS_UP_S), self._stop):
+            if name := self._ownership.owner(change.path, folder=change.folder):
+                self._waiting.touch(name, monotonic())
+
+    # -- what is to be done -------------------------------------------------------------------------
+
+    def _work(self, names: list[str]) -> None:
+        changed = [self._pass(self._folders[name]) for name in names]
+        if any(changed) or (names and self._owes):
+            self._follow_up(names)
+        if self._greeting and (names or not self._folders):
+            self._watched.tell(News("watching", self._greeting))
+            self._greeting = ""
+
+    def _follow_up(self, names: list[str]) -> None:
+        """What comes after passes; what it could not do is owed until the next pass."""
+        try:
+            problems = self._watched.then(self._until_ended)
+        except VaultError as error:
+            problems = [str(error)]
+            for name in names:
+                self._waiting.touch(name, monotonic() + RETRY_S)
+        self._owes = bool(problems)
+        self._judge(_AFTER, problems)
+
+    def _pass(self, folder: Folder) -> bool:
+        """Whether something was changed by it."""
+        try:
+            report = self._update(folder, progress=self._until_ended)
+        except ClawmemError as error:
+            self.locked = isinstance(error, VaultError)
+            self._judge(folder.name, [str(error)])
+            self._waiting.touch(folder.name, monotonic() + RETRY_S)
+            return False
+        self.locked = False
+        self._judge(folder.name, report.problems)
+        changed = bool(report.added or report.updated or report.removed)
+        if changed:
+            self._watched.tell(News("pass", _line(report), report))
+        return changed
+
+    def _judge(self, name: str, problems: list[str]) -> None:
+        """What goes wrong is told when it still does at the second look: a file may just be being written."""
+        before, looks = self._trouble.pop(name, ([], 0))
+        if not problems:
+            return
+        looks = looks + 1 if problems == before else 1
+        self._trouble[name] = problems, looks
+        if looks == 1 and name in self._folders:
+            self._waiting.touch(name, monotonic() + RETRY_S)
+        if looks == (1 if name == _AFTER else 2):
+            about = f"{name}: " if name in self._folders else ""
+            for problem in problems:
+                self._watched.tell(News("problem", f"{about}{problem}"))
+
+    def _until_ended(self, done: int, total: int) -> None:
+        if not self._stop.is_set():
+            return
+        self._ends_at = self._ends_at or monotonic() + self._watched.grace_s
+        if monotonic() >= self._ends_at:
+            raise _Ended
+
+
+def _line(report: PassReport) -> str:
+    counts = f"{report.added} added, {report.updated} updated, {report.removed} removed"
+    return f"{report.collection}: {counts}"

@@ -1,0 +1,1 @@
+"""What is known of documents beside their words: notes, names, links."""

@@ -1,0 +1,101 @@
+"""How a generator is asked about documents: once for the same question, within a day's limit, each call in the ledger."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from time import perf_counter
+from typing import Any
+
+from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.documents.tokens import token_count
+from clawmem.domain.knowledge.enrichment import Asked
+from clawmem.domain.knowledge.llm_answer import json_answer, mismatch, read_json
+from clawmem.ports.clock import Clock
+from clawmem.ports.errors import VaultError
+from clawmem.ports.generator import Generator
+from clawmem.ports.ledger import Cost
+from clawmem.ports.vault import Vault
+
+CALLS_A_DAY = 500
+TIMEOUT_S = 60.0  # nobody waits for an answer, but a run goes on some time
+DAY = len("2026-03-31")
+
+
+class DayIsSpent(Exception):
+    """No more calls today."""
+
+    def __init__(self, calls: int) -> None:
+        super().__init__(f"the limit of {calls} calls a day is reached; tomorrow it goes on")
+
+
+class Ask:
+    """Asks for a value of a shape. Outside of `Vault.writing`: an answer takes seconds."""
+
+    def __init__(
+        self, vault: Vault, generator: Generator, clock: Clock, *, calls_a_day: int = CALLS_A_DAY
+    ) -> None:
+        self._vault = vault
+        self._generator = generator
+        self._clock = clock
+        self._calls_a_day = calls_a_day
+
+    @property
+    def model(self) -> str:
+        """Who answers. Raises `ModelUnavailable`."""
+        return self._generator.fingerprint
+
+    def __call__(self, asked: Asked, prompt: str) -> Any | None:
+        """
+        The answer, the one that was kept or a new one; ``None`` when nothing of that shape came, twice.
+
+        Raises:
+            DayIsSpent: and nothing was asked.
+            ModelError: see `Generator.generate`.
+        """
+        kept = self._vault.answers.get(self.model, asked.purpose, prompt)
+        value = None if kept is None else read_json(kept, asked.schema)
+        if value is not None and mismatch(value, asked.schema) is None:
+            return value
+        value = json_answer(self._charged(asked), prompt, asked.schema)
+        if value is not None:
+            with suppress(VaultError):  # it can be asked again
+                self._vault.answers.keep(
+                    self.model, asked.purpose, prompt, json.dumps(value), at=iso_utc(self._clock.now_ms())
+                )
+        return value
+
+    def _charged(self, asked: Asked) -> Callable[[str], str]:
+        def ask(prompt: str) -> str:
+            if self._vault.ledger.calls_on(self._today()) >= self._calls_a_day:
+                raise DayIsSpent(self._calls_a_day)
+            began, answer = perf_counter(), None
+            try:
+                answer = self._generator.generate(
+                    prompt,
+                    timeout_s=TIMEOUT_S,
+                    max_tokens=asked.max_tokens,
+                    temperature=asked.temperature,
+                    schema=asked.schema,
+                )
+            finally:
+                self._charge(asked.purpose, prompt, answer, perf_counter() - began)
+            return answer
+
+        return ask
+
+    def _charge(self, purpose: str, prompt: str, answer: str | None, took_s: float) -> None:
+        cost = Cost(
+            self._today(),
+            self.model,
+            purpose,
+            failed=int(answer is None),
+            prompt_tokens=token_count(prompt),
+            answer_tokens=token_count(answer or ""),
+            took_ms=round(took_s * 1000),
+        )
+        self._vault.ledger.charge(cost)
+
+    def _today(self) -> str:
+        return iso_utc(self._clock.now_ms())[:DAY]

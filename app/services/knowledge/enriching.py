@@ -1,0 +1,241 @@
+"""Enriching documents: those that are new or were changed get a note, names and links, by rules and by a model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from clawmem.app.services.knowledge.asking import CALLS_A_DAY, DAY, Ask, DayIsSpent
+from clawmem.app.services.knowledge.linking import Linking
+from clawmem.app.services.knowledge.modelled import MakeByModel, Modelled
+from clawmem.app.services.knowledge.reading import Reading, Redact, read
+from clawmem.app.services.knowledge.resolving import Resolve
+from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.knowledge.enrichment import rarity
+from clawmem.domain.knowledge.names import Name, cap_of, names_in
+from clawmem.domain.knowledge.notes import keywords
+from clawmem.domain.knowledge.triples import LITERAL, Statement, confidence_of
+from clawmem.ports.clock import Clock
+from clawmem.ports.entities import Entity
+from clawmem.ports.errors import ModelError, ModelUnavailable
+from clawmem.ports.generator import Generator
+from clawmem.ports.notes import RULES, Note
+from clawmem.ports.records import Grain, Term
+from clawmem.ports.triples import Triple
+from clawmem.ports.vault import Vault
+
+EVERY = 1_000_000  # documents: more than a vault has
+PATIENCE = 2  # documents in a row without an answer: one alone may be what the model is too slow for
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class EnrichReport:
+    """
+    What one run did: documents by rules and by a model, and what of it was new or another than before.
+
+    ``waiting`` documents are still to be done, by whomever this run could ask. ``failed`` ones a model could make
+    nothing of; ``stopped`` says why no model was asked any more, empty when there was no reason.
+    """
+
+    by_rules: int = 0
+    by_model: int = 0
+    notes: int = 0
+    mentions: int = 0
+    links: int = 0
+    triples: int = 0
+    evolved: int = 0
+    failed: int = 0
+    waiting: int = 0
+    stopped: str = ""
+
+    def __add__(self, other: EnrichReport) -> EnrichReport:
+        sums = {name: getattr(self, name) + getattr(other, name) for name in self.__slots__}
+        return EnrichReport(**sums)
+
+
+class Enrich:
+    """
+    Document after document, each in one transaction; stopping anywhere and starting again loses nothing.
+
+    What a model cannot or may not do now is done by rules and waits for the model.
+
+    Args:
+        ask: How a model is asked; ``None`` where there is none.
+        redact: Takes secrets out of a text.
+    """
+
+    def __init__(self, vault: Vault, clock: Clock, ask: Ask | None = None, redact: Redact = str) -> None:
+        self._vault = vault
+        self._clock = clock
+        self._ask = ask
+        self._redact = redact
+        self._linking = Linking(vault)
+
+    def __call__(
+        self, limit: int | None = None, *, anew: bool = False, progress: Progress = lambda done, total: None
+    ) -> EnrichReport:
+        """
+        Enrich what waits, at most *limit* documents; with *anew* all of them, whatever was done before.
+
+        Raises:
+            VaultError: what was done until then is kept.
+        """
+        by_rules, by_model = self._queue(anew, by_model=False), self._queue(anew, by_model=True)
+        numbers = (by_model if self._ask else by_rules)[:limit]
+        resolve = self._look_around(numbers)
+        report, due, patience = EnrichReport(), set(by_rules), PATIENCE
+        for done, number in enumerate(numbers, start=1):
+            one = self._one(number, resolve, is_due=number in due, is_stopped=not patience)
+            patience = patience - 1 if one.stopped else PATIENCE if one.by_model else patience
+            report = replace(report + one, stopped=one.stopped or report.stopped)
+            progress(done, len(numbers))
+        left = self._vault.notes.waiting(EVERY, by_model=self._ask is not None)
+        return replace(report, waiting=len(left))
+
+    def _queue(self, anew: bool, *, by_model: bool) -> list[int]:
+        if anew:
+            return sorted(self._vault.documents.ids())
+        return self._vault.notes.waiting(EVERY, by_model=by_model)
+
+    def _look_around(self, numbers: Sequence[int]) -> Resolve:
+        """Read all of them for who is listed and what is surely named: what one shows is known from the others."""
+        people: set[str] = set()
+        named: Counter[str] = Counter()
+        for reading in filter(None, (read(self._vault, number, self._redact) for number in numbers)):
+            people.update(reading.people)
+            named.update(name.name for name in names_in(reading.title, reading.body, reading.people))
+        return Resolve(self._vault.entities, people, named)
+
+    def _one(self, number: int, resolve: Resolve, *, is_due: bool, is_stopped: bool) -> EnrichReport:
+        reading = read(self._vault, number, self._redact)
+        if reading is None:
+            return EnrichReport()
+        report = self._by_rules(reading, resolve) if is_due else EnrichReport()
+        if self._ask and not is_stopped:
+            report += self._by_model(reading, resolve, self._ask)
+        return report
+
+    # -- by rules -----------------------------------------------------------------------------------
+
+    def _by_rules(self, reading: Reading, resolve: Resolve) -> EnrichReport:
+        document = reading.document
+        told = keywords(reading.title, reading.body, self._rarity())
+        mentioned = resolve.all(_names(reading, resolve))
+        with self._vault.writing():
+            if not self._is_unchanged(reading):
+                return EnrichReport()
+            before = self._vault.notes.get(document.id)
+            is_ours = before is None or before.origin == RULES
+            noted = is_ours and self._noted(Note(document.id, told, document.tags))
+            new = self._mention(reading, mentioned)
+            links = self._linking.by_rules(document.id, self._now())
+            self._vault.notes.settle(document.id, document.source_hash, by_model=False)
+        return EnrichReport(by_rules=1, notes=noted, mentions=new, links=links)
+
+    def _rarity(self) -> Callable[[str], float]:
+        documents = self._vault.lexical.count(Grain.DOCUMENT)
+        return lambda word: rarity(documents, self._vault.lexical.holding(Term(word), Grain.DOCUMENT))
+
+    # -- by a model ---------------------------------------------------------------------------------
+
+    def _by_model(self, reading: Reading, resolve: Resolve, ask: Ask) -> EnrichReport:
+        try:
+            made = MakeByModel(self._vault, ask, self._redact)(reading)
+            return self._keep(reading, made, resolve, ask.model)
+        except (DayIsSpent, ModelUnavailable) as reason:
+            return EnrichReport(stopped=str(reason))
+        except ModelError as error:
+            self._vault.notes.fail(reading.document.id, reading.document.source_hash, str(error))
+            return EnrichReport(failed=1)
+
+    def _keep(self, reading: Reading, made: Modelled, resolve: Resolve, model: str) -> EnrichReport:
+        document = reading.document
+        names = [*made.names, *_names(reading, resolve)][: cap_of(document.content_type)]
+        with self._vault.writing():
+            if not self._is_unchanged(reading):
+                return EnrichReport()
+            noted = self._noted(Note(document.id, *made.content, origin=model))
+            triples = self._say(reading, made.statements, resolve)
+            new = self._mention(reading, resolve.all(names))
+            links = self._linking.by_model(document.id, made.links, self._now())
+            evolved = sum(self._evolve(note, made, model, document.id) for note, _ in made.evolved)
+            self._vault.notes.settle(document.id, document.source_hash, by_model=True)
+        return EnrichReport(
+            by_model=1, notes=noted, mentions=new, links=links, triples=triples, evolved=evolved
+        )
+
+    def _evolve(self, before: Note, made: Modelled, model: str, cause: int) -> int:
+        latest = self._vault.notes.get(before.document_id)
+        if latest is None or latest.version != before.version:
+            return 0  # somebody else was faster
+        after = next(content for note, content in made.evolved if note is before)
+        return self._noted(Note(before.document_id, *after, origin=model, cause=cause))
+
+    def _say(self, reading: Reading, statements: Sequence[tuple[Statement, str]], resolve: Resolve) -> int:
+        if reading.has_own_triples:
+            return 0
+        self._vault.triples.forget(reading.document.id)
+        return self._vault.triples.add(list(self._triples(reading, statements, resolve)))
+
+    def _triples(
+        self, reading: Reading, statements: Sequence[tuple[Statement, str]], resolve: Resolve
+    ) -> Iterator[Triple]:
+        for one, said in statements:
+            yield Triple(
+                resolve(Name(one.subject)),
+                one.predicate,
+                one.object if one.predicate in LITERAL else resolve(Name(one.object)),
+                reading.document.id,
+                valid_from=reading.document.authored_at[:DAY],
+                confidence=confidence_of(reading.document.content_type),
+                said=said,
+            )
+
+    # -- both ---------------------------------------------------------------------------------------
+
+    def _noted(self, note: Note) -> int:
+        """Keep a note; 1 if it says something new."""
+        before = self._vault.notes.get(note.document_id)
+        version = self._vault.notes.put(replace(note, written_at=self._now()))
+        return int(before is None or before.version != version)
+
+    def _mention(self, reading: Reading, entities: Sequence[Entity]) -> int:
+        """Let a document mention these; how many it did not mention before."""
+        document_id = reading.document.id
+        if reading.has_own_mentions:
+            return 0
+        before = {one.id for one in self._vault.entities.mentions(document_id)}
+        after = {one.id for one in entities}
+        if before != after:
+            self._vault.entities.set_mentions(document_id, entities)
+        return len(after - before)
+
+    def _is_unchanged(self, reading: Reading) -> bool:
+        """Whether the document is what was read; a changed one waits for the next run."""
+        now = self._vault.documents.get(reading.document.id)
+        return now is not None and not now.inactive and now.source_hash == reading.document.source_hash
+
+    def _now(self) -> str:
+        return iso_utc(self._clock.now_ms())
+
+
+def _names(reading: Reading, resolve: Resolve) -> list[Name]:
+    """The names that a document shows by itself."""
+    content_type = reading.document.content_type
+    return names_in(reading.title, reading.body, reading.people, content_type, resolve.is_known)
+
+
+def enriching(
+    vault: Vault,
+    clock: Clock,
+    generator: Generator | None,
+    redact: Redact,
+    *,
+    calls_a_day: int = CALLS_A_DAY,
+) -> Enrich:
+    """`Enrich` with a generator, if there is one, that is asked so often a day at most."""
+    ask = Ask(vault, generator, clock, calls_a_day=calls_a_day) if generator else None
+    return Enrich(vault, clock, ask, redact)

@@ -1,0 +1,108 @@
+"""What a model makes of a document: a note, names, statements, links, and what it changes about its neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from clawmem.app.services.graph.build import nearest_documents
+from clawmem.app.services.knowledge.asking import Ask
+from clawmem.app.services.knowledge.reading import Reading, Redact
+from clawmem.domain.knowledge import enrichment, notes
+from clawmem.domain.knowledge.enrichment import EVOLVED, NEIGHBOURS, Asked, Link
+from clawmem.domain.knowledge.names import Name
+from clawmem.domain.knowledge.notes import Content
+from clawmem.domain.knowledge.triples import Statement
+from clawmem.ports.errors import ModelAnswerInvalid
+from clawmem.ports.notes import RULES, Note
+from clawmem.ports.vault import Vault
+
+NOTE = Asked(notes.PURPOSE, notes.SCHEMA, notes.TEMPERATURE, notes.MAX_TOKENS)
+BRIEF = 200  # characters of a document of which there is no description yet
+
+
+@dataclass(frozen=True, slots=True)
+class Modelled:
+    """What was said, all of it checked; ``evolved`` has what is to become of notes about other documents."""
+
+    content: Content
+    names: list[Name]
+    statements: list[tuple[Statement, str]]
+    links: list[tuple[int, Link]] = field(default_factory=list)
+    evolved: list[tuple[Note, Content]] = field(default_factory=list)
+
+
+class MakeByModel:
+    """Asks whatever there is to ask about one document; keeps nothing."""
+
+    def __init__(self, vault: Vault, ask: Ask, redact: Redact = str) -> None:
+        self._vault = vault
+        self._ask = ask
+        self._redact = redact
+
+    def __call__(self, reading: Reading) -> Modelled:
+        """
+        The answers to all questions about one document.
+
+        Raises:
+            ModelAnswerInvalid: what came back, also when it was asked again, describes nothing.
+            ModelError, DayIsSpent: nothing came back.
+        """
+        shown = (reading.title, reading.document.content_type, reading.body)
+        content = notes.read_content(self._asked(NOTE, notes.prompt(*shown)))
+        if content is None:
+            raise ModelAnswerInvalid(self._ask.model, "no description came back")
+        said = self._asked(enrichment.NAMES, enrichment.names_prompt(*shown))
+        text = reading.body[: notes.SHOWN]
+        names = enrichment.read_names(said, reading.title, text, reading.document.content_type)
+        links = self._links(reading, content)
+        is_new = not any(note.origin != RULES for note in self._vault.notes.history(reading.document.id))
+        evolved = self._evolved(reading, content, links) if is_new else []
+        return Modelled(content, names, enrichment.read_statements(said, text), links, evolved)
+
+    def _asked(self, asked: Asked, prompt: str) -> Any:
+        value = self._ask(asked, prompt)
+        if value is None:
+            raise ModelAnswerInvalid(self._ask.model, f"no usable {asked.purpose} came back")
+        return value
+
+    def _links(self, reading: Reading, content: Content) -> list[tuple[int, Link]]:
+        near = [
+            number
+            for number, _ in nearest_documents(self._vault, reading.document.id, 0.0, NEIGHBOURS)
+            if self._vault.documents.body(number)
+        ]
+        if not near:
+            return []
+        prompt = enrichment.links_prompt(_told(reading.title, content), list(map(self._brief, near)))
+        links = enrichment.read_links(self._asked(enrichment.LINKS, prompt), len(near))
+        return [(near[link.place], link) for link in links]
+
+    def _evolved(
+        self, reading: Reading, content: Content, links: list[tuple[int, Link]]
+    ) -> list[tuple[Note, Content]]:
+        strongest = sorted(links, key=lambda pair: (-pair[1].confidence, pair[0]))
+        targets = list(dict.fromkeys(target for target, _ in strongest))[:EVOLVED]
+        known = [note for target in targets if (note := self._vault.notes.get(target)) and note.context]
+        after = [(note, self._evolution(reading, content, note)) for note in known]
+        return [(note, changed) for note, changed in after if changed is not None]
+
+    def _evolution(self, reading: Reading, content: Content, note: Note) -> Content | None:
+        before = Content(note.keywords, note.tags, note.context)
+        older = self._title(note.document_id)
+        prompt = enrichment.evolution_prompt(_told(reading.title, content), older, before)
+        return enrichment.read_evolution(self._asked(enrichment.EVOLUTION, prompt), before)
+
+    def _brief(self, document_id: int) -> str:
+        title = self._title(document_id)
+        if (note := self._vault.notes.get(document_id)) and note.context:
+            return _told(title, Content(note.keywords, note.tags, note.context))
+        return f"{title}: {self._redact(self._vault.documents.body(document_id) or '')[:BRIEF]}"
+
+    def _title(self, document_id: int) -> str:
+        document = self._vault.documents.get(document_id)
+        return self._redact(document.title) if document else ""
+
+
+def _told(title: str, content: Content) -> str:
+    return f"{title}: {content.context} ({', '.join(content.keywords)})"

@@ -1,0 +1,51 @@
+"""A document as it is read to be enriched: its words without secrets, and who is listed in its front matter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from clawmem.domain.capture.own_collection import OWN_COLLECTION
+from clawmem.domain.knowledge.names import people_of
+from clawmem.ports.records import Document, EmbedState, FragmentKind
+from clawmem.ports.vault import Vault
+
+_CARDS = "entities/"  # pages of the own collection that say themselves what they mention
+
+Redact = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What there is to enrich."""
+
+    document: Document
+    title: str
+    body: str
+    people: tuple[str, ...]
+
+    @property
+    def has_own_mentions(self) -> bool:
+        """Whether it says itself what it mentions: a page that was made to be about one thing."""
+        return self.has_own_triples and self.document.path.startswith(_CARDS)
+
+    @property
+    def has_own_triples(self) -> bool:
+        """Whether what it says of things was kept with it when it was captured."""
+        return self.document.collection == OWN_COLLECTION
+
+
+def read(vault: Vault, document_id: int, redact: Redact) -> Reading | None:
+    """A document that can be enriched now; ``None`` for one that is gone or waits for vectors."""
+    document = vault.documents.get(document_id)
+    if document is None or document.inactive or _waits_for_vectors(vault, document):
+        return None
+    body = vault.documents.body(document_id) or ""
+    listed = [one for one in vault.documents.fragments(document_id) if one.kind is FragmentKind.FRONT_MATTER]
+    people = people_of({one.label: one.text.partition(": ")[2] for one in listed})
+    return Reading(document, redact(document.title), redact(body), tuple(people))
+
+
+def _waits_for_vectors(vault: Vault, document: Document) -> bool:
+    """Links need them; where nobody makes any there is nothing to wait for."""
+    return document.embed_state is EmbedState.PENDING and vault.embeddings.fingerprint() is not None

@@ -1,0 +1,1 @@
+"""What becomes of documents after they were written: pinned, snoozed, archived, forgotten."""

@@ -1,0 +1,96 @@
+"""Putting away what nobody has touched for long, and bringing it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from clawmem.app.services.indexing.publish import publish, withdraw
+from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.documents.tokens import words
+from clawmem.domain.lifecycle.policy import ArchivePolicy, idle_days, is_due, is_due_for_good
+from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.ports.acts import Act, Entry
+from clawmem.ports.clock import Clock
+from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.vault import Vault
+
+MOST_FOUND = 20
+
+
+class Archiving:
+    """Archives and restores: an archived document keeps its body, its place and everything known of it."""
+
+    def __init__(self, vault: Vault, clock: Clock) -> None:
+        self._vault = vault
+        self._clock = clock
+
+    def due(self, policy: ArchivePolicy) -> list[Document]:
+        """What *policy* would put away now, last modified first; nothing is changed."""
+        now = self._clock.now_ms()
+        return [one for one in self._vault.documents.latest() if is_due(one, policy, now)]
+
+    def due_for_good(self, policy: ArchivePolicy) -> list[Document]:
+        """What was archived for longer than *policy* keeps it, last modified first; nothing is changed."""
+        now, since = self._clock.now_ms(), self._vault.acts.last(Act.ARCHIVE)
+        return [one for one in self.archived() if is_due_for_good(since.get(one.id, ""), policy, now)]
+
+    def sweep(self, policy: ArchivePolicy, by: str) -> list[Document]:
+        """
+        Put away what is due, whether or not *policy* only previews; what was.
+
+        Raises:
+            VaultError: nothing was put away.
+        """
+        now = self._clock.now_ms()
+        due = self.due(policy)
+        self.archive(due, by, lambda one: f"untouched for {idle_days(one, now):.0f} days")
+        return due
+
+    def archive(self, documents: Sequence[Document], by: str, why: Callable[[Document], str]) -> None:
+        """Put served documents away, and write down who did and why."""
+        with self._vault.writing():
+            self._vault.acts.add(Entry(one.id, Act.ARCHIVE, by, self._now(), why(one)) for one in documents)
+            withdraw(self._vault, [one.id for one in documents], InactiveReason.ARCHIVED)
+
+    def archived(self, query: str = "", collection: str = "", limit: int | None = None) -> list[Document]:
+        """
+        What is archived, last modified first; with a *query* what holds most of its words first, and nothing
+        without any of them.
+        """
+        every = self._vault.documents.latest(active=False)
+        found = [one for one in every if one.inactive is InactiveReason.ARCHIVED]
+        if collection:
+            found = [one for one in found if one.collection == collection]
+        if query:
+            wanted = set(query_forms(query).words)
+            held = {one.id: len(wanted & self._words(one)) for one in found}
+            found = sorted((one for one in found if held[one.id]), key=lambda one: -held[one.id])
+        return found[:limit]
+
+    def restore(self, document_ids: Iterable[int], by: str, why: str = "") -> list[Document]:
+        """
+        Serve archived documents again; those that were. Others, forgotten ones above all, stay as they are.
+
+        It counts as an access: what was fetched back is not put away again the next day.
+        """
+        found = self._vault.documents.many(document_ids).values()
+        archived = sorted((one for one in found if one.inactive is InactiveReason.ARCHIVED), key=_by_id)
+        with self._vault.writing():
+            self._vault.acts.add(Entry(one.id, Act.RESTORE, by, self._now(), why) for one in archived)
+            for document in archived:
+                body = self._vault.documents.body(document.id) or ""
+                publish(
+                    self._vault, document, body, self._vault.documents.fragments(document.id), claims=None
+                )
+                self._vault.usage.note({document.id: True}, self._now())
+        return archived
+
+    def _words(self, document: Document) -> set[str]:
+        return set(words(f"{document.title}\n{self._vault.documents.body(document.id) or ''}"))
+
+    def _now(self) -> str:
+        return iso_utc(self._clock.now_ms())
+
+
+def _by_id(document: Document) -> int:
+    return document.id

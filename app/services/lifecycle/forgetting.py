@@ -1,0 +1,152 @@
+"""Forgetting for good: what a document said is gone from the records, from every index, cache and diary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from clawmem.app.services.briefing.profile import Profile
+from clawmem.app.services.indexing.publish import withdraw
+from clawmem.app.services.retrieval.receipts import Receipt, unpack
+from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.documents.tokens import words
+from clawmem.domain.lifecycle.marks import marks_of, sentences_of
+from clawmem.ports.acts import Act, Entry
+from clawmem.ports.clock import Clock
+from clawmem.ports.errors import ClawmemError
+from clawmem.ports.records import Document, Grain, InactiveReason, LexicalQuery, Term
+from clawmem.ports.vault import Vault
+
+_OTHERS = 10  # that say the same
+_EVERY = 1_000_000  # receipts; a month holds fewer
+_LAST_DAY = "9999-12-31T23:59:59.999Z"
+
+
+class Traces(NamedTuple):
+    """
+    By what forgotten documents would be known: ``words`` and ``sentences`` that no other one holds.
+
+    ``said_in`` are the documents that say another of their sentences as well.
+    """
+
+    words: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
+    said_in: tuple[str, ...] = ()
+
+
+class Forgotten(NamedTuple):
+    """What was forgotten, and why its bytes may still lie in free space; ``left`` is empty when they do not."""
+
+    documents: tuple[Document, ...]
+    traces: Traces = Traces()
+    left: str = ""
+
+
+class Forgetting:
+    """Forgets documents; not one of them can be brought back."""
+
+    def __init__(self, vault: Vault, clock: Clock, profile: Profile) -> None:
+        self._vault = vault
+        self._clock = clock
+        self._profile = profile
+
+    def __call__(
+        self, documents: Sequence[Document], by: str, why: str = "", act: Act = Act.FORGET
+    ) -> Forgotten:
+        """
+        Forget *documents*, served or archived, and leave no byte of them in the vault where that can be done.
+
+        Their places stay: the file of one is not taken in again.
+
+        Raises:
+            VaultError: nothing was forgotten.
+        """
+        if not documents:
+            return Forgotten(())
+        documents = self._with_replaced(documents)
+        ids = [one.id for one in documents]
+        traces = self._traces(documents)
+        with self._vault.writing():
+            self._profile.drop(ids)
+            withdraw(self._vault, ids, InactiveReason.FORGOTTEN)
+            self._vault.acts.add(Entry(one.id, act, by, self._now(), why) for one in documents)
+        return Forgotten(tuple(documents), traces, self._cleared(ids, traces.words))
+
+    def scrub(self) -> str:
+        """Leave no byte of what was forgotten earlier; why that could not be done, empty when it was."""
+        try:
+            self._vault.scrub()
+        except ClawmemError as error:
+            return str(error)
+        return ""
+
+    def _with_replaced(self, documents: Sequence[Document]) -> list[Document]:
+        """These, and what they were put in the place of: a document that was merged from others says what they say."""
+        every: dict[int, Document] = {}
+        waiting = list(documents)
+        while waiting:
+            document = waiting.pop()
+            if document.id in every or (every and document.inactive is InactiveReason.FORGOTTEN):
+                continue
+            every[document.id] = document
+            standing = self._vault.journal.replacements(document.id)
+            replaced = [i for one in standing if one.document_id == document.id for i in one.replaced]
+            waiting += self._vault.documents.many(replaced).values()
+        return list(every.values())
+
+    def _cleared(self, ids: Sequence[int], marks: Sequence[str]) -> str:
+        """What lies outside of the transaction; what could not be cleared, in a sentence."""
+        try:
+            self._profile.refresh_dropped()
+            self._vault.receipts.forget(self._receipts(frozenset(ids), marks))
+            self._vault.answers.trim(_LAST_DAY)  # under which questions they were given nobody can tell
+        except ClawmemError as error:
+            return str(error)
+        return self.scrub()
+
+    def _receipts(self, ids: frozenset[int], marks: Sequence[str]) -> list[int]:
+        return [one.id for one in self._vault.receipts.latest(_EVERY) if tells_of(one.content, ids, marks)]
+
+    def _traces(self, documents: Sequence[Document]) -> Traces:
+        texts = [self._text(one) for one in documents]
+        places = " ".join(one.display_path for one in documents)
+        served = [set(words(self._text(one))) for one in documents if one.inactive is None]
+        said = {text: self._said_elsewhere(text, documents) for one in texts for text in sentences_of(one)}
+        return Traces(
+            tuple(marks_of(texts, places, lambda word: self._is_theirs(word, served))),
+            tuple(text for text, others in said.items() if not others),
+            tuple(sorted({path for others in said.values() for path in others})),
+        )
+
+    def _is_theirs(self, word: str, served: Sequence[set[str]]) -> bool:
+        """Whether an index, which holds what is served, knows a word from these alone."""
+        own = sum(word.casefold() in one for one in served)
+        return self._vault.lexical.holding(Term(word), Grain.DOCUMENT) <= own
+
+    def _said_elsewhere(self, text: str, documents: Sequence[Document]) -> set[str]:
+        phrase = LexicalQuery((Term(" ".join(words(text))),))
+        hits = self._vault.lexical.search(phrase, Grain.DOCUMENT, len(documents) + _OTHERS)
+        found = {hit.key.document_id for hit in hits} - {one.id for one in documents}
+        others = self._vault.documents.many(found).values()
+        return {one.display_path for one in others if one.inactive is None}
+
+    def _text(self, document: Document) -> str:
+        return f"{document.title}\n{self._vault.documents.body(document.id) or ''}"
+
+    def _now(self) -> str:
+        return iso_utc(self._clock.now_ms())
+
+
+def tells_of(content: bytes, ids: frozenset[int], marks: Sequence[str]) -> bool:
+    """Whether a receipt names one of *ids* or holds one of *marks*; one that cannot be read may."""
+    try:
+        receipt = unpack(content)
+    except ValueError:
+        return True
+    asked = set(words(receipt.question))
+    return not ids.isdisjoint(_named(receipt)) or any(mark.casefold() in asked for mark in marks)
+
+
+def _named(receipt: Receipt) -> Iterable[int]:
+    yield from (item.document_id for item in receipt.items)
+    yield from (drop.document_id for stage in receipt.stages for drop in stage.drops)

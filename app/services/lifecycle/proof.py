@@ -1,0 +1,156 @@
+"""Looking for what was forgotten everywhere it could still be: an empty list after each probe is the proof."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from clawmem.app.services.documents.timeline import MOST_AROUND, ReadTimeline
+from clawmem.app.services.lifecycle.forgetting import Forgotten, tells_of
+from clawmem.app.services.retrieval.pipeline import Pipeline
+from clawmem.app.services.retrieval.request import read_request
+from clawmem.app.services.retrieval.similar import FindSimilar
+from clawmem.domain.documents.tokens import words
+from clawmem.domain.lifecycle.marks import is_code
+from clawmem.ports.clock import Clock
+from clawmem.ports.triples import Direction
+from clawmem.ports.vault import Vault
+
+READ_AT_ONCE = 1 << 20
+_EVERY = 1_000_000
+_LOOKED_AT = 20  # documents and results of each probe that has no end
+
+
+class Prove:
+    """
+    Asks every door and every store for documents that were forgotten, and the files for their words.
+
+    It asks no model that writes: what that answered would be kept, and the question is the secret.
+
+    Args:
+        pipelines: Ways of asking, by name; `vsearch` is left out where there are no vectors.
+        similar: What is near to a document.
+        places: Files and folders that may hold bytes of the vault.
+    """
+
+    def __init__(
+        self,
+        vault: Vault,
+        clock: Clock,
+        pipelines: Mapping[str, Callable[[], Pipeline]],
+        similar: Callable[[], FindSimilar],
+        places: Sequence[str],
+    ) -> None:
+        self._vault = vault
+        self._clock = clock
+        self._pipelines = pipelines
+        self._similar = similar
+        self._places = [Path(place) for place in places]
+
+    def __call__(self, forgotten: Forgotten) -> dict[str, list[str]]:
+        """
+        For each probe what it found, in words.
+
+        Where the documents had no words and sentences to themselves, only the documents are looked for.
+
+        Raises:
+            VaultError, ModelMismatch: a probe could not look.
+        """
+        gone, marks = frozenset(one.id for one in forgotten.documents), forgotten.traces.words
+        by_meaning = self._vault.embeddings.fingerprint() is not None
+        asked = {name: make for name, make in self._pipelines.items() if by_meaning or name != "vsearch"}
+        found = {name: self._asked(make(), gone, marks) for name, make in asked.items()}
+        stores: dict[str, Iterable[str]] = {
+            "similar": self._near(gone) if by_meaning else (),
+            "timeline": self._around(gone),
+            "records": self._records(gone),
+            "vectors": (_said(n) for n in sorted(gone) if any(self._vault.embeddings.of_document(n))),
+            "entities": self._entities(marks),
+            "triples": self._triples(gone, marks),
+            "captures": self._captured(gone),
+            "sessions": self._sessions(forgotten.traces.sentences),
+            "receipts": self._receipts(gone, marks),
+            "model answers": (f"{n} of {purpose}" for purpose, n in self._vault.answers.counts().items()),
+            "bytes": self._bytes([*filter(is_code, marks), *forgotten.traces.sentences]),
+        }
+        return {**found, **{name: list(probe) for name, probe in stores.items()}}
+
+    # -- the doors ----------------------------------------------------------------------------------
+
+    def _asked(self, pipeline: Pipeline, gone: frozenset[int], marks: Sequence[str]) -> list[str]:
+        found: dict[str, None] = {}
+        for mark in marks:
+            request = read_request(mark, now_ms=self._clock.now_ms(), limit=_LOOKED_AT)
+            for result in pipeline(request).results:
+                body = self._vault.documents.body(result.document.id) or ""
+                if result.document.id in gone or mark.casefold() in words(body):
+                    found[result.document.display_path] = None
+        return list(found)
+
+    def _near(self, gone: frozenset[int]) -> Iterator[str]:
+        similar = self._similar()
+        for document in self._vault.documents.latest(limit=_LOOKED_AT):
+            found = similar(document, now_ms=self._clock.now_ms(), limit=_LOOKED_AT).answer.results
+            yield from (one.document.display_path for one in found if one.document.id in gone)
+
+    def _around(self, gone: frozenset[int]) -> Iterator[str]:
+        read = ReadTimeline(self._vault)
+        for document in self._vault.documents.latest(limit=_LOOKED_AT):
+            around = read(document, before=MOST_AROUND, after=MOST_AROUND)
+            entries = (*around.before, *around.after)
+            yield from (one.document.display_path for one in entries if one.document.id in gone)
+
+    # -- the stores ---------------------------------------------------------------------------------
+
+    def _records(self, gone: frozenset[int]) -> Iterator[str]:
+        for document in self._vault.documents.many(gone).values():
+            kept = (document.title, self._vault.documents.body(document.id), *document.tags)
+            if any(kept) or self._vault.documents.fragments(document.id) or document.inactive is None:
+                yield document.display_path
+
+    def _entities(self, marks: Sequence[str]) -> Iterator[str]:
+        for mark in marks:
+            yield from (one.name for one in self._vault.entities.search(mark, _LOOKED_AT))
+
+    def _triples(self, gone: frozenset[int], marks: Sequence[str]) -> Iterator[str]:
+        for mark in marks:
+            for one in self._vault.entities.search(mark, _LOOKED_AT):
+                said = self._vault.triples.recorded(one.id, _LOOKED_AT, Direction.BOTH)
+                yield from (_said(triple.document_id) for triple in said if triple.document_id in gone)
+
+    def _captured(self, gone: frozenset[int]) -> Iterator[str]:
+        for number in gone:
+            yield from (one.source for one in self._vault.captures.sightings(number) if one.quote)
+
+    def _sessions(self, sentences: Sequence[str]) -> Iterator[str]:
+        for session in self._vault.sessions.recent(_EVERY):
+            if any(said in session.summary for said in sentences):
+                yield session.id
+
+    def _receipts(self, gone: frozenset[int], marks: Sequence[str]) -> Iterator[str]:
+        for one in self._vault.receipts.latest(_EVERY):
+            if tells_of(one.content, gone, marks):
+                yield f"receipt {one.id}"
+
+    def _bytes(self, texts: Sequence[str]) -> Iterator[str]:
+        for place in self._places:
+            files = [place] if place.is_file() else sorted(place.rglob("*"))
+            yield from (str(file) for file in files if file.is_file() and _file_holds(file, texts))
+
+
+def _file_holds(file: Path, texts: Sequence[str]) -> bool:
+    """Whether a file holds one of *texts* as UTF-8, whatever the case of its ASCII letters."""
+    sought = [text.encode("utf-8", "replace").lower() for text in texts]
+    overlap = max(map(len, sought), default=1) - 1
+    before = b""
+    with file.open("rb") as opened:
+        while block := opened.read(READ_AT_ONCE):
+            read = before + block.lower()
+            if any(text in read for text in sought):
+                return True
+            before = read[len(read) - overlap :] if overlap else b""
+    return False
+
+
+def _said(document_id: int) -> str:
+    return f"document {document_id}"

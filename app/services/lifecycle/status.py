@@ -1,0 +1,51 @@
+"""What has become of the documents of a vault, in numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.lifecycle.policy import ArchivePolicy
+from clawmem.ports.clock import Clock
+from clawmem.ports.records import InactiveReason
+from clawmem.ports.vault import Vault
+
+
+@dataclass(frozen=True, slots=True)
+class LifecycleStatus:
+    """
+    Documents by what became of them; those that are pinned, snoozed now or were never accessed are served ones.
+
+    ``oldest_access`` is when the one that was accessed longest ago was, ``None`` while none was. ``policy`` is
+    the owner's, ``None`` without one.
+    """
+
+    active: int
+    archived: int
+    forgotten: int
+    pinned: int
+    snoozed: int
+    never_accessed: int
+    oldest_access: str | None
+    recalls: int
+    policy: ArchivePolicy | None
+
+
+def lifecycle_status(vault: Vault, clock: Clock, policy: ArchivePolicy | None) -> LifecycleStatus:
+    """The counts as of now."""
+    now = iso_utc(clock.now_ms())
+    served = vault.documents.latest()
+    away = Counter(one.inactive for one in vault.documents.latest(active=False))
+    accessed = [one.last_accessed_at for one in served if one.last_accessed_at]
+    return LifecycleStatus(
+        active=len(served),
+        archived=away[InactiveReason.ARCHIVED],
+        forgotten=away[InactiveReason.FORGOTTEN],
+        pinned=sum(one.is_pinned for one in served),
+        snoozed=sum(one.is_snoozed(now) for one in served),
+        never_accessed=len(served) - len(accessed),
+        oldest_access=min(accessed, default=None),
+        recalls=vault.telemetry.count(),
+        policy=policy,
+    )

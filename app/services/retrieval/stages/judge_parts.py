@@ -1,0 +1,39 @@
+"""How likely a question of several parts is answered at all."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.stages.judge import above_the_floor, likelihood
+from clawmem.app.services.retrieval.trace import StageTrace, Trace
+from clawmem.app.services.retrieval.work import Stage, Work
+from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.ports.errors import ClawmemError
+from clawmem.ports.vault import Vault
+
+
+def judge_parts(vault: Vault, search: Stage, parts: Collection[str]) -> Stage:
+    """
+    Something answers as likely as the likeliest of *parts* is answered, each judged by what *search* finds for it.
+
+    Below the request's floor there is silence. Candidates get no confidence of their own: their relevance is one
+    of ranks, and what was fitted are shares of a sum of scores.
+    """
+
+    def likely(text: str, request: RetrievalRequest) -> float:
+        part = request._replace(query=text, forms=query_forms(text))
+        apart = Trace([StageTrace("part", 0, 0, 0.0)])  # what is missing was said by the answer's clauses
+        return likelihood(vault, part, search(part, Work(), apart))
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        if not work.candidates:
+            return work
+        try:
+            best = max(likely(text, request) for text in parts)
+        except ClawmemError as error:
+            trace.stages[-1].notes.append(f"how likely it is cannot be told: {error}")
+            return work
+        return above_the_floor(request, work._replace(answered=best), trace)
+
+    return stage

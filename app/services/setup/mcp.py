@@ -1,0 +1,121 @@
+"""The server of the Model Context Protocol, put into a client: written where we know how, else shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from clawmem.app.services.setup.client_settings import ClientSettings
+from clawmem.ports.errors import ConfigError
+
+SERVERS = "mcpServers"
+OURS = "clawmem"  # how the names of our servers begin
+
+Entry = Mapping[str, Any]
+
+
+class Client(NamedTuple):
+    """A program that starts servers: where it looks for them, and how it wants to be told."""
+
+    title: str
+    file: str
+    written: Callable[[str, Entry], str]
+
+
+@dataclass(frozen=True, slots=True)
+class McpChange:
+    """
+    What set-up did to a settings file, or would do.
+
+    ``servers`` are the names of ours that stand in it afterwards; ``shown`` is what it says of them. The rest of the
+    file is the client's, keys of other services among it, and not repeated.
+    """
+
+    file: str
+    servers: tuple[str, ...]
+    changed: bool
+    shown: str
+
+
+class SetUpMcp:
+    """
+    Edits the file in which Claude Code keeps its servers, and nothing in it that is not ours.
+
+    Repeating it changes nothing. With *dry_run* nothing is written.
+    """
+
+    def __init__(self, file: Path, *, dry_run: bool = False) -> None:
+        self._settings = ClientSettings(file.parent, file.name)
+        self._dry_run = dry_run
+
+    def install(self, name: str, entry: Entry) -> McpChange:
+        """
+        Put a server in under *name*, in the place of ours.
+
+        Raises:
+            ConfigError: somebody else's has that name, or the file cannot be read or written.
+        """
+        servers = self._settings.member(SERVERS)
+        if name in servers and not _is_ours(servers[name]):
+            raise ConfigError(
+                f"{self._settings.file}: another server is called {name!r}. Give it another name, then try again."
+            )
+        return self._write({**servers, name: dict(entry)})
+
+    def remove(self) -> McpChange:
+        """Take out what is ours. Raises `ConfigError` when the file cannot be read or written."""
+        return self._write(_without_ours(self._settings.member(SERVERS)))
+
+    def _write(self, servers: dict[str, Any]) -> McpChange:
+        text = self._settings.with_other(SERVERS, servers)
+        changed = text != self._settings.text
+        if changed and not self._dry_run:
+            self._settings.write(text)
+        ours = {name: one for name, one in servers.items() if name not in _without_ours(servers)}
+        return McpChange(str(self._settings.file), tuple(ours), changed, _dumped({SERVERS: ours}))
+
+
+def entry_of(command: Sequence[str]) -> Entry:
+    """How clients are told of a server that they start."""
+    return {"command": command[0], "args": list(command[1:])}
+
+
+def as_json(name: str, entry: Entry) -> str:
+    """What most clients read."""
+    return _dumped({SERVERS: {name: dict(entry)}})
+
+
+def as_toml(name: str, entry: Entry) -> str:
+    """What Codex reads; a string of JSON is one of TOML."""
+    parts = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items()]
+    return "\n".join([f"[mcp_servers.{name}]", *parts])
+
+
+CLIENTS: Mapping[str, Client] = {
+    "claude-code": Client("Claude Code", "~/.claude.json", as_json),
+    "codex": Client("Codex", "~/.codex/config.toml", as_toml),
+    "gemini": Client("Gemini CLI", "~/.gemini/settings.json", as_json),
+    "cursor": Client("Cursor", "~/.cursor/mcp.json", as_json),
+    "json": Client("Any other client", "its own settings", as_json),
+}
+EDITED = "claude-code"  # the one whose file is changed for the user
+
+
+def _without_ours(servers: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: one for name, one in servers.items() if not (name.startswith(OURS) and _is_ours(one))}
+
+
+def _is_ours(server: Any) -> bool:
+    """Whether an entry starts clawmem, by whichever path."""
+    if not isinstance(server, dict):
+        return False
+    args = server.get("args")
+    words = [str(server.get("command", "")), *(map(str, args) if isinstance(args, list) else ())]
+    return "mcp" in words and any(Path(word).name == OURS for word in words)
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)

@@ -1,0 +1,119 @@
+"""The stages that ask models, between what the indexes found and what is said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.stages.rerank import RERANKER, rerank
+from clawmem.app.services.retrieval.trace import Trace
+from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.app.services.surfacing.choices import Choices
+from clawmem.app.services.surfacing.discovery import asked_as
+from clawmem.domain.retrieval import blending, chunk_choice
+from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.domain.surfacing import deepening as policy
+from clawmem.ports.records import FragmentKey, Grain, Hit
+from clawmem.ports.vault import Vault
+
+if TYPE_CHECKING:
+    from clawmem.app.services.retrieval.pipelines.with_models import Models
+    from clawmem.app.services.surfacing.watch import Watch
+    from clawmem.ports.clock import Clock
+    from clawmem.ports.generator import Generator
+    from clawmem.ports.reranker import Reranker
+
+OTHER_WORDS = "other words"
+
+
+def deepening(vault: Vault, models: Models, choices: Choices, watch: Watch) -> dict[str, Stage]:
+    """What the models at hand can do; nothing without any."""
+    stages: dict[str, Stage] = {}
+    if models.clock and models.generator:
+        # A reranker needs its time as well.
+        patience = (lambda: watch.left() / 2) if models.reranker else watch.left
+        stages[OTHER_WORDS] = in_other_words(vault, models.generator, models.clock, choices.asked, patience)
+    if models.clock and models.reranker:
+        stages["second reading"] = read_again(vault, models.reranker, models.clock, watch)
+    return stages
+
+
+def in_other_words(
+    vault: Vault, generator: Generator, clock: Clock, asked: str, patience: Callable[[], float]
+) -> Stage:
+    """
+    What the prompt finds in other words, behind what it found in its own.
+
+    Args:
+        asked: The prompt together with those before it.
+        patience: How many seconds may be waited for the *generator*.
+    """
+    from clawmem.app.services.retrieval.stages.expand import expand
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        ask = expand(vault, generator, vault.answers, clock, deadline_s=patience())
+        variants = ask(asked_as(request, asked), work, trace).variants
+        texts = policy.asked_for(variants) if patience() > 0 else ()
+        queries = (query_forms(text).relaxed for text in texts)
+        found = [vault.lexical.search(q, Grain.LINE, policy.RESULTS_EACH, request.scope) for q in queries]
+        return _joined(vault, work, found)
+
+    return stage
+
+
+def _joined(vault: Vault, work: Work, found: Iterable[Sequence[Hit]]) -> Work:
+    best = max((c.relevance for c in work.candidates), default=0.0)
+    worth: dict[FragmentKey, float] = {}
+    for hits in found:
+        for hit in hits:
+            share = policy.VARIANT_SHARE * hit.score / hits[0].score
+            worth[hit.key] = max(worth.get(hit.key, 0.0), share * best)
+    known = {c.best for c in work.candidates}
+    spans = vault.documents.spans(worth.keys() - known)
+    added = [
+        Candidate(key.document_id, key, worth[key], worth[key], {OTHER_WORDS: worth[key]}, span=span)
+        for key, span in spans.items()
+    ]
+    return work.with_candidates(_best_first([*work.candidates, *added]))
+
+
+def read_again(vault: Vault, reranker: Reranker, clock: Clock, watch: Watch) -> Stage:
+    """
+    The first results in the order that the indexes and the *reranker* give them together.
+
+    It reads the prompt alone, whatever was asked before it.
+    """
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        if not watch.may_read(len(work.candidates)):
+            return work
+        head, tail = work.candidates[: policy.READ], work.candidates[policy.READ :]
+        chosen = [c._replace(chunk=_passage(vault, c, request, reranker.max_document_chars)) for c in head]
+        read = rerank(reranker, vault.answers, clock, deadline_s=watch.left())
+        return _blended(read(request, work.with_candidates([*chosen, *tail]), trace))
+
+    return stage
+
+
+def _passage(vault: Vault, candidate: Candidate, request: RetrievalRequest, readable: int) -> str:
+    chars, span = min(readable, policy.READ_CHARS), candidate.span
+    return chunk_choice.choose_chunk(
+        vault.documents.body(candidate.document_id) or "",
+        request.forms.words,
+        around=(span.start, span.end) if span else None,
+        chars=chars,
+        overlap=min(chunk_choice.OVERLAP_CHARS, chars // 2),
+    )
+
+
+def _blended(work: Work) -> Work:
+    found = {c.best: c.relevance for c in work.candidates}
+    read = {c.best: c.legs[RERANKER] for c in work.candidates if RERANKER in c.legs}
+    together = blending.blend(found, read, policy.READER_SHARE)
+    moved = [c._replace(relevance=together[c.best], score=together[c.best]) for c in work.candidates]
+    return work.with_candidates(_best_first(moved))
+
+
+def _best_first(candidates: Sequence[Candidate]) -> list[Candidate]:
+    return sorted(candidates, key=lambda c: -c.relevance)  # stable

@@ -1,0 +1,54 @@
+"""What is known of the things that a prompt names, as lines of a block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+from clawmem.domain.knowledge.entities import ids_of, only_one
+from clawmem.domain.knowledge.triples import Statement
+from clawmem.domain.surfacing.block import FACTS_FRAME
+from clawmem.domain.surfacing.facts import MOST_ENTITIES, TRIPLES_EACH, Seeds, seeds_of, triple_line
+from clawmem.domain.surfacing.packing import pack_lines
+from clawmem.ports.vault import Vault
+
+
+class FactsAbout:
+    """
+    Finds what holds of the entities that a prompt names, and nothing of those that it only leads to.
+
+    Args:
+        clean: Makes any text safe to stand in a block.
+        is_refused: Whether a text gives orders. It is asked of a line and of its object alone: what somebody is
+            said to prefer is an order to who reads no further back.
+    """
+
+    def __init__(self, vault: Vault, clean: Callable[[str], str], is_refused: Callable[[str], bool]) -> None:
+        self._vault = vault
+        self._clean = clean
+        self._is_refused = is_refused
+
+    def __call__(self, prompt: str, budget: int) -> list[str]:
+        """As many lines as *budget* tokens hold with what stands around them; none where not even one does."""
+        return pack_lines(self._lines(prompt), budget, FACTS_FRAME)
+
+    def _lines(self, prompt: str) -> Iterator[str]:
+        told = set()
+        for statement in self._statements(prompt):
+            line = triple_line(statement)
+            if line not in told and not any(map(self._is_refused, (line, statement.object))):
+                told.add(line)
+                yield self._clean(line)
+
+    def _statements(self, prompt: str) -> Iterator[Statement]:
+        for entity_id in self._named(seeds_of(prompt)):
+            for triple in self._vault.triples.current(entity_id, TRIPLES_EACH):
+                yield Statement(triple.subject.name, triple.predicate, triple.object_name)
+
+    def _named(self, seeds: Seeds) -> list[str]:
+        """The ids of what the seeds name, each once; a name that two have names neither."""
+        names = [*seeds.names, *seeds.grams]
+        known = self._vault.entities.known([*seeds.ids, *(one for name in names for one in ids_of(name))])
+        by_id = (one for one in seeds.ids if one in known)
+        by_name = (found.id for name in names if (found := only_one(name, known)))
+        return list(islice(dict.fromkeys([*by_id, *by_name]), MOST_ENTITIES))

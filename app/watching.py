@@ -1,0 +1,91 @@
+"""The watcher as a process or a thread of one runs it: over the settings as they are by then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clawmem.app.settings import load_settings
+from clawmem.ports.errors import EmbeddingError, ModelError
+
+if TYPE_CHECKING:
+    from clawmem.app.opened import Services
+    from clawmem.app.services.indexing.update import Folder
+    from clawmem.app.services.indexing.watching import News
+    from clawmem.ports.watcher import Stop
+
+Progress = Callable[[int, int], None]
+
+
+def watch(
+    services: Services,
+    stop: Stop,
+    tell: Callable[[News], None],
+    *,
+    every_s: float,
+    grace_s: float,
+    embed: bool = False,
+    environ: Mapping[str, str] | None = None,
+) -> None:
+    """
+    Keep the vault up with its folders until *stop* is set.
+
+    Args:
+        every_s, grace_s: See `clawmem.app.services.indexing.watching.Watched`.
+        embed: Whether vectors are made as well, after each pass that changed something.
+        environ: What the settings are read from; the variables of this process otherwise.
+    """
+    from clawmem.app.services.indexing.watching import Watched
+
+    def then(progress: Progress) -> list[str]:
+        return [*(_embedded(services, progress) if embed else []), *_carried(services, progress)]
+
+    folders = LiveFolders(services, environ)
+    services.watching(Watched(folders, tell, then, every_s, grace_s), stop)
+
+
+class LiveFolders:
+    """The collections as the config file has them, read again when it was changed."""
+
+    def __init__(self, services: Services, environ: Mapping[str, str] | None = None) -> None:
+        self._services = services
+        self._environ = environ
+        self._folders = services.folders
+        self._read_at = _stamp(services.settings.config_file)
+
+    def __call__(self) -> list[Folder]:
+        """
+        The collections.
+
+        Raises:
+            ConfigError: the file cannot be read as it is now; the next call tries again.
+        """
+        stamp = _stamp(self._services.settings.config_file)
+        if stamp != self._read_at:
+            fresh = load_settings(vault=self._services.settings.vault, environ=self._environ)
+            self._folders = replace(self._services, settings=fresh).folders
+            self._read_at = stamp
+        return self._folders
+
+
+def _embedded(services: Services, progress: Progress) -> list[str]:
+    try:
+        report = services.embed(progress=progress)
+    except (EmbeddingError, ModelError) as error:
+        return [str(error)]
+    return [str(report.error)] if report.stopped else []
+
+
+def _carried(services: Services, progress: Progress) -> list[str]:
+    services.vault.keep_up(progress)
+    return [f"The {role} index lags: {reason}" for role, reason in services.vault.lagging.items()]
+
+
+def _stamp(file: Path) -> tuple[int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from clawmem.contracts.base import VaultContract
+from clawmem.contracts.samples import UNKNOWN
+from clawmem.ports.journal import Replacement, Run, RunStatus
+from clawmem.ports.vault import Vault
+
+EIGHT, NINE = (f"2024-03-04T{hour:02}:00:00.000Z" for hour in (8, 9))
+HEAVY = Run("heavy", "consolidate", RunStatus.STARTED, EIGHT)
+LIGHT = Run("light", "gate", RunStatus.SKIPPED, NINE, "lease_unavailable", finished_at=NINE)
+MERGED = Replacement(7, (3, 5), "they say the same", EIGHT)
+
+
+class JournalContract(VaultContract):
+    """What upkeep did by itself, and how it is taken back. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_an_empty_journal(self, vault: Vault) -> None:
+        """
+        Before the first run there is nothing to find, to finish and to take back.
+
+        If this fails: an unknown id raises, or is written down.
+        """
+        vault.journal.finish(replace(HEAVY, id=UNKNOWN))
+        assert vault.journal.runs(9) == []
+        assert vault.journal.replacements() == []
+        assert vault.journal.undo(1, NINE) is False
+
+    def test_runs_come_back_whole(self, vault: Vault) -> None:
+        """
+        A run comes back as it was begun, then as it ended; others stay as they are.
+
+        If this fails: two columns are exchanged, or metrics come back as text.
+        """
+        first, second = vault.journal.begin(HEAVY), vault.journal.begin(LIGHT)
+        done = replace(
+            HEAVY,
+            id=first,
+            status=RunStatus.FAILED,
+            reason="phase2_exception",
+            selected=9,
+            processed=8,
+            created=7,
+            rejected=6,
+            null_calls=5,
+            metrics={"selector": "stale-first", "rejected": {"они": 2}, "share": 0.5},
+            finished_at=NINE,
+        )
+        assert 0 < first < second
+        assert vault.journal.runs(9) == [replace(LIGHT, id=second), replace(HEAVY, id=first)]
+
+        vault.journal.finish(done)
+        assert vault.journal.runs(9) == [replace(LIGHT, id=second), done]
+
+    def test_the_last_runs(self, vault: Vault) -> None:
+        """
+        The newest come first, of all lanes or of one, never more than were asked for.
+
+        If this fails: the limit is taken before the lane is looked at.
+        """
+        one, two, three = (vault.journal.begin(run) for run in (HEAVY, LIGHT, LIGHT))
+
+        assert [run.id for run in vault.journal.runs(2)] == [three, two]
+        assert [run.id for run in vault.journal.runs(1, "heavy")] == [one]
+        assert vault.journal.runs(0) == vault.journal.runs(-1) == vault.journal.runs(9, "none") == []
+
+    def test_replacements_until_they_are_undone(self, vault: Vault) -> None:
+        """
+        One is found by either side while it stands, and not any more once it was taken back, which works once.
+
+        If this fails: an undone replacement is still answered, or all of them are undone.
+        """
+        one = vault.journal.replace(MERGED)
+        two = vault.journal.replace(replace(MERGED, document_id=9, replaced=(7, 2, 7)))
+
+        assert vault.journal.replacements(3) == [replace(MERGED, id=one)]
+        assert [found.id for found in vault.journal.replacements(7)] == [one, two]
+        assert [found.replaced for found in vault.journal.replacements(9)] == [(2, 7)]
+        assert vault.journal.replacements(UNKNOWN) == []
+
+        assert vault.journal.undo(two, NINE) is True
+        assert vault.journal.undo(two, NINE) is False
+        assert [found.id for found in vault.journal.replacements()] == [one]
+        assert [(found.id, found.undone_at) for found in vault.journal.replacements(undone=True)] == [
+            (two, NINE)
+        ]
+        assert vault.journal.replacements(3, undone=True) == []
+
+    def test_part_of_the_transaction(self, vault: Vault) -> None:
+        """
+        What fails is not written down.
+
+        If this fails: the journal is written by a connection of its own.
+        """
+        with pytest.raises(ZeroDivisionError), vault.writing():
+            vault.journal.begin(HEAVY)
+            vault.journal.replace(MERGED)
+            raise ZeroDivisionError
+
+        assert vault.journal.runs(9) == []
+        assert vault.journal.replacements() == []

@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from clawmem.contracts.base import VaultContract, needs
+from clawmem.contracts.samples import DAYS, UNKNOWN, fetch, save
+from clawmem.ports.capability import Capability
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.ledger import Cost
+from clawmem.ports.notes import ATTEMPTS, Note, NoteCounts
+from clawmem.ports.records import InactiveReason
+from clawmem.ports.vault import Vault
+
+MODEL = "model-a"
+
+
+def note(document_id: int, context: str = "", *, cause: int | None = None) -> Note:
+    """A note of one keyword, by a model if it says anything more."""
+    return Note(
+        document_id, ("hive", "蜂蜜"), ("bees",), context, MODEL if context else "rules", DAYS[0], cause
+    )
+
+
+def settle(vault: Vault, document_id: int, *, by_model: bool = False) -> None:
+    """Say that a document is done as it is now."""
+    vault.notes.settle(document_id, fetch(vault, document_id).source_hash, by_model=by_model)
+
+
+def fail(vault: Vault, document_id: int, times: int) -> list[int]:
+    """Say so often that a model failed on a document; what is counted each time."""
+    source = fetch(vault, document_id).source_hash
+    return [vault.notes.fail(document_id, source, "no answer") for _ in range(times)]
+
+
+class NoteContract(VaultContract):
+    """Notes about documents and which documents wait for one. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_nothing_yet(self, vault: Vault) -> None:
+        """
+        Before the first note there is none, nothing waits and nothing can be forgotten.
+
+        If this fails: look at how empty tables are joined and summed.
+        """
+        assert vault.notes.get(UNKNOWN) is None
+        assert vault.notes.history(UNKNOWN) == []
+        assert vault.notes.waiting(10, by_model=True) == []
+        assert vault.notes.forget(UNKNOWN) == 0
+        assert vault.notes.counts() == NoteCounts()
+
+    def test_every_version_is_kept(self, vault: Vault) -> None:
+        """
+        The latest note is answered, the earlier ones stay; one that says the same again is no new version.
+
+        If this fails: notes are overwritten, or written anew at every run.
+        """
+        one, other = save(vault, "a.md"), save(vault, "b.md", "Other.")
+        first, second = note(one), note(one, "About bees.", cause=other)
+
+        assert [vault.notes.put(first), vault.notes.put(first)] == [1, 1]
+        assert vault.notes.put(replace(second, written_at=DAYS[1])) == 2
+        assert vault.notes.put(replace(second, written_at=DAYS[2])) == 2
+
+        assert vault.notes.get(one) == replace(second, written_at=DAYS[1], version=2)
+        assert vault.notes.history(one) == [replace(first, version=1), vault.notes.get(one)]
+        assert vault.notes.counts() == NoteCounts(notes=1, by_model=1, waiting=2)
+        with pytest.raises(InvalidInput):
+            vault.notes.put(note(UNKNOWN))
+
+    def test_who_waits(self, vault: Vault) -> None:
+        """
+        A document waits until it is settled as it is; what rules settled still waits for a model.
+
+        If this fails: a changed document is not looked at again, or an unchanged one is.
+        """
+        one, two, three = (save(vault, f"{name}.md", name) for name in "abc")
+        settle(vault, one)
+        settle(vault, two, by_model=True)
+        settle(vault, two)
+
+        assert vault.notes.waiting(10, by_model=False) == [three]
+        assert vault.notes.waiting(10, by_model=True) == [one, three]
+        assert vault.notes.waiting(10, by_model=True, after=one) == [three]
+        assert vault.notes.waiting(1, by_model=True) == [one]
+        assert vault.notes.waiting(0, by_model=True) == vault.notes.waiting(-1, by_model=True) == []
+
+        save(vault, "b.md", "changed", source_hash="of another file")
+
+        assert vault.notes.waiting(10, by_model=False) == [two, three]
+        settle(vault, two)
+        assert vault.notes.waiting(10, by_model=True) == [one, two, three]
+
+    def test_a_model_that_fails_is_not_asked_for_ever(self, vault: Vault) -> None:
+        """
+        After so many failures a document is given up, until it is changed.
+
+        If this fails: every run pays for the same failure again, or a changed document is never tried.
+        """
+        (one,) = [save(vault, "a.md")]
+        settle(vault, one)
+
+        assert fail(vault, one, ATTEMPTS - 1) == [1, 2]
+        settle(vault, one)  # by rules, which says nothing about the model
+        assert vault.notes.waiting(10, by_model=True) == [one]
+        assert fail(vault, one, 1) == [ATTEMPTS]
+        assert vault.notes.waiting(10, by_model=True) == []
+        assert vault.notes.counts() == NoteCounts(given_up=1)
+
+        save(vault, "a.md", "changed", source_hash="of another file")
+        assert vault.notes.counts() == NoteCounts(waiting=1)
+        assert fail(vault, one, 1) == [1]
+
+    @pytest.mark.parametrize("reason", InactiveReason)
+    def test_only_what_is_served(self, vault: Vault, reason: InactiveReason) -> None:
+        """
+        A document that is taken away has no note and does not wait; one that comes back has it again.
+
+        If this fails: notes do not look at whether their document is served.
+        """
+        one, two = save(vault, "a.md"), save(vault, "b.md", "Other.")
+        vault.notes.put(note(one))
+        settle(vault, one)
+        vault.documents.deactivate([one, two], reason)
+
+        assert vault.notes.get(one) is None
+        assert vault.notes.history(one) == []
+        assert vault.notes.waiting(10, by_model=True) == []
+        assert vault.notes.counts() == NoteCounts()
+
+        if reason is not InactiveReason.FORGOTTEN:  # which does not come back
+            save(vault, "a.md")
+            assert vault.notes.get(one) == replace(note(one), version=1)
+            assert vault.notes.waiting(10, by_model=False) == []
+
+    @pytest.mark.parametrize("reason", [None, InactiveReason.FORGOTTEN])
+    def test_what_a_forgotten_document_caused_goes_with_it(
+        self, vault: Vault, reason: InactiveReason | None
+    ) -> None:
+        """
+        Its own notes go, and what it changed about others, which have the note from before and wait again.
+
+        If this fails: a neighbour goes on telling of what was forgotten.
+        """
+        gone, other, third = (save(vault, f"{name}.md", name) for name in "abc")
+        vault.notes.put(note(gone, "The secret."))
+        vault.notes.put(note(other, "Before."))
+        vault.notes.put(note(other, "Since the secret.", cause=gone))
+        vault.notes.put(note(other, "Later, of both.", cause=third))
+        vault.notes.put(note(third, "Apart."))
+        for one in (gone, other, third):
+            settle(vault, one, by_model=True)
+        if reason:
+            vault.documents.deactivate([gone], reason)
+
+        assert vault.notes.forget(gone) == 3
+        assert vault.notes.forget(gone) == 0
+
+        assert vault.notes.history(gone) == []
+        assert [one.context for one in vault.notes.history(other)] == ["Before."]
+        assert [one.context for one in vault.notes.history(third)] == ["Apart."]
+        assert set(vault.notes.waiting(10, by_model=False)) - {gone} == {other}
+
+    @needs(Capability.TRANSACTIONS)
+    def test_a_failed_block_leaves_notes_as_they_were(self, vault: Vault) -> None:
+        """
+        Notes and what waits are part of the vault's transactions.
+
+        If this fails: they are not in the snapshot, or written outside of the transaction.
+        """
+        one = save(vault, "a.md")
+        vault.notes.put(note(one))
+
+        with pytest.raises(ValueError), vault.writing():
+            vault.notes.put(note(one, "Wrong."))
+            settle(vault, one)
+            raise ValueError
+
+        assert [kept.context for kept in vault.notes.history(one)] == [""]
+        assert vault.notes.waiting(10, by_model=False) == [one]
+
+
+class LedgerContract(VaultContract):
+    """What asking models costs. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_costs_add_up(self, vault: Vault) -> None:
+        """
+        Each day has its calls; the totals are of all days, by model and purpose.
+
+        If this fails: a second call of the same kind overwrites the first, or a day is not told from another.
+        """
+        assert vault.ledger.totals() == []
+        assert vault.ledger.calls_on("2026-01-01") == 0
+
+        for day in ("2026-01-01", "2026-01-01", "2026-01-02"):
+            vault.ledger.charge(Cost(day, MODEL, "note", 1, 0, 100, 10, 7))
+        vault.ledger.charge(Cost("2026-01-01", MODEL, "links", failed=1, took_ms=3))
+
+        assert vault.ledger.calls_on("2026-01-01") == 3
+        assert vault.ledger.calls_on("2026-01-02") == 1
+        assert vault.ledger.totals() == [
+            Cost("", MODEL, "links", 1, 1, 0, 0, 3),
+            Cost("", MODEL, "note", 3, 0, 300, 30, 21),
+        ]

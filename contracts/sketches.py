@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import pytest
+
+from clawmem.contracts.base import VaultContract
+from clawmem.contracts.samples import document, fragments
+from clawmem.ports.errors import ModelMismatch
+from clawmem.ports.records import FragmentKey, FragmentKind, InactiveReason
+from clawmem.ports.sketches import SketchCounts
+from clawmem.ports.vault import Vault
+
+MODEL, OTHER = "model-a", "model-b"
+
+
+class SketchContract(VaultContract):
+    """The sketches of lines. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_at_first_there_are_none(self, vault: Vault) -> None:
+        """
+        An empty store is nobody's, waits for nothing and knows nothing.
+
+        If this fails: a model is made up, or a missing table is read as something else.
+        """
+        assert vault.sketches.fingerprint() is None
+        assert vault.sketches.pending(10) == []
+        assert vault.sketches.of([FragmentKey(1, 0)]) == {}
+        assert vault.sketches.counts() == SketchCounts()
+
+    def test_lines_wait_in_their_order(self, vault: Vault) -> None:
+        """
+        Every line of every active document is pending, those of other kinds and of withdrawn documents are not.
+
+        If this fails: passages are sketched too, or the worklist is that of the vectors.
+        """
+        first, gone, last = lines(vault, "a.md", 3), lines(vault, "b.md", 1), lines(vault, "c.md", 2)
+        save(vault, "d.md", 2, FragmentKind.PASSAGE)
+        vault.documents.deactivate([gone[0].document_id], InactiveReason.REMOVED)
+
+        assert vault.sketches.pending(10) == [*first, *last]
+        assert vault.sketches.pending(2) == first[:2]
+        assert vault.sketches.pending(0) == []
+        assert vault.sketches.pending(10, first[1]) == [first[2], *last]
+        assert vault.sketches.counts() == SketchCounts(0, 5)
+
+    def test_what_is_kept_comes_back(self, vault: Vault) -> None:
+        """
+        Sketches come back byte by byte, an empty one too; the others still wait.
+
+        If this fails: an empty sketch is taken for none, and its line is sketched for ever.
+        """
+        one, two, three = lines(vault, "a.md", 3)
+        vault.sketches.begin(MODEL)
+
+        vault.sketches.store(MODEL, {one: b"\x00\xff", two: b""})
+
+        assert vault.sketches.fingerprint() == MODEL
+        assert vault.sketches.of([three, two, one, FragmentKey(99, 0)]) == {one: b"\x00\xff", two: b""}
+        assert vault.sketches.pending(10) == [three]
+        assert vault.sketches.counts() == SketchCounts(2, 1)
+
+    def test_a_line_can_be_sketched_again(self, vault: Vault) -> None:
+        """
+        A second sketch takes the place of the first.
+
+        If this fails: two workers at once end in an error, or in two rows.
+        """
+        (key,) = lines(vault, "a.md", 1)
+        vault.sketches.begin(MODEL)
+        vault.sketches.store(MODEL, {key: b"old"})
+
+        vault.sketches.store(MODEL, {key: b"new"})
+
+        assert vault.sketches.of([key]) == {key: b"new"}
+
+    def test_a_document_written_anew_begins_without(self, vault: Vault) -> None:
+        """
+        Changed lines have no sketch, those of other documents keep theirs.
+
+        If this fails: a question is compared with what the line said before.
+        """
+        changed, other = lines(vault, "a.md", 2), lines(vault, "b.md", 1)
+        vault.sketches.begin(MODEL)
+        vault.sketches.store(MODEL, dict.fromkeys([*changed, *other], b"x"))
+
+        again = lines(vault, "a.md", 3)
+
+        assert vault.sketches.of([*again, *other]) == {other[0]: b"x"}
+        assert vault.sketches.pending(10) == again
+
+    def test_what_is_gone_is_not_kept(self, vault: Vault) -> None:
+        """
+        A sketch for a line that is not there is dropped.
+
+        If this fails: a document that became shorter while it was sketched leaves rows behind for ever.
+        """
+        (key,) = lines(vault, "a.md", 1)
+        vault.sketches.begin(MODEL)
+
+        vault.sketches.store(
+            MODEL, {key: b"x", FragmentKey(key.document_id, 7): b"y", FragmentKey(99, 0): b"z"}
+        )
+
+        assert vault.sketches.of([key, FragmentKey(key.document_id, 7), FragmentKey(99, 0)]) == {key: b"x"}
+
+    def test_another_model_begins_anew(self, vault: Vault) -> None:
+        """
+        Beginning with another model forgets the sketches; with the same one it keeps them.
+
+        If this fails: sketches of two models are compared.
+        """
+        (key,) = lines(vault, "a.md", 1)
+        vault.sketches.begin(MODEL)
+        vault.sketches.store(MODEL, {key: b"x"})
+        vault.sketches.begin(MODEL)
+        assert vault.sketches.of([key]) == {key: b"x"}
+
+        vault.sketches.begin(OTHER)
+
+        assert vault.sketches.of([key]) == {}
+        assert vault.sketches.pending(10) == [key]
+
+    def test_sketches_of_another_model_are_refused(self, vault: Vault) -> None:
+        """
+        Only the model that began may store, and nobody before one did.
+
+        If this fails: a worker that was overtaken writes into the other's store.
+        """
+        (key,) = lines(vault, "a.md", 1)
+        with pytest.raises(ModelMismatch):
+            vault.sketches.store(MODEL, {key: b"x"})
+        vault.sketches.begin(MODEL)
+
+        with pytest.raises(ModelMismatch):
+            vault.sketches.store(OTHER, {key: b"x"})
+
+        assert vault.sketches.of([key]) == {}
+
+    def test_it_is_part_of_the_transaction(self, vault: Vault) -> None:
+        """
+        What was stored in a block that failed is not there.
+
+        If this fails: the store writes through another connection.
+        """
+        (key,) = lines(vault, "a.md", 1)
+        vault.sketches.begin(MODEL)
+
+        with pytest.raises(ZeroDivisionError), vault.writing():
+            vault.sketches.store(MODEL, {key: b"x"})
+            raise ZeroDivisionError
+
+        assert vault.sketches.of([key]) == {}
+
+
+def lines(vault: Vault, path: str, count: int) -> list[FragmentKey]:
+    """The keys of a document of that many lines."""
+    return save(vault, path, count, FragmentKind.LINE)
+
+
+def save(vault: Vault, path: str, count: int, kind: FragmentKind) -> list[FragmentKey]:
+    """The keys of a document of that many fragments."""
+    body = "\n".join(f"{path} {nth}" for nth in range(count))
+    parts = fragments(body, kind=kind)
+    number = vault.documents.save(document(path, body), body, parts)
+    return [FragmentKey(number, part.seq) for part in parts]

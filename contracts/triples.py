@@ -1,0 +1,358 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from clawmem.contracts.base import VaultContract, needs
+from clawmem.contracts.entities import entity
+from clawmem.contracts.samples import UNKNOWN, save
+from clawmem.ports.capability import Capability
+from clawmem.ports.entities import Entity
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.records import InactiveReason
+from clawmem.ports.triples import Direction, Triple
+from clawmem.ports.vault import Vault
+
+LEDGER, SHOP = (entity(name, "project") for name in ("Ledger", "Shop"))
+MYSQL, POSTGRES, REDIS = (entity(name, "tool") for name in ("MySQL", "Postgres", "Redis"))
+MARCH, APRIL, MAY = "2024-03-01", "2024-04-01", "2024-05-01"
+MANY = 1000
+
+
+def says(
+    document_id: int,
+    subject: Entity,
+    predicate: str,
+    other: Entity | str,
+    since: str = MARCH,
+    sure: float = 0.9,
+) -> Triple:
+    """What a document says since a day."""
+    return Triple(subject, predicate, other, document_id, since, confidence=sure, said="It is so.")
+
+
+def read(triples: list[Triple]) -> list[str]:
+    """Each as a line, in the order in which they came."""
+    return [f"{one.subject.name} {one.predicate} {one.object_name}" for one in triples]
+
+
+def current(vault: Vault, one: Entity, direction: Direction = Direction.BOTH) -> list[str]:
+    """What holds of an entity, as lines."""
+    return read(vault.triples.current(one.id, MANY, direction))
+
+
+def recorded(vault: Vault, one: Entity, on: str | None = None) -> list[str]:
+    """What is known of an entity, ever or on a day, as lines."""
+    return read(vault.triples.recorded(one.id, MANY, on=on))
+
+
+class TripleStatementContract(VaultContract):
+    """What documents say of things. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_everything_is_kept(self, vault: Vault) -> None:
+        """
+        A triple comes back as it was given, whether its object is an entity or a text of its own.
+
+        If this fails: a column is missing, or a text is taken for an entity.
+        """
+        saved = save(vault, "a.md")
+        uses = Triple(LEDGER, "uses", POSTGRES, saved, MARCH, "", 1 / 3, "„Wir nehmen Postgres“ – 因为")
+        prefers = Triple(LEDGER, "prefers", "default:tool:redis", saved, "", MAY, 1.0, "")
+
+        assert vault.triples.add([uses, prefers]) == 2
+
+        assert vault.triples.recorded(LEDGER.id, MANY) == [uses, prefers]
+        assert vault.triples.current(LEDGER.id, MANY) == [uses]
+        assert current(vault, REDIS) == []
+
+    def test_both_directions(self, vault: Vault) -> None:
+        """
+        An entity is found as what is spoken of, and as what is named beside that; the former comes first.
+
+        If this fails: one of the ends is not looked at, or a direction is ignored.
+        """
+        saved = save(vault, "a.md")
+        vault.triples.add(
+            [
+                says(saved, SHOP, "depends_on", LEDGER, sure=1.0),
+                says(saved, LEDGER, "uses", POSTGRES),
+                says(saved, LEDGER, "depends_on", LEDGER),
+            ]
+        )
+
+        own, beside = ["Ledger uses Postgres", "Ledger depends_on Ledger"], "Shop depends_on Ledger"
+        assert current(vault, LEDGER) == [*own, beside]
+        assert current(vault, LEDGER, Direction.OUTGOING) == own
+        assert current(vault, LEDGER, Direction.INCOMING) == [beside, own[1]]
+        assert current(vault, REDIS) == []
+
+    def test_the_surest_then_the_latest(self, vault: Vault) -> None:
+        """
+        What is surer comes first, among equals what began later, then what was added first; a limit cuts there.
+
+        If this fails: the limit is taken before the order.
+        """
+        saved = save(vault, "a.md")
+        vault.triples.add(
+            [
+                says(saved, LEDGER, "uses", MYSQL, MARCH, 0.7),
+                says(saved, LEDGER, "uses", POSTGRES, MARCH, 0.9),
+                says(saved, LEDGER, "uses", REDIS, APRIL, 0.9),
+                says(saved, LEDGER, "avoids", "joins", APRIL, 0.9),
+            ]
+        )
+
+        ordered = ["Ledger uses Redis", "Ledger avoids joins", "Ledger uses Postgres", "Ledger uses MySQL"]
+        assert current(vault, LEDGER) == ordered
+        for limit in (0, -1, 1, 3):
+            assert read(vault.triples.current(LEDGER.id, limit)) == ordered[: max(limit, 0)]
+            assert read(vault.triples.recorded(LEDGER.id, limit)) == ordered[: max(limit, 0)]
+
+    def test_said_again_is_not_new(self, vault: Vault) -> None:
+        """
+        What a document says already is kept once, with the day since when it holds.
+
+        If this fails: a second reading of the same conversation doubles what is known.
+        """
+        saved = save(vault, "a.md")
+        given = says(saved, LEDGER, "uses", POSTGRES)
+
+        assert vault.triples.add([given, given]) == 1
+        assert vault.triples.add([replace(given, valid_from=APRIL, confidence=0.7)]) == 0
+        assert vault.triples.current(LEDGER.id, MANY) == [given]
+
+    def test_said_by_several_is_one(self, vault: Vault) -> None:
+        """
+        Several documents that say the same make one answer, the surest of them; it stays until the last is gone.
+
+        If this fails: a fact is told as often as it was said, or ends with the first document that goes.
+        """
+        one, two = (save(vault, f"{name}.md") for name in "ab")
+        vault.triples.add(
+            [says(one, LEDGER, "uses", POSTGRES, sure=0.7), says(two, LEDGER, "uses", POSTGRES)]
+        )
+
+        assert [found.document_id for found in vault.triples.current(LEDGER.id, MANY)] == [two]
+        assert vault.triples.counts() == {"uses": 1}
+        assert vault.triples.forget(two) == 1
+        assert [found.document_id for found in vault.triples.current(LEDGER.id, MANY)] == [one]
+
+    def test_nothing_ends_by_itself(self, vault: Vault) -> None:
+        """
+        One more thing that is used ends nothing that is used already.
+
+        If this fails: a store believes that it knows what a predicate means.
+        """
+        saved = save(vault, "a.md")
+        vault.triples.add([says(saved, LEDGER, "uses", MYSQL), says(saved, LEDGER, "uses", POSTGRES, APRIL)])
+
+        assert current(vault, LEDGER) == ["Ledger uses Postgres", "Ledger uses MySQL"]
+
+    def test_counts(self, vault: Vault) -> None:
+        """
+        What holds is counted by predicate, what ended is not.
+
+        If this fails: rows are counted instead of what they say.
+        """
+        saved = save(vault, "a.md")
+        ended = says(saved, LEDGER, "uses", MYSQL)
+        vault.triples.add(
+            [ended, says(saved, LEDGER, "uses", POSTGRES), says(saved, SHOP, "avoids", "joins")]
+        )
+        vault.triples.end(ended, APRIL)
+
+        assert list(vault.triples.counts().items()) == [("avoids", 1), ("uses", 1)]
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            {"document_id": UNKNOWN},
+            {"confidence": 0.0},
+            {"confidence": 1.01},
+            {"predicate": ""},
+            {"object": ""},
+            {"valid_from": "March"},
+            {"valid_to": "2024-02-29"},
+        ],
+    )
+    def test_what_cannot_be_kept(self, vault: Vault, wrong: dict[str, str]) -> None:
+        """
+        An unknown document, a part that is empty, a day or confidence that is none: nothing of the call is stored.
+
+        If this fails: half of what was given is there, or an entity that nothing speaks of.
+        """
+        good = says(save(vault, "a.md"), LEDGER, "uses", POSTGRES)
+
+        with pytest.raises(InvalidInput):
+            vault.triples.add([good, replace(good, **wrong)])  # type: ignore[arg-type]
+
+        assert vault.triples.counts() == {}
+        assert vault.entities.known([LEDGER.id]) == {}
+
+    @needs(Capability.TRANSACTIONS)
+    def test_a_transaction_takes_it_back(self, vault: Vault) -> None:
+        """
+        What is said, ended and forgotten inside a transaction that fails is as it was.
+
+        If this fails: triples stand outside of the vault's transactions.
+        """
+        saved = save(vault, "a.md")
+        given = says(saved, LEDGER, "uses", POSTGRES)
+        vault.triples.add([given])
+
+        with pytest.raises(ZeroDivisionError), vault.writing():
+            vault.triples.add([says(saved, SHOP, "uses", REDIS)])
+            vault.triples.end(given, APRIL)
+            vault.triples.forget(saved)
+            raise ZeroDivisionError
+
+        assert vault.triples.recorded(LEDGER.id, MANY) == [given]
+        assert vault.entities.known([SHOP.id, POSTGRES.id]) == {POSTGRES.id: POSTGRES}
+
+
+class TripleTimeContract(VaultContract):
+    """From when to when it holds, and with which documents it goes. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_what_ended(self, vault: Vault) -> None:
+        """
+        What ended is no longer current, and is still known with both of its days.
+
+        If this fails: it is deleted, or answered as if it held.
+        """
+        saved = save(vault, "a.md")
+        given = says(saved, LEDGER, "uses", MYSQL)
+        vault.triples.add([given, says(saved, LEDGER, "uses", POSTGRES)])
+
+        assert vault.triples.end(given, MAY) == 1
+
+        assert current(vault, LEDGER) == ["Ledger uses Postgres"]
+        assert recorded(vault, LEDGER) == ["Ledger uses Postgres", "Ledger uses MySQL"]
+        assert vault.triples.recorded(MYSQL.id, MANY) == [replace(given, valid_to=MAY)]
+        assert vault.triples.end(given, MAY) == 0
+
+    def test_on_a_day(self, vault: Vault) -> None:
+        """
+        Asked for a day, what held then is answered, its first and its last day included.
+
+        If this fails: an end is exclusive, or what has no beginning never held.
+        """
+        saved = save(vault, "a.md")
+        ended = says(saved, LEDGER, "uses", MYSQL)
+        vault.triples.add([ended, says(saved, LEDGER, "uses", REDIS, MAY, 0.7)])
+        vault.triples.add([says(saved, LEDGER, "avoids", "joins", "", 0.5)])
+        vault.triples.end(ended, APRIL)
+
+        always, mysql, redis = "Ledger avoids joins", "Ledger uses MySQL", "Ledger uses Redis"
+        assert recorded(vault, LEDGER, "2024-02-29") == [always]
+        assert recorded(vault, LEDGER, MARCH) == recorded(vault, LEDGER, APRIL) == [always, mysql]
+        assert recorded(vault, LEDGER, "2024-04-02") == [always]
+        assert recorded(vault, LEDGER, MAY) == [redis, always]
+
+    def test_an_end_is_of_one_thing(self, vault: Vault) -> None:
+        """
+        Whoever says it, it ends; another predicate, another object and a text of the same name do not.
+
+        If this fails: an end reaches too far, or only one of several documents.
+        """
+        one, two = (save(vault, f"{name}.md") for name in "ab")
+        ended = says(one, LEDGER, "uses", MYSQL)
+        others = [
+            says(one, LEDGER, "depends_on", MYSQL),
+            says(one, LEDGER, "uses", "MySQL"),
+            says(one, SHOP, "uses", MYSQL),
+            says(one, LEDGER, "uses", REDIS),
+        ]
+        vault.triples.add([ended, replace(ended, document_id=two), *others])
+
+        assert vault.triples.end(ended, MAY) == 2
+
+        assert set(vault.triples.current(LEDGER.id, MANY)) == {others[0], others[1], others[3]}
+        assert vault.triples.current(SHOP.id, MANY) == [others[2]]
+
+    def test_what_begins_later_has_not_ended(self, vault: Vault) -> None:
+        """
+        An old conversation that is read late ends nothing that began after it.
+
+        If this fails: importing the past undoes the present.
+        """
+        given = says(save(vault, "a.md"), LEDGER, "uses", MYSQL, MAY)
+        vault.triples.add([given])
+
+        assert vault.triples.end(given, APRIL) == 0
+        assert vault.triples.end(given, MAY) == 1
+
+    def test_it_may_begin_again(self, vault: Vault) -> None:
+        """
+        What ended and is said once more holds from then on; the time before is still known.
+
+        If this fails: an end can never be taken back.
+        """
+        given = says(save(vault, "a.md"), LEDGER, "uses", MYSQL)
+        vault.triples.add([given])
+        vault.triples.end(given, APRIL)
+
+        assert vault.triples.add([replace(given, valid_from=MAY)]) == 1
+
+        assert vault.triples.current(LEDGER.id, MANY) == [replace(given, valid_from=MAY)]
+        assert recorded(vault, LEDGER) == ["Ledger uses MySQL"] * 2
+
+    @pytest.mark.parametrize("day", ["", "soon", "2024-1-1", "2024-03-01T00:00:00Z"])
+    def test_a_day_that_is_none(self, vault: Vault, day: str) -> None:
+        """
+        Nothing ends on, and nothing is asked for, what is not written as a day.
+
+        If this fails: days are compared with something that does not sort with them.
+        """
+        given = says(save(vault, "a.md"), LEDGER, "uses", MYSQL)
+        vault.triples.add([given])
+
+        with pytest.raises(InvalidInput):
+            vault.triples.end(given, day)
+        with pytest.raises(InvalidInput):
+            vault.triples.recorded(LEDGER.id, MANY, on=day)
+
+    def test_what_is_not_served_says_nothing(self, vault: Vault) -> None:
+        """
+        A document that is deactivated takes along what it says, and brings it back with itself.
+
+        If this fails: what was taken out of the memory is still told.
+        """
+        saved = save(vault, "a.md")
+        vault.triples.add([says(saved, LEDGER, "uses", POSTGRES)])
+        vault.documents.deactivate([saved], InactiveReason.REMOVED)
+
+        assert (current(vault, LEDGER), recorded(vault, LEDGER), vault.triples.counts()) == ([], [], {})
+        assert save(vault, "a.md") == saved
+        assert current(vault, LEDGER) == ["Ledger uses Postgres"]
+
+    def test_forgetting_leaves_no_name(self, vault: Vault) -> None:
+        """
+        With what a document says goes every entity that nothing else speaks of or mentions.
+
+        If this fails: names of what was forgotten can still be asked for.
+        """
+        one, two = (save(vault, f"{name}.md") for name in "ab")
+        vault.triples.add([says(one, LEDGER, "uses", POSTGRES), says(one, SHOP, "uses", REDIS)])
+        vault.triples.add([says(two, LEDGER, "avoids", "joins")])
+        vault.entities.set_mentions(two, [REDIS])
+
+        assert vault.triples.forget(one) == 2
+
+        every = [one.id for one in (LEDGER, SHOP, POSTGRES, REDIS)]
+        assert vault.entities.known(every).keys() == {LEDGER.id, REDIS.id}
+        assert vault.triples.forget(one) == 0
+
+    def test_an_entity_keeps_its_name(self, vault: Vault) -> None:
+        """
+        The first name and kind of an id stay, and nothing is mentioned by being spoken of.
+
+        If this fails: whoever writes last renames, or triples count as mentions.
+        """
+        saved = save(vault, "a.md")
+        vault.triples.add([says(saved, LEDGER, "uses", POSTGRES)])
+        vault.triples.add([says(saved, LEDGER._replace(name="LEDGER", kind="org"), "uses", REDIS)])
+
+        assert current(vault, LEDGER) == ["Ledger uses Postgres", "Ledger uses Redis"]
+        assert vault.entities.known([LEDGER.id, "no:such:id"]) == {LEDGER.id: LEDGER}
+        assert vault.entities.mentions(saved) == []

@@ -1,0 +1,34 @@
+"""Where an entry of a diary lies."""
+
+from __future__ import annotations
+
+import re
+
+from clawmem.domain.documents.times import iso_utc
+
+FOLDER = "diary"
+TOPIC = "general"
+TOPIC_CHARS = 60
+TITLE_CHARS = 80
+
+_OTHER = re.compile(r"[^\w]+")
+
+
+def diary_path(at_ms: int, topic: str) -> str:
+    """
+    ``diary/<YYYY-MM-DD>-<HHMMSSmmm>-<topic>.md``, in UTC.
+
+    Of the topic letters and digits stay, in lower case, everything else is one hyphen: it can name no other folder.
+    """
+    moment = iso_utc(at_ms)
+    clock = "".join(filter(str.isdigit, moment[len("2026-01-31T") :]))
+    return f"{FOLDER}/{moment[:10]}-{clock}-{_slug(topic)}.md"
+
+
+def diary_title(entry: str) -> str:
+    """The first 80 characters of an entry, on one line."""
+    return " ".join(entry.split())[:TITLE_CHARS]
+
+
+def _slug(topic: str) -> str:
+    return _OTHER.sub("-", topic.lower()).strip("-_")[:TOPIC_CHARS].strip("-") or TOPIC

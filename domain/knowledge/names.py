@@ -1,0 +1,291 @@
+"""Names in a document: which words are one, and which of two names are of the same thing."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import takewhile
+from typing import NamedTuple
+
+from clawmem.domain.knowledge.entities import CONCEPT, name_words
+from clawmem.domain.retrieval.query_forms import STOP_WORDS
+
+SHORTEST, LONGEST = 2, 60
+TITLE_ALIKE = 0.85  # a name that says no more than the title
+CAPS = {"research": 15, "hub": 12, "conversation": 12, "project": 10}
+CAP = 8  # of a decision, deduction, note, handoff or progress report
+OTHER_CAP = 10
+_EIGHT = frozenset({"decision", "deductive", "note", "handoff", "progress"})
+SAME, SAME_PERSON = 0.75, 0.65
+SHORT = 5  # letters up to which one letter makes another name
+
+PERSON, TOOL, LOCATION = "person", "tool", "location"
+_TECH = frozenset({"project", "service", TOOL, CONCEPT})
+PEOPLE_KEYS = frozenset({"participants", "people", "attendees", "author", "authors", "with"})
+
+_PLACEHOLDERS = frozenset(
+    "entity name unknown none null n/a na todo tbd example placeholder user assistant system human agent".split()
+)
+_ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}|vm \d+", re.IGNORECASE)
+_CALENDAR = frozenset(
+    "january february march april may june july august september october november december monday tuesday "
+    "wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays "
+    "christmas easter".split()
+)
+# Written with capitals, and the name of nothing that notes are about: languages, units, formats, general terms.
+_COMMON = frozenset(
+    "english dutch german french spanish italian portuguese japanese chinese irish polish russian arabic greek "
+    "kb mb gb tb kwh mbit gbit mhz ghz pdf csv json html http https url api sql utc faq sms ok pm am id qos "
+    "get post put patch delete head options".split()
+)
+
+# What is cut out before capitals are looked at: code, links' addresses and quoted lines are not prose.
+_NOT_PROSE = re.compile(
+    r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)|`[^`\n]*`|\]\([^)\n]*\)|https?://\S+|^[ \t]*>.*$|<[^>\n]*>",
+    re.DOTALL | re.MULTILINE,
+)
+# Where a capital says nothing: behind a line's beginning and its marks, a full stop, a colon, an opening sign.
+_BEGINNING = re.compile(r"(?:^|[.!?…:;|•“”„\"(\[*_>#/]|\d[.)])[\s*_|>#\"'“„(\[\d.)x-]*\Z")
+_WORD = r"[^\W\d_](?:[\w]|['’\-&](?=\w))*"
+_RUN = re.compile(rf"(?<![\w@/.'’\-]){_WORD}(?: (?:(?:van|de|der|den|of|von|la|le) ){{0,2}}{_WORD})*")
+_SMALL = re.compile(r"(?<![\w.@/-])[^\W\d_A-Z][\w'’-]*")
+_JOINED = re.compile(
+    r"(?<![\w-])(?:[A-Z]+[a-z]+[A-Z][A-Za-z]*|[a-z]{1,3}[A-Z][a-z]+[A-Za-z]*|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?![\w-])"
+)
+_PARTICLES = frozenset("van de der den of von la le".split())
+_GERMAN = frozenset("und ist nicht das wir ich auf für dem eine".split())
+GERMAN_WORDS = 2  # of these, that prove it
+FEW_CAPITALS = 5  # so many say nothing about a language
+MOST_CAPITALS = 0.2  # share of words within sentences; above it, as in German, capitals mark no names
+
+
+class Name(NamedTuple):
+    """What something is called, and what kind of thing it is as far as that is known."""
+
+    name: str
+    kind: str = CONCEPT
+
+
+def bucket_of(kind: str) -> str:
+    """What *kind* may be merged with: ``person``, ``org`` and ``location`` only with themselves, the rest is ``tech``."""
+    return "tech" if kind in _TECH else kind
+
+
+def cap_of(content_type: str) -> int:
+    """How many names of a document of that type are kept."""
+    return CAPS.get(content_type, CAP if content_type in _EIGHT else OTHER_CAP)
+
+
+def similarity(one: str, other: str) -> float:
+    """``1 - distance / length``: Levenshtein without case, over the longer of both; 1 for two empty names."""
+    one, other = one.casefold(), other.casefold()
+    longest = max(len(one), len(other))
+    return 1.0 - _distance(one, other) / longest if longest else 1.0
+
+
+def is_name(name: str, kind: str = CONCEPT, title: str = "") -> bool:
+    """
+    Whether it can be the name of something worth knowing in a document of that *title*.
+
+    Not what is shorter than 2 or longer than 60 characters, a placeholder, a label that ends with a colon, the
+    title over again, or a place that is no address and no ``VM 3``.
+    """
+    flat = name.strip()
+    return (
+        SHORTEST <= len(flat) <= LONGEST
+        and bool(name_words(flat))
+        and flat.casefold() not in _PLACEHOLDERS
+        and not flat.endswith(":")
+        and not (title and similarity(flat, title) > TITLE_ALIKE)
+        and (kind != LOCATION or _ADDRESS.fullmatch(flat) is not None)
+    )
+
+
+def is_same(one: Name, other: Name) -> bool:
+    """
+    Whether two names are of the same thing: of one bucket, and alike enough (.75, people .65).
+
+    However alike, names with other numbers are two, and so are short words and people of one word that differ
+    in more than accents: Lin is not Lina, and Maria is not Marta.
+    """
+    if bucket_of(one.kind) != bucket_of(other.kind):
+        return False
+    plain, others = _plain(one.name), _plain(other.name)
+    if plain == others:
+        return True
+    if re.findall(r"\d+", plain) != re.findall(r"\d+", others) or min(len(plain), len(others)) <= SHORT:
+        return False
+    if one.kind == PERSON:
+        return _same_person(plain.split(), others.split()) and similarity(plain, others) >= SAME_PERSON
+    return similarity(one.name, other.name) >= SAME
+
+
+def names_in(
+    title: str,
+    body: str,
+    people: Iterable[str] = (),
+    content_type: str = "note",
+    is_known: Callable[[str], bool] = lambda name: False,
+) -> list[Name]:
+    """
+    The names that a document shows by itself, the most often named first, as many as its type allows.
+
+    People are those that its front matter lists. In prose a word is a name by its capital where a small letter
+    could stand, and never written small in the same document; and by a capital within it, as in IndexedDB. Where
+    a fifth of the words within sentences has capitals, as in German, those mark nothing.
+
+    Args:
+        is_known: Whether other documents have that name; then it is one at the beginning of a sentence as well.
+    """
+    prose = _NOT_PROSE.sub(lambda cut: " \n" if "\n" in cut[0] else " , ", body)
+    found = Counter[Name]()
+    for person in people:
+        found[Name(person.strip(), PERSON)] += 2  # listed, not only mentioned
+    found.update(_joined(joined) for joined in _JOINED.findall(prose) if joined.lower() not in _COMMON)
+    found.update(map(Name, _capitalised(prose, is_known)))
+    kept = [name for name, _ in found.most_common() if is_name(*name, title)]
+    return _distinct(kept)[: cap_of(content_type)]
+
+
+def people_of(front_matter: Mapping[str, str]) -> list[str]:
+    """Who is listed in front matter, given as printable pairs: ``participants: Ann Lee, Bo Dahl``."""
+    lists = (value for key, value in front_matter.items() if key.casefold() in PEOPLE_KEYS)
+    names = (part.strip(" \"'") for value in lists for part in re.split(r"[,;\[\]\n]", value))
+    return [name for name in dict.fromkeys(names) if is_name(name, PERSON) and name[:1].isupper()]
+
+
+def full_name(name: str, people: Iterable[str]) -> str | None:
+    """Who is meant by a first name or a part of a name: the one of *people* that holds all its words, or nobody."""
+    wanted = set(_plain(name).split())
+    meant = {person for person in people if wanted and wanted <= set(_plain(person).split())}
+    return meant.pop() if len(meant) == 1 else None
+
+
+def _joined(word: str) -> Name:
+    return Name(word, CONCEPT if "_" in word else TOOL)
+
+
+def _capitalised(prose: str, is_known: Callable[[str], bool]) -> Iterator[str]:
+    small = set(_SMALL.findall(prose))
+    runs = [run for line in prose.split("\n") for run in _runs(line)]
+    if _has_capitals_for_nouns(small, [word for run in runs for word in run.within]):
+        return
+    sure = [name for run in runs for name in _names(run.within, small)]
+    yield from sure
+    here = frozenset(sure)
+    for opening in filter(None, (run.opening for run in runs)):
+        yield from _at_beginning(opening, small, lambda name: name in here or is_known(name))
+
+
+def _has_capitals_for_nouns(small: AbstractSet[str], within: Sequence[str]) -> bool:
+    """Whether a text is German, by its small words or, where it is long enough to tell, by its capitals."""
+    capitals = sum(map(_is_capital, within))
+    many = capitals > FEW_CAPITALS and capitals > MOST_CAPITALS * len(within)
+    return many or len(small & _GERMAN) >= GERMAN_WORDS
+
+
+class _Run(NamedTuple):
+    """Words that follow each other with blanks alone between them; the first may have its capital from its place."""
+
+    words: Sequence[str]
+    is_beginning: bool
+
+    @property
+    def within(self) -> Sequence[str]:
+        """The words whose capitals say something: behind a doubtful one its neighbours are doubtful, too."""
+        if not self.is_beginning:
+            return self.words
+        return self.words[len(self.opening) :]
+
+    @property
+    def opening(self) -> Sequence[str]:
+        """The words with capitals at the beginning of a sentence."""
+        return list(takewhile(_is_capital, self.words)) if self.is_beginning else []
+
+
+def _at_beginning(
+    opening: Sequence[str], small: AbstractSet[str], is_sure: Callable[[str], bool]
+) -> Iterator[str]:
+    """What is a name elsewhere is one at the beginning of a sentence, with or without its first word."""
+    for row in (opening, opening[1:], opening[:1]):
+        if (name := _trimmed(row, small)) and is_sure(name):
+            yield name
+            return
+
+
+def _names(words: Sequence[str], small: AbstractSet[str]) -> Iterator[str]:
+    """Neighbours with capitals, as one name; a genitive ends it."""
+    row: list[str] = []
+    for place, word in enumerate((*words, "")):
+        if _is_capital(word) or (
+            row and word in _PARTICLES and any(map(_is_capital, words[place + 1 : place + 3]))
+        ):
+            row.append(word)
+            if _bare(word) == word:
+                continue
+        if name := _trimmed(row, small):
+            yield name
+        row = []
+
+
+def _trimmed(row: Sequence[str], small: AbstractSet[str]) -> str:
+    """The name that *row* is, without common words at its ends; empty where nothing is left."""
+    while row and (_is_common(row[0], small) or row[0] in _PARTICLES):
+        row = row[1:]
+    while row and (_is_common(row[-1], small) or row[-1] in _PARTICLES or len(row[-1]) == 1):
+        row = row[:-1]
+    name = _bare(" ".join(row))
+    return name if len(name) > SHORTEST or name.isupper() else ""
+
+
+def _runs(line: str) -> Iterator[_Run]:
+    for match in _RUN.finditer(line):
+        yield _Run(match[0].split(), _BEGINNING.search(line[: match.start()]) is not None)
+
+
+def _is_capital(word: str) -> bool:
+    return bool(word) and word[0].isupper() and word not in ("I", "I'm", "I'd", "I've", "I'll", "I’d")
+
+
+def _is_common(word: str, small: AbstractSet[str]) -> bool:
+    lower = _bare(word).lower()
+    return lower in small or any(lower in known for known in (STOP_WORDS, _CALENDAR, _COMMON, _PLACEHOLDERS))
+
+
+def _bare(word: str) -> str:
+    """Without the ending of a genitive."""
+    return re.sub(r"['’]s?\Z", "", word).strip("-'’&")
+
+
+def _distinct(names: Iterable[Name]) -> list[Name]:
+    """Each thing once, by its first name; what is part of a longer name of somebody is that person."""
+    kept: dict[str, Name] = {}
+    for name in names:
+        kept.setdefault(_plain(name.name), name)
+    people = [name.name for name in kept.values() if name.kind == PERSON]
+    return [name for name in kept.values() if name.kind == PERSON or full_name(name.name, people) is None]
+
+
+def _same_person(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Two names of several words that share one, while the others begin alike."""
+    if min(len(one), len(other)) < 2 or not set(one) & set(other):
+        return False
+    return {word[0] for word in one} == {word[0] for word in other}
+
+
+def _plain(name: str) -> str:
+    """Its words in lower case without accents, which people leave out."""
+    decomposed = unicodedata.normalize("NFKD", " ".join(name_words(name)))
+    return "".join(char for char in decomposed if not unicodedata.combining(char))
+
+
+def _distance(one: str, other: str) -> int:
+    row = list(range(len(other) + 1))
+    for i, char in enumerate(one, start=1):
+        last, row[0] = row[0], i
+        for j, against in enumerate(other, start=1):
+            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (char != against))
+    return row[-1]

@@ -1,0 +1,35 @@
+"""Which memories a lane looks at first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from clawmem.ports.records import Document
+
+STALE_FIRST = "stale-first"
+NEWEST_FIRST = "newest-first"
+LIGHT_LIMIT = 50
+HEAVY_LIMIT = 100
+
+
+def stale_first(documents: Iterable[Document], recalled_at: Mapping[int, str], limit: int) -> list[Document]:
+    """
+    By collection, then what nobody asked for longest: by the last recall, or where there is none the last access,
+    or else the last change; then by the last change.
+
+    Args:
+        recalled_at: When documents were last given in answer, by id; it may be empty.
+        limit: How many at most; below 1 none.
+    """
+
+    def touched(one: Document) -> tuple[str, str, str, int]:
+        last = recalled_at.get(one.id) or one.last_accessed_at or one.modified_at
+        return one.collection, last, one.modified_at, one.id
+
+    return sorted(documents, key=touched)[: max(limit, 0)]
+
+
+def newest_first(documents: Iterable[Document], limit: int) -> list[Document]:
+    """Last modified first, the later stored of two; *limit* at most, below 1 none."""
+    newest = sorted(documents, key=lambda one: (one.modified_at, one.id), reverse=True)
+    return newest[: max(limit, 0)]

@@ -1,0 +1,26 @@
+"""How old a memory is, as far as that matters."""
+
+from __future__ import annotations
+
+from clawmem.domain.documents.times import parse_iso
+
+OLD_DAYS = 182  # half a year
+YEAR_DAYS = 365
+
+_DAY_MS = 86_400_000
+
+
+def age_label(authored_at: str, now_ms: int) -> str:
+    """
+    That a text is old, as ``over 6 months old`` or ``over 2 years old``; empty for a younger one, and without a date.
+
+    What is put before a model may be read again weeks later: "over" stays true.
+    """
+    authored_ms = parse_iso(authored_at)
+    days = 0 if authored_ms is None else (now_ms - authored_ms) // _DAY_MS
+    if days <= OLD_DAYS:
+        return ""
+    years = (days - 1) // YEAR_DAYS
+    if not years:
+        return "over 6 months old"
+    return f"over {years} years old" if years > 1 else "over 1 year old"

@@ -1,0 +1,203 @@
+"""
+What a question costs a server that has the vault open, how many it answers a second, and how much memory it takes.
+
+    python tests/bench/server.py [--work FOLDER] [--questions 100] [--seconds 10]
+
+The vault is that of ``hook_cost.py``: the beginnings of 10 000 notes. One client asks one thing after another; then 16
+ask at once for some seconds. CPU time is the server's alone, from the system's count of it: it stays what it is where
+other programs are busy as well, which the time on the clock does not. The load of the machine is kept beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from http.client import HTTPConnection
+from itertools import count, cycle
+from multiprocessing import get_context
+from pathlib import Path
+from time import monotonic, perf_counter
+from typing import Any, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # a server is started as its own tests do
+
+import hook_cost
+from artefacts import FOLDER, write_facts
+from judged import surroundings
+from server_process import Served, serving
+
+from clawmem.app.services.bench.measures import percentile
+
+FACTS = FOLDER / "server.json"
+CLIENTS, WARM_UP = 16, 12
+TICK_MS = 1000 / os.sysconf("SC_CLK_TCK")
+QUESTIONS = (
+    "retention of backups",
+    "deploy of the billing service",
+    "moving the sessions to Postgres",
+    "login sessions",
+    "ticket machines",
+    "restore drill",
+)
+
+
+class Way(NamedTuple):
+    """What is asked: a path, and the body of a POST for each question."""
+
+    name: str
+    path: str
+    body: Callable[[str], dict[str, Any]] | None = None
+    target_ms: float = 0.0
+
+
+WAYS = (
+    Way("GET /health", "/health"),
+    Way("GET /list", "/list"),
+    Way("POST /search, keyword", "/search", lambda text: {"query": text, "mode": "keyword"}, 5),
+    Way("POST /search, hybrid", "/search", lambda text: {"query": text, "mode": "hybrid"}, 15),
+    Way("POST /retrieve", "/retrieve", lambda text: {"query": text}),
+    Way(
+        "POST /hooks/context-surfacing",
+        "/hooks/context-surfacing",
+        lambda text: {"prompt": f"what do we know of {text}?", "session_id": os.urandom(4).hex()},
+    ),
+)
+TOGETHER = WAYS[2]
+
+
+class Client:
+    """One connection that is kept."""
+
+    def __init__(self, server: Served) -> None:
+        self._connection = HTTPConnection("127.0.0.1", server.port)
+        self._said = {"Authorization": f"Bearer {server.token}", "Content-Type": "application/json"}
+
+    def ask(self, way: Way, text: str) -> tuple[int, float]:
+        """The status of an answer, and the milliseconds that it took."""
+        began = perf_counter()
+        body = json.dumps(way.body(text)) if way.body else None
+        self._connection.request("POST" if way.body else "GET", way.path, body, self._said)
+        answer = self._connection.getresponse()
+        answer.read()
+        return answer.status, (perf_counter() - began) * 1000
+
+    def close(self) -> None:
+        """Hang up."""
+        self._connection.close()
+
+
+def one_by_one(server: Served, way: Way, number: int) -> dict[str, Any]:
+    """What one client pays for a way of asking; ends the run when anything is refused."""
+    texts = cycle(QUESTIONS)
+    with closing(Client(server)) as client:
+        for _ in range(WARM_UP):
+            client.ask(way, next(texts))
+        before = cpu_ms(server)
+        heard = [client.ask(way, next(texts)) for _ in range(number)]
+        cpu = (cpu_ms(server) - before) / number
+    if {status for status, _ in heard} != {200}:
+        raise SystemExit(f"{way.name}: {heard}")
+    wall = [ms for _, ms in heard]
+    return {
+        "way": way.name,
+        "target_ms": way.target_ms,
+        "n": number,
+        "cpu_mean_ms": round(cpu, 1),
+        "wall_p50_ms": round(percentile(wall, 0.5), 1),
+        "wall_p95_ms": round(percentile(wall, 0.95), 1),
+        "memory_mb": memory_mb(server),
+    }
+
+
+def together(server: Served, seconds: float) -> dict[str, Any]:
+    """What several clients get that ask at once."""
+    before, began = cpu_ms(server), monotonic()
+    with ThreadPoolExecutor(CLIENTS) as threads:
+        several = threads.map(lambda n: list(_asking(server, n, began + seconds)), range(CLIENTS))
+        heard = [one for client in several for one in client]
+    took = monotonic() - began
+    wall = [ms for status, ms in heard if status == 200]
+    return {
+        "way": TOGETHER.name,
+        "clients": CLIENTS,
+        "answers_per_s": round(len(wall) / took, 1),
+        "refused": len(heard) - len(wall),
+        "wall_p50_ms": round(percentile(wall, 0.5), 1),
+        "wall_p99_ms": round(percentile(wall, 0.99), 1),
+        "cores": round((cpu_ms(server) - before) / 1000 / took, 2),
+        "memory_mb": memory_mb(server),
+    }
+
+
+def _asking(server: Served, number: int, until: float) -> Iterator[tuple[int, float]]:
+    with closing(Client(server)) as client:
+        for place in count(number):
+            if monotonic() > until:
+                return
+            yield client.ask(TOGETHER, QUESTIONS[place % len(QUESTIONS)])
+
+
+def cpu_ms(server: Served) -> float:
+    """What the server's threads have spent, user and system."""
+    told = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(told[11]) + int(told[12])) * TICK_MS
+
+
+def memory_mb(server: Served) -> int:
+    """What of it lies in memory."""
+    lines = Path(f"/proc/{server.process.pid}/status").read_text().splitlines()
+    [kilobytes] = (line.split()[1] for line in lines if line.startswith("VmRSS"))
+    return int(kilobytes) // 1024
+
+
+def measured(vault: Path, questions: int, seconds: float, ways: Sequence[Way] = WAYS) -> dict[str, Any]:
+    """Everything, of one server."""
+    home = vault.parent / "home"
+    packages = os.environ.get("PYTHONPATH", "")
+    environ = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "INDEX_PATH": str(vault),
+        "PYTHONPATH": packages,
+    }
+    began = monotonic()
+    with serving(environ, home, "--port", "0", "--no-watch") as server:
+        with closing(Client(server)) as client:
+            client.ask(TOGETHER, QUESTIONS[0])
+        start = {
+            "cpu_ms": round(cpu_ms(server)),
+            "wall_ms": round((monotonic() - began) * 1000),
+            "memory_mb": memory_mb(server),
+        }
+        each = [one_by_one(server, way, questions) for way in ways]
+        at_once = together(server, seconds)
+    load = [round(one, 1) for one in os.getloadavg()]
+    return {"made with": surroundings(), "load": load, "start": start, "each": each, "together": at_once}
+
+
+def main() -> None:
+    """Run what the command line says."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--work", type=Path, default=Path("build/bench"), help="where the vault is kept")
+    parser.add_argument("--questions", type=int, default=100)
+    parser.add_argument("--seconds", type=float, default=10.0)
+    chosen = parser.parse_args()
+    (chosen.work / "home").mkdir(parents=True, exist_ok=True)
+    vault = (chosen.work / "hook-cost.sqlite").resolve()
+    maker = get_context("spawn").Process(target=hook_cost.make, args=(vault,))
+    maker.start()
+    maker.join()
+    if maker.exitcode:
+        raise SystemExit("The vault could not be made.")
+    write_facts(FACTS, measured(vault, chosen.questions, chosen.seconds))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""A vault, and conversations about it that grow."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from clawmem.adapters.files.transcripts import DiskTranscripts
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.app.services.capture.decisions import Captured, DecisionExtractor
+from clawmem.app.services.capture.session import Session
+from clawmem.domain.capture.notes import COLLECTION
+from clawmem.ports.records import Document
+from clawmem.ports.vault import Vault
+
+GREETING = (("user", "Hello."), ("assistant", "Hello. What is it about?"))
+LEDGER = (
+    *GREETING,
+    ("user", "We'll use Postgres for the ledger."),
+    ("assistant", "Noted. It is still unclear how long closed ledgers are kept."),
+)
+
+
+class World:
+    """A vault and transcripts that grow."""
+
+    def __init__(self, vault: Vault, clock: ManualClock, folder: Path) -> None:
+        self.vault, self.clock, self.folder = vault, clock, folder
+
+    def session(self, name: str, *said: tuple[str, str]) -> Session:
+        """The session *name*, in whose transcript this was said, after what was said before."""
+        path = self.folder / f"{name}.jsonl"
+        with path.open("a") as file:
+            for speaker, text in said:
+                number = file.tell()
+                message = {"role": speaker, "content": text}
+                entry = {"type": speaker, "uuid": f"{name}-{number}", "message": message}
+                file.write(json.dumps(entry | {"timestamp": "2023-11-14T22:00:00.000Z"}) + "\n")
+        return Session(name, str(path))
+
+    def extract(self, session: Session, **rest: object) -> Captured:
+        return DecisionExtractor(self.vault, DiskTranscripts(), self.clock, **rest)(session)  # type: ignore[arg-type]
+
+    def kept(self) -> list[Document]:
+        return sorted(self.vault.documents.sources(COLLECTION).values(), key=lambda one: one.id)

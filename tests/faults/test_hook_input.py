@@ -1,0 +1,61 @@
+"""Events that are none, or more than anybody expects, to hooks over a vault: an answer, and nothing is stored."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+from hook_process import AT_STOP, QUESTION, Client, command
+
+MEGABYTES = 5_000_000
+
+
+@pytest.mark.parametrize(
+    "told", [b"", b"{", b"\xff\xfe\x00", b"[" * MEGABYTES], ids=["empty", "half", "no text", "5 MB"]
+)
+def test_no_event(client: Client, told: bytes) -> None:
+    """It is as good as one in which nothing is said."""
+    running = [client.start(name, told) for name in ("context-surfacing", "precompact-extract", AT_STOP[0])]
+
+    assert {one.answer().context for one in running} == {""}
+    assert client.memories() == {}
+    assert client.waiting() == []
+
+
+@pytest.mark.parametrize("piece", ["word ", " ", "a.b/", "\ud800"])
+def test_a_prompt_of_five_megabytes(client: Client, piece: str) -> None:
+    """Whatever it is made of, it takes no longer than any other."""
+    prompt = f"{QUESTION} {piece * (MEGABYTES // len(json.dumps(piece)))}?"
+
+    client.ask("context-surfacing", prompt=prompt)
+
+    (turn,) = client.turns()
+    assert turn.took_ms < 4_000
+
+
+def test_names_that_are_none(client: Client) -> None:
+    """Of other kinds than text, or megabytes long: no vault, no file and no session comes of them."""
+    for field, value in (
+        ("session_id", {"id": 1}),
+        ("session_id", "s" * MEGABYTES),
+        ("transcript_path", "/" + "a" * MEGABYTES + ".jsonl"),
+    ):
+        client.ask("feedback-loop", **{"session_id": "x", "transcript_path": "/none.jsonl", field: value})
+
+    client.ask("feedback-loop", transcript_path="/none.jsonl")
+    assert client.waiting() == []
+
+
+def test_a_client_that_goes_away(client: Client) -> None:
+    """A pipe that nobody reads any more is no error worth telling."""
+    with subprocess.Popen(
+        command("session-bootstrap"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        cwd=client.home, env=client.environ,
+    ) as process:  # fmt: skip
+        assert process.stdin and process.stdout and process.stderr
+        process.stdout.close()
+        process.stdin.close()
+
+        assert process.stderr.read() == b""
+        assert process.wait() == 0

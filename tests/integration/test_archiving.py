@@ -1,0 +1,171 @@
+"""What is put away by itself: only what is idle, only when the owner said so, written down, and never for good."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hook_process import ask
+from typer.testing import Result
+
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.indexing.publish import publish, withdraw
+from clawmem.app.services.lifecycle.archiving import Archiving
+from clawmem.contracts.samples import document, fetch, fragments
+from clawmem.domain.briefing.current import DAY_MS
+from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.lifecycle.policy import ArchivePolicy
+from clawmem.ports.acts import Act, Entry
+from clawmem.ports.records import Grain, InactiveReason, LexicalQuery, Term
+from clawmem.ports.succession import Claims, Succession
+from clawmem.ports.vault import Vault
+
+Invoke = Callable[..., Result]
+IN_EARNEST = ArchivePolicy(only_previews=False)
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Iterator[Vault]:
+    vault = SqliteVault(str(tmp_path / "vault.sqlite"))
+    yield vault
+    vault.close()
+
+
+@pytest.fixture
+def archiving(vault: Vault, clock: ManualClock) -> Archiving:
+    return Archiving(vault, clock)
+
+
+def note(vault: Vault, clock: ManualClock, path: str, days: int, **fields: object) -> int:
+    """A note that was changed so many days ago."""
+    body = f"The harbour of {path}."
+    changed = iso_utc(clock.now_ms() - days * DAY_MS)
+    claims = Claims(supersedes=("older.md",)) if path == "newer.md" else Claims()
+    with vault.writing():
+        return publish(
+            vault, document(path, body, modified_at=changed, **fields), body, fragments(body), claims
+        )
+
+
+def found(vault: Vault) -> set[int]:
+    hits = vault.lexical.search(LexicalQuery((Term("harbour"),)), Grain.PASSAGE, 10)
+    return {hit.key.document_id for hit in hits}
+
+
+def test_idle_notes_are_put_away(vault: Vault, clock: ManualClock, archiving: Archiving) -> None:
+    """Out of sight of every search, with who, when and why; what is used, pinned or snoozed stays."""
+    idle = note(vault, clock, "idle.md", 120)
+    fresh, pinned = note(vault, clock, "fresh.md", 80), note(vault, clock, "pin.md", 120, pinned=True)
+    snoozed = note(vault, clock, "snoozed.md", 120)
+    vault.documents.snooze(snoozed, iso_utc(clock.now_ms() + 1))
+
+    put_away = archiving.sweep(IN_EARNEST, by="staleness-check")
+
+    assert fetch(vault, idle).inactive is InactiveReason.ARCHIVED
+    assert found(vault) == {fresh, pinned, snoozed}
+    assert [one.id for one in put_away] == [idle]
+    now = iso_utc(clock.now_ms())
+    why = "untouched for 120 days"
+    assert vault.acts.latest(9) == [Entry(idle, Act.ARCHIVE, "staleness-check", now, why, id=1)]
+    assert archiving.sweep(IN_EARNEST, by="staleness-check") == []
+
+
+def test_what_is_due_can_be_asked_for(vault: Vault, clock: ManualClock, archiving: Archiving) -> None:
+    """What would go is named; nothing goes."""
+    idle = note(vault, clock, "idle.md", 120)
+
+    assert [one.id for one in archiving.due(ArchivePolicy())] == [idle]
+    assert found(vault) == {idle}
+
+
+def test_what_is_brought_back(vault: Vault, clock: ManualClock, archiving: Archiving) -> None:
+    """The same document, found as before, in whose place it took; and not put away again the next day."""
+    older, newer = note(vault, clock, "older.md", 1), note(vault, clock, "newer.md", 120)
+    archiving.sweep(IN_EARNEST, by="x")
+    assert found(vault) == {older}
+
+    assert [one.id for one in archiving.restore([newer, older, 999], by="x")] == [newer]
+
+    assert found(vault) == {older, newer}
+    assert vault.successions.direct([older]) == {Succession(older, newer)}
+    clock.advance(DAY_MS)
+    assert archiving.sweep(IN_EARNEST, by="x") == []
+    clock.advance(90 * DAY_MS)
+    assert {one.id for one in archiving.sweep(IN_EARNEST, by="x")} == {older, newer}
+
+
+def test_what_was_forgotten_is_not_brought_back(
+    vault: Vault, clock: ManualClock, archiving: Archiving
+) -> None:
+    """Nor is what was removed: only an archived document is restored."""
+    forgotten = note(vault, clock, "secret.md", 1)
+    with vault.writing():
+        withdraw(vault, [forgotten], InactiveReason.FORGOTTEN)
+
+    assert archiving.restore([forgotten], by="x") == []
+    assert fetch(vault, forgotten).inactive is InactiveReason.FORGOTTEN
+
+
+def test_what_is_found_among_the_archived(vault: Vault, clock: ManualClock, archiving: Archiving) -> None:
+    """By words, those that hold most of them first; by collection; what is served is not among them."""
+    one, two = (
+        note(vault, clock, "idle one.md", 120),
+        note(vault, clock, "idle two.md", 121, collection="other"),
+    )
+    archiving.sweep(IN_EARNEST, by="x")
+    note(vault, clock, "one.md", 1)
+
+    assert [document.id for document in archiving.archived()] == [one, two]
+    assert [document.id for document in archiving.archived("idle two")] == [two, one]
+    assert [document.id for document in archiving.archived("idle", "other")] == [two]
+    assert archiving.archived("lighthouse") == []
+
+
+def test_what_was_archived_for_long(vault: Vault, clock: ManualClock, archiving: Archiving) -> None:
+    """It is due for good so many days after it was archived, counted from the last time; never without a number."""
+    idle = note(vault, clock, "idle.md", 120)
+    policy = ArchivePolicy(purge_after_days=30)
+    archiving.sweep(policy, by="x")
+    clock.advance(30 * DAY_MS)
+    assert archiving.due_for_good(policy) == []
+    clock.advance(1)
+    assert [one.id for one in archiving.due_for_good(policy)] == [idle]
+    assert archiving.due_for_good(ArchivePolicy()) == []
+
+    archiving.restore([idle], by="x")
+    assert archiving.due_for_good(policy) == []
+    clock.advance(91 * DAY_MS)
+    archiving.sweep(policy, by="x")
+    assert archiving.due_for_good(policy) == []
+
+
+@pytest.mark.parametrize(("dry_run", "left"), [("true", 3), ("false", 2)])
+def test_the_hook(
+    dry_run: str, left: int, notes: Path, invoke: Invoke, environ: dict[str, str], home: Path
+) -> None:
+    """At a session's start: an old note is named, and put away where the configuration is in earnest."""
+    import os
+
+    old = notes / "decisions/2026-02-11-redis.md"
+    os.utime(old, (1_600_000_000, 1_600_000_000))
+    assert invoke("bootstrap", notes, "--skip-embed").exit_code == 0
+    config = home / ".config/clawmem/config.yaml"
+    config.write_text(
+        f"{config.read_text('utf-8')}lifecycle:\n  archive_after_days: 30\n  dry_run: {dry_run}\n"
+    )
+    told = {"session_id": "s", "hook_event_name": "SessionStart", "source": "startup"}
+
+    done = ask(environ, home, "staleness-check", told)
+
+    assert (done.code, done.log) == (0, "")
+    assert "decisions/2026-02-11-redis.md" in done.context
+    counted = json.loads(invoke("status", "--json").stdout)
+    assert counted["documents"] == left

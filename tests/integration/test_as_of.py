@@ -1,0 +1,197 @@
+"""Questions as of a day: what was written later is not there, has superseded nothing, and ages count from that day."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from clawmem.adapters.files.disk import DiskFiles
+from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.memory.clock import START_MS, ManualClock
+from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.documents.timeline import ReadTimeline
+from clawmem.app.services.indexing.embed import EmbedPending
+from clawmem.app.services.indexing.update import Folder, UpdateCollection
+from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.retrieval.asked import request_again, written_down
+from clawmem.app.services.retrieval.pipelines.intent_search import intent_search
+from clawmem.app.services.retrieval.pipelines.memory_retrieve import MemoryRetrieve
+from clawmem.app.services.retrieval.pipelines.query import query
+from clawmem.app.services.retrieval.pipelines.query_plan import query_plan
+from clawmem.app.services.retrieval.pipelines.search import search
+from clawmem.app.services.retrieval.pipelines.vsearch import vsearch
+from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
+from clawmem.app.services.retrieval.similar import FindSimilar
+from clawmem.domain.retrieval.routing import Route
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.records import Document
+from clawmem.ports.sessions import Session
+
+ASKED = "where do login sessions live"
+BETWEEN = "2023-06-30"  # after the first decision, before the second
+DAY_NS = 86_400_000_000_000
+NOTES = {
+    "redis.md": "---\ndate: 2023-05-02\n---\n# Sessions in Redis\n\nLogin sessions live in Redis.\n",
+    "postgres.md": "---\ndate: 2023-09-20\nsupersedes: redis.md\n---\n# Postgres\n\nLogin sessions live in Postgres.\n",
+    "sqlite.md": "---\ndate: 2023-06-01\nsupersedes: postgres.md\n---\n# SQLite\n\nA file is enough.\n",
+    "old-scrap.md": "Login sessions live in a cookie.\n",
+    "new-scrap.md": "Login sessions live in a file.\n",
+}
+CHANGED_DAYS_AGO = {"old-scrap.md": 400, "new-scrap.md": 3}
+
+
+class Home:
+    """Two versions of a decision, a third note that says too early what supersedes the second, two without a date."""
+
+    def __init__(self, place: Path) -> None:
+        self.vault = SqliteVault(str(place.with_suffix(".sqlite")))
+        self.embedder = HashingEmbedder()
+        for path, text in NOTES.items():
+            (place / path).write_text(text, "utf-8")
+            ago = CHANGED_DAYS_AGO.get(path, 1)
+            os.utime(place / path, ns=(0, START_MS * 1_000_000 - ago * DAY_NS))
+        UpdateCollection(self.vault, DiskFiles(), ManualClock(), parse_yaml)(Folder("notes", str(place)))
+        EmbedPending(self.vault, self.embedder)()
+        self.ways: dict[str, Callable[[RetrievalRequest], Answer]] = {
+            "search": search(self.vault),
+            "vsearch": vsearch(self.vault, self.embedder),
+            "query": query(self.vault, self.embedder),
+            "intent_search": intent_search(self.vault, self.embedder),
+            "query_plan": query_plan(self.vault, self.embedder),
+        }
+        self.retrieve = MemoryRetrieve(self.vault, {name: lambda w=way: w for name, way in self.ways.items()})
+
+    def ask(self, way: str = "query", *, as_of: str = "", until: str = "", question: str = ASKED) -> Answer:
+        return self.ways[way](read_request(question, now_ms=START_MS, as_of=as_of, until=until))
+
+    def document(self, path: str) -> Document:
+        found = self.vault.documents.at("notes", path)
+        assert found is not None, path
+        return found
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    found = Home(tmp_path_factory.mktemp("notes"))
+    yield found
+    found.vault.close()
+
+
+def paths(answer: Answer) -> list[str]:
+    return [result.document.path for result in answer.results]
+
+
+@pytest.mark.parametrize("way", ["search", "vsearch", "query", "intent_search", "query_plan"])
+def test_the_decision_of_then_answers(home: Home, way: str) -> None:
+    """What was written later is there on no way, and a note of before the day is."""
+    then, now = paths(home.ask(way, as_of=BETWEEN)), paths(home.ask(way))
+
+    assert {"postgres.md", "new-scrap.md"} <= set(now)
+    assert {"redis.md", "old-scrap.md"} <= set(then) <= {"redis.md", "old-scrap.md", "sqlite.md"}
+
+
+def test_what_came_later_has_superseded_nothing(home: Home) -> None:
+    """The first decision held then: not even through a later note does anything stand in its place."""
+    then = paths(home.ask(as_of=BETWEEN))
+
+    assert "sqlite.md" not in then[: then.index("redis.md")]
+    now = paths(home.ask())
+    assert now.index("sqlite.md") < now.index("postgres.md") < now.index("redis.md")
+
+
+def test_the_day_counts_to_its_end(home: Home) -> None:
+    """As of the very day of a note it is there, as of the day before it is not."""
+    assert "postgres.md" in paths(home.ask(as_of="2023-09-20"))
+    assert "postgres.md" not in paths(home.ask(as_of="2023-09-19"))
+
+
+def test_ages_count_from_the_day(home: Home) -> None:
+    """A note is as old as it was then, and as recent in the ranking."""
+
+    def redis(as_of: str) -> tuple[float, float]:
+        [found] = [r for r in home.ask(as_of=as_of).results if r.document.path == "redis.md"]
+        return found.age_days, found.terms["recency"]
+
+    (age, recency), (age_now, recency_now) = redis("2023-05-03"), redis("")
+    assert age == pytest.approx(2, abs=0.001)
+    assert age_now > 190
+    assert recency > recency_now
+
+
+def test_times_are_named_from_the_day(home: Home) -> None:
+    """What "yesterday" was depends on when it is asked of."""
+    answer = home.ask(as_of="2023-05-03", question="what about login sessions yesterday")
+
+    assert "the time it names: 2023-05-02 up to 2023-05-03" in answer.trace.stages[0].notes
+    assert answer.trace.hits["time"] == 1
+
+
+def test_a_day_to_come_changes_nothing(home: Home) -> None:
+    """Nobody is older tomorrow than today."""
+    to_come, now = home.ask(as_of="2099-01-01"), home.ask()
+
+    assert to_come.results == now.results
+    assert to_come.trace.degraded == {}
+
+
+def test_what_bears_no_date_is_explained(home: Home) -> None:
+    """A note without a date that was changed since is missing, and that is said; one that was not is there."""
+    answer = home.ask(as_of=BETWEEN)
+
+    assert answer.trace.degraded == {"as of": "left out 1 without a date of their own, changed since"}
+    assert home.ask(until=BETWEEN).trace.degraded == {}
+
+
+def test_a_question_of_a_day_is_asked_again_as_of_it(home: Home) -> None:
+    """What a receipt writes down is enough, whenever it is read."""
+    request = read_request(ASKED, now_ms=START_MS, as_of=BETWEEN)
+
+    again = request_again(ASKED, written_down(request), START_MS + 1000)
+
+    assert written_down(request) == {"as_of": "2023-07-01T00:00:00.000Z"}
+    assert home.ways["query"](again).results == home.ask(as_of=BETWEEN).results
+
+
+def test_the_latest_sessions_of_then(home: Home) -> None:
+    """Those that began later are not there, and of one that went on beyond the day only that it had begun."""
+    days = {
+        "s1": ("2023-05-01T08:00:00.000Z", "2023-05-01T09:00:00.000Z"),
+        "s2": ("2023-06-30T23:00:00.000Z", "2023-07-01T01:00:00.000Z"),
+        "s3": ("2023-07-01T00:00:00.000Z", None),
+    }
+    for name, (start, end) in days.items():
+        home.vault.sessions.save(Session(name, start, end, summary="It is done.", machine="desk"))
+
+    def latest(**when: str) -> list[tuple[str, str]]:
+        request = read_request(ASKED, now_ms=START_MS, **when)  # type: ignore[arg-type]
+        found = home.retrieve(request, Route.TIMELINE).sessions
+        return [(session.id, session.summary) for session in found]
+
+    assert [name for name, _ in latest()] == ["s3", "s2", "s1"]
+    assert latest(as_of=BETWEEN) == latest(until=BETWEEN) == [("s2", ""), ("s1", "It is done.")]
+
+
+def test_what_was_near_then(home: Home) -> None:
+    """Similar documents keep to the day as well."""
+    find = FindSimilar(home.vault, home.embedder)
+
+    now, then = (find(home.document("redis.md"), now_ms=START_MS, as_of=day) for day in ("", BETWEEN))
+
+    assert {"postgres.md", "new-scrap.md"} <= set(paths(now.answer))
+    assert set(paths(then.answer)) == {"old-scrap.md", "sqlite.md"}
+
+
+def test_a_timeline_ends_at_the_day(home: Home) -> None:
+    """Changes after it are neither shown nor counted; a document that was changed later has no timeline of then."""
+    read, focus = ReadTimeline(home.vault), home.document("old-scrap.md")
+
+    then, now = read(focus, as_of="2023-11-11"), read(focus, after=2)
+
+    assert ([entry.document.path for entry in then.after], then.total) == (["new-scrap.md"], 2)
+    assert (len(now.after), now.total) == (2, len(NOTES))
+    with pytest.raises(InvalidInput, match="changed later"):
+        read(home.document("redis.md"), as_of="2023-01-01")

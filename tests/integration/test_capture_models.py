@@ -1,0 +1,130 @@
+"""What a model adds to what is captured: causes, and nothing that it was told itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from capture_world import GREETING, World
+
+from clawmem.adapters.files.transcripts import DiskTranscripts
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.capture.handoffs import HandoffGenerator
+from clawmem.app.services.graph.causal_links import CausalLinks
+from clawmem.contracts.samples import fetch
+from clawmem.ports.relations import RelationKind
+
+LEAK = "The worker leaks a handle on every retry."
+RESTART = "We'll restart the workers every night."
+SAID = (*GREETING, ("assistant", LEAK), ("user", RESTART), ("assistant", "Noted."))
+NOTED = {
+    "observations": [
+        {"type": "discovery", "title": "A leak", "facts": ["Retries leak handles."], "concepts": ["gotcha", "x"], "quote": LEAK},
+        {"type": "decision", "title": "Nightly restart", "facts": ["Workers restart at night."], "quote": RESTART},
+    ]
+}  # fmt: skip
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    vault = SqliteVault(str(tmp_path / "vault.sqlite"))
+    yield World(vault, ManualClock(), tmp_path)
+    vault.close()
+
+
+def model(*links: dict[str, Any]) -> ScriptedGenerator:
+    """One that notes both sentences, and relates them so."""
+    asked = {"Below are facts": {"links": list(links)}, "You watch": NOTED}
+    return ScriptedGenerator(
+        lambda prompt: next(json.dumps(said) for begin, said in asked.items() if prompt.startswith(begin))
+    )
+
+
+def link(source: int, target: int, confidence: float) -> dict[str, Any]:
+    return {
+        "source_fact_idx": source,
+        "target_fact_idx": target,
+        "confidence": confidence,
+        "reasoning": "a leak",
+    }
+
+
+def test_what_led_to_what(world: World) -> None:
+    """A cause that a model is sure of is a relation, read back as a chain, with the facts that it rests on."""
+    captured = world.extract(world.session("s1", *SAID), generator=model(link(0, 1, 0.6), link(0, 1, 0.8)))
+
+    leak, restart = world.kept()
+    assert captured.causes == 1
+    [relation] = world.vault.relations.outbound([leak.id], {RelationKind.CAUSAL}, limit=5)
+    assert (relation.target, relation.weight) == (restart.id, 0.8)
+    assert relation.metadata == {
+        "reasoning": "a leak",
+        "source_fact": "Retries leak handles.",
+        "target_fact": "Workers restart at night.",
+    }
+    [step] = CausalLinks(world.vault)(restart)
+    assert (step.document.id, step.reasoning) == (leak.id, "a leak")
+    assert leak.tags == ("origin:assistant", "type:discovery", "concept:gotcha")
+
+
+@pytest.mark.parametrize(
+    "unsound", [link(0, 1, 0.59), link(0, 0, 0.9), link(0, 7, 0.9), link(-1, 1, 0.9), link(1, 0, 1.5)]
+)
+def test_what_cannot_be_a_cause(world: World, unsound: dict[str, Any]) -> None:
+    """One that is not sure enough, leads to itself or names no fact is none; everything else is kept."""
+    captured = world.extract(world.session("s1", *SAID), generator=model(unsound))
+
+    assert (len(captured.stored), captured.causes) == (2, 0)
+    assert not world.vault.relations.counts()
+
+
+def test_an_observation_that_is_overturned_is_not_served(world: World) -> None:
+    """A contradiction takes 0.25 each time; at 0.2 an observation goes out of sight, and what overturned it is named."""
+    world.extract(world.session("s0", *SAID), generator=model())
+    leak = world.kept()[0]
+    judged = {"relation": "contradiction", "confidence": 0.9}
+    for number in range(1, 4):
+        change = f"We'll say the worker leaks no handle on every retry, as run {number} shows."
+        noted = {"observations": [{"type": "decision", "title": f"No leak {number}", "quote": change}]}
+        generator = ScriptedGenerator(
+            lambda prompt, noted=noted: json.dumps(judged if prompt.startswith("Two decisions") else noted)
+        )
+        world.clock.advance(1000)
+        world.extract(world.session(f"s{number}", *GREETING, ("user", change), ("assistant", "Noted.")), generator=generator)  # fmt: skip
+
+    after = fetch(world.vault, leak.id)
+    assert after.confidence == pytest.approx(0.2)
+    assert after.inactive is not None
+    assert after.inactive.value == "superseded"
+
+
+def test_a_failure_is_remembered_for_a_week(world: World) -> None:
+    """What was tried in vain is an antipattern; the same within seven days is the same, after that it is news."""
+    failed = "We tried to batch the retries but it only made the leak worse."
+    for name, days in (("s1", 0), ("s2", 7), ("s3", 8)):
+        world.clock.advance(days * 86_400_000)
+        world.extract(world.session(name, *GREETING, ("user", "Look."), ("assistant", failed)))
+
+    lessons = [one for one in world.kept() if one.content_type == "antipattern"]
+    assert [(one.confidence, one.duplicate_count) for one in lessons] == [(0.75, 2), (0.75, 1)]
+
+
+def test_a_handoff_does_not_repeat_what_was_injected(world: World) -> None:
+    """Of a model's sections what the session was given unasked is left out."""
+    told = "The ledger has been in Postgres since the move in May."
+    sections = {"request": ["Fix the leak"], "investigated": [], "learned": [told], "done": ["Fixed it."], "next": []}  # fmt: skip
+    generator = ScriptedGenerator(lambda prompt: json.dumps(sections))
+    hand_over = HandoffGenerator(
+        world.vault, DiskTranscripts(), world.clock, generator, is_echo=lambda text: text == told
+    )
+
+    handed = hand_over(world.session("s1", *SAID))
+
+    body = world.vault.documents.body(handed.document_id) or ""
+    assert "- Fixed it." in body
+    assert told not in body

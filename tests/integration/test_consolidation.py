@@ -1,0 +1,289 @@
+"""Observations that say the same, over a real vault: merged, found, taken apart again and forgotten."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.briefing.profile import Profile
+from clawmem.app.services.capture.memories import Memories
+from clawmem.app.services.lifecycle.forgetting import Forgetting
+from clawmem.app.services.maintenance.consolidation import Consolidated, Consolidation
+from clawmem.app.services.maintenance.synthesis import Synthesis
+from clawmem.app.services.retrieval.pipelines.search import search
+from clawmem.app.services.retrieval.request import read_request
+from clawmem.contracts.samples import fetch
+from clawmem.domain.capture.kinds import Kind
+from clawmem.domain.capture.notes import COLLECTION, Note
+from clawmem.domain.maintenance.contradiction_gate import Policy
+from clawmem.domain.maintenance.patterns import CONSOLIDATED
+from clawmem.ports.acts import Act
+from clawmem.ports.errors import LeaseLost
+from clawmem.ports.records import InactiveReason
+from clawmem.ports.relations import RelationKind
+from clawmem.ports.transcripts import Speaker, TranscriptMessage
+
+NOW_MS = 1_700_000_000_000
+DAY_MS = 86_400_000
+FRIDAY, AGAIN = "The export of Hartmann fails on Fridays", "The export of Hartmann fails on Fridays!"
+SHORT, LIKED = "Mira prefers short commit messages.", "Mira likes commit messages to be short."
+
+
+class World:
+    """A vault, and observations that were made on one day after the other."""
+
+    def __init__(self, vault: SqliteVault) -> None:
+        self.vault, self.clock = vault, ManualClock(NOW_MS)
+
+    def observe(self, text: str, kind: Kind = Kind.QUESTION) -> int:
+        self.clock.advance(DAY_MS)
+        at = f"2023-11-{15 + len(self.vault.documents.latest()):02}T10:00:00.000Z"
+        message = TranscriptMessage(f"m{self.clock.now_ms()}", 1, Speaker.USER, text, at)
+        note = Note(kind, text, text, message, 0.8, is_observation=kind is Kind.QUESTION)
+        with self.vault.writing():
+            return Memories(self.vault, self.clock).keep(note, "session-one").document_id
+
+    def consolidate(
+        self,
+        answer: Callable[[str], str] | None = None,
+        policy: Policy = Policy.LINK,
+        *,
+        dry_run: bool = False,
+    ) -> Consolidated:
+        generator = ScriptedGenerator(answer) if answer else None
+        work = Consolidation(self.vault, self.clock, generator, policy=policy)
+        return work(self.vault.documents.latest(), dry_run=dry_run)
+
+    def restore(self, document_id: int) -> list[int]:
+        return [one.id for one in Consolidation(self.vault, self.clock).restore(document_id, "cli", "wrong")]
+
+    def found(self, query: str) -> list[str]:
+        request = read_request(query, now_ms=self.clock.now_ms())
+        return [result.document.display_path for result in search(self.vault)(request).results]
+
+    def reason(self, document_id: int) -> InactiveReason | None:
+        return fetch(self.vault, document_id).inactive
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    vault = SqliteVault(str(tmp_path / "vault.sqlite"))
+    yield World(vault)
+    vault.close()
+
+
+def lumping(prompt: str) -> str:
+    """A model that takes any two notes for the same, and sees no contradiction."""
+    if "Can both" in prompt:
+        return json.dumps({"contradictory": False, "confidence": 0.9})
+    return json.dumps({"patterns": [{"observation": SHORT, "source_indices": [1, 2]}]})
+
+
+def test_what_was_observed_twice_becomes_one_that_is_found(world: World) -> None:
+    """One labelled document stands for both, which are served no more; who looks for it finds it alone."""
+    one, two, other = world.observe(FRIDAY), world.observe(AGAIN), world.observe("The boat needs a new sail")
+
+    done = world.consolidate()
+
+    [made] = done.created
+    document = fetch(world.vault, made)
+    assert (document.title, document.content_type, CONSOLIDATED in document.tags) == (
+        AGAIN,
+        "observation",
+        True,
+    )
+    assert (world.reason(one), world.reason(two), world.reason(other)) == (
+        InactiveReason.SUPERSEDED,
+        InactiveReason.SUPERSEDED,
+        None,
+    )
+    assert "It was noted 2 times" in (world.vault.documents.body(made) or "")
+    assert world.found("export Hartmann Fridays") == [document.display_path]
+    [held] = world.vault.journal.replacements()
+    assert (held.document_id, held.replaced, held.why) == (made, (one, two), "they say the same words")
+
+
+def test_a_third_time_joins(world: World) -> None:
+    """What stands for others is merged on, and every occasion stays written in it."""
+    world.observe(FRIDAY)
+    world.observe(AGAIN)
+    [first] = world.consolidate().created
+    third = world.observe(FRIDAY)
+
+    [second] = world.consolidate().created
+
+    assert world.reason(first) is InactiveReason.SUPERSEDED
+    assert "It was noted 3 times" in (world.vault.documents.body(second) or "")
+    assert world.restore(second) == sorted([first, third])
+    assert world.consolidate().groups == ()
+
+
+def test_a_dry_run_changes_nothing(world: World) -> None:
+    """It says what would be merged, and the vault is as before."""
+    ids = [world.observe(FRIDAY), world.observe(AGAIN)]
+    before = world.vault.documents.latest()
+
+    done = world.consolidate(dry_run=True)
+
+    assert [sorted(one.id for one in group.members) for group in done.groups] == [ids]
+    assert done.created == ()
+    assert world.vault.documents.latest() == before
+    assert world.vault.journal.replacements() == []
+
+
+def test_both_are_brought_back(world: World) -> None:
+    """A restore serves both again instead of the one, says who did it, and they are not merged once more."""
+    ids = [world.observe(FRIDAY), world.observe(AGAIN)]
+    [made] = world.consolidate().created
+
+    assert world.restore(made) == ids
+    assert world.reason(made) is InactiveReason.SUPERSEDED
+    assert len(world.found("export Hartmann Fridays")) == 2
+    assert {(e.document_id, e.act, e.by, e.why) for e in world.vault.acts.latest(9)} == {
+        (one, Act.RESTORE, "cli", "wrong") for one in ids
+    }
+    assert world.restore(made) == []
+    assert world.consolidate().groups == ()
+
+
+def test_a_model_finds_the_same_in_other_words(world: World) -> None:
+    """Without one they stay two; with one they become its sentence."""
+    ids = [world.observe(LIKED), world.observe(SHORT)]
+    assert world.consolidate().groups == ()
+
+    [made] = world.consolidate(lumping).created
+
+    assert fetch(world.vault, made).title == SHORT.rstrip(".")
+    assert sorted(world.vault.journal.replacements()[0].replaced) == ids
+
+
+def test_a_careless_model_merges_nothing(world: World) -> None:
+    """The gates look at what was observed, not at what a model makes of it; the reason is counted."""
+    world.observe("Jonas likes commit messages to be short.")
+    world.observe(SHORT)
+
+    done = world.consolidate(lumping)
+
+    assert done.groups == ()
+    assert done.rejected["they name others"] >= 1
+
+
+def test_an_answer_that_cannot_be_used_is_counted(world: World) -> None:
+    """A model that answers nonsense takes nothing away from what the words show."""
+    ids = [world.observe(FRIDAY), world.observe(AGAIN)]
+
+    done = world.consolidate(lambda prompt: "no")
+
+    assert (done.null_calls, len(done.created)) == (1, 1)
+    assert sorted(world.vault.journal.replacements()[0].replaced) == ids
+
+
+def test_a_contradiction_is_linked_once(world: World) -> None:
+    """Both stay served and are related; the next run finds nothing new."""
+    old = world.observe("The export job takes 30 minutes")
+    new = world.observe("The export job takes 45 minutes")
+
+    assert world.consolidate().contradictions == 1
+    [edge] = world.vault.relations.outbound([new], {RelationKind.CONTRADICTS}, limit=9)
+    assert (edge.target, edge.weight) == (old, 0.5)
+    assert (world.reason(old), world.reason(new)) == (None, None)
+    assert world.consolidate().contradictions == 0
+
+
+def test_a_contradiction_supersedes_where_that_was_chosen(world: World) -> None:
+    """The earlier one is served no more until it is brought back; the later one stays."""
+    old = world.observe("The export job takes 30 minutes")
+    new = world.observe("The export job takes 45 minutes")
+
+    world.consolidate(policy=Policy.SUPERSEDE)
+    assert (world.reason(old), world.reason(new)) == (InactiveReason.SUPERSEDED, None)
+
+    assert world.restore(new) == [old]
+    assert (world.reason(old), world.reason(new)) == (None, None)
+
+
+def test_what_somebody_tends_is_left_alone(world: World) -> None:
+    """A pinned observation is not merged away."""
+    one, _ = world.observe(FRIDAY), world.observe(AGAIN)
+    world.vault.documents.pin(one, True)
+
+    assert world.consolidate().groups == ()
+
+
+def test_a_fence_that_falls_leaves_all_as_it_was(world: World) -> None:
+    """Who has lost the right to work writes nothing."""
+    world.observe(FRIDAY)
+    world.observe(AGAIN)
+    before = world.vault.documents.latest()
+
+    def fallen() -> None:
+        raise LeaseLost("light", "me")
+
+    with pytest.raises(LeaseLost):
+        Consolidation(world.vault, world.clock)(before, dry_run=False, fence=fallen)
+    assert world.vault.documents.latest() == before
+
+
+def test_forgetting_takes_the_sources_along(world: World) -> None:
+    """What was merged is in no document any more, served or not, and does not come back."""
+    ids = [world.observe(FRIDAY), world.observe(AGAIN)]
+    [made] = world.consolidate().created
+
+    Forgetting(world.vault, world.clock, Profile(world.vault, world.clock, str))(
+        [fetch(world.vault, made)], "cli"
+    )
+
+    assert [world.reason(one) for one in (*ids, made)] == [InactiveReason.FORGOTTEN] * 3
+    assert [world.vault.documents.body(one) for one in (*ids, made)] == [""] * 3
+    assert world.restore(made) == []
+
+
+def drafting(supported: bool) -> Callable[[str], str]:
+    def script(prompt: str) -> str:
+        if "What follows" not in prompt:
+            return json.dumps({"supported": supported, "reason": "as told"})
+        drafts = [
+            {"conclusion": "The slow export hurts Hartmann and its invoices", "source_indices": [1, 2]},
+            {"conclusion": "Mira slows the export", "source_indices": [1, 2]},
+        ]
+        return json.dumps({"deductions": [{"premises": ["it is slow"], **one} for one in drafts]})
+
+    return script
+
+
+def test_a_conclusion_is_kept_with_what_it_rests_on(world: World) -> None:
+    """It is searchable, of its own type, and its sources speak for it; the next run does not draw it again."""
+    world.observe("Mira leads the move to Postgres.", Kind.DECISION)
+    sources = [
+        world.observe("Hartmann gets invoices from the export.", Kind.PROBLEM),
+        world.observe("The export is slow since March.", Kind.DECISION),
+    ]
+    draw = Synthesis(world.vault, world.clock, ScriptedGenerator(drafting(True)))
+
+    stats = draw()
+
+    assert (stats.considered, stats.drafted, stats.accepted, stats.created) == (3, 2, 1, 1)
+    assert (stats.rejected, stats.contaminationRejects) == (1, 1)
+    [made] = [one for one in world.vault.documents.latest() if one.content_type == "deductive"]
+    assert (made.confidence, made.path.startswith("deductions/")) == (0.85, True)
+    edges = world.vault.relations.inbound([made.id], {RelationKind.SUPPORTING}, limit=9)
+    assert sorted(edge.source for edge in edges) == sources
+    assert made.display_path in world.found("slow export Hartmann invoices")
+    assert draw().considered == 1
+
+
+def test_a_conclusion_without_support_is_not_kept(world: World) -> None:
+    """The model that is shown the evidence has the last word."""
+    world.observe("Hartmann gets invoices from the export.", Kind.PROBLEM)
+    world.observe("The export is slow since March.", Kind.DECISION)
+
+    stats = Synthesis(world.vault, world.clock, ScriptedGenerator(drafting(False)))()
+
+    assert (stats.created, stats.unsupportedRejects) == (0, 2)
+    assert world.vault.documents.collections() == {COLLECTION: 2}

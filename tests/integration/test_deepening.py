@@ -1,0 +1,291 @@
+"""What models make of a prompt, over a real vault: the block of before stands first, and whatever fails leaves it."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from llama_server import Role, running, stopped
+from scripted_server import Answer, Asked, Said, message, said, well_behaved
+from scripted_server import Models as Servers
+from surfacing_home import PROMPT, Home, places
+
+from clawmem.adapters.http.generator import http_generator
+from clawmem.adapters.http.reranker import http_reranker
+from clawmem.app.services.retrieval.pipelines.with_models import Models
+from clawmem.app.services.retrieval.stages.expand import EXPANSION
+from clawmem.app.services.retrieval.stages.rerank import RERANKER
+from clawmem.app.services.surfacing.surface import Surfaced
+from clawmem.domain.surfacing.deepening import MOST_VARIANTS, READ_CHARS, RESULTS_EACH
+from clawmem.domain.surfacing.profiles import PROFILES
+
+pytestmark = [
+    pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http"),
+    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),  # of requests that were left to themselves
+]
+needs_server = pytest.mark.skipif(
+    not (find_spec("xllamacpp") and find_spec("gguf")), reason="needs pip install xllamacpp gguf"
+)
+
+DEEP = PROFILES["deep"]
+HASTY = DEEP._replace(deadline_s=1.7)  # the same, with a deadline that a test can wait for
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    made = Home(tmp_path)
+    yield made
+    made.vault.close()
+
+
+@pytest.fixture
+def servers() -> Iterator[Servers]:
+    with ExitStack() as stack:
+        yield Servers(stack)
+
+
+def generating(servers: Servers, answer: Answer | str) -> Models:
+    """With a generator alone: one at an address, or a server that gives an answer."""
+    url = answer if isinstance(answer, str) else servers.serve(answer).url
+    return Models(servers.factory(http_generator, url), None, servers.clock)
+
+
+def reading(servers: Servers, answer: Answer | str) -> Models:
+    """The same with a reranker."""
+    url = answer if isinstance(answer, str) else servers.serve(answer).url
+    return Models(None, servers.factory(http_reranker, url), servers.clock)
+
+
+def writing(text: str) -> Answer:
+    return lambda asked: said(message(text)) if asked.path == "/v1/chat/completions" else well_behaved(asked)
+
+
+def scoring(score: Callable[[str], float]) -> Answer:
+    """A reranker whose scores follow from a text alone."""
+
+    def answer(asked: Asked) -> Said:
+        if asked.path != "/v1/rerank":
+            return well_behaved(asked)
+        found = enumerate(map(score, asked.body["documents"]))
+        return said({"results": [{"index": n, "relevance_score": value} for n, value in found]})
+
+    return answer
+
+
+def hanging(asked: Asked) -> Said:
+    """A server that takes every request and answers none."""
+    return Said(wait_s=60)
+
+
+def deep(home: Home, models: Models, **rest: Any) -> Surfaced:
+    """What the indexes and *models* make of a prompt, without a verdict of the test's own."""
+    return home.ask(**{"confidence": None, "profile": DEEP, "session": "deep", "models": models, **rest})
+
+
+class TestOtherWords:
+    def test_what_only_other_words_find_is_said(self, home: Home, servers: Servers) -> None:
+        """A note that shares no word with the prompt is found by the generator's, behind what the prompt finds."""
+        models = generating(servers, writing("lex: Helsinki mast spruce pine\n"))
+
+        without, helped = deep(home, Models()), deep(home, models)
+
+        assert "boat.md" not in places(without)
+        assert places(helped)[-1] == "boat.md"
+        assert places(helped)[0] == places(without)[0]
+
+    def test_three_wordings_and_five_lines_of_each(self, home: Home, servers: Servers) -> None:
+        """However much a generator writes, so little is looked for."""
+        wordings = "".join(
+            f"lex: Helsinki backups word{n}\nvec: where in Helsinki are they {n}\n" for n in range(5)
+        )
+        asked: list[int] = []
+        search = home.vault.lexical.search
+
+        def counted(query: Any, grain: Any, limit: int, *rest: Any) -> Any:
+            asked.append(limit)
+            return search(query, grain, limit, *rest)
+
+        home.vault.lexical.search = counted  # type: ignore[method-assign]
+        deep(home, generating(servers, writing(wordings)))
+
+        assert asked.count(RESULTS_EACH) == MOST_VARIANTS
+
+    def test_it_is_asked_with_the_questions_before(self, home: Home, servers: Servers) -> None:
+        """Other words are wanted for the prompt together with those before it, and for the session's topic."""
+        server = servers.serve(writing("lex: key safe\n"))
+        models = Models(servers.factory(http_generator, server.url), None, servers.clock)
+        home.ask("Who keeps the key of the safe?", session="deep")
+
+        deep(home, models, topic="burglary insurance")
+
+        (question,) = server.questions("/v1/chat/completions")
+        said_to_it = question["messages"][-1]["content"]
+        assert PROMPT in said_to_it and "Who keeps the key of the safe?" in said_to_it
+        assert "purpose: burglary insurance" in said_to_it
+
+
+class TestASecondReading:
+    def test_what_it_lifts_is_said(self, home: Home, servers: Servers) -> None:
+        """A note that was too far behind the best is near enough when a reranker puts it first."""
+        models = reading(servers, scoring(lambda text: 6.0 if "ask Ann for the key" in text else -6.0))
+
+        without, helped = deep(home, Models()), deep(home, models)
+
+        assert places(without) == ["decisions/backups.md"]
+        assert places(helped) == ["decisions/backups.md", "ops/restore.md"]
+
+    def test_it_reads_the_prompt_alone_and_the_topic(self, home: Home, servers: Servers) -> None:
+        """Fifteen texts of two thousand characters at most, beside the prompt without those before it."""
+        server = servers.serve(scoring(float_of_length))
+        models = Models(None, servers.factory(http_reranker, server.url), servers.clock)
+        home.ask("Who keeps the key of the safe?", session="deep")
+
+        deep(home, models, topic="moving house")
+
+        asked = server.questions("/v1/rerank")
+        assert {one["query"] for one in asked} == {f"moving house\n\n{PROMPT}"}
+        texts = [text for one in asked for text in one["documents"]]
+        assert 3 <= len(texts) <= 15
+        assert max(map(len, texts)) <= READ_CHARS
+
+    def test_a_model_of_constants_changes_nothing(self, home: Home, servers: Servers) -> None:
+        """One that tells nothing apart leaves the block as it was, to the byte."""
+        assert deep(home, reading(servers, scoring(lambda text: 1.0))).block == deep(home, Models()).block
+
+
+def float_of_length(text: str) -> float:
+    """A score that tells texts apart."""
+    return len(text) / 1000
+
+
+class TestWhoIsAsked:
+    @pytest.mark.parametrize("profile", ["speed", "balanced"])
+    def test_other_profiles_ask_nobody(self, home: Home, servers: Servers, profile: str) -> None:
+        """A model that is there is asked by the deep profile alone."""
+        server = servers.serve()
+        models = Models(servers.factory(http_generator, server.url), None, servers.clock)
+
+        home.ask(profile=profile, models=models)
+
+        assert server.asked == []
+
+    def test_nothing_found_is_nothing_to_ask_about(self, home: Home, servers: Servers) -> None:
+        """Where a prompt finds fewer than two lines no model is waited for."""
+        server = servers.serve()
+        models = Models(servers.factory(http_generator, server.url), None, servers.clock)
+
+        home.vault.embeddings.clear()
+
+        assert deep(home, models, prompt="xyzzy plugh frobnicate?").block == ""
+        assert server.asked == []
+
+    def test_without_models_it_is_one_pass(self, home: Home) -> None:
+        """Nothing is missing that was never there, and the block is given once."""
+        offered: list[str] = []
+
+        answer = deep(home, Models(), receive=offered.append)
+
+        assert offered == [answer.block]
+        assert not answer.answer.trace.degraded
+
+
+class TestFaults:
+    """The block of before is offered before anybody is asked, and stays when whoever is asked fails."""
+
+    @pytest.mark.parametrize(
+        ("make", "leg"), [(generating, EXPANSION), (reading, RERANKER)], ids=[EXPANSION, RERANKER]
+    )
+    @pytest.mark.parametrize(
+        "bad",
+        [
+            hanging,
+            lambda asked: said({"error": "no"}, 500),
+            lambda asked: Said(b"<html>"),
+            lambda asked: Said(hangs_up=True),
+        ],
+        ids=["hanging", "broken", "HTML", "hangs up"],
+    )
+    def test_a_bad_server(self, home: Home, servers: Servers, make: Any, leg: str, bad: Answer) -> None:
+        """In time, to the byte the block without it; the diary says what was missing."""
+        alone, offered = deep(home, Models()), list[str]()
+        began = time.monotonic()
+
+        answer = deep(home, make(servers, bad), profile=HASTY, receive=offered.append)
+
+        assert time.monotonic() - began < HASTY.deadline_s
+        assert answer.block == alone.block
+        assert offered == [alone.block]
+        assert answer.answer.trace.degraded.keys() == {leg}
+        assert [row.degraded for row in home.rows("deep")] == [(), (leg,)]
+
+    def test_a_thread_that_nobody_waits_for(self, home: Home) -> None:
+        """A vault can be closed while one still reads: the block stands, and must not be lost to that."""
+        count = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000000) select max(i) from n"
+        late = Thread(target=home.vault._db.value, args=(count,))
+        late.start()
+        time.sleep(0.05)
+
+        home.vault.close()
+
+        assert late.is_alive()
+        late.join()
+
+    def test_a_reranker_that_fails_takes_other_words_along(self, home: Home, servers: Servers) -> None:
+        """What it was to judge and did not is not said."""
+        wordy = generating(servers, writing("lex: Helsinki mast spruce pine\n"))
+        broken = reading(servers, lambda asked: said({"error": "no"}, 500))
+        both = Models(wordy.generator, broken.reranker, servers.clock)
+
+        assert "boat.md" in places(deep(home, wordy))
+        assert deep(home, both).block == deep(home, Models()).block
+
+    def test_a_generator_that_hangs_leaves_time_to_read(self, home: Home, servers: Servers) -> None:
+        """Half of the time is the reranker's."""
+        slow = generating(servers, hanging)
+        reader = reading(servers, scoring(lambda text: 6.0 if "ask Ann for the key" in text else -6.0))
+        both = Models(slow.generator, reader.reranker, servers.clock)
+
+        answer = deep(home, both, profile=HASTY._replace(deadline_s=3.0))
+
+        assert answer.block == deep(home, reader).block
+        assert answer.answer.trace.degraded.keys() == {EXPANSION}
+
+
+@needs_server
+class TestRealServers:
+    def test_models_that_babble(self, home: Home, servers: Servers, tmp_path: Path) -> None:
+        """Real servers with models of random numbers: other words that are none, an order that is one."""
+        with running(Role.GENERATE, tmp_path) as one, running(Role.RERANK, tmp_path) as other:
+            generator = servers.factory(http_generator, one)
+            reranker = servers.factory(http_reranker, other)
+            answer = deep(home, Models(generator, reranker, servers.clock))
+
+        assert "storage box in Helsinki" in answer.block
+        assert RERANKER not in answer.answer.trace.degraded
+        assert "second reading" in [stage.name for stage in answer.answer.trace.stages]
+
+    @pytest.mark.slow
+    @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="Windows stops no process")
+    @pytest.mark.parametrize(("role", "make"), [(Role.GENERATE, generating), (Role.RERANK, reading)])
+    def test_a_server_that_stops_answering(
+        self, home: Home, servers: Servers, tmp_path: Path, role: Role, make: Any
+    ) -> None:
+        """A real server that is stopped like a machine that swaps: within six seconds what was found without it."""
+        alone = deep(home, Models())
+        with running(role, tmp_path) as url:
+            models = make(servers, url)
+            assert (models.generator or models.reranker).fingerprint
+            with stopped(url):
+                began = time.monotonic()
+                answer = deep(home, models)
+                took = time.monotonic() - began
+
+        assert 3 < took < DEEP.deadline_s
+        assert answer.block == alone.block

@@ -1,0 +1,371 @@
+"""Routes and tools of one server: they say the same, they stand whatever is asked, and they take no more and more."""
+
+from __future__ import annotations
+
+import json
+import random
+import string
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from http.client import HTTPConnection
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import pytest
+from rest_world import POSTGRES, REDIS, Described, World, world_at
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
+
+QUESTION = "where do login sessions live?"
+ACCEPT = "application/json, text/event-stream"
+REFUSED = {400, 404, 405, 409}
+SOAKED, MORE_MB, MORE_FILES = 150, 8, 4
+
+
+class Client:
+    """One connection that is kept, for both doors."""
+
+    def __init__(self, world: World) -> None:
+        self._connection = HTTPConnection("127.0.0.1", world.server.port, timeout=60)
+        self._said = {"Authorization": f"Bearer {world.server.token}", "Content-Type": "application/json"}
+
+    def ask(self, method: str, path: str, body: Any = None) -> tuple[int, bytes]:
+        """The status of an answer, and what it says."""
+        content = None if body is None else json.dumps(body)
+        self._connection.request(method, path, content, {**self._said, "Accept": ACCEPT})
+        answer = self._connection.getresponse()
+        return answer.status, answer.read()
+
+    def get(self, path: str, **asked: Any) -> Any:
+        """What a route says."""
+        status, told = self.ask("GET", f"{quote(path)}?{urlencode(asked)}")
+        assert status == 200, told
+        return json.loads(told)
+
+    def post(self, path: str, **asked: Any) -> Any:
+        """The same, of a route with a body."""
+        status, told = self.ask("POST", path, asked)
+        assert status == 200, told
+        return json.loads(told)
+
+    def rpc(self, method: str, **params: Any) -> dict[str, Any]:
+        """The result of a message of the protocol."""
+        status, told = self.ask(
+            "POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        )
+        assert status == 200, told
+        [line] = [one for one in told.splitlines() if one.startswith((b"data: {", b"{"))]
+        message = json.loads(line.removeprefix(b"data: "))
+        assert "result" in message, message
+        found: dict[str, Any] = message["result"]
+        return found
+
+    def close(self) -> None:
+        """Hang up."""
+        self._connection.close()
+
+    def tool(self, name: str, **arguments: Any) -> Any:
+        """What a tool says."""
+        found = self.rpc("tools/call", name=name, arguments=arguments)
+        assert not found.get("isError"), found
+        return found["structuredContent"]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """One server for all of them."""
+    with world_at(tmp_path_factory.mktemp("doors") / "home") as one:
+        yield one
+
+
+@pytest.fixture
+def client(world: World) -> Iterator[Client]:
+    with closing(Client(world)) as one:
+        yield one
+
+
+# What a route says and what the tool of the same question says, made alike: tools leave out what is null.
+Asked = Callable[[Client], tuple[Any, Any]]
+
+
+def _found(path: str, tool: str, said: str = "", **asked: Any) -> Asked:
+    def both(client: Client) -> tuple[Any, Any]:
+        here = client.post(path, query=QUESTION, compact=False, **asked)
+        there = client.tool(tool, query=QUESTION, compact=False)
+        several = ({name: v for name, v in one.items() if name != "body"} for one in here["results"])
+        names = ("query", "answered", "degraded", *said.split())
+        return ([here.get(name) for name in names], list(several)), (
+            [there.get(n) for n in names],
+            there["results"],
+        )
+
+    return both
+
+
+def _plainly(path: str, tool: str, pick: str, of_tool: str = "", **arguments: Any) -> Asked:
+    def both(client: Client) -> tuple[Any, Any]:
+        here, there = client.get(path), client.tool(tool, **arguments)
+        return (here[pick] if pick else here), there[of_tool or pick]
+
+    return both
+
+
+def _texts(client: Client) -> tuple[Any, Any]:
+    pattern = "notes/**/*.md"
+    here, there = client.get("/documents", pattern=pattern), client.tool("multi_get", pattern=pattern)
+    return here["documents"], there["documents"]
+
+
+def _text(client: Client) -> tuple[Any, Any]:
+    here, there = client.get(f"/documents/{REDIS}"), client.tool("get", file=REDIS)
+    names = {"path": "file", "title": "title", "contentType": "content_type", "modifiedAt": "modified_at",
+             "startLine": "start_line", "totalLines": "total_lines", "body": "text"}  # fmt: skip
+    return [f"#{here['docid']}", *(here[name] for name in names)], [
+        there["docid"], *(there[name] for name in names.values())
+    ]  # fmt: skip
+
+
+def _facts(client: Client) -> tuple[Any, Any]:
+    here, there = client.get("/graph/facts", entity="post"), client.tool("kg_query", entity="post")
+    names = ("subject", "predicate", "object", "confidence", "current")
+    pick = lambda facts: [[one[name] for name in names] for one in facts]
+    return (here["entity"]["id"], pick(here["facts"])), (there["entity"]["id"], pick(there["facts"]))
+
+
+def _counted(client: Client) -> tuple[Any, Any]:
+    here, there = client.get("/lifecycle/status"), client.tool("lifecycle_status")
+    return {name: here[name] for name in there if name in here}, {n: v for n, v in there.items() if n in here}
+
+
+PAIRS: dict[str, Asked] = {
+    "search": _found("/search", "search", mode="keyword"),
+    "vsearch": _found("/vsearch", "vsearch"),
+    "query": _found("/query", "query"),
+    "intent_search": _found("/intent-search", "intent_search", "intent confidence"),
+    "query_plan": _found("/plan", "query_plan", "plan"),
+    "memory_retrieve": _found("/retrieve", "memory_retrieve", "mode"),
+    "get": _text,
+    "multi_get": _texts,
+    "list": _plainly("/list", "list", "", "documents"),
+    "timeline": _plainly(f"/timeline/{REDIS}", "timeline", "before", docid=REDIS),
+    "session_log": _plainly("/sessions", "session_log", "sessions"),
+    "find_similar": _plainly(f"/graph/similar/{REDIS}", "find_similar", "similar", "results", file=REDIS, compact=False),
+    "find_causal_links": _plainly(f"/graph/causal/{POSTGRES}", "find_causal_links", "links", docid=POSTGRES),
+    "kg_query": _facts,
+    "lifecycle_status": _counted,
+}  # fmt: skip
+
+
+class TestTheSame:
+    """Whoever asks by whichever way is told the same of the same vault."""
+
+    @pytest.mark.parametrize("name", PAIRS)
+    def test_at_both_doors(self, client: Client, name: str) -> None:
+        """Value by value."""
+        here, there = PAIRS[name](client)
+
+        assert _said(here) == _said(there)
+        assert _said(here)
+
+
+def _said(value: Any) -> Any:
+    """Without what is null or in memory only."""
+    if isinstance(value, Mapping):
+        return {name: _said(one) for name, one in value.items() if one is not None}
+    return [_said(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+class Dice:
+    """Arguments that fit a schema, or nearly, or not at all."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+
+    def arguments(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of an object."""
+        needed, known = schema.get("required", ()), schema.get("properties", {})
+        chosen = [name for name in known if self.random.random() < (0.95 if name in needed else 0.3)]
+        extra = {self.text(): 1} if self.random.random() < 0.05 else {}
+        return {name: self.value(known[name]) for name in chosen} | extra
+
+    def value(self, schema: Mapping[str, Any]) -> Any:
+        """One of them."""
+        if self.random.random() < 0.25:
+            return self.junk()
+        if several := schema.get("anyOf"):
+            return self.value(self.random.choice(several))
+        if several := schema.get("enum"):
+            return self.random.choice(several)
+        made: dict[str, Callable[[], Any]] = {
+            "integer": lambda: self.random.choice((1, 2, 5, schema.get("maximum", 9))),
+            "number": lambda: self.random.choice((0, 0.5, 1)),
+            "boolean": lambda: self.random.random() < 0.5,
+            "array": lambda: [self.value(schema.get("items", {})) for _ in range(self.random.randrange(3))],
+            "null": lambda: None,
+        }
+        return made.get(schema.get("type", ""), self.text)()
+
+    def text(self) -> str:
+        """Something that a person, a program or an enemy would write."""
+        random_signs = "".join(self.random.choices(string.printable + "äß日\U0001f600\u202e", k=9))
+        texts = (REDIS, QUESTION, "redis", "2026-01-01", "#0", "%", "_", "*", "[a-", "../../etc/passwd", "notes/*",
+                 "clawmem://notes/%2e%2e/x", "\0", "' OR 1=1 --", "\ufeff", "a" * 2000, random_signs)  # fmt: skip
+        return self.random.choice(texts)
+
+    def junk(self) -> Any:
+        """Of a kind that nobody asked for."""
+        return self.random.choice(
+            (None, -1, 0, 2**70, 1e308, "", " ", [], {}, [[]], {"a": {}}, True, self.text())
+        )
+
+
+CHANGES = ("/update", "/reindex", "/embed", "/graphs/build", "/doctor", "/verify", "/hooks/{name}", "/lifecycle/undo",
+           "/lifecycle/restore", "/lifecycle/sweep", "/export", "/documents/{docid}/forget")  # fmt: skip
+SLOW_TOOLS = (
+    "reindex",
+    "embed",
+    "build_graphs",
+    "vault_sync",
+    "profile",
+    "lifecycle_sweep",
+    "lifecycle_restore",
+)
+
+
+class TestAnything:
+    """No argument brings it down, shows how it is made, or changes something and says that it did not."""
+
+    def test_routes(self, world: World, client: Client) -> None:
+        """A few hundred questions that nobody would ask."""
+        self._routes(world, client, 250)
+
+    def test_tools(self, client: Client) -> None:
+        """The same with tools."""
+        self._tools(client, 100)
+
+    @pytest.mark.slow
+    def test_for_long(self, world: World, client: Client) -> None:
+        """Several thousands of them."""
+        self._routes(world, client, 2000)
+        self._tools(client, 2000)
+
+    def _routes(self, world: World, client: Client, number: int) -> None:
+        dice = Dice(number)
+        operations = {
+            line: one for line, one in Described(world).operations().items() if line.split()[1] not in CHANGES
+        }
+        for line, operation in islice(cycle(operations.items()), number):
+            method, path = line.split()
+            places = {one["name"]: one for one in operation["parameters"]}
+            inside = {name: quote(dice.text() or "-") for name, one in places.items() if one["in"] == "path"}
+            asked = dice.arguments(
+                {"properties": {n: p["schema"] for n, p in places.items() if n not in inside}}
+            )
+            schema = (
+                operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
+            )
+            told = dice.arguments(schema) if schema else None
+            query = urlencode({name: str(value) for name, value in asked.items()}, errors="replace")
+            before = self._state(client) if method == "POST" and "{" in path else None
+            status, said = client.ask(method, f"{path.format(**inside)}?{query}", told)
+
+            assert status in {200} | REFUSED, (line, inside, asked, told, said)
+            assert b"Traceback" not in said and b'File "' not in said
+            if status != 200:
+                assert set(json.loads(said)) == {"error", "code"}
+                assert before in (None, self._state(client)), (line, inside, asked, told)
+
+    def _tools(self, client: Client, number: int) -> None:
+        dice = Dice(number)
+        tools = [tool for tool in client.rpc("tools/list")["tools"] if tool["name"] not in SLOW_TOOLS]
+        assert len(tools) > 20
+        for tool in islice(cycle(tools), number):
+            arguments = dice.arguments(tool["inputSchema"])
+            arguments.pop("confirm", None)
+            arguments |= {"confirm": False} if tool["name"] == "memory_forget" else {}
+            reads = tool["annotations"]["readOnlyHint"]
+            before = None if reads else self._state(client)
+            found = client.rpc("tools/call", name=tool["name"], arguments=arguments)
+
+            text = " ".join(one.get("text", "") for one in found["content"])
+            if found.get("isError"):
+                assert "Traceback" not in text and "went wrong in clawmem" not in text, (
+                    tool["name"],
+                    arguments,
+                )
+                assert before in (None, self._state(client)), (tool["name"], arguments)
+
+    def _state(self, client: Client) -> Any:
+        return (
+            client.get("/lifecycle/log", limit=1),
+            client.get("/list", limit=100),
+            client.get("/collections"),
+        )
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts as Linux does")
+class TestForLong:
+    """A server lives for weeks."""
+
+    def test_it_takes_no_more_and_more(self, world: World, client: Client) -> None:
+        """Neither memory nor descriptors, once everything was asked for the first time."""
+        self._soaked(world, client, SOAKED)
+
+    @pytest.mark.slow
+    def test_it_takes_no_more_and_more_for_long(self, world: World, client: Client) -> None:
+        """A hundred thousand questions."""
+        self._soaked(world, client, 100_000)
+
+    def _soaked(self, world: World, client: Client, number: int) -> None:
+        asked: tuple[Callable[[], Any], ...] = (
+            lambda: client.post("/search", query=QUESTION, mode="keyword"),
+            lambda: client.post("/query", query=QUESTION),
+            lambda: client.post("/retrieve", query="why did sessions leave Redis"),
+            lambda: client.get("/list"),
+            lambda: client.get(f"/documents/{REDIS}"),
+            lambda: client.get("/health"),
+            lambda: client.tool("search", query="sessions"),
+            lambda: client.post("/hooks/context-surfacing", prompt=QUESTION, session_id="soaked"),
+            lambda: client.post(f"/documents/{REDIS}/pin"),
+        )
+        self._warmed(world, asked)
+        files, memory = _files(world), _memory_mb(world)
+        for ask in islice(cycle(asked), number):
+            ask()
+
+        assert _files(world) <= files + MORE_FILES
+        assert _memory_mb(world) <= memory + MORE_MB
+
+    def _warmed(self, world: World, asked: tuple[Callable[[], Any], ...]) -> None:
+        """Every thread has opened what it keeps open, whichever of them is given which question."""
+        known: list[int] = []
+        while known[-3:].count(_files(world)) < 3:
+            assert len(known) < 60
+            known.append(_files(world))
+            for ask in asked * 4:
+                ask()
+
+
+def _files(world: World) -> int:
+    return len(list(Path(f"/proc/{world.server.process.pid}/fd").iterdir()))
+
+
+def _memory_mb(world: World) -> float:
+    lines = Path(f"/proc/{world.server.process.pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
+
+
+def test_what_is_imported_for_what(world: World) -> None:
+    """Routes import neither the protocol of tools nor a model's runtime; these come with who asks for them."""
+    import subprocess
+
+    heavy = "mcp", "onnxruntime", "lancedb", "duckdb", "tantivy"
+    code = f"import clawmem.app.rest.application, sys; print([one for one in {heavy} if one in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=world.environ
+    )
+
+    assert done.stdout == "[]\n"

@@ -1,0 +1,65 @@
+"""What is shown before a file is changed, measured: of use, or silence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.briefing.file_lessons import FileLessons
+from clawmem.app.services.indexing.publish import publish
+from clawmem.app.services.retrieval.pipelines.search import search
+from clawmem.contracts.samples import document, fragments
+
+SET = json.loads((Path(__file__).parents[1] / "data" / "file_lessons.json").read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def lessons() -> Iterator[FileLessons]:
+    """Over a vault with the notes of the set."""
+    vault = SqliteVault(":memory:")
+    with vault.writing():
+        for path, (content_type, body) in SET["notes"].items():
+            title = body.splitlines()[0].strip("# ")
+            publish(
+                vault, document(path, body, title=title, content_type=content_type), body, fragments(body)
+            )
+    yield FileLessons(vault, search(vault), ManualClock(), str)
+    vault.close()
+
+
+def shown(block: str) -> set[str]:
+    """The notes of which a block has a line."""
+    titles = {body.splitlines()[0].strip("# "): path for path, (_, body) in SET["notes"].items()}
+    return {path for title, path in titles.items() if f"- {title} (" in block}
+
+
+def counted(lessons: FileLessons, cases: list[dict[str, Any]]) -> tuple[int, int, int]:
+    """How many notes were shown, how many of them were of use, and how many are of use."""
+    pairs = [(shown(lessons(case["file"])), set(case["of_use"])) for case in cases]
+    return (
+        sum(len(found) for found, _ in pairs),
+        sum(len(found & wanted) for found, wanted in pairs),
+        sum(len(wanted) for _, wanted in pairs),
+    )
+
+
+def test_how_many_lessons_are_of_use(lessons: FileLessons) -> None:
+    """Nine in ten that are shown are of use before that very change, and nine in ten of those are shown."""
+    found, right, wanted = counted(lessons, SET["cases"])
+
+    assert found and right / found >= 0.9, f"precision {right}/{found}"
+    assert right / wanted >= 0.9, f"recall {right}/{wanted}"
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in SET["cases"] if not case["of_use"]], ids=lambda c: c["file"]
+)
+def test_silence_for_files_of_another_name_or_folder(lessons: FileLessons, case: dict[str, Any]) -> None:
+    """One of the same name elsewhere, one that is merely listed, one that nobody wrote of."""
+    assert lessons(case["file"]) == ""

@@ -1,0 +1,61 @@
+"""Hooks over a vault whose indexes another backend keeps: found where the config file says, at no cost to the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from hook_process import ask
+from typer.testing import Result
+
+from clawmem.app.hooks import context_surfacing
+from clawmem.app.hooks.opening import searchable
+from clawmem.app.hooks.protocol import HookEvent
+from clawmem.app.hooks.surroundings import Surroundings
+
+Invoke = Callable[..., Result]
+
+PROMPT = "Where do login sessions live, and for how many days?"
+EVENT = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": PROMPT}
+
+
+def served_by(environ: dict[str, str]) -> tuple[str, str]:
+    """Who answers a hook, by words and by meaning."""
+    with searchable(environ) as vault:
+        assert vault
+        return vault.lexical.method, vault.vectors.method
+
+
+@pytest.mark.skipif(not find_spec("lancedb"), reason="needs the extra lancedb")
+def test_an_index_elsewhere(
+    invoke: Invoke, notes: Path, home: Path, tmp_path: Path, environ: dict[str, str]
+) -> None:
+    """The options say where it is; the hook asks it there, and not the vault in its place."""
+    config = home / ".config/clawmem/config.yaml"
+    config.parent.mkdir(parents=True)
+    config.write_text(f"backend_options:\n  uri: '{tmp_path}/elsewhere'\n", "utf-8")
+    assert invoke("--backend", "lancedb", "bootstrap", notes).exit_code == 0
+
+    assert served_by(environ) == ("lancedb", "lancedb exact scan")
+    # In this process, which has loaded the engine: that alone may take a new one longer than an answer may.
+    told = context_surfacing.run(HookEvent(prompt=PROMPT), Surroundings(environ))
+    assert "Redis for 14 days" in told.context
+
+    config.write_text("", "utf-8")
+    assert "nothing is there" in served_by(environ)[0]
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "tantivy"])
+def test_who_needs_no_options_does_not_read_them(
+    invoke: Invoke, notes: Path, home: Path, environ: dict[str, str], backend: str
+) -> None:
+    """A config file that nobody could read is no reason for silence."""
+    assert invoke("--backend", backend, "bootstrap", notes).exit_code == 0
+    (home / ".config/clawmem/config.yaml").write_text("backend_options: [\n", "utf-8")
+
+    done = ask(environ, home, "context-surfacing", EVENT)
+
+    assert "Redis for 14 days" in done.context
+    assert done.log == ""

@@ -1,0 +1,131 @@
+"""``clawmem install-service``: the file that is left, and what the system is told."""
+
+from __future__ import annotations
+
+import configparser
+import json
+import plistlib
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+from clawmem.app.services.setup.service_units import (
+    MANAGERS,
+    InstallService,
+    Service,
+    launch_agent,
+    manager_of,
+    systemd_unit,
+)
+from clawmem.ports.errors import ConfigError
+
+Invoke = Callable[..., Result]
+
+ODD = Service(
+    "clawmem: keeps up",
+    ("/opt/my python/bin/python", "-I", "-m", "clawmem", "watch", "--vault", '/a "b"/50%/$HOME/c\\d.sqlite'),
+    {"XDG_CONFIG_HOME": "/home/me/my %config"},
+)
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="the unit of this system is another one")
+
+
+def unit(text: str) -> configparser.ConfigParser:
+    parser = configparser.ConfigParser(interpolation=None)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser.read_string(text)
+    return parser
+
+
+def test_every_system_is_told_the_same() -> None:
+    """Whatever stands in a path, the program gets it as it is."""
+    said = unit(systemd_unit(ODD))["Service"]
+    words = shlex.split(said["ExecStart"].replace("%%", "%").replace("$$", "$"))
+    agent = plistlib.loads(launch_agent(ODD).encode())
+
+    assert tuple(words) == tuple(ODD.command) == tuple(agent["ProgramArguments"])
+    assert said["Environment"] == '"XDG_CONFIG_HOME=/home/me/my %%config"'
+    assert agent["EnvironmentVariables"] == ODD.variables
+
+
+@pytest.mark.parametrize("platform", sorted(MANAGERS))
+def test_installed_once(tmp_path: Path, platform: str) -> None:
+    """Again changes nothing; removed it is gone; a dry run writes nothing."""
+    manager = manager_of(platform)
+    file = tmp_path / manager.file
+    assert InstallService(manager, tmp_path, dry_run=True).install(ODD).changed
+    assert not file.exists()
+
+    install = InstallService(manager, tmp_path)
+    first, again = install.install(ODD), install.install(ODD)
+    assert (first.changed, again.changed) == (True, False)
+    assert file.read_text("utf-8") == first.text
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+    assert InstallService(manager, tmp_path, dry_run=True).remove().changed
+    assert (install.remove().changed, install.remove().changed) == (True, False)
+    assert not file.exists()
+
+
+def test_other_systems() -> None:
+    """They are told what to start by themselves."""
+    with pytest.raises(ConfigError, match="clawmem watch"):
+        manager_of("win32")
+
+
+@linux
+def test_the_command(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The unit runs the watcher of this installation, over the vault that this shell would use."""
+    monkeypatch.setenv("INDEX_PATH", str(home / "my vault.sqlite"))
+    file = home / MANAGERS["linux"].file
+    shown = invoke("install-service", "--embed", "--dry-run")
+    assert not file.exists()
+    done = json.loads(invoke("install-service", "--embed", "--json").output)
+
+    assert (done["file"], done["changed"]) == (str(file), True)
+    assert file.read_text("utf-8") == shown.output
+    words = shlex.split(unit(shown.output)["Service"]["ExecStart"])
+    assert words[0] == sys.executable
+    assert words[-4:] == ["watch", "--vault", str(home / "my vault.sqlite"), "--embed"]
+    assert "nothing to change" in invoke("install-service", "--embed").output
+    removed = invoke("install-service", "--remove")
+    assert "disable --now clawmem-watcher.service" in removed.output
+    assert not file.exists()
+
+
+@linux
+def test_enabling(invoke: Invoke, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system is told, and an answer of its that is no is passed on."""
+    heard, tool = tmp_path / "heard", tmp_path / "bin" / "systemctl"
+    tool.parent.mkdir()
+    tool.write_text(
+        f'#!/bin/sh\necho "$@" >> {shlex.quote(str(heard))}\necho no bus >&2\nexit $STATUS\n', "utf-8"
+    )
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tool.parent}:/usr/bin:/bin")
+    monkeypatch.setenv("STATUS", "0")
+    assert invoke("install-service", "--enable").exit_code == 0
+    assert heard.read_text() == "--user enable --now clawmem-watcher.service\n"
+
+    monkeypatch.setenv("STATUS", "1")
+    refused = invoke("install-service", "--enable")
+    assert refused.exit_code != 0
+    assert "no bus" in str(refused.exception) + refused.output
+
+
+@linux
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+def test_systemd_takes_it(tmp_path: Path) -> None:
+    """It finds nothing wrong with the unit."""
+    service = ODD._replace(command=(sys.executable, *ODD.command[1:]))
+    file = tmp_path / "clawmem-watcher.service"
+    file.write_text(systemd_unit(service), "utf-8")
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--user", file], check=False, capture_output=True, text=True
+    )
+    assert "clawmem-watcher" not in done.stderr

@@ -1,0 +1,370 @@
+"""Pins, snoozes and forgetting over a real vault: what they change, who did it, and what can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+from capture_world import LEDGER, World
+
+from clawmem.adapters.files.transcripts import DiskTranscripts
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.sqlite import database
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.cli.retrieval import Given
+from clawmem.app.opened import Services, open_services
+from clawmem.app.services.briefing.profile import PATH
+from clawmem.app.services.briefing.session import SessionBriefing
+from clawmem.app.services.capture.decisions import READER
+from clawmem.app.services.capture.handoffs import HandoffGenerator
+from clawmem.app.services.indexing.update import Folder
+from clawmem.app.services.lifecycle.forgetting import Forgotten, Traces
+from clawmem.app.services.retrieval.request import read_request
+from clawmem.app.services.surfacing.settling import visible
+from clawmem.app.settings import Settings
+from clawmem.contracts.samples import fetch, id_of
+from clawmem.domain.capture.notes import COLLECTION
+from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.lifecycle.target import How
+from clawmem.ports.acts import Act, Entry
+from clawmem.ports.captures import Cursor
+from clawmem.ports.entities import Entity
+from clawmem.ports.errors import Ambiguous, InvalidInput, NotFound
+from clawmem.ports.notes import Note
+from clawmem.ports.records import FragmentKey, InactiveReason
+from clawmem.ports.relations import Relation, RelationKind
+from clawmem.ports.sessions import Session
+from clawmem.ports.triples import Triple
+
+SECRET = "zqx7419wobble"
+SAID = f"The code of the safe is {SECRET} since Monday."
+NOTES = {
+    "safe.md": f"# Safe\n\n{SAID}\n\nAnn keeps the key in the harbour office.\n",
+    "harbour.md": "# Harbour\n\nAnn keeps the key in the harbour office.\n",
+    "ledger.md": "# Ledger\n\nThe ledger lives in Postgres.\n",
+    "boats/ledger.md": "# Ledger of boats\n\nBoats are counted on Fridays.\n",
+}
+ANN, SAFE = Entity("default:person:ann", "Ann", "person"), Entity(f"default:tool:{SECRET}", SECRET, "tool")
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    for name, text in NOTES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, "utf-8")
+    return folder
+
+
+@pytest.fixture(params=["sqlite", "tantivy"])
+def backend(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def services(tmp_path: Path, notes: Path) -> Iterator[Services]:
+    yield from opened(tmp_path, notes, "sqlite")
+
+
+def opened(tmp_path: Path, notes: Path, backend: str) -> Iterator[Services]:
+    settings = Settings(
+        vault=tmp_path / "vault.sqlite",
+        config_file=tmp_path / "config.yaml",
+        backend=backend,
+        embedder="static",
+    )
+    with open_services(settings) as services:
+        services.update(Folder("notes", str(notes)))
+        services.embed()
+        services.vault.keep_up()
+        yield services
+
+
+def raw(tmp_path: Path) -> list[str]:
+    """The files beside the vault, itself included, that hold the secret."""
+    files = [file for file in tmp_path.rglob("vault.sqlite*") if file.is_file()]
+    files += [file for file in tmp_path.glob("vault.sqlite.*/**/*") if file.is_file()]
+    return [file.name for file in files if SECRET.encode() in file.read_bytes()]
+
+
+def document_id(services: Services, path: str) -> int:
+    return id_of(services.vault.documents.at("notes", path))
+
+
+# -- which one is meant ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "how", "path", "sure"),
+    [
+        ("harbour.md", How.PATH, "harbour.md", True),
+        ("notes/ledger.md", How.PATH, "ledger.md", True),
+        ("clawmem://notes/boats/ledger.md", How.PATH, "boats/ledger.md", True),
+        ("ledger of boats", How.WORDS, "boats/ledger.md", True),
+        ("Ledger", How.WORDS, "ledger.md", True),
+        (f"the safe with {SECRET}", How.WORDS, "safe.md", True),
+        ("key in the office", How.WORDS, "harbour.md", False),
+        ("boats/", How.PATH, "boats/ledger.md", True),
+    ],
+)
+def test_what_is_meant(services: Services, query: str, how: How, path: str, sure: bool) -> None:
+    """A name or a title means one; words that two hold mean neither for sure."""
+    target = services.find_target(query)
+
+    assert (target.how, target.document.path, target.is_sure) == (how, path, sure)
+
+
+def test_a_docid(services: Services) -> None:
+    """With or without its sign; one that nothing begins with is no guess."""
+    name = fetch(services.vault, document_id(services, "safe.md")).hash[:8]
+
+    assert (
+        services.find_target(f"#{name}").document.path
+        == services.find_target(name).document.path
+        == "safe.md"
+    )
+    with pytest.raises(NotFound):
+        services.find_target("#ffffffff")
+
+
+def test_several_paths(services: Services) -> None:
+    """The end of two paths names the candidates and means neither."""
+    target = services.find_target("/ledger.md")
+
+    with pytest.raises(Ambiguous) as caught:
+        target.sure()
+    assert set(caught.value.candidates) == {"notes/ledger.md", "notes/boats/ledger.md"}
+
+
+def test_meaning_comes_last(services: Services) -> None:
+    """What no word names is looked for by meaning, and is not sure of anything."""
+    target = services.find_target("vessels")
+
+    assert target.how is How.MEANING
+    assert not target.is_sure
+
+
+@pytest.mark.parametrize("query", ["", "  "])
+def test_nothing_named(services: Services, query: str) -> None:
+    """A blank is refused."""
+    with pytest.raises(InvalidInput, match="Nothing was named"):
+        services.find_target(query)
+
+
+# -- pins and snoozes --------------------------------------------------------------------------------------
+
+
+def test_acts_are_written_down_and_taken_back(services: Services) -> None:
+    """Pin, snooze, snooze longer: each by whom, when and why; taken back from the last one on."""
+    number, tending = document_id(services, "ledger.md"), services.tending
+    later, latest = tending.read_until(days=3), tending.read_until(days=9)
+
+    assert tending.pin(fetch(services.vault, number), "cli", "asked often")
+    assert not tending.pin(fetch(services.vault, number), "cli")
+    tending.snooze(fetch(services.vault, number), later, "cli")
+    tending.snooze(fetch(services.vault, number), latest, "mcp")
+    longer, first, pin = services.vault.acts.latest(9)
+    assert [(e.act, e.by, e.why, e.before) for e in (pin, first, longer)] == [
+        (Act.PIN, "cli", "asked often", ""),
+        (Act.SNOOZE, "cli", "", ""),
+        (Act.SNOOZE, "mcp", "", later),
+    ]
+
+    with pytest.raises(InvalidInput, match=rf"by act {longer.id} \(snooze\)"):
+        tending.undo(pin.id, "cli")
+    tending.undo(longer.id, "cli")
+    assert fetch(services.vault, number).snoozed_until == later
+    tending.undo(services.vault.acts.latest(1)[0].id, "cli")
+    assert fetch(services.vault, number).snoozed_until == latest
+    assert tending.unsnooze(fetch(services.vault, number), "cli")
+    assert not tending.unsnooze(fetch(services.vault, number), "cli")
+    assert tending.unpin(fetch(services.vault, number), "cli")
+    tending.undo(services.vault.acts.latest(1)[0].id, "cli")
+    assert fetch(services.vault, number).pinned
+    with pytest.raises(NotFound):
+        tending.undo(999, "cli")
+
+
+def test_archiving_is_taken_back(services: Services) -> None:
+    """What was archived is served again, and archived again when that is taken back."""
+    number = document_id(services, "ledger.md")
+    services.archiving.archive([fetch(services.vault, number)], "cli", lambda one: "old")
+
+    services.tending.undo(services.vault.acts.latest(1)[0].id, "cli")
+    assert fetch(services.vault, number).inactive is None
+    services.tending.undo(services.vault.acts.latest(1)[0].id, "cli")
+    assert fetch(services.vault, number).inactive is InactiveReason.ARCHIVED
+
+
+@pytest.mark.parametrize(
+    ("text", "error"), [("soon", "is no date"), ("2001-01-01", "still to come"), ("2026-13-01", "is no date")]
+)
+def test_until_when(services: Services, text: str, error: str) -> None:
+    """A day that is none, or past, is refused."""
+    with pytest.raises(InvalidInput, match=error):
+        services.tending.read_until(text)
+
+
+def test_what_is_snoozed_is_found_and_not_surfaced(services: Services) -> None:
+    """A search finds it, what comes unasked leaves it out until then, and says why."""
+    number, now = document_id(services, "ledger.md"), services.clock.now_ms()
+    services.tending.snooze(fetch(services.vault, number), services.tending.read_until(days=3), "cli")
+    in_a_while = now + 4 * 86_400_000
+
+    kept = {}
+    for moment in (now, in_a_while):
+        request = read_request("where does the ledger live", now_ms=moment)
+        work, trace = services.pipeline("search").rank(request)
+        assert number in {one.document_id for one in work.candidates}
+        trace.stages.append(trace.stages[-1])
+        kept[moment] = {c.document_id for c in visible(services.vault)(request, work, trace).candidates}
+
+    assert number not in kept[now]
+    assert number in kept[in_a_while]
+
+
+def test_a_session_hears_nothing_of_it(services: Services) -> None:
+    """A note that is due for a review is not named while it is snoozed."""
+    clock = ManualClock(services.clock.now_ms() + 200 * 86_400_000)
+    number = document_id(services, "ledger.md")
+    briefing = SessionBriefing(services.vault, clock, str)
+    assert "notes/ledger.md" in briefing.staleness()
+
+    services.vault.documents.snooze(number, iso_utc(clock.now_ms() + 1))
+
+    assert "notes/ledger.md" not in briefing.staleness()
+    assert "notes/harbour.md" in briefing.staleness()
+
+
+# -- forgetting --------------------------------------------------------------------------------------------
+
+
+def known_everywhere(services: Services) -> int:
+    """The note of the safe, told of in every store there is; its id."""
+    vault, number, now = services.vault, document_id(services, "safe.md"), iso_utc(services.clock.now_ms())
+    vault.relations.put(
+        [
+            Relation(
+                number,
+                document_id(services, "ledger.md"),
+                RelationKind.CAUSAL,
+                0.8,
+                "hand",
+                metadata={"reasoning": SAID},
+            )
+        ]
+    )
+    vault.entities.set_mentions(number, [ANN, SAFE])
+    vault.triples.add(
+        [Triple(ANN, "opens", f"with {SECRET}", number, said=SAID), Triple(ANN, "knows", SAFE, number)]
+    )
+    vault.sessions.save(Session("s", now, now, "notes/safe.md", SAID))
+    vault.answers.keep("tiny", "expansion", "what opens the safe", SECRET, at=now)
+    vault.acts.add([Entry(number, Act.PIN, "cli", now, SAID)])
+    for about in (number, document_id(services, "ledger.md")):
+        vault.notes.put(Note(about, (SECRET,), context=SAID, cause=number))
+    vault.sketches.begin("m")
+    vault.sketches.store("m", {FragmentKey(number, 0): b"\1"})
+    for words in (f"what is {SECRET}", "who keeps the key of the safe"):
+        request = read_request(words, now_ms=services.clock.now_ms())
+        answer = services.pipeline("query")(request)
+        given = Given(services, answer, request, "query", 1.0)
+        assert given.record(given.receipt)
+    return number
+
+
+def test_forgetting_leaves_nothing(tmp_path: Path, notes: Path, backend: str) -> None:
+    """Of a note that every store tells of no store, no answer and no byte tells any more; its file is not read again."""
+    for services in opened(tmp_path, notes, backend):
+        number = known_everywhere(services)
+        before = services.prove(Forgotten((fetch(services.vault, number),), Traces((SECRET,), (SAID,))))
+        assert {"search", "vsearch", "query", "records", "vectors", "entities", "triples", "bytes"} <= {
+            probe for probe, found in before.items() if found
+        }
+        assert before["sessions"] and before["receipts"] and before["model answers"]
+
+        done = services.forgetting([services.find_target(SECRET).sure()], "cli", "no longer true")
+
+        assert done.left == ""
+        assert SECRET in done.traces.words
+        assert done.traces.said_in == ("notes/harbour.md",)
+        assert not any(services.prove(done).values())
+        assert raw(tmp_path) == []
+        [entry] = services.vault.acts.latest(1)
+        assert (entry.document_id, entry.act, entry.by, entry.why) == (
+            number,
+            Act.FORGET,
+            "cli",
+            "no longer true",
+        )
+        with pytest.raises(InvalidInput, match="cannot be brought back"):
+            services.tending.undo(entry.id, "cli")
+
+        (notes / "safe.md").write_text(NOTES["safe.md"] + "\nChanged since.\n", "utf-8")
+        report = services.update(Folder("notes", str(notes)), force=True)
+        assert (report.added, report.problems) == (0, [])
+        assert not any(services.prove(done).values())
+        assert services.vault.check() == []
+        assert services.pipeline("search")(read_request("harbour office", now_ms=0)).results
+
+
+def test_it_is_not_captured_again(tmp_path: Path) -> None:
+    """A forgotten sentence of a conversation: its profile, handoff and sighting go, and reading it again adds nothing."""
+    with closing(SqliteVault(str(tmp_path / "vault.sqlite"))) as vault:
+        world = World(vault, ManualClock(), tmp_path)
+        session = world.session("s1", *LEDGER)
+        world.extract(session)
+        HandoffGenerator(vault, DiskTranscripts(), world.clock)(session)
+    with open_services(
+        Settings(vault=tmp_path / "vault.sqlite", config_file=tmp_path / "none.yaml")
+    ) as services:
+        world = World(services.vault, world.clock, tmp_path)
+        assert services.profile.rebuild()
+        decision = next(one for one in world.kept() if one.content_type == "decision")
+        handoffs = [one for one in world.kept() if one.content_type == "handoff"]
+
+        done = services.forgetting([decision, *handoffs], "cli")
+
+        assert done.left == ""
+        page = services.vault.documents.at(COLLECTION, PATH)
+        assert page is None or "Postgres" not in (services.vault.documents.body(page.id) or "")
+        assert services.vault.sessions.get("s1") is None or services.vault.sessions.recent(1)[0].summary == ""
+        services.vault.captures.advance("s1", READER, Cursor())
+        world.extract(session)
+        assert [
+            one.id for one in world.kept() if one.content_type == "decision" and one.inactive is None
+        ] == []
+
+
+def test_purging(services: Services) -> None:
+    """What was archived is forgotten in the same way, and written down as purged."""
+    number = document_id(services, "safe.md")
+    services.archiving.archive([fetch(services.vault, number)], "cli", lambda one: "old")
+
+    done = services.forgetting(services.archiving.archived(), "cli", "archived for long", Act.PURGE)
+
+    assert services.vault.acts.latest(1)[0].act is Act.PURGE
+    assert not any(services.prove(done).values())
+    assert services.archiving.restore([number], "cli") == []
+
+
+def test_what_keeps_the_vault_busy(
+    services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While somebody reads what was there before, the bytes stay and that is said; the note is forgotten all the same."""
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 0.2)
+    reader = apsw.Connection(str(tmp_path / "vault.sqlite"))
+    reader.execute("begin")
+    reader.execute("select count(*) from documents").fetchall()
+
+    done = services.forgetting([services.find_target(SECRET).document], "cli")
+
+    assert "another process" in done.left
+    assert services.pipeline("search")(read_request(SECRET, now_ms=0)).results == ()
+    reader.execute("commit")
+    reader.close()
+    assert services.forgetting.scrub() == ""
+    assert raw(tmp_path) == []

@@ -1,0 +1,162 @@
+"""The verbs pin, snooze, forget, lifecycle, diary and profile, in both forms of their answers."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+Invoke = Callable[..., Result]
+
+OLD = "decisions/2026-02-11-redis.md"
+
+
+def done(result: Result) -> str:
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def read(invoke: Invoke, *args: object) -> Any:
+    return json.loads(done(invoke(*args, "--json")))
+
+
+def configure(home: Path, text: str) -> None:
+    with (home / ".config/clawmem/config.yaml").open("a", encoding="utf-8") as config:
+        config.write(f"\n{text}\n")
+
+
+def test_pins_and_snoozes(remembered: Invoke) -> None:
+    """Each says which note it took and what is so now, is counted, written down, and can be taken back."""
+    assert done(remembered("pin", "haruka.md", "--why", "often asked")) == (
+        "notes/people/haruka.md (Haruka Mori) is pinned.\n"
+    )
+    assert "was pinned already" in done(remembered("pin", "haruka", "mori"))
+    snoozed = read(remembered, "snooze", "Haruka Mori", "--until", "2100-01-02")
+    assert snoozed == {
+        "file": "notes/people/haruka.md",
+        "title": "Haruka Mori",
+        "found_by": "words",
+        "snoozed_until": "2100-01-02T00:00:00.000Z",
+    }
+    counted = read(remembered, "lifecycle", "status")
+    assert (counted["active"], counted["pinned"], counted["snoozed"], counted["policy"]) == (3, 1, 1, None)
+    assert "haruka" in done(remembered("search", "haruka"))
+
+    [snooze, pin] = read(remembered, "lifecycle", "log")
+    assert (pin["act"], pin["by"], pin["why"], pin["file"]) == (
+        "pin",
+        "cli",
+        "often asked",
+        "notes/people/haruka.md",
+    )
+    assert "is taken back" in done(remembered("lifecycle", "undo", snooze["id"]))
+    assert "was not snoozed" in done(remembered("unsnooze", "haruka.md"))
+    assert read(remembered, "unpin", "haruka.md")["changed"] is True
+    assert "was not pinned" in done(remembered("unpin", "haruka.md"))
+    assert "3 served, of them 0 pinned, 0 snoozed" in done(remembered("lifecycle", "status"))
+    refused = remembered("snooze", "haruka.md", "--until", "2001-01-01")
+    assert (refused.exit_code, "still to come" in refused.output) == (2, True)
+
+
+def test_forget(remembered: Invoke, notes: Path) -> None:
+    """Nothing is changed while several could be meant; then it is gone, proved, and stays so."""
+    assert read(remembered, "forget", "sessions", "--preview")["sure"] is False
+    several = remembered("forget", "sessions")
+    assert several.exit_code == 2
+    assert "fits 2 documents" in several.output
+    assert (
+        remembered("forget", "the submarine").exit_code == 3
+        or "fits" in remembered("forget", "the submarine").output
+    )
+    assert "This is meant" in done(remembered("forget", "haruka.md", "--preview"))
+    assert read(remembered, "status")["documents"] == 3
+
+    forgotten = read(remembered, "forget", "haruka.md", "--prove")
+    assert (forgotten["action"], forgotten["file"], forgotten["left"]) == (
+        "forgotten",
+        "notes/people/haruka.md",
+        "",
+    )
+    assert len(forgotten["probes"]) > 10
+    assert not any(forgotten["probes"].values())
+
+    done(remembered("reindex", "--force"))
+    assert (notes / "people/haruka.md").exists()
+    assert "Nothing found" in done(remembered("search", "haruka"))
+    assert remembered("get", "people/haruka.md").exit_code == 3
+    assert read(remembered, "lifecycle", "status")["forgotten"] == 1
+    [act] = read(remembered, "lifecycle", "log")
+    assert "cannot be brought back" in remembered("lifecycle", "undo", act["id"]).output
+
+
+def test_a_sweep(invoke: Invoke, notes: Path, home: Path) -> None:
+    """Previewed until the policy is in earnest; what was archived is found, restored, archived again and purged."""
+    os.utime(notes / OLD, (1_600_000_000, 1_600_000_000))
+    done(invoke("bootstrap", notes, "--skip-embed"))
+    refused = invoke("lifecycle", "sweep")
+    assert (refused.exit_code, "No lifecycle policy" in refused.output) == (4, True)
+    configure(home, "lifecycle: {archive_after_days: 30, purge_after_days: 0.000000001}")
+
+    preview = read(invoke, "lifecycle", "sweep")
+    assert (preview["dry_run"], preview["archived"]) == (True, [f"notes/{OLD}"])
+    config = home / ".config/clawmem/config.yaml"
+    config.write_text(config.read_text("utf-8").replace("30,", "30, dry_run: false,"), "utf-8")
+    assert read(invoke, "lifecycle", "sweep", "--dry-run")["dry_run"] is True
+    assert f"1 note archived\n  notes/{OLD}" in done(invoke("lifecycle", "sweep"))
+
+    assert OLD in done(invoke("lifecycle", "search", "redis", "sessions"))
+    assert "Nothing archived" in done(invoke("lifecycle", "search", "lighthouse"))
+    assert invoke("lifecycle", "restore").exit_code == 2
+    assert read(invoke, "lifecycle", "restore", "--query", "redis")[0]["file"] == f"notes/{OLD}"
+    assert "redis" in done(invoke("search", "redis"))
+    [restore, archive] = read(invoke, "lifecycle", "log")
+    assert (restore["act"], archive["act"], archive["why"][:13]) == ("restore", "archive", "untouched for")
+
+    done(invoke("lifecycle", "undo", restore["id"]))
+    assert read(invoke, "lifecycle", "purge", "--dry-run")["purged"] == [f"notes/{OLD}"]
+    assert read(invoke, "lifecycle", "purge")["purged"] == [f"notes/{OLD}"]
+    counted = read(invoke, "lifecycle", "status")
+    assert (counted["active"], counted["archived"], counted["forgotten"]) == (2, 0, 1)
+    assert read(invoke, "lifecycle", "log")[0]["act"] == "purge"
+
+
+def test_diary(remembered: Invoke) -> None:
+    """Entries come back whole, newest first, by writer; they are searched, and secrets do not get in."""
+    password = "hunter" + "2-correct-horse"
+    done(remembered("diary", "write", "The lighthouse was repainted."))
+    second = read(remembered, "diary", "write", f"password={password}", "-t", "../x", "-a", "scout")
+    assert second["file"].startswith("_clawmem/diary/")
+    assert second["file"].endswith("-x.md")
+
+    entries = read(remembered, "diary", "read")
+    assert [entry["agent"] for entry in entries] == ["scout", "user"]
+    assert entries[1]["text"] == entries[1]["title"] == "The lighthouse was repainted."
+    assert password not in json.dumps(entries)
+    assert [entry["agent"] for entry in read(remembered, "diary", "read", "-a", "user", "-n", "5")] == [
+        "user"
+    ]
+    assert "lighthouse was repainted" in done(remembered("diary", "read"))
+    assert "_clawmem/diary/" in done(remembered("search", "lighthouse"))
+    assert remembered("diary", "write", " ").exit_code == 2
+    assert remembered("diary", "read", "-n", "0").exit_code == 2
+
+
+@pytest.mark.parametrize("action", ["show", "rebuild"])
+def test_profile(remembered: Invoke, notes: Path, action: str) -> None:
+    """Nothing to say of a vault without decisions; with one its points stand on the page."""
+    assert "nothing to say" in done(remembered("profile", action))
+    (notes / "decisions/tools.md").write_text(
+        "---\ncontent_type: decision\n---\n# Tools\n\n- We build with the hammer of Thor\n", "utf-8"
+    )
+    done(remembered("update"))
+
+    page = read(remembered, "profile", action)
+
+    assert (page["path"], page["rebuilt"]) == ("_clawmem/profile.md", True)
+    assert "We build with the hammer of Thor" in page["body"]
+    assert remembered("profile", "paint").exit_code == 2

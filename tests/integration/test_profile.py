@@ -1,0 +1,116 @@
+"""The page about who works here: what it is made of, when it is made anew, and what it does not outlive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from capture_world import LEDGER, World
+
+from clawmem.adapters.files.transcripts import DiskTranscripts
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.briefing.profile import PATH, Profile
+from clawmem.app.services.briefing.session import SessionBriefing
+from clawmem.app.services.capture.handoffs import HandoffGenerator
+from clawmem.app.services.indexing.publish import withdraw
+from clawmem.contracts.samples import id_of, save, sha
+from clawmem.domain.capture.notes import COLLECTION
+from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.documents.tokens import token_count
+from clawmem.ports.records import InactiveReason
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """A vault in which a session decided something, beside a hub of the owner's."""
+    vault = SqliteVault(str(tmp_path / "vault.sqlite"))
+    world = World(vault, ManualClock(), tmp_path)
+    session = world.session("s1", *LEDGER)
+    world.extract(session)
+    HandoffGenerator(vault, DiskTranscripts(), world.clock)(session)
+    save(vault, "hub.md", "# People\n\n- Ann keeps the key of the safe\n- short", content_type="hub")
+    yield world
+    vault.close()
+
+
+def page(world: World) -> str:
+    return world.vault.documents.body(id_of(world.vault.documents.at(COLLECTION, PATH))) or ""
+
+
+def begun(world: World) -> str:
+    return SessionBriefing(world.vault, world.clock, str).at_start()
+
+
+def profile(world: World) -> Profile:
+    return Profile(world.vault, world.clock)
+
+
+def test_decisions_hubs_and_sessions(world: World) -> None:
+    """One page, of type hub: the decisions' sentences, the hubs' list items, what sessions came to; told at a start."""
+    assert profile(world).refresh()
+
+    assert page(world) == (
+        "# Profile\n\n## What holds\n\n- We'll use Postgres for the ledger\n- Ann keeps the key of the safe\n\n"
+        "## Lately\n\n- We'll use Postgres for the ledger.\n"
+    )
+    kept = world.vault.documents.at(COLLECTION, PATH)
+    assert kept is not None
+    assert (kept.content_type, kept.display_path) == ("hub", "_clawmem/profile.md")
+    assert "- Ann keeps the key of the safe" in begun(world)
+
+
+def test_it_is_made_anew_after_five_sessions(world: World) -> None:
+    """Four more sessions leave it as it is, the fifth makes it due; asking again changes nothing."""
+    profile(world).refresh()
+    save(world.vault, "new.md", "- Backups go to Helsinki", content_type="decision")
+
+    refreshed = []
+    for number in range(5):
+        world.clock.advance(60_000)
+        world.vault.sessions.start(f"later-{number}", iso_utc(world.clock.now_ms()))
+        refreshed.append(profile(world).refresh())
+
+    assert refreshed == [False, False, False, False, True]
+    assert "- Backups go to Helsinki" in page(world)
+    assert not profile(world).refresh()
+
+
+def test_it_does_not_outlive_its_sources(world: World) -> None:
+    """With a source forgotten it is told no more, and the next one does without it."""
+    profile(world).refresh()
+    with world.vault.writing():
+        decision = world.kept()[0]
+        withdraw(world.vault, [decision.id], InactiveReason.FORGOTTEN)
+
+    assert "## Profile" not in begun(world)
+    assert profile(world).refresh()
+    assert "What holds\n\n- Ann" in page(world)
+    assert "## Profile" in begun(world)
+
+
+def test_one_that_was_forgotten_stays_so(world: World) -> None:
+    """Whoever does not want one does not get another."""
+    profile(world).refresh()
+    with world.vault.writing():
+        withdraw(world.vault, [id_of(world.vault.documents.at(COLLECTION, PATH))], InactiveReason.FORGOTTEN)
+
+    assert not profile(world).refresh()
+    assert "## Profile" not in begun(world)
+
+
+def test_its_budgets(world: World) -> None:
+    """At most 30 facts in 500 tokens and 10 items in 300, however many there are."""
+    for number in range(40):
+        facts = "\n".join(f"- {sha(f'{number}.{part}')[:40]}" for part in range(3))
+        save(world.vault, f"d{number}.md", facts, content_type="decision")
+        save(world.vault, f"p{number}.md", "Text.", content_type="progress", title=2 * sha(str(number)))
+
+    assert profile(world).refresh()
+
+    held, lately = page(world).partition("## Lately")[::2]
+    assert held.count("\n- ") == 30
+    assert 5 < lately.count("\n- ") <= 10
+    assert token_count(held.partition("## What holds")[2].strip()) <= 500
+    assert token_count(lately.strip()) <= 300

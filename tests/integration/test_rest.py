@@ -1,0 +1,373 @@
+"""The routes of a server: they say what the command line says, and what their description promises."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from itertools import cycle, product
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from rest_world import POSTGRES, REDIS, Described, World, plain, world_at
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
+
+QUESTION = "where do login sessions live?"
+SAID_HERE_ALONE = {"count", "degraded"}  # of a search: the command line says the latter on stderr
+
+# One good request for each operation, those that change little first.
+SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
+    "GET /health": ("/health", {}),
+    "GET /status": ("/status", {}),
+    "GET /stats": ("/stats", {}),
+    "GET /collections": ("/collections", {}),
+    "POST /hooks/{name}": ("/hooks/context-surfacing", {"prompt": QUESTION, "session_id": "s"}),
+    "POST /search": ("/search", {"query": QUESTION}),
+    "POST /vsearch": ("/vsearch", {"query": QUESTION, "compact": False}),
+    "POST /query": ("/query", {"query": QUESTION, "intent": "operations", "explain": True}),
+    "POST /intent-search": ("/intent-search", {"query": "why Postgres?"}),
+    "POST /plan": ("/plan", {"query": "what of Redis and also what of tickets?"}),
+    "POST /retrieve": ("/retrieve", {"query": "what did we do yesterday"}),
+    "POST /explain": ("/explain", {"query": QUESTION}),
+    "GET /documents": ("/documents", {"pattern": f"{REDIS}, nowhere.md"}),
+    "GET /documents/{docid:path}": (f"/documents/{REDIS}", {"lines": 1}),
+    "GET /list": ("/list", {"collection": "notes"}),
+    "GET /timeline/{docid:path}": (f"/timeline/{REDIS}", {"before": 2}),
+    "GET /sessions": ("/sessions", {}),
+    "GET /export": ("/export", {}),
+    "GET /graph/similar/{docid:path}": (f"/graph/similar/{REDIS}", {}),
+    "GET /graph/causal/{docid:path}": (f"/graph/causal/{REDIS}", {}),
+    "GET /graph/facts": ("/graph/facts", {"entity": "postgres"}),
+    "GET /receipts": ("/receipts", {}),
+    "GET /receipts/{id}": ("/receipts/1", {}),
+    "GET /profile": ("/profile", {}),
+    "GET /lifecycle/status": ("/lifecycle/status", {}),
+    "POST /lifecycle/sweep": ("/lifecycle/sweep", {}),
+    "POST /documents/{docid:path}/pin": (f"/documents/{REDIS}/pin", {"why": "often asked"}),
+    "POST /lifecycle/undo": ("/lifecycle/undo", {"act": 0}),  # the last one
+    "GET /lifecycle/log": ("/lifecycle/log", {}),
+    "POST /documents/{docid:path}/snooze": ("/documents/notes/markup.md/snooze", {}),
+    "POST /lifecycle/restore": ("/lifecycle/restore", {"all": True}),
+    "POST /documents/{docid:path}/forget": ("/documents/notes/people/haruka.md/forget", {}),
+    "POST /update": ("/update", {"embed": True}),
+    "POST /reindex": ("/reindex", {"force": True}),
+    "POST /embed": ("/embed", {}),
+    "POST /graphs/build": ("/graphs/build", {}),
+    "POST /doctor": ("/doctor", {}),
+    "POST /verify": ("/verify", {}),
+    "GET /openapi.json": ("/openapi.json", {}),
+}
+JUNK: tuple[Any, ...] = (
+    None, True, -1, 0, 10**30, 1.5, "", " ", "0", "\x00", "../../etc/passwd", "<script>", "#", "*" * 5000,
+    "2026-02-30", "\U0001f9e0 \u202e", [], ["a", 1], {}, {"$ne": None},
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """One server for all of them."""
+    with world_at(tmp_path_factory.mktemp("rest") / "home") as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def described(world: World) -> Described:
+    """What the server says of itself."""
+    return Described(world)
+
+
+class TestTheSameAsTheCommandLine:
+    """The same question has the same answer at both doors."""
+
+    @pytest.mark.parametrize(
+        ("path", "asked", "arguments"),
+        [
+            ("/search", {"mode": "keyword", "limit": 2}, ["search", QUESTION, "-n", "2"]),
+            ("/vsearch", {"unit": "line"}, ["vsearch", QUESTION, "--unit", "line"]),
+            ("/query", {"intent": "operations"}, ["query", QUESTION, "--intent", "operations"]),
+            ("/query", {"floor": 0.999}, ["query", QUESTION, "--floor", "0.999"]),
+            ("/query", {"collection": "notes", "as_of": "2020-01-01"},
+             ["query", QUESTION, "-c", "notes", "--as-of", "2020-01-01"]),
+            ("/intent-search", {"intent": "WHY", "graph": False},
+             ["intent-search", QUESTION, "--intent", "why", "--no-graph"]),
+            ("/plan", {}, ["plan", QUESTION]),
+            ("/retrieve", {"mode": "timeline"}, ["retrieve", QUESTION, "--mode", "timeline"]),
+        ],
+    )  # fmt: skip
+    def test_questions(self, world: World, path: str, asked: dict[str, Any], arguments: list[str]) -> None:
+        """Result by result, but for the texts that are sent along."""
+        status, told = world.post(path, query=QUESTION, compact=False, **asked)
+        said = world.cli(*arguments)
+
+        assert status == 200
+        bodies = [one.pop("body") for one in told["results"]]
+        here_alone = SAID_HERE_ALONE | ({"mode"} if path == "/search" else set())
+        assert {name: value for name, value in told.items() if name not in here_alone} == said
+        assert all("essions" in body for body in bodies[:1])
+        assert told["count"] == len(bodies)
+
+    def test_retrieve_takes_the_way_of_its_words(self, world: World) -> None:
+        """Every way there is, by itself."""
+        asked = {
+            "timeline": "what did we do yesterday",
+            "causal": "why did sessions leave Redis",
+            "discovery": "what is similar to Redis sessions",
+            "complex": "what of Redis and also what of tickets",
+            "keyword": "redis.md",
+            "semantic": "explain the concept of login",
+            "hybrid": "login sessions and where they are kept nowadays",
+        }
+
+        told = {way: world.post("/retrieve", query=words)[1]["mode"] for way, words in asked.items()}
+
+        assert told == {way: way for way in asked}
+
+    def test_names(self, world: World) -> None:
+        """Documents, what lies around them, and what is counted."""
+        listed = world.get("/list")[1]
+        timeline = world.get(f"/timeline/{REDIS}", after=1)[1]
+        several = world.get("/documents", pattern="notes/**/*.md", max_bytes=70)[1]
+        near = world.get(f"/graph/similar/{REDIS}")[1]
+        causes = world.get(f"/graph/causal/{REDIS}", direction="causes")[1]
+        status, said_status = world.get("/status")[1], world.cli("status")
+
+        assert listed == world.cli("list")
+        assert timeline == world.cli("timeline", REDIS, "--after", "1")
+        assert near["similar"] == world.cli("similar", REDIS)["results"]
+        assert causes["links"] == world.cli("graph", "causes", REDIS, "--direction", "causes")["links"]
+        said = world.cli("multi-get", "notes/**/*.md", "--max-bytes", "70")
+        assert (several["documents"], several["errors"]) == (said["documents"], said["errors"])
+        assert several["count"] and several["errors"]
+        assert world.get("/collections")[1]["collections"] == world.cli("collection", "list")
+        assert world.get("/sessions")[1]["sessions"] == world.cli("sessions")
+        moving = {"recalls", "receipts", "receipt_bytes"}
+        assert {k: v for k, v in status.items() if k not in moving} == {
+            k: v for k, v in said_status.items() if k not in moving
+        }
+
+
+class TestWhatIsSaid:
+    """The shapes that clients know."""
+
+    def test_a_compact_answer(self, world: World) -> None:
+        """Six facts, a docid without its sign, and markup that no page would take for its own."""
+        heard = world.server.ask("POST", "/search", {"query": "ticket markup"})
+        told = json.loads(heard.body)
+
+        assert b"<" not in heard.body
+        assert (told["mode"], told["results"][0]["path"]) == ("keyword", "notes/markup.md")
+        assert set(told["results"][0]) == {"docid", "path", "title", "score", "contentType", "snippet"}
+        assert world.get(f"/documents/{told['results'][0]['docid']}")[1]["title"].startswith(
+            "Ticket <script>"
+        )
+        assert world.post("/search", query=QUESTION)[1]["mode"] == "hybrid"
+
+    def test_an_answer_and_its_receipt(self, world: World) -> None:
+        """What is explained is kept, and found again."""
+        told = world.post("/explain", query=QUESTION, mode="hybrid")[1]
+        receipt = world.get(f"/receipts/{told['receipt']}")[1]
+
+        assert receipt["question"] == QUESTION
+        assert [item["file"] for item in receipt["items"]] == [one["file"] for one in told["results"]]
+        assert world.get("/receipts", limit=1)[1][0]["id"] == told["receipt"]
+
+    def test_lines_of_a_document(self, world: World) -> None:
+        """As many as were asked for, from where they were."""
+        told = world.get(f"/documents/{REDIS}", from_line=3, lines=1)[1]
+
+        assert (told["body"], told["startLine"], told["totalLines"]) == (
+            "Login sessions live in Redis for 14 days.\n", 3, 3,
+        )  # fmt: skip
+        assert (told["path"], told["collection"], told["bodyLength"]) == (REDIS, "notes", 68)
+
+    def test_what_is_known_of_something(self, world: World) -> None:
+        """By name, either way round, and as of a day."""
+        told = world.get("/graph/facts", entity="Redis")[1]
+
+        [fact] = told["facts"]
+        assert (fact["direction"], fact["subject"], fact["predicate"]) == ("incoming", "Postgres", "replaced")
+        assert (fact["validFrom"], fact["validTo"], fact["current"]) == ("2026-01-02", None, True)
+        assert told["stats"] == {"currentFacts": 1, "predicates": {"replaced": 1}}
+        assert world.get("/graph/facts", entity="Redis", as_of="2026-01-01")[1]["facts"] == []
+        assert world.get("/graph/facts", entity="Redis", direction="outgoing")[1]["facts"] == []
+        assert world.get("/graph/facts", entity="Neptune")[0] == 404
+
+    def test_everything_at_once(self, world: World) -> None:
+        """All documents with their texts, and how many they were."""
+        told = world.get("/export")[1]
+
+        assert (told["version"], told["count"]) == ("1.0.0", len(told["documents"]))
+        files = {f"{one['collection']}/{one['path']}": one["body"] for one in told["documents"]}
+        assert {REDIS, POSTGRES} <= set(files)
+        assert files[REDIS].startswith("# Keep sessions in Redis")
+
+
+class TestWhatIsRefused:
+    """Nothing is guessed, and nothing is done before it is refused."""
+
+    @pytest.mark.parametrize(
+        ("method", "path", "body", "status", "code"),
+        [
+            ("POST", "/query", {}, 400, "INVALID_INPUT"),
+            ("POST", "/query", {"query": " "}, 400, "INVALID_INPUT"),
+            ("POST", "/query", {"query": "a" * 10_001}, 400, "INPUT_TOO_LONG"),
+            ("POST", "/query", {"query": "a", "limit": 0}, 400, "OUT_OF_BOUNDS"),
+            ("POST", "/query", {"query": "a", "limit": 101}, 400, "OUT_OF_BOUNDS"),
+            ("POST", "/query", {"query": "a", "limit": "5"}, 400, "INVALID_INPUT"),
+            ("POST", "/query", {"query": "a", "<b>": 1}, 400, "INVALID_INPUT"),
+            ("POST", "/query", {"query": "a", "since": "soon"}, 400, "INVALID_INPUT"),
+            ("POST", "/query", {"query": "a", "collection": "none"}, 404, "NOT_FOUND"),
+            ("POST", "/query?query=a", {"query": "a"}, 400, "INVALID_INPUT"),
+            ("POST", "/query", ["a"], 400, "INVALID_INPUT"),
+            ("POST", "/query", b'{"query": ', 400, "INVALID_INPUT"),
+            ("POST", "/query", b"[" * 100_000, 400, "INVALID_INPUT"),
+            ("POST", "/query", b'{"query": "\\ud800"}', 400, "INVALID_INPUT"),
+            ("GET", "/query", None, 405, "METHOD_NOT_ALLOWED"),
+            ("GET", "/list?limit=1&limit=2", None, 400, "INVALID_INPUT"),
+            ("GET", "/list?many=1", None, 400, "INVALID_INPUT"),
+            ("GET", "/documents/notes/nowhere.md", None, 404, "NOT_FOUND"),
+            ("GET", "/documents/%2e%2e/%2e%2e/etc/passwd", None, 400, "PATH_TRAVERSAL"),
+            ("GET", "/receipts/none", None, 404, "NOT_FOUND"),
+            ("POST", "/update", {"collection": ["none"]}, 404, "NOT_FOUND"),
+            ("POST", "/lifecycle/restore", {}, 400, "INVALID_INPUT"),
+            ("POST", "/lifecycle/undo", {"act": 999}, 404, "NOT_FOUND"),
+            ("POST", "/documents/notes/decisions/redis.md/snooze", {"until": "2020-01-01"}, 400, "OUT_OF_BOUNDS"),
+        ],
+    )  # fmt: skip
+    def test_by_name(self, world: World, method: str, path: str, body: Any, status: int, code: str) -> None:
+        """With a code for programs and a sentence for people."""
+        heard = world.server.ask(method, path, body)
+        told = json.loads(heard.body)
+
+        assert (heard.status, told["code"]) == (status, code), told
+        assert set(told) == {"error", "code"}
+        assert told["error"].endswith((".", "?", ")")) or status == 405
+        assert b"<" not in heard.body
+
+    def test_nothing_brings_it_down(self, world: World, described: Described) -> None:
+        """Whatever stands in the place of a parameter, the answer is one of those that are described."""
+        # One for each, the next one every time; the slow test gives them all.
+        for (line, name), value in zip(_places(described), cycle(JUNK), strict=False):
+            _ask_with_junk(world, described, line, name, value)
+
+        assert world.get("/health")[1]["pid"] == world.server.process.pid
+
+    @pytest.mark.slow
+    def test_nothing_at_all_brings_it_down(self, world: World, described: Described) -> None:
+        """The same with everything in every place, then with what a fuzzer makes of the description."""
+        for (line, name), value in product(_places(described), JUNK):
+            _ask_with_junk(world, described, line, name, value)
+        _fuzz(world, described)
+
+        assert world.get("/health")[1]["pid"] == world.server.process.pid
+
+
+class TestTheDescription:
+    """What a server says of itself is so."""
+
+    def test_every_route_is_described_and_tried(self, described: Described) -> None:
+        """None is left out, and none made up."""
+        assert set(described.operations()) == {plain(line) for line in SAMPLES}
+        assert described.document["openapi"] == "3.1.0"
+
+    def test_every_answer_is_as_described(self, world: World, described: Described) -> None:
+        """One good request to each operation, in an order in which they can all succeed."""
+        world.post(f"/documents/{REDIS}/pin", unpin=True)
+        for line, (path, asked) in SAMPLES.items():
+            if "act" in asked:
+                asked = {"act": world.get("/lifecycle/log")[1][0]["id"]}
+            status, told = world.get(path, **asked) if line.startswith("GET") else world.post(path, **asked)
+
+            assert status == 200, (line, told)
+            described.validator(plain(line), status).validate(told)
+
+
+class TestChanges:
+    """What changes the vault waits in line, and is seen by who asks next."""
+
+    def test_a_new_note_is_found(self, world: World) -> None:
+        """Read, embedded, served; several at a time do each other no harm."""
+        (world.home / "notes" / "lathe.md").write_text("# The lathe\n\nThe lathe needs oil.\n", "utf-8")
+        with ThreadPoolExecutor(4) as several:
+            told = list(several.map(lambda _: world.post("/update", embed=True), range(4)))
+
+        assert [status for status, _ in told] == [200] * 4
+        assert sum(one["added"] for _, one in told) == 1
+        assert world.post("/vsearch", query="what needs oil?")[1]["results"][0]["path"] == "notes/lathe.md"
+
+    def test_pin_snooze_and_forget(self, world: World) -> None:
+        """Written down with who and why, taken back, or gone for good."""
+        path = f"/documents/{POSTGRES}"
+        assert world.post(f"{path}/pin", why="the plan")[1]["pinned"] is True
+        [act, *_] = world.get("/lifecycle/log")[1]
+        assert (act["act"], act["file"], act["by"], act["why"]) == ("pin", POSTGRES, "rest", "the plan")
+        assert world.post("/lifecycle/undo", act=act["id"])[1]["act"] == "pin"
+        assert world.post(f"{path}/snooze", until="2100-01-01")[1]["until"] == "2100-01-01T00:00:00.000Z"
+        assert world.post(f"{path}/snooze", unsnooze=True)[1]["snoozed"] is False
+
+        (world.home / "notes" / "secret.md").write_text("# Quux\n\nThe word is xyzzyplugh.\n", "utf-8")
+        world.post("/update")
+        gone = world.post("/documents/notes/secret.md/forget")[1]
+
+        assert (gone["forgotten"], gone["left"]) == (True, "")
+        assert world.get("/documents/notes/secret.md")[0] == 404
+        assert world.post("/search", query="xyzzyplugh")[1]["count"] == 0
+        assert world.post("/reindex", force=True)[1]["added"] == 0
+
+
+def _places(described: Described) -> Iterator[tuple[str, str]]:
+    """Every operation with every parameter that is not in its path; but nothing is forgotten by chance."""
+    for line in SAMPLES:
+        operation = described.operations()[plain(line)]
+        yield from ((line, name) for name in _parameters(operation) if not line.endswith("/forget"))
+
+
+def _parameters(operation: Any) -> list[str]:
+    outside = [one["name"] for one in operation["parameters"] if one["in"] == "query"]
+    body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    return [*outside, *body.get("properties", {})]
+
+
+def _ask_with_junk(world: World, described: Described, line: str, name: str, junk: Any) -> None:
+    path, asked = SAMPLES[line]
+    if line.startswith("GET"):
+        several = {**asked, name: str(junk) if isinstance(junk, dict) else junk}
+        heard = world.server.ask("GET", f"{quote(path)}?{urlencode(several, doseq=True)}")
+    else:
+        heard = world.server.ask("POST", quote(path), {**asked, name: junk})
+    assert heard.status in {200, 400, 404, 409}, (line, name, junk, heard)
+    described.validator(plain(line), heard.status).validate(json.loads(heard.body))
+
+
+def _fuzz(world: World, described: Described) -> None:
+    schemathesis = pytest.importorskip("schemathesis")
+    checks = import_module("schemathesis.specs.openapi.checks")
+    wanted = [
+        schemathesis.checks.not_a_server_error,
+        checks.status_code_conformance,
+        checks.content_type_conformance,
+        checks.response_schema_conformance,
+    ]
+    schema = schemathesis.openapi.from_dict(described.document)
+    schema.config.base_url = f"http://127.0.0.1:{world.server.port}"
+    token = {"Authorization": f"Bearer {world.server.token}"}
+    for found in schema.get_all_operations():
+        for mode in schemathesis.GenerationMode:
+
+            @settings(
+                max_examples=15,
+                deadline=None,
+                database=None,
+                derandomize=True,
+                suppress_health_check=HealthCheck,
+            )
+            @given(case=found.ok().as_strategy(generation_mode=mode))
+            def ask(case: Any) -> None:
+                case.call_and_validate(headers=token, checks=wanted)
+
+            ask()

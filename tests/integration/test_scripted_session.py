@@ -1,0 +1,150 @@
+"""A session from its start over a compaction to its end, hook by hook: what it is told never comes back as its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hook_process import Answered, ask, transcript
+from typer.testing import Result
+
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.hooks.state import state_folder
+from clawmem.ports.records import Document
+
+Invoke = Callable[..., Result]
+Hook = Callable[..., Answered]
+
+OWN = "We'll keep invoices in a bucket for ten years."
+AT_STOP = ("decision-extractor", "handoff-generator", "feedback-loop")
+NOTE = (
+    "---\ncontent_type: decision\n---\n# Sessions\n\nWe decided to move every session to Postgres in spring.\n\n"
+    "We will not cache the price list at the edge any more.\n"
+)
+LESSON = (
+    "---\ncontent_type: antipattern\n---\n# Formatter\n\n"
+    "Never run the formatter over schema_v2.sql, because its checksum is compared.\n"
+)
+
+
+@pytest.fixture
+def vault_file(notes: Path, invoke: Invoke, home: Path) -> Path:
+    """A vault with two notes that say what a conversation would be captured for."""
+    (notes / "decisions/sessions.md").write_text(NOTE, "utf-8")
+    (notes / "decisions/formatter.md").write_text(LESSON, "utf-8")
+    assert invoke("bootstrap", notes).exit_code == 0
+    return home / ".cache/clawmem/index.sqlite"
+
+
+@pytest.fixture
+def hook(environ: dict[str, str], home: Path) -> Hook:
+    """A client's call of one hook of the session, which has to go well."""
+
+    def call(name: str, happening: str, **fields: Any) -> Answered:
+        told = {"session_id": "5f0c", "hook_event_name": happening, "cwd": "/", **fields}
+        done = ask(environ, home, name, told)
+        assert (done.code, done.log) == (0, "")
+        return done
+
+    return call
+
+
+def captured(vault_file: Path) -> dict[str, tuple[Document, str]]:
+    """What machines have stored, by path, with its text."""
+    vault = SqliteVault(str(vault_file), read_only=True)
+    try:
+        own = vault.documents.sources("_clawmem").values()
+        return {one.path: (one, vault.documents.body(one.id) or "") for one in own if one.inactive is None}
+    finally:
+        vault.close()
+
+
+def test_what_was_told_is_not_captured_back(vault_file: Path, hook: Hook, home: Path) -> None:
+    """Surfaced, told at the start and before an edit, quoted by the assistant with and without its tags: no trace."""
+    start = hook("session-bootstrap", "SessionStart", source="startup").context
+    block = hook(
+        "context-surfacing", "UserPromptSubmit", prompt="why did every session move to Postgres?"
+    ).context
+    lesson = hook("pretool-inject", "PreToolUse", tool_input={"file_path": "/app/schema_v2.sql"}).context
+    assert "We decided to move every session to Postgres in spring." in block
+    assert "Never run the formatter over schema_v2.sql" in lesson
+    assert "Sessions" in start
+    unwrapped = "\n".join(line for line in (block + lesson).splitlines() if not line.startswith("<"))
+    said = transcript(
+        home / "projects/5f0c.jsonl",
+        ("why did every session move to Postgres?", f"{block}\n\nSo it says."),
+        ("And the schema?", f"{lesson}\n\nI leave it alone."),
+        ("Say it again.", unwrapped),
+        ("And cached?", "As noted: we decided to move every session to Postgres in spring. We will not cache the price list at the edge any more."),
+        (OWN, "Fine."),
+    )  # fmt: skip
+
+    for name in AT_STOP:
+        hook(name, "Stop", transcript_path=str(said))
+
+    kept = captured(vault_file)
+    decided = {one.title for one, _ in kept.values() if "observations" in one.path}
+    assert decided == {OWN.rstrip(".")}
+    [handoff] = [text for one, text in kept.values() if one.content_type == "handoff"]
+    assert OWN in handoff
+    for echo in ("every session to Postgres in spring", "price list", "formatter"):
+        assert echo not in handoff
+    assert not list((state_folder(vault_file) / "spool").iterdir())
+
+
+def test_the_summary_of_a_compaction_is_kept(vault_file: Path, hook: Hook, home: Path) -> None:
+    """Once a session, renewed by the next one, without secrets; told when another session begins, and never answered."""
+    said = transcript(home / "projects/5f0c.jsonl", ("Invoices?", OWN))
+    secret = "password" + "=hunter2Xk93Lmq"
+    told = {"transcript_path": str(said), "trigger": "auto"}
+
+    for name, summary in (
+        ("postcompact-capture", "The user asked for invoices."),
+        ("postcompact-inject", f"Invoices go to a bucket; {secret} opens it."),
+    ):
+        done = hook(name, "PostCompact", compact_summary=summary, **told)
+        assert done.answer == {"continue": True, "suppressOutput": False}
+
+    [(path, (document, text))] = captured(vault_file).items()
+    assert path.startswith("agent/handoffs/")
+    assert path.endswith("-5f0c-compacted.md")
+    assert (document.content_type, document.confidence, document.revision_count) == ("handoff", 0.6, 2)
+    assert "Invoices go to a bucket" in text
+    assert "hunter2" not in text
+    next_one = hook("session-bootstrap", "SessionStart", source="startup").context
+    assert "Invoices go to a bucket" in next_one
+
+
+def test_a_compaction_that_nothing_was_saved_for(vault_file: Path, hook: Hook, home: Path) -> None:
+    """The client's own summary, where it brings one, is what the vault is asked for."""
+    told = {"source": "compact", "transcript_path": str(home / "projects/none.jsonl")}
+
+    asked = hook(
+        "postcompact-inject", "SessionStart", compact_summary="The formatter and schema_v2.sql", **told
+    )
+    alone = hook("postcompact-inject", "SessionStart", **told)
+
+    assert "## From the vault" in asked.context
+    assert "decisions/formatter.md" in asked.context
+    assert "## From the vault" not in alone.context
+
+
+def test_what_a_kill_left_behind(vault_file: Path, hook: Hook, home: Path) -> None:
+    """A job that a killed hook had in hand is done by the next Stop of another session, once."""
+    said = transcript(home / "projects/5f0c.jsonl", ("Hello.", "Hello."), (OWN, "Fine."))
+    spool = state_folder(vault_file) / "spool"
+    spool.mkdir(parents=True)
+    about = {"session_id": "5f0c", "transcript_path": str(said), "cwd": "/"}
+    left = {"hook": "decision-extractor", "event": about, "attempts": 1}
+    (spool / "decision-extractor-1.taken").write_text(json.dumps(left))
+    other = transcript(home / "projects/77aa.jsonl", ("Hello.", "Hello."))
+
+    for _ in range(2):
+        hook("feedback-loop", "Stop", transcript_path=str(other), session_id="77aa")
+
+    [(document, _)] = captured(vault_file).values()
+    assert (document.title, document.duplicate_count) == (OWN.rstrip("."), 1)
+    assert not list(spool.iterdir())

@@ -1,0 +1,384 @@
+"""``clawmem serve``: real processes, a real vault, hooks that ask it and hooks that cannot."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hook_process import ask, transcript
+from server_process import COMMAND, Served, serving
+from typer.testing import Result
+
+import clawmem
+from clawmem.app.cli.main import VERSION
+from clawmem.app.hooks import surfacing_choices, thin_client
+from clawmem.app.hooks.registry import HOOKS
+from clawmem.app.hooks.state import state_folder
+from clawmem.app.serve.announcement import PLACES
+
+Invoke = Callable[..., Result]
+Environ = dict[str, str]
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
+
+QUESTION = "where do login sessions live?"
+TURNS = (
+    ("Where should the queue live?", "We could use Redis or Postgres."),
+    ("Postgres, please.", "We decided to use Postgres for the queue because one database is enough."),
+    ("And the tests?", "I will run them against a real server."),
+)
+LEFT_BY_SERVERS = {f"index.sqlite.{what}" for what in ("server", "token", "server-lock", "hooks")}
+ALONE = {"CLAWMEM_API_TOKEN": "not the token of any server"}  # a hook that shows it is sent away
+
+
+class World:
+    """A home with a vault, and a server of it."""
+
+    def __init__(self, home: Path, like: World | None = None) -> None:
+        self.home = home
+        kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
+        packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
+        self.environ = {**kept, "HOME": str(home), "PYTHONPATH": os.pathsep.join(filter(None, packages))}
+        self.vault = home / ".cache" / "clawmem" / "index.sqlite"
+        if like:  # quicker than making another
+            shutil.copytree(like.home / ".config", home / ".config")
+            shutil.copytree(like.home / ".cache", home / ".cache", ignore=lambda *_: LEFT_BY_SERVERS)
+            return
+        (home / "notes").mkdir(parents=True)
+        note = "# Keep sessions in Redis\n\nLogin sessions live in Redis for 14 days.\n"
+        (home / "notes" / "redis.md").write_text(note, "utf-8")
+        self.run("bootstrap", "notes")
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """A command, in this home."""
+        return subprocess.run(
+            [*COMMAND, *arguments], check=False, capture_output=True, text=True, cwd=self.home,
+            env=self.environ, timeout=60,
+        )  # fmt: skip
+
+    def hook(self, name: str, told: dict[str, Any], **variables: str) -> dict[str, Any]:
+        """What a client gets from the hook."""
+        done = ask({**self.environ, **variables}, self.home, name, told)
+        assert done.code == 0
+        return done.answer
+
+    def documents(self) -> list[str]:
+        """The paths of what is in the vault."""
+        return [one["file"] for one in json.loads(self.run("list", "--json").stdout)]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """One home for the tests that leave it as it was."""
+    return World(tmp_path_factory.mktemp("served") / "home")
+
+
+@pytest.fixture(scope="module")
+def server(world: World) -> Iterator[Served]:
+    """One server for them."""
+    with serving(world.environ, world.home) as one:
+        yield one
+
+
+def prompted(prompt: str, session: str) -> dict[str, Any]:
+    return {"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": prompt}
+
+
+class TestTheDoor:
+    """Who comes in, and what they hear."""
+
+    def test_health(self, world: World, server: Served) -> None:
+        """The vault, in numbers."""
+        told = json.loads(server.ask("GET", "/health").body)
+
+        assert (told["status"], told["service"], told["pid"]) == ("ok", "clawmem", server.process.pid)
+        assert (told["database"], told["documents"], told["needsEmbedding"]) == (str(world.vault), 1, 0)
+        assert told["hasVectors"] is True
+
+    @pytest.mark.parametrize(
+        ("status", "headers"),
+        [
+            (401, {"Authorization": None}),
+            (401, {"Authorization": "Bearer "}),
+            (401, {"Authorization": "Bearer of good news"}),
+            (421, {"Host": "evil.example"}),
+            (421, {"Host": "localhost:1"}),
+            (403, {"Origin": "http://evil.example"}),
+            (403, {"Origin": "null"}),
+            (415, {"Content-Type": "text/plain"}),
+            (415, {"Content-Type": None}),
+            (413, {"Content-Length": "16000001"}),
+            (400, {"Clawmem-Options": '["CLAWMEM_PROFILE"]'}),
+            (400, {"Clawmem-Options": "{"}),
+        ],
+    )
+    def test_who_is_sent_away(self, server: Served, status: int, headers: dict[str, str | None]) -> None:
+        """Before anything is done, in JSON, and never with leave for a page of another place."""
+        answer = server.ask("POST", "/hooks/context-surfacing", prompted(QUESTION, ""), **headers)
+
+        assert answer.status == status
+        assert "access-control-allow-origin" not in answer.headers
+        assert set(json.loads(answer.body)) == {"error", "code"}
+
+    def test_our_own_pages(self, server: Served) -> None:
+        """A page that this server gave out may ask it."""
+        assert server.ask("GET", "/health", Origin=f"http://localhost:{server.port}").status == 200
+
+    @pytest.mark.parametrize(
+        ("method", "path", "status"),
+        [("GET", "/hooks/context-surfacing", 405), ("GET", "/none", 404), ("POST", "/hooks/%3Cb%3E", 404)],
+    )
+    def test_what_is_not_there(self, server: Served, method: str, path: str, status: int) -> None:
+        """An error says what; of a request it repeats nothing that a browser could take for a page."""
+        answer = server.ask(method, path, {} if method == "POST" else None)
+
+        assert answer.status == status
+        assert answer.headers["content-type"] == "application/json"
+        assert json.loads(answer.body)["code"] in {"NOT_FOUND", "METHOD_NOT_ALLOWED"}
+        assert b"<" not in answer.body
+
+    def test_a_body_that_is_no_event(self, server: Served) -> None:
+        """An answer all the same, as the command gives it."""
+        for body in (b"", b"{", b"\xff\xfe", b"[" * 100_000):
+            answer = server.ask("POST", "/hooks/pretool-inject", body)
+
+            assert json.loads(answer.body)["hookSpecificOutput"]["additionalContext"] == ""
+
+
+class TestHooks:
+    """They say the same, whoever does the work."""
+
+    @pytest.mark.parametrize("name", [name for name, hook in HOOKS.items() if hook.event != "Stop"])
+    def test_the_same_answer_both_ways(self, world: World, server: Served, name: str) -> None:
+        """Through the server and alone."""
+        told = {"hook_event_name": HOOKS[name].event, "source": "", "prompt": QUESTION}
+        told |= {"tool_input": {"file_path": "/app/redis.md"}}
+
+        served = world.hook(name, {**told, "session_id": f"{name} served"})
+        alone = world.hook(name, {**told, "session_id": f"{name} alone"}, **ALONE)
+
+        assert served == alone
+        if name == "context-surfacing":
+            assert "Redis for 14 days" in served["hookSpecificOutput"]["additionalContext"]
+
+    def test_what_a_client_chose_counts(self, world: World, server: Served) -> None:
+        """As it would in a process of its own."""
+        told = prompted(QUESTION, "chosen")
+        silent = world.hook("context-surfacing", told, CLAWMEM_HEARTBEAT_PATTERNS="where do")
+
+        assert silent["hookSpecificOutput"]["additionalContext"] == ""
+        assert world.hook("context-surfacing", told)["hookSpecificOutput"]["additionalContext"]
+
+    def test_a_client_cannot_choose_another_vault(self, world: World, server: Served, tmp_path: Path) -> None:
+        """The server has one, whatever it is told."""
+        other = json.dumps({"INDEX_PATH": str(tmp_path / "other.sqlite"), "CLAWMEM_FOCUS_ROOT": "/"})
+
+        told = server.ask(
+            "POST", "/hooks/context-surfacing", prompted(QUESTION, "else"), Clawmem_Options=other
+        )
+
+        assert b"Redis for 14 days" in told.body
+        assert list(tmp_path.iterdir()) == []
+
+    def test_what_a_hook_reads_of_the_environment_is_sent_or_compared(self) -> None:
+        """Else an answer would depend on who gives it; which models there are is the server's to say."""
+        import ast
+
+        tree = ast.parse(Path(str(surfacing_choices.__file__)).read_text("utf-8"))
+        words = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+        named = {word for word in words if isinstance(word, str) and word.startswith(("CLAWMEM_", "XDG_"))}
+
+        assert named
+        assert named - {"CLAWMEM_LLM_", "CLAWMEM_RERANK_"} <= {*thin_client.CHOICES, *PLACES}
+
+    def test_what_asking_costs(self, world: World, server: Served) -> None:
+        """Modules, not milliseconds: no storage, no HTTP library, no framework."""
+        code = (
+            "import os, sys\n"
+            "leave, already = os._exit, {*sys.modules}\n"
+            "os._exit = lambda code: (os.write(2, ' '.join({*sys.modules} - already).encode()), leave(code))\n"
+            "sys.argv = ['clawmem', 'hook', 'context-surfacing']\n"
+            "from clawmem.app.cli.main import main\n"
+            "main()\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code], check=True, capture_output=True, cwd=world.home, env=world.environ,
+            input=json.dumps(prompted(QUESTION, "modules")).encode(),
+        )  # fmt: skip
+        loaded = set(done.stderr.decode().split())
+
+        assert b"Redis for 14 days" in done.stdout
+        assert {name for name in loaded if name.startswith("clawmem.") and name.count(".") > 2} == {
+            "clawmem.adapters.system.holder",
+            "clawmem.app.cli.main",
+            "clawmem.app.hooks.protocol",
+            "clawmem.app.hooks.registry",
+            "clawmem.app.hooks.runner",
+            "clawmem.app.hooks.thin_client",
+            "clawmem.app.serve.announcement",
+        }
+        heavy = {"apsw", "sqlite3", "asyncio", "http", "email", "ssl", "dataclasses", "inspect", "subprocess"}
+        assert not loaded & heavy
+
+    def test_the_end_of_a_turn(self, world: World, tmp_path: Path) -> None:
+        """Answered at once, worked off behind, kept once however often it is told."""
+        here = World(tmp_path / "home", world)
+        file = transcript(here.home / "projects" / "5f0c.jsonl", *TURNS)
+        told = {"hook_event_name": "Stop", "session_id": "5f0c", "transcript_path": str(file)}
+        with serving(here.environ, here.home) as server:
+            for name in ("decision-extractor", "handoff-generator", "decision-extractor"):
+                assert here.hook(name, told) == {"continue": True, "suppressOutput": False}
+            _eventually(lambda: not _spooled(here.vault))
+            assert server.end() == 0
+        once = here.documents()
+        for name in ("decision-extractor", "handoff-generator"):
+            here.hook(name, told)
+
+        assert [path for path in once if "/observations/" in path], once
+        assert [path for path in once if "handoffs/" in path], once
+        assert sorted(here.documents()) == sorted(once)
+        assert not (state_folder(here.vault) / "errors.log").exists()
+
+
+class TestLife:
+    """How it begins and ends, and what hooks do meanwhile."""
+
+    def test_from_beginning_to_end(self, world: World, tmp_path: Path) -> None:
+        """One server a vault, which says where it is, and leaves nothing behind but its token."""
+        here = World(tmp_path / "home", world)
+        beside = here.vault.with_name
+        assert here.run("serve", "--status").returncode == 1
+        with serving(here.environ, here.home) as server:
+            status = json.loads(here.run("serve", "--status", "--json").stdout)
+            second = here.run("serve", "--port", "0")
+            kept = [beside("index.sqlite.token"), beside("index.sqlite.server")]
+
+            assert (status["running"], status["pid"]) == (True, server.process.pid)
+            assert (second.returncode, second.stdout) == (1, "")
+            assert f"process {server.process.pid}" in second.stderr
+            assert {file.stat().st_mode & 0o777 for file in kept} == {0o600}
+            assert here.run("serve", "--stop").returncode == 0
+            assert server.process.wait(5) == 0
+        left = {file.name for file in here.vault.parent.iterdir()}
+        assert left == {"index.sqlite", "index.sqlite.token", "index.sqlite.server-lock"}
+        assert here.run("serve", "--stop").returncode == 1
+
+    def test_a_server_that_was_killed(self, world: World, tmp_path: Path) -> None:
+        """What it left misleads nobody: hooks work alone, and the next server takes over with the same token."""
+        here = World(tmp_path / "home", world)
+        with serving(here.environ, here.home) as first:
+            first.process.kill()
+            first.process.wait()
+        assert here.vault.with_name("index.sqlite.server").exists()
+
+        alone = here.hook("context-surfacing", prompted(QUESTION, "s1"))
+        assert "Redis for 14 days" in alone["hookSpecificOutput"]["additionalContext"]
+        assert here.run("serve", "--status").returncode == 1
+        with serving(here.environ, here.home) as second:
+            assert second.token == first.token
+            assert second.ask("GET", "/health").status == 200
+            assert second.end() == 0
+
+    def test_a_server_that_hangs(self, world: World, server: Served) -> None:
+        """Its hooks do not wait for it: nothing was sent to who did not answer."""
+        os.kill(server.process.pid, signal.SIGSTOP)
+        try:
+            began = time.monotonic()
+            alone = world.hook("context-surfacing", prompted(QUESTION, "hangs"))
+        finally:
+            os.kill(server.process.pid, signal.SIGCONT)
+
+        assert "Redis for 14 days" in alone["hookSpecificOutput"]["additionalContext"]
+        assert time.monotonic() - began < HOOKS["context-surfacing"].deadline_s
+
+    def test_who_is_served_by_nobody_else(self, world: World, server: Served, tmp_path: Path) -> None:
+        """A vault in a copied folder, with the announcement beside it; another clawmem; another configuration."""
+        copy = tmp_path / "copy"
+        shutil.copytree(world.vault.parent, copy)
+        assert (copy / "index.sqlite.server").exists()
+
+        def answer(vault: Path, version: str = VERSION, **variables: str) -> str:
+            environ = {**world.environ, "INDEX_PATH": str(vault), **variables}
+            return thin_client.ask("pretool-inject", "{}", environ, version)
+
+        _eventually(lambda: bool(answer(world.vault)))  # a machine that has much to do may be late once
+        assert not answer(copy / "index.sqlite")
+        assert not answer(world.vault, "0.0.9")
+        assert not answer(world.vault, XDG_CONFIG_HOME="/elsewhere")
+
+    def test_what_is_under_way_is_answered(self, world: World, tmp_path: Path) -> None:
+        """A server that is told to end still says what it was asked before, and is found no more."""
+        here = World(tmp_path / "home", world)
+        body = json.dumps(prompted(QUESTION, "late")).encode()
+        with (
+            serving(here.environ, here.home) as server,
+            socket.create_connection(("127.0.0.1", server.port)) as line,
+        ):
+            line.sendall(
+                f"POST /hooks/context-surfacing HTTP/1.1\r\nHost: localhost:{server.port}\r\n"
+                f"Authorization: Bearer {server.token}\r\nContent-Type: application/json\r\n"
+                f"Content-Length: {len(body)}\r\nExpect: 100-continue\r\n\r\n".encode()
+            )
+            assert line.recv(100).startswith(b"HTTP/1.1 100 ")
+            server.process.send_signal(signal.SIGTERM)
+            _eventually(lambda: not here.vault.with_name("index.sqlite.server").exists())
+
+            line.sendall(body)
+
+            line.settimeout(10)
+            assert b"Redis for 14 days" in b"".join(iter(lambda: line.recv(1 << 16), b""))
+            assert server.process.wait(15) == 0
+
+    def test_ports(self, world: World, server: Served, tmp_path: Path) -> None:
+        """One that was named has to be free; of the usual one nobody depends."""
+        here = World(tmp_path / "home", world)
+        taken = here.run("serve", "--port", str(server.port))
+        assert taken.returncode == 4
+        assert f"port {server.port}" in taken.stderr and "Traceback" not in taken.stderr
+
+        with socket.socket() as usual:
+            usual.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                usual.bind(("127.0.0.1", 7438))
+                usual.listen()
+            except OSError:
+                pass  # somebody else has it: as good
+            with serving(here.environ, here.home, "--no-token") as other:
+                assert other.port != 7438
+                assert other.ask("GET", "/health", Authorization=None).status == 200
+                served = here.hook("context-surfacing", prompted(QUESTION, "s1"))
+                assert served["hookSpecificOutput"]["additionalContext"]
+
+    def test_what_it_will_not_do(self, world: World, tmp_path: Path) -> None:
+        """In a sentence, before anything listens."""
+        here = World(tmp_path / "home", world)
+        for options, code, says in (
+            (("--host", "0.0.0.0", "--no-token"), 4, "--no-token"),
+            (("--host", "203.0.113.7", "--port", "0"), 4, "203.0.113.7"),
+            (("--vault", "none.sqlite"), 5, "There is no vault"),
+        ):
+            done = here.run("serve", *options)
+
+            assert done.returncode == code
+            assert says in done.stderr and "Traceback" not in done.stderr
+
+
+def _spooled(vault: Path) -> list[Path]:
+    return list((state_folder(vault) / "spool").iterdir())
+
+
+def _eventually(holds: Callable[[], bool], seconds: float = 30.0) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)

@@ -1,0 +1,213 @@
+"""Lines that are sketched, and questions that are compared with the sketches: a made-up model, a real vault."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+import pytest
+import tiny_minilm as tiny
+
+from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.memory.files import MemoryFiles
+from clawmem.adapters.models.minilm.build import build
+from clawmem.adapters.models.minilm.embedder import MiniLmEmbedder
+from clawmem.adapters.models.static_words import StaticWords
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.indexing.embed import EmbedPending
+from clawmem.app.services.indexing.sketch import SketchPending
+from clawmem.app.services.indexing.update import Folder, UpdateCollection
+from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.retrieval.pipelines.query import query
+from clawmem.app.services.retrieval.request import Unit, read_request
+from clawmem.domain.retrieval.grains import COVERAGE, WHOLE
+from clawmem.domain.retrieval.sketches import READ, read_rows
+from clawmem.ports.errors import EmbeddingError
+from clawmem.ports.records import FragmentKey
+from clawmem.ports.sketches import Sketch, SketchCounts, Sketcher
+
+NOTES = {
+    "hive.md": "The bees left the hive.\n\nThe queen stayed.\n\nHoney was taken in May.",
+    "kettle.md": "The kettle has a whistle.\n\nSteam drives the engine.",
+    "thanks.md": "Thanks!\n\nThe bees are back.\n\nThanks!",
+}
+
+
+class Notes:
+    """A vault with notes, and how it is filled."""
+
+    def __init__(self, place: Path) -> None:
+        self.vault = SqliteVault(str(place / "vault.sqlite"))
+        self.files = MemoryFiles()
+        self.clock = ManualClock(1_750_000_000_000)
+
+    def write(self, **notes: str) -> None:
+        for path, text in notes.items():
+            self.files.write(f"/notes/{path}", text.encode(), mtime_ns=self.clock.now_ms() * 1_000_000)
+        UpdateCollection(self.vault, self.files, self.clock, parse_yaml)(Folder("notes", "/notes"))
+
+    def ask(self, embedder: MiniLmEmbedder, text: str) -> Answer:
+        request = read_request(text, now_ms=self.clock.now_ms(), unit=Unit.LINE)
+        return query(self.vault, embedder, StaticWords())(request)
+
+
+@pytest.fixture(scope="module")
+def minilm(tmp_path_factory: pytest.TempPathFactory) -> MiniLmEmbedder:
+    folder = tmp_path_factory.mktemp("models") / "minilm"
+    build(tiny.published(), folder)
+    return MiniLmEmbedder(folder)
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Notes:
+    notes = Notes(tmp_path)
+    notes.write(**NOTES)
+    return notes
+
+
+class Counting:
+    """A sketcher that remembers what it read."""
+
+    def __init__(self, model: Sketcher, *, fails_on: str = "") -> None:
+        self._model = model
+        self._fails_on = fails_on
+        self.fingerprint, self.dimensions = model.fingerprint, model.dimensions
+        self.read: list[str] = []
+
+    def sketch(self, texts: Sequence[str], without: Collection[str] = ()) -> list[Sketch]:
+        if self._fails_on in texts:
+            raise EmbeddingError("the model broke")
+        self.read += texts
+        return self._model.sketch(texts, without)
+
+
+class TestSketching:
+    def test_embedding_sketches_every_line(self, notes: Notes, minilm: MiniLmEmbedder) -> None:
+        """One run makes the vectors and then the sketches; a second finds nothing to do."""
+        report = EmbedPending(notes.vault, minilm)()
+
+        assert report.sketched == 8
+        assert notes.vault.sketches.counts() == SketchCounts(8, 0)
+        assert notes.vault.sketches.fingerprint() == minilm.fingerprint
+        assert EmbedPending(notes.vault, minilm)().sketched == 0
+
+    def test_a_model_without_words_sketches_nothing(self, notes: Notes) -> None:
+        report = EmbedPending(notes.vault, HashingEmbedder())()
+
+        assert report.sketched == 0
+        assert notes.vault.sketches.fingerprint() is None
+
+    def test_equal_lines_are_read_once(self, notes: Notes, minilm: MiniLmEmbedder) -> None:
+        counting = Counting(minilm)
+
+        assert SketchPending(notes.vault, counting)() == 8
+        assert sorted(counting.read) == sorted(
+            {line for text in NOTES.values() for line in text.split("\n\n")}
+        )
+
+    def test_only_what_was_written_anew_is_sketched_again(self, notes: Notes, minilm: MiniLmEmbedder) -> None:
+        SketchPending(notes.vault, minilm)()
+        notes.write(**{"kettle.md": "The kettle is silent."})
+        counting = Counting(minilm)
+
+        SketchPending(notes.vault, counting)()
+
+        assert counting.read == ["The kettle is silent."]
+
+    def test_a_model_that_breaks_ends_the_run_and_says_so(
+        self, notes: Notes, minilm: MiniLmEmbedder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The vectors are there, the report names the trouble, and another run makes what is left."""
+        broken = Counting(minilm, fails_on="The queen stayed.")
+        monkeypatch.setattr(MiniLmEmbedder, "sketcher", broken)
+        report = EmbedPending(notes.vault, minilm)()
+        assert report.stopped
+        assert report.error == "the model broke"
+        monkeypatch.undo()
+
+        assert EmbedPending(notes.vault, minilm)().sketched == 8
+
+    def test_a_sketch_is_the_signs_of_the_vectors(self, minilm: MiniLmEmbedder) -> None:
+        """The whole first, then each token that tells; a text that only has others has the whole alone."""
+        (sketch, stop) = minilm.sketch(["the bees left", "the"], {"the"})
+        rows, alone = read_rows(sketch, minilm.dimensions), read_rows(stop, minilm.dimensions)
+        (vectors,) = minilm.token_vectors(["the bees left"])
+
+        assert rows is not None
+        assert alone is not None
+        assert alone.words == ()
+        expected = [int("".join("1" if x > 0 else "0" for x in row), 2) for row in vectors.vectors]
+        told = [row for row, (start, _) in zip(expected, vectors.spans, strict=True) if start >= len("the")]
+        assert rows.words == tuple(told)
+
+    def test_a_text_without_a_known_token_has_an_empty_one(self, minilm: MiniLmEmbedder) -> None:
+        assert minilm.sketch(["", "🐝"]) == [b"", b""]
+
+    def test_a_long_line_is_read_from_its_beginning(self, tmp_path: Path, minilm: MiniLmEmbedder) -> None:
+        notes = Notes(tmp_path)
+        notes.write(**{"long.md": "bees " * 2000})
+        counting = Counting(minilm)
+
+        SketchPending(notes.vault, counting)()
+
+        assert [len(text) for text in counting.read] == [READ]
+
+
+class TestComparing:
+    def test_lines_are_compared_by_their_sketches(self, notes: Notes, minilm: MiniLmEmbedder) -> None:
+        """The line that says what is asked, word by word and as a whole, is as near as can be."""
+        EmbedPending(notes.vault, minilm)()
+
+        found = notes.ask(minilm, "The bees left the hive.").results
+
+        assert (found[0].legs[COVERAGE], found[0].legs[WHOLE]) == (1.0, 1.0)
+        assert found[0].document.path == "hive.md"
+
+    def test_without_sketches_words_are_compared(self, notes: Notes, minilm: MiniLmEmbedder) -> None:
+        EmbedPending(notes.vault, minilm)()
+        notes.vault.sketches.begin("another model")
+
+        found = notes.ask(minilm, "did bees leave their hive?").results
+
+        assert all(WHOLE not in result.legs for result in found)
+        assert any(COVERAGE in result.legs for result in found)
+
+    def test_where_few_lines_have_one_words_are_compared(self, notes: Notes, minilm: MiniLmEmbedder) -> None:
+        EmbedPending(notes.vault, minilm)()
+        notes.write(**{f"new{nth}.md": f"Bees and hive {nth}." for nth in range(20)})
+        assert all(WHOLE not in result.legs for result in notes.ask(minilm, "the bees of the hive").results)
+
+    def test_a_line_without_one_counts_as_the_middle(self, notes: Notes, minilm: MiniLmEmbedder) -> None:
+        """It is neither punished nor preferred for not having been sketched yet."""
+        EmbedPending(notes.vault, minilm)()
+        notes.write(**{"new.md": "Bees again."})
+
+        found = notes.ask(minilm, "bees").results
+
+        seen = {result.document.path: result.legs.get(WHOLE, 0.0) for result in found}
+        assert 0.0 < seen.pop("new.md") < max(seen.values())
+
+    def test_a_model_that_cannot_read_the_question_is_named(
+        self, notes: Notes, minilm: MiniLmEmbedder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The order stays what the legs made it."""
+        EmbedPending(notes.vault, minilm)()
+        monkeypatch.setattr(MiniLmEmbedder, "sketcher", Counting(minilm, fails_on="bees"))
+
+        answer = notes.ask(minilm, "bees")
+
+        assert answer.results
+        assert "the model broke" in answer.trace.degraded["late interaction"]
+
+
+def test_a_sketch_goes_with_its_line(notes: Notes, minilm: MiniLmEmbedder) -> None:
+    """No row is left of a document that was written anew with fewer lines."""
+    EmbedPending(notes.vault, minilm)()
+    hive = notes.vault.documents.at("notes", "hive.md")
+    assert hive is not None
+
+    notes.write(**{"hive.md": "Empty."})
+
+    assert notes.vault.sketches.of(FragmentKey(hive.id, seq) for seq in range(10)) == {}

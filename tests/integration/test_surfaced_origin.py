@@ -1,0 +1,114 @@
+"""Who a memory comes from and how old it is, as a block tells it; and that nobody from outside gives orders in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from surfacing_home import Home
+
+from clawmem.app.hooks.safety import safe
+from clawmem.app.services.retrieval.request import read_request
+from clawmem.app.services.retrieval.trace import Trace
+from clawmem.app.services.retrieval.work import Candidate, Work
+from clawmem.app.services.surfacing.composing import Composer
+from clawmem.app.services.surfacing.settling import guarded
+from clawmem.domain.security.origin import LEADS, SOURCES, Origin, as_tag, gives_orders
+from clawmem.domain.security.promptguard import inspect
+from clawmem.domain.surfacing.profiles import PROFILES
+from clawmem.ports.records import FragmentKey, FragmentKind
+
+DATA = Path(__file__).parent.parent / "data" / "injections.tsv"
+ATTACKS = [
+    text.replace("\\n", "\n")
+    for kind, _, text in (line.split("\t", 2) for line in DATA.read_text("utf-8").splitlines())
+    if kind != "ordinary"
+]
+PROMPT = "When was the lamp of the lighthouse on Gotska replaced, and by what?"
+FACT = "The lamp of the lighthouse on Gotska was replaced by a diode."
+UNVERIFIED = (Origin.IMPORTED, Origin.TOOL_OUTSIDE)
+BOUNDLESS = PROFILES["deep"]._replace(budget=1_000_000)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    made = Home(tmp_path)
+    yield made
+    made.vault.close()
+
+
+def note(body: str, title: str, *tags: str, written: str = "") -> str:
+    """The text of a note."""
+    dated = f"date: {written}\n" if written else ""
+    return f"---\ntags: [{', '.join(tags)}]\n{dated}---\n# {title}\n\n{body}\n"
+
+
+@pytest.mark.parametrize("origin", Origin)
+def test_an_entry_says_who_it_comes_from(home: Home, tmp_path: Path, origin: Origin) -> None:
+    """What is the user's own says nothing; what nobody here stands behind is introduced and quoted."""
+    home.take_in(tmp_path / "more", {"lamp.md": note(FACT, "Lamp", as_tag(origin))})
+
+    head, *text = home.ask(PROMPT).block.partition("<facts>\n")[2].partition("\n</facts>")[0].splitlines()
+
+    assert head.endswith(SOURCES[origin])
+    assert text == ([LEADS[origin], f"> {FACT}"] if origin in UNVERIFIED else [FACT])
+
+
+def test_what_a_machine_wrote_is_an_assistants(home: Home, tmp_path: Path) -> None:
+    """A decision that was kept of a conversation says so, whether or not anybody recorded who said it."""
+    decision = f"---\ncontent_type: decision\n---\n# Lamp\n\n{FACT}\n"
+    home.take_in(tmp_path / "_clawmem", {"lamp.md": decision})
+
+    assert "said by an assistant\n" in home.ask(PROMPT).block
+
+
+@pytest.mark.parametrize(
+    ("written", "label"),
+    [("2019-05-04", "2019-05-04, over "), ("2023-10-14", "2023-10-14\n")],
+    ids=["old", "young"],
+)
+def test_an_old_one_says_so(home: Home, tmp_path: Path, written: str, label: str) -> None:
+    """Of a note of years ago the age stands beside the day, of one of last month it does not."""
+    home.take_in(tmp_path / "more", {"lamp.md": note(FACT, "Lamp", "sea", written=written)})
+
+    assert label in home.ask(PROMPT).block
+
+
+@pytest.mark.parametrize("origin", UNVERIFIED)
+def test_attacks_are_reported_or_left_out(home: Home, tmp_path: Path, origin: Origin) -> None:
+    """
+    Every line of a text that nobody here stands behind is quoted below its lead, whatever it says.
+
+    From outside, nothing that begins like an order is shown at all.
+    """
+    notes = {f"n{n}.md": note(text, f"Note {n}", as_tag(origin)) for n, text in enumerate(ATTACKS)}
+    home.take_in(tmp_path / "more", notes)
+    asked = read_request(PROMPT, now_ms=home.clock.now_ms())
+
+    work = guarded(home.vault, lambda text: inspect(text).dropped)(asked, lines_of(home, "more"), Trace())
+    shown = Composer(home.vault, safe, str)(work.candidates, asked, BOUNDLESS)
+
+    assert 0 < len(shown.entries) < len(ATTACKS)  # some are a matter of opinion, few are
+    for entry in shown.entries:
+        head, lead, *lines = entry.splitlines()
+        assert head.startswith("**“Note ") and head.endswith(SOURCES[origin])
+        assert lead == LEADS[origin]
+        assert lines and all(line.startswith("> ") for line in lines)
+        assert origin is Origin.IMPORTED or not gives_orders("\n".join(line[2:] for line in lines))
+
+
+def lines_of(home: Home, collection: str) -> Work:
+    """Every line of a collection, as if it had been found."""
+    documents = {one.id: one for one in home.vault.documents.latest() if one.collection == collection}
+    keys = [
+        FragmentKey(number, part.seq)
+        for number in documents
+        for part in home.vault.documents.fragments(number)
+    ]
+    spans = [one for one in home.vault.documents.spans(keys).values() if one.kind is FragmentKind.LINE]
+    found = [
+        Candidate(s.key.document_id, s.key, 1.0, 1.0, span=s, document=documents[s.key.document_id])
+        for s in spans
+    ]
+    return Work().with_candidates(found)

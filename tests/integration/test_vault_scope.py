@@ -1,0 +1,257 @@
+"""Whatever is asked of one vault, by whichever door: nothing of another is said, read or changed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from starlette.applications import Starlette
+from typer.testing import CliRunner
+from vault_scope import CLOSED, NOTE, OPEN, OWN, QUESTION, USUAL, World
+
+from clawmem.app.cli.command_line import FAMILIES, cli
+from clawmem.app.mcp.server import make_server
+from clawmem.app.mcp.sets import ToolSet
+from clawmem.app.rest.application import OPERATIONS, routes
+from clawmem.app.rest.errors import HANDLERS
+from clawmem.app.rest.operation import Operation
+from clawmem.app.serve.desk import Desk
+from clawmem.app.serve.inside import Inside
+
+FILE = f"notes/{NOTE}"
+
+# What stands for a parameter that must be said, by its name, at every door.
+SAID: dict[str, Any] = {
+    "query": QUESTION,
+    "file": FILE,
+    "docid": FILE,
+    "pattern": "**/*.md",
+    "entity": "Animal",
+    "entry": "The animal was seen again.",
+    "act": 1,
+    "id": 1,
+    "name": "context-surfacing",
+    "command": "view",
+    "entities": [],
+    "relations": [],
+    "observations": [],
+    "deletions": [],
+    "entityNames": ["Animal"],
+    "names": ["Animal"],
+}
+# What is said as well where it is known: else nothing would be meant.
+MORE: dict[str, Any] = {"all": True, "path": "/memories"}
+# Verbs of the command line with what they need; those that take away come last.
+VERBS: dict[str, list[str]] = {
+    "init": [],
+    "status": [],
+    "doctor": [],
+    "verify": [],
+    "path": [],
+    "embed": ["--force"],
+    "rebuild": [],
+    "migrate": ["--to", "sqlite"],
+    "list": [],
+    "get": [FILE],
+    "multi-get": ["**/*.md"],
+    "search": ["--explain", QUESTION],
+    "vsearch": [QUESTION],
+    "query": [QUESTION],
+    "intent-search": [QUESTION],
+    "graph": ["build"],
+    "retrieve": [QUESTION],
+    "plan": [QUESTION],
+    "similar": [FILE],
+    "timeline": [FILE],
+    "sessions": [],
+    "log": [],
+    "why": [],
+    "report": [],
+    "profile": [],
+    "diary": ["write", "Seen again."],
+    "budget": [],
+    "lifecycle": ["status"],
+    "enrich": ["--no-model"],
+    "lanes": ["status"],
+    "pin": [FILE],
+    "unpin": [FILE],
+    "snooze": [FILE],
+    "unsnooze": [FILE],
+    "forget": [FILE],
+}
+# Those that are for the usual vault, because they read the folders of the config file or serve them.
+REFUSED: dict[str, list[str]] = {
+    "bootstrap": ["."],
+    "collection": ["add", "."],
+    "update": [],
+    "reindex": [],
+    "serve": ["--port", "0"],
+    "watch": [],
+    "install-service": [],
+}
+# Those that open no vault, or whose vault the environment alone names; and the other doors.
+OF_NO_VAULT = {"vault", "models", "bench", "conformance", "focus", "setup", "hook", "surface", "mcp"}
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+class TestTools:
+    """Over the Model Context Protocol."""
+
+    def test_of_a_named_vault(self, world: World) -> None:
+        """Every tool that takes a vault says and changes nothing of another one."""
+
+        more = MORE | {"vault": OPEN, "content_root": str(world.folder(OPEN)), "collection_name": "notes"}
+
+        async def ask() -> list[str]:
+            async with server_of(world, ToolSet.CLAWMEM) as server:
+                answers = []
+                for tool in await server.list_tools():
+                    if "vault" in tool.input_schema.get("properties", {}):
+                        with world.opening(OPEN):
+                            answers.append(await answered(server, tool, more))
+                        world.told(answers[-1], OPEN)
+                return answers
+
+        assert sum(OWN[OPEN] in one.lower() for one in asyncio.run(ask())) > 12  # else nobody had been asked
+
+    def test_of_the_usual_vault(self, world: World) -> None:
+        """Without a name it is the usual one; `list_vaults` says what others are called, and opens none."""
+
+        async def ask(chosen: ToolSet) -> None:
+            async with server_of(world, chosen) as server:
+                for tool in await server.list_tools():
+                    if tool.name != "vault_sync":
+                        with world.opening(USUAL):
+                            world.told(await answered(server, tool, MORE), USUAL)
+
+        for chosen in ToolSet:
+            asyncio.run(ask(chosen))
+
+    def test_what_is_no_name_opens_nothing(self, world: World) -> None:
+        """Neither a path nor what resembles a name leads into a vault; the answer lists the names."""
+        slips = ("nobody", "", CLOSED.upper(), f"{CLOSED} ", f"../{CLOSED}.sqlite", str(world.places[CLOSED]))
+
+        async def ask() -> None:
+            async with server_of(world, ToolSet.CLAWMEM) as server:
+                for tool, name in product(("search", "embed"), slips):
+                    said = {"query": QUESTION} if tool == "search" else {}
+                    with world.opening():
+                        found = await server.call_tool(tool, {**said, "vault": name})
+                    assert found.is_error
+                    assert f"There is: {CLOSED}, {OPEN}." in str(found.content)
+
+        asyncio.run(ask())
+
+
+class TestRoutes:
+    """Over HTTP: a server has one vault."""
+
+    def test_of_a_server(self, world: World) -> None:
+        """Every route answers from its vault alone, and none can be sent to another one."""
+
+        async def ask() -> None:
+            async with client_of(world) as client:
+                for operation in OPERATIONS:
+                    with world.opening(USUAL):
+                        found = await sent(client, operation, {})
+                        astray = await sent(client, operation, {"vault": CLOSED})
+                    assert found.status_code < 500, (operation.path, found.text)
+                    world.told(found.text, USUAL)
+                    world.told(astray.text, USUAL)
+
+        asyncio.run(ask())
+
+
+class TestVerbs:
+    """On the command line, ``--vault`` with a name."""
+
+    def test_every_verb_is_looked_at(self) -> None:
+        """A new one has to be put into a table here."""
+        verbs = {verb for several in FAMILIES.values() for verb in several}
+
+        assert verbs == {*VERBS, *REFUSED, *OF_NO_VAULT}
+
+    def test_of_a_named_vault(self, world: World) -> None:
+        """Every verb says and changes nothing of another vault."""
+        for verb, arguments in VERBS.items():
+            with world.opening(OPEN):
+                done = told(world, "--vault", OPEN, verb, *arguments)
+            assert done.exit_code in (0, 1), (verb, done.output)
+            world.told(done.output, OPEN)
+
+    def test_of_the_usual_vault_alone(self, world: World) -> None:
+        """What reads or serves the folders of the config file is refused for any other."""
+        config = (world.home / "config/config.yaml").read_bytes()
+        for verb, arguments in REFUSED.items():
+            with world.opening():
+                done = told(world, "--vault", OPEN, verb, *arguments)
+            assert done.exit_code == 2, (verb, done.output)
+            assert f"clawmem vault sync {OPEN} FOLDER" in done.output
+        assert (world.home / "config/config.yaml").read_bytes() == config
+
+
+@asynccontextmanager
+async def server_of(world: World, chosen: ToolSet) -> AsyncIterator[Any]:
+    """The tools of a set, over the vaults of *world*."""
+    desk = Desk(world.settings)
+    try:
+        yield make_server(desk, chosen)
+    finally:
+        desk.close()
+
+
+async def answered(server: Any, tool: Any, more: Mapping[str, Any]) -> str:
+    """What a tool says to as little as it must be told, and to *more* as far as it knows it."""
+    known, needed = tool.input_schema.get("properties", {}), tool.input_schema.get("required", ())
+    said = {name: SAID[name] for name in needed if name not in more}
+    found = await server.call_tool(
+        tool.name, {**said, **{name: more[name] for name in more if name in known}}
+    )
+    text = json.dumps(found.model_dump(mode="json"))
+    assert "INVALID_INPUT" not in text, (tool.name, text)
+    return "" if tool.name == "list_vaults" else text
+
+
+@asynccontextmanager
+async def client_of(world: World) -> AsyncIterator[httpx2.AsyncClient]:
+    """The routes of a server of the usual vault, without the door before them."""
+    inside = Inside(world.places[USUAL], world.environ)
+    with inside.at_work():
+        app: Any = Starlette(routes=routes(inside), exception_handlers=HANDLERS)
+        transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            yield client
+
+
+async def sent(client: httpx2.AsyncClient, operation: Operation, more: Mapping[str, Any]) -> httpx2.Response:
+    """The answer to as little as an operation must be told."""
+    needed = {name for name, field in operation.asked.model_fields.items() if field.is_required()}
+    path, inside = filled(operation.path)
+    told = {name: SAID[name] for name in needed - inside} | dict(more)
+    if operation.method == "GET":
+        return await client.get(path, params=told)
+    return await client.post(path, json=told)
+
+
+def filled(path: str) -> tuple[str, set[str]]:
+    """A path with something in its places, and what these are called."""
+    inside = {part.strip("{}").partition(":")[0]: part for part in path.split("/") if part.startswith("{")}
+    for name, part in inside.items():
+        path = path.replace(part, str(SAID[name]))
+    return path, {*inside}
+
+
+def told(world: World, *arguments: str) -> Any:
+    """What a command says."""
+    return CliRunner().invoke(cli, list(arguments), env={**world.environ, "NO_COLOR": "1"})

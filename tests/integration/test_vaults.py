@@ -1,0 +1,194 @@
+"""Vaults by name: which there are, which one is meant, and filling them from a folder."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from shutil import copytree
+from tempfile import TemporaryDirectory
+from unittest.mock import patch
+
+import pytest
+from typer.testing import Result
+
+from clawmem.app.opened import open_services
+from clawmem.app.serve import desk as desk_module
+from clawmem.app.serve.desk import Desk
+from clawmem.app.services.indexing.syncing import RestrictedFolder, admitted
+from clawmem.app.settings import Settings, load_settings
+from clawmem.app.vaults import UnknownVault, at_vault, of_vault
+from clawmem.ports.errors import ConfigError, InvalidInput, VaultError
+
+Invoke = Callable[..., Result]
+
+
+def load(place: Path, config: str = "", **env: str) -> Settings:
+    (place / "config.yaml").write_text(config, "utf-8")
+    return load_settings(environ={"HOME": str(place), "CLAWMEM_CONFIG_DIR": str(place), **env})
+
+
+class TestNames:
+    """From the config file and the environment."""
+
+    def test_the_environment_wins_and_knows_the_home(self, tmp_path: Path) -> None:
+        """An entry of the same name counts instead, others are added; ``~`` is the home of that environment."""
+        config = "vaults: {work: ~/old.sqlite, home: /home.sqlite}\n"
+
+        vaults = load(tmp_path, config, CLAWMEM_VAULTS='{"work": "~/work.sqlite", "new": "/new"}').vaults
+
+        assert vaults == {
+            "work": tmp_path / "work.sqlite",
+            "home": Path("/home.sqlite"),
+            "new": Path("/new"),
+        }
+
+    @pytest.mark.parametrize(
+        "said", ["7", '["a"]', '{"a": 1}', '{"a": "b.sqlite"}', '{"a": ""}', '{"a/b": "/a"}', '{"": "/a"}']
+    )
+    def test_what_is_no_vault_is_refused(self, tmp_path: Path, said: str) -> None:
+        """In the file as in the environment: names are names, and files absolute."""
+        with pytest.raises(ConfigError):
+            load(tmp_path, f"vaults: {said}\n")
+        with pytest.raises(ConfigError):
+            load(tmp_path, CLAWMEM_VAULTS=said)
+
+    def test_a_named_vault_is_alone(self, tmp_path: Path) -> None:
+        """The folders of the config file are the usual vault's; everything else holds for both."""
+        config = "vaults: {work: /w}\ncollections: {n: {path: /n}}\nglobal_context: life\nprofile: deep\n"
+        usual = load(tmp_path, config)
+
+        work = of_vault(usual, "work")
+
+        assert (work.vault, work.named, work.collections, work.global_context) == (Path("/w"), "work", {}, "")
+        assert (work.profile, list(usual.collections), usual.named) == ("deep", ["n"], None)
+
+    def test_a_person_means_a_name_or_a_file(self, tmp_path: Path) -> None:
+        """A name wins, a path is a path; a bare word that is neither is a slip, with the names there are."""
+        settings = load(tmp_path, "vaults: {work: /w, other: /o}\n")
+
+        assert at_vault(settings, Path("work")).vault == Path("/w")
+        assert at_vault(settings, Path("/w")).named == "work"
+        assert at_vault(settings, Path("work.sqlite")).vault == Path("work.sqlite")
+        assert at_vault(settings, Path("~/work")).vault == tmp_path / "work"
+        with pytest.raises(UnknownVault, match=r"'wrok'\. There is: other, work\."):
+            at_vault(settings, Path("wrok"))
+        with pytest.raises(UnknownVault):
+            at_vault(settings, Path("a" * 5000))
+        assert at_vault(load(tmp_path), Path("wrok")).vault == Path("wrok")  # nothing has a name
+
+    def test_without_any_the_way_to_one_is_told(self, tmp_path: Path) -> None:
+        """Nobody is left with a list of nothing."""
+        with pytest.raises(UnknownVault, match="CLAWMEM_VAULTS"):
+            of_vault(load(tmp_path), "work")
+
+
+class TestOpening:
+    """Late, and once."""
+
+    def test_a_vault_is_opened_when_it_is_asked_for(self, tmp_path: Path, notes: Path) -> None:
+        """By each thread once; the others stay closed, there or not."""
+        settings = load(tmp_path, f"vaults: {{work: {tmp_path / 'work'}, gone: {tmp_path / 'gone'}}}\n")
+        with open_services(of_vault(settings, "work")) as services:
+            services.sync(str(notes), "work")
+        desk = Desk(lambda: settings)
+
+        async def ask() -> None:
+            for _ in range(20):
+                assert await desk.read(lambda services: len(services.vault.documents.latest()), "work") == 3
+            with pytest.raises(VaultError, match="vault sync gone FOLDER"):
+                await desk.read(lambda services: services.status(), "gone")
+
+        with patch.object(desk_module, "open_services", wraps=open_services) as opening:
+            asyncio.run(ask())
+        desk.close()
+
+        opened = [call.args[0].named for call in opening.call_args_list]
+        assert 1 <= opened.count("work") <= desk_module.READERS
+        assert opened.count("gone") == 1
+        assert not settings.vault.exists()
+        assert not (tmp_path / "gone").exists()
+
+
+@pytest.fixture
+def notes(notes: Path) -> Iterator[Path]:
+    """The three notes where a person could have them: of /dev, where tests may be written, no folder is admitted."""
+    with TemporaryDirectory() as folder:
+        yield Path(copytree(notes, f"{folder}/notes"))
+
+
+class TestSyncing:
+    """A folder into a vault, as a program may ask for it."""
+
+    def test_a_pass_and_another(self, invoke: Invoke, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What is new is added, what is gone goes; the usual vault and the config file are not touched."""
+        monkeypatch.setenv("CLAWMEM_VAULTS", '{"work": "~/work.sqlite"}')
+
+        first = invoke("vault", "sync", "work", notes, "--json")
+        (notes / "people/haruka.md").unlink()
+        second = invoke("vault", "sync", "work", notes, "--embed")
+
+        assert json.loads(first.stdout)["read"]["added"] == 3
+        assert "work: 0 added, 0 updated, 1 removed, 2 unchanged\nVectors: " in second.stdout
+        assert "work/decisions/2026-02-11-redis.md" in invoke("--vault", "work", "query", "redis").stdout
+        assert json.loads(invoke("vault", "list", "--json").stdout) == [
+            {"name": "work", "path": str(Path.home() / "work.sqlite"), "exists": True}
+        ]
+        assert not (Path.home() / ".cache").exists()
+        assert not (Path.home() / ".config").exists()
+
+    @pytest.mark.parametrize(
+        ("arguments", "code", "said"),
+        [
+            (("nobody", "."), 3, "There is: work."),
+            (("work", "/etc"), 2, "belongs to the system"),
+            (("work", "~"), 2, "is a home folder as a whole"),
+            (("work", "."), 2, "is no absolute folder"),
+            (("work", "~/nothing"), 2, "is not a folder"),
+            (("work", "~/notes/../notes"), 2, "leads upwards"),
+        ],
+    )
+    def test_what_is_refused_makes_no_vault(
+        self, invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch,
+        arguments: tuple[str, str], code: int, said: str,
+    ) -> None:  # fmt: skip
+        """Nothing was read, and there is no file that was not there before."""
+        monkeypatch.setenv("CLAWMEM_VAULTS", '{"work": "~/work.sqlite"}')
+
+        refused = invoke("vault", "sync", *arguments)
+
+        assert (refused.exit_code, said in refused.stderr) == (code, True), refused.output
+        assert list(home.iterdir()) == []
+
+    @pytest.mark.parametrize("name", ["_clawmem", "beads", "a/b", ""])
+    def test_collections_that_are_nobodys(self, tmp_path: Path, notes: Path, name: str) -> None:
+        """What clawmem itself writes is not brought in line with any folder."""
+        with open_services(load(tmp_path)) as services, pytest.raises(InvalidInput):
+            services.sync(str(notes), name)
+
+    def test_links_lead_nowhere_else(self, tmp_path: Path) -> None:
+        """A folder is judged by what it is as well; a link inside of it is not followed."""
+        home = tmp_path / "home"
+        (home / "notes").mkdir(parents=True)
+        (home / ".ssh").mkdir()
+        (home / ".ssh/key.md").write_text("# Key\n", "utf-8")
+        (home / "notes/inside").symlink_to(home / ".ssh", target_is_directory=True)
+        (home / "innocent").symlink_to(home / ".ssh", target_is_directory=True)
+        (home / "system").symlink_to("/etc", target_is_directory=True)
+        (home / "again").symlink_to(home, target_is_directory=True)
+        (home / "loop").symlink_to(home / "loop")
+        (tmp_path / "alias").symlink_to(home, target_is_directory=True)
+
+        for name in ("innocent", "system", "again"):
+            with pytest.raises(RestrictedFolder):
+                admitted(str(home / name), home)
+        with pytest.raises(InvalidInput, match="not a folder"):
+            admitted(str(home / "loop"), home)
+        with open_services(load(tmp_path)) as services:
+            assert services.sync(str(home / "notes"), "notes").added == 0
+        # Where the home itself is a link, either of its names will do.
+        assert admitted("~/notes", tmp_path / "alias") == home / "notes"
+        assert admitted(str(home / "notes"), tmp_path / "alias") == home / "notes"
+        with pytest.raises(RestrictedFolder):
+            admitted(str(home), tmp_path / "alias")

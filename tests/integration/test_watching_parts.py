@@ -1,0 +1,374 @@
+"""The parts of the watcher, over real folders and a real vault."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from clawmem.adapters.files.live import LiveFiles
+from clawmem.adapters.files.watching import WatchedFolders
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.memory.leases import MemoryLeases
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.system.clock import SystemClock
+from clawmem.app.services.indexing.ownership import Ownership
+from clawmem.app.services.indexing.update import Folder, PassReport, Progress, UpdateCollection
+from clawmem.app.services.indexing.watching import News, Watched, Watching
+from clawmem.app.services.maintenance.lane import LEASE_MS, Lane
+from clawmem.domain.documents.eligibility import is_excluded
+from clawmem.ports.errors import LeaseLost, SourceUnreadable, VaultLocked
+from clawmem.ports.watcher import Change, Stop
+
+GO_ON = threading.Event()  # never set
+
+
+def enters(path: str) -> bool:
+    return not is_excluded(path)
+
+
+def put(root: Path, *paths: str, age_s: float = 60.0) -> None:
+    for path in paths:
+        file = root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"# {path}\n", "utf-8")
+        then = file.stat().st_mtime - age_s
+        os.utime(file, (then, then))
+
+
+def heard(watcher: WatchedFolders) -> set[Change]:
+    """Everything that is told until nothing more is."""
+    changes: set[Change] = set()
+    while more := watcher.wait(0.3 if changes else 1.0, GO_ON):
+        changes |= set(more)
+    return changes
+
+
+def descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def eventually(holds: Callable[[], bool], seconds: float = 20.0) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it never came to hold"
+        time.sleep(0.02)
+
+
+class TestWatchedFolders:
+    """What the system tells, and what it is asked."""
+
+    def test_only_what_may_be_entered(self, tmp_path: Path) -> None:
+        """Neither excluded folders nor what lies below them, now or later."""
+        put(tmp_path, "a/one.md", "node_modules/x/y/README.md", ".git/objects/aa/b.md")
+        watcher = WatchedFolders()
+
+        assert watcher.arm([str(tmp_path)], enters) == 2
+        put(tmp_path, "vendor/x/y.md")
+        heard(watcher)
+        put(tmp_path, "vendor/x/z.md", "node_modules/x/y/z.md", "a/two.md")
+        assert {Path(change.path).name for change in heard(watcher)} == {"two.md"}
+        watcher.close()
+
+    def test_many_new_folders(self, tmp_path: Path) -> None:
+        """A tree that is copied in is watched to its leaves."""
+        watcher = WatchedFolders()
+        watcher.arm([str(tmp_path)], enters)
+        for number in range(30):
+            put(tmp_path, f"{number % 3}/{number}/deep/first.md")
+        heard(watcher)
+        put(tmp_path, *(f"{number % 3}/{number}/deep/second.md" for number in range(30)))
+
+        files = {change.path for change in heard(watcher) if change.path.endswith("second.md")}
+        assert len(files) == 30
+        watcher.close()
+
+    def test_a_link_to_the_root(self, tmp_path: Path) -> None:
+        """Paths are told as the root was given, once for each way to them."""
+        put(tmp_path, "real/inside/one.md")
+        (tmp_path / "link").symlink_to(tmp_path / "real" / "inside")
+        watcher = WatchedFolders()
+        roots = [str(tmp_path / "link"), str(tmp_path / "real")]
+        watcher.arm(roots, enters)
+        put(tmp_path, "real/inside/two.md")
+
+        told = {change.path for change in heard(watcher)}
+        assert told == {f"{roots[0]}/two.md", f"{roots[1]}/inside/two.md"}
+        watcher.close()
+
+    def test_roots_come_and_go(self, tmp_path: Path) -> None:
+        """One that is not there is told when it is, and watched."""
+        root = tmp_path / "later"
+        watcher = WatchedFolders()
+        assert watcher.arm([str(root)], enters) == 0
+        put(root, "sub/one.md")
+        assert Change(str(root), folder=True) in heard(watcher)
+
+        put(root, "sub/two.md")
+        assert Change(str(root / "sub" / "two.md")) in heard(watcher)
+        shutil.rmtree(root)
+        assert Change(str(root), folder=True) in heard(watcher)
+        watcher.close()
+
+    @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks at descriptors in /proc")
+    def test_no_descriptor_is_left(self, tmp_path: Path) -> None:
+        """However often it is armed."""
+        watcher = WatchedFolders()
+        watcher.arm([str(tmp_path)], enters)
+        before = descriptors()
+        for number in range(20):
+            put(tmp_path, f"{number}/one.md")
+            watcher.arm([str(tmp_path)], enters)
+        eventually(lambda: descriptors() <= before + 2)  # a thread of the library closes them, when it gets to it
+        watcher.close()
+
+    @pytest.mark.skipif(shutil.which("unshare") is None, reason="limits inotify in a namespace of its own")
+    def test_more_folders_than_the_system_watches(self, tmp_path: Path) -> None:
+        """They are looked through instead, which is told."""
+        put(tmp_path, *(f"{number}/one.md" for number in range(10)))
+        program = (
+            "import sys, threading; from pathlib import Path\n"
+            "from clawmem.adapters.files.watching import WatchedFolders\n"
+            "watcher = WatchedFolders(); root = sys.argv[1]\n"
+            "print(watcher.arm([root], lambda path: True), watcher.polling)\n"
+            "Path(root, '3', 'two.md').write_text('two')\n"
+            "print([one.path for one in watcher.wait(10.0, threading.Event())])\n"
+        )
+        limit = "echo 5 > /proc/sys/user/max_inotify_watches || exit 77"
+        done = subprocess.run(
+            ["unshare", "-Ur", "sh", "-c", f'{limit}; exec "$@"', "sh", sys.executable, "-c", program, tmp_path],
+            check=False, capture_output=True, text=True,
+        )  # fmt: skip
+        if done.returncode in (1, 77) and "Traceback" not in done.stderr:
+            pytest.skip("no namespace to be had here")
+        assert done.stdout.splitlines()[0] == "11 True", done.stderr
+        assert str(tmp_path / "3" / "two.md") in done.stdout
+
+
+class TestLiveFiles:
+    """Moments in between."""
+
+    def test_what_is_being_written(self, tmp_path: Path) -> None:
+        """It is listed, so that nobody takes it for deleted, and not read."""
+        put(tmp_path, "old.md")
+        put(tmp_path, "new.md", age_s=0.0)
+        put(tmp_path, "tomorrow.md", age_s=-86_400.0)
+        files = LiveFiles()
+        scan = files.scan(str(tmp_path), enter=enters, wanted=enters)
+
+        assert [file.path for file in scan.files] == ["new.md", "old.md", "tomorrow.md"]
+        assert files.read(str(tmp_path), "old.md") == b"# old.md\n"
+        assert files.read(str(tmp_path), "tomorrow.md") == b"# tomorrow.md\n"
+        with pytest.raises(SourceUnreadable, match="being written"):
+            files.read(str(tmp_path), "new.md")
+
+    def test_an_empty_folder(self, tmp_path: Path) -> None:
+        """Where another one was, it is not there; emptied by hand, it is empty."""
+        root, files = tmp_path / "mount", LiveFiles()
+        put(root, "one.md")
+        (tmp_path / "empty").mkdir()
+
+        def exists() -> bool:
+            return files.scan(str(root), enter=enters, wanted=enters).root_exists
+
+        assert exists()
+        root.rename(tmp_path / "elsewhere")
+        (tmp_path / "empty").rename(root)
+        assert not exists()
+        root.rename(tmp_path / "empty")
+        (tmp_path / "elsewhere").rename(root)
+        (root / "one.md").unlink()
+        assert exists()
+
+
+class TestOwnership:
+    """Folders in one another."""
+
+    OWNERSHIP = Ownership(
+        [
+            Folder("outer", "/home/me"),
+            Folder("logs", "/home/me/office", "log/*.txt"),
+            Folder("office", "/home/me/office", "docs/**"),
+            Folder("hidden", "/home/me/.notes"),
+        ]
+    )
+
+    @pytest.mark.parametrize(
+        ("path", "owner"),
+        [
+            ("/home/me/a.md", "outer"),
+            ("/home/me/office/docs/a.md", "office"),
+            ("/home/me/office/log/a.txt", "logs"),
+            ("/home/me/office/log/a.md", "outer"),
+            ("/home/me/workshop/a.md", "outer"),
+            ("/home/me/.notes/a.md", "hidden"),
+            ("/home/me/.git/a.md", None),
+            ("/home/me/a.txt", None),
+            ("/home/you/a.md", None),
+        ],
+    )
+    def test_files(self, path: str, owner: str | None) -> None:
+        """The innermost that wants it."""
+        assert self.OWNERSHIP.owner(path, folder=False) == owner
+
+    def test_folders(self) -> None:
+        """Any folder may hold what is wanted, but none that is excluded."""
+        assert self.OWNERSHIP.owner("/home/me/x", folder=True) == "outer"
+        assert self.OWNERSHIP.owner("/home/me/.notes", folder=True) == "hidden"
+        assert self.OWNERSHIP.owner("/home/me/.git", folder=True) is None
+
+
+class TestLane:
+    """One at a time."""
+
+    def test_from_hand_to_hand(self) -> None:
+        """Taken while it is free, when its holder is dead, and when it ran out."""
+        clock, leases, dead = ManualClock(), MemoryLeases(), set()
+        one, two, three = (Lane("watch", leases, clock, who, dead.__contains__) for who in ("1", "2", "3"))
+
+        assert (one.enter(), two.enter()) == (True, False)
+        clock.advance(LEASE_MS // 2)
+        one.keep()
+        clock.advance(LEASE_MS // 2)
+        assert not two.enter()
+        dead.add("1")
+        assert two.enter()
+        clock.advance(LEASE_MS)
+        assert three.enter()
+        with pytest.raises(LeaseLost):
+            two.keep()
+        three.leave()
+        assert one.enter()
+
+    def test_work_that_takes_longer(self) -> None:
+        """A right that ran out is taken again where nobody else wanted it."""
+        clock, leases = ManualClock(), MemoryLeases()
+        one, two = (Lane("watch", leases, clock, who, lambda holder: False) for who in ("1", "2"))
+        assert one.enter()
+        clock.advance(2 * LEASE_MS)
+        one.keep()
+
+        assert not two.enter()
+
+
+class Deaf:
+    """A system that never tells of anything."""
+
+    polling = False
+
+    def arm(self, roots: Sequence[str], enter: Callable[[str], bool]) -> int:
+        return len(roots)
+
+    def wait(self, seconds: float, stop: Stop) -> Sequence[Change]:
+        stop.wait(min(seconds, 0.05))
+        return []
+
+    def close(self) -> None:
+        pass
+
+
+class TestWatching:
+    """The service over a real vault, with nobody who tells of changes."""
+
+    def test_what_was_missed(self, tmp_path: Path) -> None:
+        """It is found by the next look at everything."""
+
+        def hear(news: list[News]) -> bool:
+            if news[-1].event == "watching":
+                put(tmp_path / "notes", "missed.md")
+            return [one.event for one in news].count("pass") == 2
+
+        put(tmp_path / "notes", "one.md")
+        news = watch(tmp_path, hear)
+        assert [one.text for one in news if one.report] == ["notes: 1 added, 0 updated, 0 removed"] * 2
+        assert news[-1].event == "ended"
+
+    def test_a_vault_that_stays_locked(self, tmp_path: Path) -> None:
+        """It is tried again and again, and told once."""
+        attempts = []
+
+        def locked_at_first() -> None:
+            attempts.append(1)
+            if len(attempts) < 3:
+                raise VaultLocked("vault.sqlite")
+
+        put(tmp_path / "notes", "one.md")
+        news = watch(tmp_path, lambda news: news[-1].event == "pass", before=locked_at_first)
+        assert [one.event for one in news] == ["watching", "problem", "pass", "ended"]
+
+    def test_what_comes_after_passes(self, tmp_path: Path) -> None:
+        """It is done once after the first, then after changes, and again as long as it did not go well."""
+        asked = []
+
+        def then(progress: Progress) -> list[str]:
+            asked.append(1)
+            if len(asked) == 1:
+                raise VaultLocked("vault.sqlite")
+            return ["the model is away"] if len(asked) == 2 else []
+
+        put(tmp_path / "notes", "one.md")
+        passes, stop = [], threading.Event()
+
+        def count() -> None:
+            passes.append(len(asked))
+            if passes[-2:] == [3, 3]:  # one more than was needed
+                stop.set()
+
+        news = watch(tmp_path, lambda news: False, count, stop, then=then)
+        assert passes == [0, 1, 2, 3, 3]
+        told = [one.text for one in news if one.event == "problem"]
+        assert told[0].startswith("vault.sqlite is being written")
+        assert told[1] == "the model is away"
+
+    def test_the_end_in_the_middle(self, tmp_path: Path) -> None:
+        """A pass that would take longer than there is time is undone whole."""
+        put(tmp_path / "notes", *(f"{number}.md" for number in range(20)))
+        stop = threading.Event()
+        news = watch(tmp_path, lambda news: False, before=lambda: stop.set(), stop=stop)
+
+        assert [one.event for one in news] == ["problem", "ended"]
+        with closing(SqliteVault(str(tmp_path / "vault.sqlite"))) as vault:
+            assert vault.documents.sources("notes") == {}
+            assert vault.leases.current("watch", now_ms=0) is None
+
+
+def watch(
+    root: Path,
+    done: Callable[[list[News]], bool],
+    before: Callable[[], object] = lambda: None,
+    stop: threading.Event | None = None,
+    *,
+    then: Callable[[Progress], list[str]] = lambda progress: [],
+) -> list[News]:
+    """The news until *done*, of ``root/notes``; *before* each pass something else is done."""
+    ending, news = stop or threading.Event(), list[News]()
+
+    def tell(one: News) -> None:
+        news.append(one)
+        if done(news):
+            ending.set()
+
+    with closing(SqliteVault(str(root / "vault.sqlite"))) as vault:
+        update = UpdateCollection(vault, LiveFiles(), SystemClock(), lambda text: {})
+
+        def passing(folder: Folder, *, progress: Progress) -> PassReport:
+            before()
+            return update(folder, progress=progress)
+
+        lane = Lane("watch", vault.leases, SystemClock(), "me", lambda holder: False)
+        folders = [Folder("notes", str(root / "notes"))]
+        timer = threading.Timer(20.0, ending.set)
+        timer.start()
+        Watching(Deaf(), passing, lane)(
+            Watched(lambda: folders, tell, then, every_s=0.6, grace_s=0.0), ending
+        )
+        timer.cancel()
+    return news

@@ -1,0 +1,38 @@
+"""What every client is told of the tools; run as a script it writes down what is told now."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+from clawmem.app.mcp.server import make_server
+from clawmem.app.mcp.sets import ToolSet
+from clawmem.app.serve.desk import Desk
+from clawmem.app.settings import load_settings
+
+PINNED = Path(__file__).parent / "data" / "mcp_tools.json"
+
+
+def told() -> dict[str, Any]:
+    """Instructions, tools, prompts and templates of every set, as they go over the wire."""
+    return {str(one): asyncio.run(_told(one)) for one in ToolSet}
+
+
+async def _told(chosen: ToolSet) -> dict[str, Any]:
+    server = make_server(Desk(load_settings), chosen)
+    listed = {
+        "tools": await server.list_tools(),
+        "prompts": await server.list_prompts(),
+        "templates": await server.list_resource_templates(),
+    }
+    wire = {
+        name: [one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in ones]
+        for name, ones in listed.items()
+    }
+    return {"instructions": server.instructions, **wire}
+
+
+if __name__ == "__main__":
+    PINNED.write_text(json.dumps(told(), ensure_ascii=False, indent=1) + "\n", "utf-8")

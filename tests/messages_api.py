@@ -1,0 +1,168 @@
+"""A stand-in for the Messages API: it records what a client sends for the model, and says what a test wants said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import takewhile
+from threading import Thread
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+Block = Mapping[str, Any]
+USAGE = {"input_tokens": 10, "output_tokens": 5}
+
+
+class Request(NamedTuple):
+    """What a client wants of the model: the conversation so far and the tools that it offers."""
+
+    body: Mapping[str, Any]
+
+    @property
+    def tools(self) -> list[str]:
+        """The names of the tools that the model may call."""
+        return [str(tool.get("name")) for tool in self.body.get("tools", ())]
+
+    @property
+    def said(self) -> str:
+        """Every text since the model spoke last, with what hooks and tools added to it."""
+        return "\n".join(text for message in self._since() for text in _texts(message["content"]))
+
+    @property
+    def results(self) -> list[str]:
+        """What tools answered since then, in their order."""
+        blocks = [b for m in self._since() if isinstance(m["content"], list) for b in m["content"]]
+        return [
+            "\n".join(_texts(block.get("content", ""))) for block in blocks if block["type"] == "tool_result"
+        ]
+
+    def _since(self) -> list[Mapping[str, Any]]:
+        back = takewhile(lambda message: message["role"] != "assistant", reversed(self.body["messages"]))
+        return list(back)[::-1]
+
+
+Turn = Callable[[Request], Sequence[Block]]
+
+
+def text(said: str) -> Block:
+    """The model says this."""
+    return {"type": "text", "text": said}
+
+
+def call(tool: str, **arguments: Any) -> Block:
+    """The model calls a tool."""
+    return {"type": "tool_use", "id": f"toolu_{uuid4().hex}", "name": tool, "input": arguments}
+
+
+class MessagesApi:
+    """
+    Where it listens, what it was asked, and what it says next.
+
+    ``turn`` makes the blocks of an answer from the request; ``requests`` are those that offered tools, which a
+    client does for a conversation and not for its own errands, such as a title.
+    """
+
+    def __init__(self, port: int) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+        self.requests: list[Request] = []
+        self.turn: Turn = lambda request: [text("Fine.")]
+
+    def answer(self, request: Request) -> Sequence[Block]:
+        """The blocks for *request*, which is written down."""
+        if not request.tools:
+            return [text("Fine.")]
+        self.requests.append(request)
+        return self.turn(request)
+
+
+@contextmanager
+def listening() -> Iterator[MessagesApi]:
+    """One that answers until the test is over."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Door)
+    api = MessagesApi(server.server_port)
+    server.api = api  # type: ignore[attr-defined]
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield api
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class _Door(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_: object) -> None:
+        """Nothing: standard error belongs to the test."""
+
+    def do_HEAD(self) -> None:
+        """A client looks whether somebody is there."""
+        self._send(b"")
+
+    def do_GET(self) -> None:
+        """Nothing else is offered here."""
+        self._send(b"{}", status=404)
+
+    def do_POST(self) -> None:
+        """One request for the model; a question for the number of tokens gets a number."""
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])) or b"{}")
+        if not self.path.split("?")[0].endswith("/messages"):
+            return self._send(json.dumps({"input_tokens": USAGE["input_tokens"]}).encode())
+        api: MessagesApi = self.server.api  # type: ignore[attr-defined]
+        message = _message(body, api.answer(Request(body)))
+        if body.get("stream"):
+            events = "".join(f"event: {one['type']}\ndata: {json.dumps(one)}\n\n" for one in _events(message))
+            return self._send(events.encode(), kind="text/event-stream")
+        return self._send(json.dumps(message).encode())
+
+    def _send(self, content: bytes, *, status: int = 200, kind: str = "application/json") -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+
+def _message(body: Mapping[str, Any], blocks: Sequence[Block]) -> dict[str, Any]:
+    """An answer as one object."""
+    calls = any(block["type"] == "tool_use" for block in blocks)
+    return {
+        "id": f"msg_{uuid4().hex}", "type": "message", "role": "assistant", "model": body.get("model"),
+        "content": list(blocks), "stop_reason": "tool_use" if calls else "end_turn",
+        "stop_sequence": None, "usage": USAGE,
+    }  # fmt: skip
+
+
+def _events(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The same answer bit by bit."""
+    yield {"type": "message_start", "message": {**message, "content": [], "stop_reason": None}}
+    for index, block in enumerate(message["content"]):
+        empty, delta = _opened(block)
+        yield {"type": "content_block_start", "index": index, "content_block": empty}
+        yield {"type": "content_block_delta", "index": index, "delta": delta}
+        yield {"type": "content_block_stop", "index": index}
+    ending = {"stop_reason": message["stop_reason"], "stop_sequence": None}
+    yield {"type": "message_delta", "delta": ending, "usage": {"output_tokens": USAGE["output_tokens"]}}
+    yield {"type": "message_stop"}
+
+
+def _opened(block: Block) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A block without its content, and the content."""
+    if block["type"] == "text":
+        return {"type": "text", "text": ""}, {"type": "text_delta", "text": block["text"]}
+    return {**block, "input": {}}, {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+
+
+def _texts(content: Any) -> Iterator[str]:
+    if isinstance(content, str):
+        yield content
+        return
+    for block in content:
+        if block["type"] == "text":
+            yield block["text"]
+        elif block["type"] == "tool_result":
+            yield from _texts(block.get("content", ""))

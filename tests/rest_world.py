@@ -1,0 +1,119 @@
+"""A vault with something of everything, a server of it, and the same questions on the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from jsonschema import Draft202012Validator
+from server_process import Served, serving
+from typer.testing import CliRunner
+
+import clawmem
+from clawmem.app.cli.command_line import cli
+from clawmem.app.opened import open_services
+from clawmem.app.settings import load_settings
+from clawmem.domain.knowledge.entities import entity_id
+from clawmem.ports.entities import Entity
+from clawmem.ports.relations import Relation, RelationKind
+from clawmem.ports.sessions import Session
+from clawmem.ports.triples import Triple
+
+NOTES = {
+    "decisions/redis.md": "# Keep sessions in Redis\n\nLogin sessions live in Redis for 14 days.\n",
+    "decisions/postgres.md": "# Move sessions to Postgres\n\nOne database is enough: sessions left Redis.\n",
+    "people/haruka.md": "# Haruka Mori\n\nHaruka designs ticket machines and counts seconds.\n",
+    "markup.md": "# Ticket <script>alert(1)</script>\n\nA page about tickets with <b>markup</b> in it.\n",
+}
+REDIS, POSTGRES = "notes/decisions/redis.md", "notes/decisions/postgres.md"
+
+
+class World:
+    """A home, its server, and its command line."""
+
+    def __init__(self, home: Path, environ: dict[str, str], server: Served) -> None:
+        self.home = home
+        self.environ = environ
+        self.server = server
+
+    def get(self, path: str, **parameters: Any) -> tuple[int, Any]:
+        """The status of an answer, and what it says."""
+        heard = self.server.ask("GET", f"{quote(path)}?{urlencode(parameters, doseq=True)}")
+        return heard.status, json.loads(heard.body)
+
+    def post(self, path: str, **parameters: Any) -> tuple[int, Any]:
+        """The same, of a question with a body."""
+        heard = self.server.ask("POST", quote(path), parameters)
+        return heard.status, json.loads(heard.body)
+
+    def cli(self, *arguments: str) -> Any:
+        """What the command line says with ``--json``."""
+        return _cli(self.environ, *arguments)
+
+
+class Described:
+    """The description that a server gives of itself."""
+
+    def __init__(self, world: World) -> None:
+        _, self.document = world.get("/openapi.json")
+
+    def operations(self) -> dict[str, Any]:
+        """By method and path."""
+        paths = self.document["paths"].items()
+        return {f"{way.upper()} {path}": one for path, ways in paths for way, one in ways.items()}
+
+    @cache  # noqa: B019
+    def validator(self, operation: str, status: int) -> Draft202012Validator:
+        """Of the answers with a status."""
+        answers = self.operations()[operation]["responses"]
+        told = answers.get(str(status)) or self.document["components"]["responses"]["Refused"]
+        schema = told["content"]["application/json"]["schema"]
+        return Draft202012Validator({**schema, "components": self.document["components"]})
+
+
+def plain(path: str) -> str:
+    """A path as a description has it."""
+    return path.replace(":path}", "}")
+
+
+@contextmanager
+def world_at(home: Path) -> Iterator[World]:
+    """A home with notes, a chain of causes, a session and a fact; its server ends with the block."""
+    for name, text in NOTES.items():
+        (home / "notes" / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / "notes" / name).write_text(text, "utf-8")
+    environ = _environ(home)
+    _cli(environ, "bootstrap", str(home / "notes"))
+    _add(environ)
+    with serving(environ, home) as server:
+        yield World(home, environ, server)
+
+
+def _environ(home: Path) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
+    packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
+    return {**kept, "HOME": str(home), "PYTHONPATH": os.pathsep.join(filter(None, packages))}
+
+
+def _cli(environ: dict[str, str], *arguments: str) -> Any:
+    hidden = {name: None for name in os.environ if name.startswith(("CLAWMEM_", "XDG_", "INDEX_"))}
+    done = CliRunner().invoke(cli, [*arguments, "--json"], env={**hidden, **environ})
+    assert done.stdout.strip(), done.stderr or done.exception
+    return json.loads(done.stdout)
+
+
+def _add(environ: dict[str, str]) -> None:
+    queue, database = (Entity(entity_id(name, "tool"), name, "tool") for name in ("Redis", "Postgres"))
+    with open_services(load_settings(environ=environ)) as services, services.vault.writing():
+        old, new = services.lookup.find(REDIS), services.lookup.find(POSTGRES)
+        reason = {"reasoning": "one database is enough"}
+        services.vault.relations.put([Relation(old.id, new.id, RelationKind.CAUSAL, 0.8, metadata=reason)])
+        services.vault.sessions.save(Session("5f0c", "2026-01-02T09:00:00.000Z", summary="Moved sessions."))
+        services.vault.entities.set_mentions(new.id, [queue, database])
+        services.vault.triples.add([Triple(database, "replaced", queue, new.id, "2026-01-02", said="moved")])

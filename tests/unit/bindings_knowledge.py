@@ -1,0 +1,62 @@
+"""How the vectors of what is known of things call this implementation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from clawmem.domain.knowledge.enrichment import entity_weight, least_rarity, rarity, read_links
+from clawmem.domain.knowledge.entities import entity_id
+from clawmem.domain.knowledge.names import Name, cap_of, is_name, is_same, names_in, similarity
+from clawmem.domain.knowledge.notes import read_content
+from clawmem.domain.knowledge.triple_texts import read_triples
+from clawmem.domain.knowledge.triples import Statement, ends
+
+
+def _entity_id(given: dict[str, Any]) -> Any:
+    try:
+        return entity_id(**given)
+    except ValueError:
+        return {"error": True}
+
+
+def _ended_by(given: dict[str, Any]) -> bool:
+    return ends([Statement(*one) for one in given["new"]], Statement(*given["held"]))
+
+
+def _same_name(given: dict[str, Any]) -> dict[str, Any]:
+    one, other = Name(*given["one"]), Name(*given["other"])
+    return {"similarity": similarity(one.name, other.name), "same": is_same(one, other)}
+
+
+def _rarity(given: dict[str, Any]) -> dict[str, float]:
+    return {"rarity": rarity(**given), "least": least_rarity(given["documents"])}
+
+
+def _names(given: dict[str, Any]) -> list[list[str]]:
+    known = given.pop("known", ())
+    return [list(name) for name in names_in(**given, is_known=lambda name: name in known)]
+
+
+def _note_content(given: dict[str, Any]) -> Any:
+    content = read_content(given["answer"])
+    return content and [list(content.keywords), list(content.tags), content.context]
+
+
+def _links(given: dict[str, Any]) -> list[list[Any]]:
+    return [[one.place, one.kind.value, one.confidence] for one in read_links(**given)]
+
+
+BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "entity_id": _entity_id,
+    "read_triples": lambda given: [list(one) for one in read_triples(**given)],
+    "ended_by": _ended_by,
+    "is_name": lambda given: is_name(**given),
+    "same_name": _same_name,
+    "name_cap": lambda given: cap_of(**given),
+    "names": _names,
+    "name_rarity": _rarity,
+    "entity_weight": lambda given: entity_weight(**given),
+    "note_content": _note_content,
+    "note_links": _links,
+}

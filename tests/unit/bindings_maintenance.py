@@ -1,0 +1,78 @@
+"""How the vectors of upkeep call this implementation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from clawmem.contracts.samples import document
+from clawmem.domain.maintenance import deduction
+from clawmem.domain.maintenance.contradiction_gate import contradiction, read_verdict
+from clawmem.domain.maintenance.deduction import Candidate, Stats
+from clawmem.domain.maintenance.merge_gate import Said, may_merge, may_stand_for
+from clawmem.domain.maintenance.schedule import Window, gate
+from clawmem.domain.maintenance.selection import newest_first, stale_first
+from clawmem.ports.errors import ConfigError
+
+
+def _may_merge(given: dict[str, Any]) -> dict[str, Any]:
+    one, other = (_said(given[side]) for side in ("one", "other"))
+    return may_merge(one, other)._asdict()
+
+
+def _said(given: Any) -> Said:
+    return Said(given) if isinstance(given, str) else Said(given["text"], frozenset(given["entities"]))
+
+
+def _stands_for(given: dict[str, Any]) -> str:
+    return may_stand_for(given["pattern"], [_said(one) for one in given["sources"]])
+
+
+def _contradictory(given: dict[str, Any]) -> dict[str, Any]:
+    found = contradiction(given["new"], given["old"], read_verdict(given.get("model")))
+    return {"contradictory": found.contradictory, "confidence": found.confidence}
+
+
+def _deduction(given: dict[str, Any]) -> dict[str, Any]:
+    pool = [
+        Candidate(number, one["text"], frozenset(one.get("entities", ())))
+        for number, one in enumerate(given["pool"], start=1)
+    ]
+    drafts = deduction.read_drafts({"deductions": [given["draft"]]}) or []
+    kept, stats = deduction.judged(drafts[0], pool, given.get("answer"), Stats())
+    return {"kept": kept, "counted": {name: count for name, count in asdict(stats).items() if count}}
+
+
+def _lane_gate(given: dict[str, Any]) -> Any:
+    try:
+        return gate(Window(given.get("start"), given.get("end")), given["hour"], given["questions"])
+    except ConfigError:
+        return {"error": True}
+
+
+def _selected(given: dict[str, Any]) -> list[str]:
+    documents = [
+        document(one["path"], collection=one.get("collection", "notes"))._replace(
+            id=number,
+            modified_at=one["modified_at"],
+            last_accessed_at=one.get("accessed_at"),
+        )
+        for number, one in enumerate(given["documents"], start=1)
+    ]
+    recalled = {
+        n: one["recalled_at"] for n, one in enumerate(given["documents"], start=1) if "recalled_at" in one
+    }
+    if given["by"] == "newest-first":
+        return [one.path for one in newest_first(documents, given["limit"])]
+    return [one.path for one in stale_first(documents, recalled, given["limit"])]
+
+
+BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "contradictory": _contradictory,
+    "deduction": _deduction,
+    "lane_gate": _lane_gate,
+    "lane_selection": _selected,
+    "may_merge": _may_merge,
+    "pattern_stands_for": _stands_for,
+}
