@@ -127,7 +127,9 @@ class TestWatchedFolders:
         for number in range(20):
             put(tmp_path, f"{number}/one.md")
             watcher.arm([str(tmp_path)], enters)
-        eventually(lambda: descriptors() <= before + 2)  # a thread of the library closes them, when it gets to it
+        eventually(
+            lambda: descriptors() <= before + 2
+        )  # a thread of the library closes them, when it gets to it
         watcher.close()
 
     @pytest.mark.skipif(shutil.which("unshare") is None, reason="limits inotify in a namespace of its own")
