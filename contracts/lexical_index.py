@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clawmem.contracts.base import VaultContract, needs
-from clawmem.contracts.samples import all_of, any_of, entry, found_by, hits_of
+from clawmem.contracts.samples import all_of, any_of, entry, filler, found_by, hits_of
 from clawmem.ports.capability import Capability
 from clawmem.ports.records import FragmentKey, LexicalQuery, Term
 from clawmem.ports.vault import Vault
@@ -273,6 +273,27 @@ class LexicalMatchingContract(VaultContract):
         vault.lexical.put([entry(1, f"harbour {term} lantern"), entry(2, "harbour lantern")])
 
         assert found_by(vault, term) == found_by(vault, term, "harbour", every=True) == [1]
+
+    def test_asked_again_and_again(self, vault: Vault) -> None:
+        """
+        The same question has the same answer however often it was asked, and a new one after every change.
+
+        If this fails: what was kept for the next question outlives the entries that it was made of.
+        """
+        vault.lexical.put([entry(1, "anvil anvil quince"), entry(2, "anvil"), *filler()])
+        query = any_of("anvil", "quince")
+
+        first = hits_of(vault, query)
+        assert [hits_of(vault, query) for _ in range(5)] == [first] * 5
+        vault.lexical.put([entry(3, "quince quince anvil quince")])
+        assert sorted(found_by(vault, "anvil", "quince")) == [1, 2, 3]
+        assert (
+            hits_of(vault, query)[-1].score != first[-1].score
+        )  # there are more entries, and others hold the words
+        vault.lexical.remove(1)
+        assert sorted(found_by(vault, "anvil", "quince")) == [2, 3]
+        vault.lexical.clear()
+        assert hits_of(vault, query) == []
 
     @any_text
     @given(text=st.text(), terms=st.lists(st.text(), max_size=4), prefix=st.booleans(), every=st.booleans())

@@ -26,6 +26,8 @@ NORTH = unit_vector(0, 1, 0, 0)
 WEST = unit_vector(-1, 0, 0, 0)
 NORTH_EAST = unit_vector(1, 1, 0, 0)
 
+MORE_THAN_OFTEN = 12  # an index may keep something for later once it is asked often
+
 REFUSED = {
     "not a number": raw_vector(math.nan, 1, 0, 0),
     "infinite": raw_vector(math.inf, 0, 0, 0),
@@ -340,6 +342,40 @@ class VectorUpkeepContract(VaultContract):
         vault.vectors.clear()
 
         assert vault.vectors.count() == 0
+
+    def test_asked_again_and_again(self, vault: Vault) -> None:
+        """
+        The same question has the same answer however often it was asked, and a new one after every change.
+
+        If this fails: what was kept for the next question outlives the vectors that it was made of.
+        """
+        ids = put_all(vault, [EAST, NORTH])
+        elsewhere = put_all(vault, [NORTH_EAST], collection="journal")
+
+        often = [vault.vectors.search(EAST, 2) for _ in range(MORE_THAN_OFTEN)]
+        assert [hit.key.document_id for hit in often[0]] == [ids[0], elsewhere[0]]
+        assert often == [often[0]] * MORE_THAN_OFTEN
+        assert found(vault, EAST, 5, "notes") == ids
+        vault.vectors.put([VectorEntry(FragmentKey(ids[1], 0), EAST, "notes", WHEN)])
+        assert found(vault, EAST, 2) == ids
+        vault.vectors.remove(ids[0])
+        assert found(vault, EAST, 2) == [ids[1], elsewhere[0]]
+
+    @pytest.mark.parametrize("limit", [1, 10, 100])
+    def test_none_is_missed_however_often_asked(self, vault: Vault, limit: int) -> None:
+        """
+        Of many vectors close to one another the nearest come back, at the first question and at a later one.
+
+        If this fails: what compares a part of each number leaves out some that the whole would have kept.
+        """
+        rng = random.Random(limit)
+        vectors = [unit_vector(*(1 + rng.gauss(0, 0.05) for _ in range(8))) for _ in range(200)]
+        ids = put_all(vault, vectors)
+        question = unit_vector(*(1 + rng.gauss(0, 0.05) for _ in range(8)))
+        nearest = sorted(ids, key=lambda number: -cosine(question, vectors[number - ids[0]]))[:limit]
+
+        for _ in range(MORE_THAN_OFTEN):
+            assert set(found(vault, question, limit)) == set(nearest)
 
     def test_method_is_named(self, vault: Vault) -> None:
         """

@@ -31,6 +31,9 @@ Bindings = Sequence[Any] | Mapping[str, Any]
 
 BUSY_TIMEOUT_S = 10.0
 MEMORY = ":memory:"
+READER_CACHE_KB = (
+    512  # of SQLite's own 2000: a server has dozens of readers, and the system caches the file as well
+)
 
 # sqlite-vec makes errors of its own of what SQLite told it, at best in the same words.
 _FULL = re.compile("disk is full|Could not insert a new vector chunk")
@@ -182,7 +185,9 @@ class Database:
         # First the waiting, then everything that may have to wait.
         connection.set_busy_handler(_patience())
         connection.pragma("foreign_keys", True)
-        if not read_only:
+        if read_only:
+            connection.pragma("cache_size", -READER_CACHE_KB)
+        else:
             connection.pragma("synchronous", "full")
         return connection
 

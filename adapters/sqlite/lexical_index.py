@@ -2,39 +2,54 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from array import array
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import NamedTuple, TypeVar
 
 from clawmem.adapters.sqlite.commits import Commits
 from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.kept import Kept
 from clawmem.adapters.sqlite.keys import pack, span, unpack
+from clawmem.adapters.sqlite.matches import Matches, best_of, telling
 from clawmem.adapters.sqlite.scope import documents_in
 from clawmem.ports.lexical_index import TITLE_WEIGHT
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Scope, Term
 
-# A part of the query for each term, materialised: bm25() only works in the query that matches.
-_PART = """
-part{n} (key, score) as materialized (
-    select rowid, :weight{n} * bm25({table}, {title}, 1) from {table} where {table} match :term{n} {seen}
-)"""
-_EVERY = "every (key) as materialized (select rowid from {table} where {table} match :every {seen}), "
-# Scores come from single precision: what differs by less than that is a tie, and ties are cut by key.
-_SUM = """
-with {every}{parts} select key, sum(score) as total from ({union})
- group by key order by round(total, 9) desc, key limit :limit
-"""
+# bm25() only works in the query that matches, so each term has a query of its own.
+_PART = "select rowid, :weight * bm25({table}, {title}, 1) from {table} where {table} match :term {among}"
+_EVERY = "select rowid from {table} where {table} match :every {among}"
+# The sign keeps FTS5 from looking each row up by itself: bm25() counts all matches anew whenever it is begun.
+_AMONG_KEYS = "and +rowid in (select value from json_each(:keys))"
 _LEAST = 1e-6  # what FTS5 takes for the rarity of a term that more than half of the rows hold
 
-# Scoring costs about a microsecond a match, and the most frequent words tell least: past this many matches
-# of rarer words they are left out.
-MOST_MATCHES = 8_000
+MOST_KEPT = 500_000  # matches, 16 bytes each, that a process keeps for the next question with the same words
+
+Made = TypeVar("Made")
 
 
 class _Held(NamedTuple):
-    """How many entries hold each term of a question, and how many entries there are."""
+    """How many entries hold each term of a question, and how many entries there are, in which content."""
 
     terms: Mapping[Term, int]
     entries: int
+    content: str | None
+
+
+class _Among(NamedTuple):
+    """A condition on the rows of a query, empty for all of them; what it lets in is kept under its ``name``, if any."""
+
+    sql: str
+    bindings: Mapping[str, str] = MappingProxyType({})
+    name: tuple[Term, ...] | None = None
+
+
+_ALL = _Among("", name=())
+
+
+_NUMBERS: Kept[int] = Kept(10_000)
+_MATCHES: Kept[Matches] = Kept(MOST_KEPT, lambda matches: len(matches.keys))
 
 
 class SqliteLexicalIndex(Commits):
@@ -42,7 +57,8 @@ class SqliteLexicalIndex(Commits):
     ``LexicalIndex`` in FTS5, a contentless table for each grain.
 
     FTS5 scores with a rarity of its own, which turns to nothing for frequent words. Each term is asked for
-    by itself, and its scores are multiplied by what makes its rarity everybody else's.
+    by itself, and its scores are multiplied by what makes its rarity everybody else's. What was found for a term
+    is kept as long as the content is the same: it has a name, which changes with every change.
     """
 
     method = "FTS5"
@@ -53,7 +69,7 @@ class SqliteLexicalIndex(Commits):
         self._db = db
 
     def put(self, entries: Sequence[LexicalEntry]) -> None:
-        with self._db.atomic():
+        with self._changing():
             for grain in Grain:
                 latest = {pack(e.key): (e.title, e.text) for e in entries if e.grain is grain}
                 rows = [(key, *texts) for key, texts in latest.items()]
@@ -65,15 +81,14 @@ class SqliteLexicalIndex(Commits):
                 )
 
     def remove(self, document_id: int) -> None:
-        with self._db.atomic():
+        with self._changing():
             for grain in Grain:
                 self._db.write(f"delete from {_table(grain)} where rowid between ? and ?", span(document_id))
 
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         held = self._held(query, grain)
         rarities = {term: math.log1p((held.entries - n + 0.5) / (n + 0.5)) for term, n in held.terms.items()}
-        seen, bindings = documents_in(scope)
-        return self._ranked(query, grain, limit, held, rarities, seen, bindings)
+        return self._ranked(query, grain, limit, held, rarities, _documents(*documents_in(scope)))
 
     def search_among(
         self,
@@ -88,23 +103,17 @@ class SqliteLexicalIndex(Commits):
         in_scope, bindings = documents_in(scope)
         some = "select value from json_each(:documents)"
         seen = f"{in_scope} and id in ({some})" if in_scope else some
-        bindings["documents"] = json.dumps(list(documents))
-        return self._ranked(query, grain, limit, self._held(query, grain), rarities, seen, bindings)
+        among = _documents(seen, {**bindings, "documents": json.dumps(list(documents))})
+        return self._ranked(query, grain, limit, self._held(query, grain), rarities, among)
 
     def count(self, grain: Grain) -> int:
-        # The docsize table has one row an entry; counting the virtual table would visit each.
-        return int(self._db.value(f"select count(*) from {_table(grain)}_docsize"))
+        return self._count(grain, self._content())
 
     def holding(self, term: Term, grain: Grain) -> int:
-        if not _has_word(term):
-            return 0
-        table = _table(grain)
-        return int(
-            self._db.value(f"select count(*) from {table} where {table} match ?", (_expression(term),))
-        )
+        return self._holding(term, grain, self._content()) if _has_word(term) else 0
 
     def clear(self) -> None:
-        with self._db.atomic():
+        with self._changing():
             for grain in Grain:
                 self._db.write(f"insert into {_table(grain)} ({_table(grain)}) values ('delete-all')")
             self._forget_marker()
@@ -118,10 +127,33 @@ class SqliteLexicalIndex(Commits):
         fault = ranking_fault(self._db)
         return [fault] if fault else []
 
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """A change of the content, which gives it a name that no other content ever had."""
+        with self._db.atomic():
+            yield
+            self._db.write("insert or replace into meta values ('lexical_content', hex(randomblob(8)))")
+
+    def _content(self) -> str | None:
+        """The name of what is there now; ``None`` when it has not changed since contents have names."""
+        name = self._db.value("select value from meta where name = 'lexical_content'")
+        return name and str(name)
+
+    def _count(self, grain: Grain, content: str | None) -> int:
+        # The docsize table has one row an entry; counting the virtual table would visit each.
+        sql = f"select count(*) from {_table(grain)}_docsize"
+        return _kept(_NUMBERS, (content, grain), lambda: int(self._db.value(sql)))
+
+    def _holding(self, term: Term, grain: Grain, content: str | None) -> int:
+        sql = f"select count(*) from {_table(grain)} where {_table(grain)} match ?"
+        return _kept(_NUMBERS, (content, grain, term), lambda: int(self._db.value(sql, (_expression(term),))))
+
     def _held(self, query: LexicalQuery, grain: Grain) -> _Held:
-        terms = {term: self.holding(term, grain) for term in dict.fromkeys(query.terms) if _has_word(term)}
+        content = self._content()
+        asked = [term for term in dict.fromkeys(query.terms) if _has_word(term)]
+        terms = {term: self._holding(term, grain, content) for term in asked}
         # Another process may empty the index between two counts; no term is held by more than all.
-        return _Held(terms, max(self.count(grain), *terms.values(), 0))
+        return _Held(terms, max(self._count(grain, content), *terms.values(), 0), content)
 
     def _ranked(
         self,
@@ -130,30 +162,44 @@ class SqliteLexicalIndex(Commits):
         limit: int,
         held: _Held,
         rarities: Mapping[Term, float],
-        seen: str,
-        bindings: Mapping[str, str],
+        among: _Among,
     ) -> list[Hit]:
         terms = [term for term, number in held.terms.items() if number]
         if limit < 1 or not terms or (query.every and len(terms) < len(held.terms)):
             return []
         asked = terms if query.every else telling(terms, held.terms)
-        factors = {term: -rarities[term] / _fts5_rarity(held.entries, held.terms[term]) for term in asked}
-        every = query.every and len(asked) > 1
-        sql = _statement(grain, len(asked), seen, every=every)
-        rows = self._db.rows(sql, {**bindings, **_bindings(factors), "limit": limit})
-        return [Hit(unpack(key), score) for key, score in rows]
+        if query.every and len(asked) > 1:
+            among = self._holding_every(asked, grain, among)
+        weights = {term: -rarities[term] / _fts5_rarity(held.entries, held.terms[term]) for term in asked}
+        found = [self._matches(term, grain, weights[term], among, held.content) for term in asked]
+        return [Hit(unpack(key), score) for key, score in best_of(found, limit)]
+
+    def _holding_every(self, terms: Sequence[Term], grain: Grain, among: _Among) -> _Among:
+        """The rows that hold all of *terms*."""
+        every = " AND ".join(map(_expression, terms))
+        sql = _EVERY.format(table=_table(grain), among=among.sql)
+        keys = [key for (key,) in self._db.rows(sql, {**among.bindings, "every": every})]
+        return _Among(_AMONG_KEYS, {"keys": json.dumps(keys)}, tuple(terms) if among is _ALL else None)
+
+    def _matches(
+        self, term: Term, grain: Grain, weight: float, among: _Among, content: str | None
+    ) -> Matches:
+        def find() -> Matches:
+            sql = _PART.format(table=_table(grain), title=TITLE_WEIGHT, among=among.sql)
+            bindings = {**among.bindings, "term": _expression(term), "weight": weight}
+            keys, scores = array("q"), array("d")
+            for key, score in self._db.rows(sql, bindings):
+                keys.append(key)
+                scores.append(score)
+            return Matches(keys, scores)
+
+        key = content, grain, term, weight, among.name
+        return find() if among.name is None else _kept(_MATCHES, key, find)
 
 
-def telling(terms: Sequence[Term], held: Mapping[Term, int]) -> list[Term]:
-    """The rarest of *terms*, as many as have `MOST_MATCHES` together, and always the rarest one."""
-    kept: list[Term] = []
-    matches = 0
-    for term in sorted(terms, key=lambda term: held[term]):
-        matches += held[term]
-        if kept and matches > MOST_MATCHES:
-            break
-        kept.append(term)
-    return kept
+def _kept(kept: Kept[Made], key: tuple[str | None, *tuple[object, ...]], make: Callable[[], Made]) -> Made:
+    """What is kept of the content that *key* begins with; of one without a name nothing is."""
+    return make() if key[0] is None else kept.get(key, make)
 
 
 def ranking_fault(db: Database) -> str | None:
@@ -184,25 +230,10 @@ def _fts5_rarity(entries: int, holding: int) -> float:
     return weight if weight > 0 else _LEAST
 
 
-def _statement(grain: Grain, terms: int, seen: str, *, every: bool) -> str:
+def _documents(seen: str, bindings: Mapping[str, str]) -> _Among:
+    """The rows of the documents that the query *seen* finds; all rows when it is empty."""
     # A scope is joined in, not filtered afterwards, so no answer comes short.
-    scope = f"and rowid >> 20 in ({seen})" if seen else ""
-    table = _table(grain)
-    # The sign keeps FTS5 from looking each row up by itself: bm25() counts all matches anew whenever it is begun.
-    among = "and +rowid in every" if every else scope
-    parts = [_PART.format(n=n, table=table, title=TITLE_WEIGHT, seen=among) for n in range(terms)]
-    return _SUM.format(
-        every=_EVERY.format(table=table, seen=scope) if every else "",
-        parts=", ".join(parts),
-        union=" union all ".join(f"select key, score from part{n}" for n in range(terms)),
-    )
-
-
-def _bindings(factors: Mapping[Term, float]) -> dict[str, Any]:
-    bindings: dict[str, Any] = {"every": " AND ".join(map(_expression, factors))}
-    for number, (term, factor) in enumerate(factors.items()):
-        bindings |= {f"term{number}": _expression(term), f"weight{number}": factor}
-    return bindings
+    return _Among(f"and rowid >> 20 in ({seen})", bindings) if seen else _ALL
 
 
 def _has_word(term: Term) -> bool:

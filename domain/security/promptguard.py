@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
@@ -77,7 +78,16 @@ def inspect(text: str, *, limit: int = INSPECTED) -> Verdict:
     look-alikes, invisible characters, accents, mark-up between words, digits for letters. Hints, which
     are common in honest notes, count only together: ``1 - product(1 - hint)``.
     """
-    part = text[:limit]
+    return _verdict(text[:limit])
+
+
+def guarded(text: str, *, limit: int = INSPECTED) -> str:
+    """*text*, or the placeholder that stands for a text which was left out."""
+    return PLACEHOLDER if inspect(text, limit=limit).dropped else text
+
+
+@lru_cache(1024)  # what is surfaced is asked for more than once, and surfaced again
+def _verdict(part: str) -> Verdict:
     unmasked = unmask(part)
     verdicts = [
         _decisive(unmasked),
@@ -87,11 +97,6 @@ def inspect(text: str, *, limit: int = INSPECTED) -> Verdict:
         _digits_for_letters(unmasked),
     ]
     return max(verdicts, key=lambda verdict: verdict.score)
-
-
-def guarded(text: str, *, limit: int = INSPECTED) -> str:
-    """*text*, or the placeholder that stands for a text which was left out."""
-    return PLACEHOLDER if inspect(text, limit=limit).dropped else text
 
 
 def _decisive(unmasked: Unmasked) -> Verdict:

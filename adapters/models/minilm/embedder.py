@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -30,6 +30,8 @@ Made = TypeVar("Made")
 MAX_TOKENS = 256  # what the model was trained to read, with the two that mark beginning and end
 
 IDS, POOLED, TOKENS = "ids", "pooled", "tokens"  # what goes into the model and comes out
+
+QUESTIONS_KEPT = 4  # a question is embedded, and sketched a moment later
 
 _THREADS = min(2, os.cpu_count() or 1)
 _UNKNOWN = "[UNK]"
@@ -70,6 +72,7 @@ class MiniLmEmbedder:
             raise ExtraMissing("onnxruntime", extra="minilm")
         self._folder = folder
         self._manifest = read_manifest(folder)
+        self._question = lru_cache(QUESTIONS_KEPT)(self._read)
 
     @property
     def fingerprint(self) -> str:
@@ -80,13 +83,15 @@ class MiniLmEmbedder:
         return self._manifest.dimensions
 
     def embed_query(self, text: str) -> Vector:
-        return self._pooled(self._encodings([text])[0])
+        return self._question(text).pooled
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         return self._each(self._pooled, self._encodings(texts))
 
     def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
         """The vectors of *texts* and of their tokens, in their order, by one run each."""
+        if len(texts) == 1:
+            return [self._question(texts[0])]
         return self._each(self._with_tokens, self._encodings(texts))
 
     @property
@@ -99,6 +104,9 @@ class MiniLmEmbedder:
             sketch_of(text, vectors, without)
             for text, vectors in zip(texts, self.token_vectors(texts), strict=True)
         ]
+
+    def _read(self, text: str) -> TokenVectors:
+        return self._with_tokens(self._encodings([text])[0])
 
     def _each(self, run: Callable[[Encoding], Made], encodings: Sequence[Encoding]) -> list[Made]:
         with ThreadPoolExecutor(_THREADS) as threads:

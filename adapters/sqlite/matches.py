@@ -1,0 +1,49 @@
+"""What a term was found to add to the score of each row, and the sum of several."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Mapping, Sequence
+from heapq import nlargest
+from typing import NamedTuple
+
+from clawmem.ports.records import Term
+
+# Scoring costs about a microsecond a match, and the most frequent words tell least: past this many matches
+# of rarer words they are left out.
+MOST_MATCHES = 8_000
+
+_TIE = 1e-8
+
+
+class Matches(NamedTuple):
+    """The rows that hold a term, and what it adds to the score of each."""
+
+    keys: array[int]
+    scores: array[float]
+
+
+def best_of(found: Sequence[Matches], limit: int) -> list[tuple[int, float]]:
+    """The rows with the highest sums, highest first, then by key."""
+    most, *others = sorted(found, key=lambda matches: -len(matches.keys))
+    sums = dict(zip(most.keys, most.scores, strict=True))
+    for matches in others:
+        for key, score in zip(matches.keys, matches.scores, strict=True):
+            sums[key] = sums.get(key, 0.0) + score
+    least = nlargest(limit, sums.values())[-1] if len(sums) > limit else -math.inf
+    # Scores come from single precision: what differs by less than that is a tie, and ties are cut by key.
+    near = [(key, total) for key, total in sums.items() if total > least - _TIE]
+    return sorted(near, key=lambda row: (-round(row[1], 9), row[0]))[:limit]
+
+
+def telling(terms: Sequence[Term], held: Mapping[Term, int]) -> list[Term]:
+    """The rarest of *terms*, as many as have `MOST_MATCHES` together, and always the rarest one."""
+    kept: list[Term] = []
+    matches = 0
+    for term in sorted(terms, key=lambda term: held[term]):
+        matches += held[term]
+        if kept and matches > MOST_MATCHES:
+            break
+        kept.append(term)
+    return kept

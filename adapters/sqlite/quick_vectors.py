@@ -1,0 +1,90 @@
+"""Vectors that a process keeps in a quarter of their size, to tell which few are worth a comparison in full."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from clawmem.ports.records import Vector
+
+    Floats = npt.NDArray[np.float32]
+
+_STEPS = 127
+_ROWS_AT_ONCE = 4096  # 4 MB of 256 dimensions in single precision
+_ROUNDING = 1e-5  # a product in single precision is not further off than this
+
+
+class QuickVectors(NamedTuple):
+    """
+    Unit vectors, rounded: ``codes`` (n, dim) int8 times ``steps`` (n,), no further from the vector than ``off`` (n,).
+
+    ``keys`` (n,) are packed.
+    """
+
+    keys: npt.NDArray[np.int64]
+    codes: npt.NDArray[np.int8]
+    steps: Floats
+    off: Floats
+
+    @property
+    def size_bytes(self) -> int:
+        """What they take."""
+        return sum(part.nbytes for part in self)
+
+    def worth_a_look(self, vector: Vector, limit: int, documents: Collection[int] | None = None) -> list[int]:
+        """
+        The keys of all that can be among the *limit* nearest to *vector*, and of few others.
+
+        The product of two unit vectors is off by no more than one of them is.
+
+        Args:
+            documents: Whose fragments count; None for all.
+        """
+        near = self._products(_unit(np.frombuffer(vector, "<f4")))
+        places = np.arange(len(near)) if documents is None else self._of(documents)
+        least, most = near[places] - self.off[places], near[places] + self.off[places]
+        bar = np.partition(least, -limit)[-limit] if limit < len(places) else -np.inf
+        found: list[int] = self.keys[places[most >= bar - _ROUNDING]].tolist()
+        return found
+
+    def _products(self, question: Floats) -> Floats:
+        blocks = [
+            self.codes[first : first + _ROWS_AT_ONCE].astype(np.float32) @ question
+            for first in range(0, len(self.codes), _ROWS_AT_ONCE)
+        ]
+        return np.asarray(np.concatenate(blocks) * self.steps)
+
+    def _of(self, documents: Collection[int]) -> npt.NDArray[np.intp]:
+        return np.flatnonzero(np.isin(self.keys >> 20, np.fromiter(documents, np.int64, len(documents))))
+
+
+def rounded(chunks: Iterable[tuple[bytes, bytes, bytes]]) -> QuickVectors | None:
+    """
+    The vectors of all *chunks*; None when there is none.
+
+    Args:
+        chunks: Packed keys (int64), which of them are there (a bit each, the lowest first), and the vectors (float32)
+            of all, of those also that are not.
+    """
+    parts = [_rounded(*chunk) for chunk in chunks]
+    return QuickVectors(*(np.concatenate(part) for part in zip(*parts, strict=True))) if parts else None
+
+
+def _rounded(rowids: bytes, validity: bytes, vectors: bytes) -> QuickVectors:
+    keys = np.frombuffer(rowids, "<i8")
+    there = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")[: len(keys)].astype(bool)
+    units = np.frombuffer(vectors, "<f4").reshape(len(keys), -1)[there]
+    units = units / np.maximum(np.linalg.norm(units, axis=1, keepdims=True), np.finfo("f4").tiny)
+    steps = np.maximum(np.abs(units).max(axis=1), np.finfo("f4").tiny) / _STEPS
+    codes = np.rint(units / steps[:, None]).astype(np.int8)
+    off = np.linalg.norm(units - codes * steps[:, None], axis=1)
+    return QuickVectors(keys[there].copy(), codes, steps.astype("f4"), off.astype("f4"))
+
+
+def _unit(vector: Floats) -> Floats:
+    return np.asarray(vector / np.linalg.norm(vector))

@@ -1,0 +1,157 @@
+"""What a process keeps of the vault between two questions, and what makes it ask anew."""
+
+from __future__ import annotations
+
+import random
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from clawmem.adapters.sqlite import vec0_table
+from clawmem.adapters.sqlite.kept import Kept
+from clawmem.adapters.sqlite.quick_vectors import rounded
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.contracts.samples import any_of, cosine, entry, filler, save, unit_vector
+from clawmem.ports.records import EVERYTHING, FragmentKey, Grain, Scope, VectorEntry
+
+QUESTION = any_of("anvil", "quince")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    place = tmp_path / "vault.sqlite"
+    with closing(SqliteVault(str(place))) as vault:
+        for number in range(1, 4):
+            save(vault, f"{number}.md")
+        vault.lexical.put([entry(1, "anvil quince"), entry(2, "anvil"), *filler()])
+    return place
+
+
+@pytest.fixture
+def reader(path: Path) -> Iterator[SqliteVault]:
+    with closing(SqliteVault(str(path), read_only=True)) as vault:
+        yield vault
+
+
+def found(vault: SqliteVault) -> list[int]:
+    return [hit.key.document_id for hit in vault.lexical.search(QUESTION, Grain.PASSAGE, 10)]
+
+
+def chunk(vectors: list[bytes], first: int) -> tuple[bytes, bytes, bytes]:
+    """As vec0 keeps them, every other place empty."""
+    keys = [key for number in range(len(vectors)) for key in (0, first + number)]
+    there = sum(1 << place for place in range(1, len(keys), 2))
+    empty = bytes(len(vectors[0]))
+    return (
+        struct.pack(f"<{len(keys)}q", *keys),
+        there.to_bytes(-(-len(keys) // 8), "little"),
+        b"".join(half for vector in vectors for half in (empty, vector)),
+    )
+
+
+class TestKept:
+    """Values by key, up to so much of them."""
+
+    def test_made_once(self) -> None:
+        """And handed out again."""
+        made: list[int] = []
+        kept: Kept[int] = Kept(10)
+        assert [kept.get("a", lambda: made.append(1) or len(made)) for _ in range(3)] == [1, 1, 1]
+
+    def test_the_longest_unused_goes_first(self) -> None:
+        """As many as it takes, the new one included when it alone is too large."""
+        kept: Kept[str] = Kept(6, len)
+        for key in ("aa", "bb", "cc", "aa", "dd"):
+            kept.get(key, lambda key=key: key)  # type: ignore[misc]
+        assert [kept.get(key, lambda: "") for key in ("aa", "cc", "dd")] == ["aa", "cc", "dd"]
+        assert kept.get("bb", lambda: "anew") == "anew"
+        assert kept.get("long", lambda: "longer than all") == "longer than all"
+        assert kept.get("long", lambda: "x") == "x"
+
+    def test_what_fails_is_not_kept(self) -> None:
+        """It is tried again."""
+        kept: Kept[int] = Kept(10)
+        with suppress(ZeroDivisionError):
+            kept.get("a", lambda: 1 // 0)
+        assert kept.get("a", lambda: 1) == 1
+
+
+class TestWords:
+    """What a term was found to add to the score of each entry."""
+
+    def test_another_connection_changes_them(self, path: Path, reader: SqliteVault) -> None:
+        """A reader that has been asked before answers from what is there now."""
+        assert found(reader) == found(reader) == [1, 2]
+        with closing(SqliteVault(str(path))) as writer:
+            writer.lexical.put([entry(3, "quince quince")])
+            writer.lexical.remove(2)
+        assert sorted(found(reader)) == [1, 3]
+
+    def test_what_was_taken_back_never_was(self, path: Path, reader: SqliteVault) -> None:
+        """Neither for who wrote it nor for anybody else."""
+        with closing(SqliteVault(str(path))) as writer:
+            with suppress(KeyError), writer.writing():
+                writer.lexical.put([entry(3, "quince quince")])
+                assert sorted(found(writer)) == [1, 2, 3]
+                raise KeyError
+            assert found(writer) == found(reader) == [1, 2]
+            writer.lexical.put([entry(3, "elsewhere")])
+            assert found(writer) == found(reader) == [1, 2]
+
+    def test_another_vault_in_its_place(self, path: Path, tmp_path: Path) -> None:
+        """Kept is what lies in a file, not what lay under its name."""
+        with closing(SqliteVault(str(path), read_only=True)) as vault:
+            assert found(vault) == [1, 2]
+        path.unlink()
+        with closing(SqliteVault(str(path))) as vault:
+            vault.lexical.put([entry(2, "quince"), *filler()])
+            assert found(vault) == [2]
+
+    def test_threads_side_by_side(self, reader: SqliteVault) -> None:
+        """All get the same."""
+        answers: list[list[int]] = []
+        threads = [threading.Thread(target=lambda: answers.append(found(reader))) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert answers == [[1, 2]] * 8
+
+
+class TestVectors:
+    """All vectors, rounded, in a process that is asked often."""
+
+    def test_as_without_them(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The same hits with the same scores, with a scope and without."""
+        rng = random.Random(7)
+        vectors = [unit_vector(*(rng.gauss(0, 1) for _ in range(16))) for _ in range(60)]
+        with closing(SqliteVault(str(path))) as vault:
+            ids = [save(vault, f"v{n}.md", collection="notes" if n % 3 else "journal") for n in range(60)]
+            vault.vectors.put(VectorEntry(FragmentKey(n, 0), v) for n, v in zip(ids, vectors, strict=True))
+            for scope in (EVERYTHING, Scope(frozenset({"journal"})), Scope(frozenset({"nowhere"}))):
+                monkeypatch.setattr(vec0_table, "ASKED_OFTEN", 10**9)
+                exact = [vault.vectors.search(vector, 10, scope) for vector in vectors]
+                monkeypatch.setattr(vec0_table, "ASKED_OFTEN", 0)
+                assert [vault.vectors.search(vector, 10, scope) for vector in vectors] == exact
+
+    @given(data=st.data())
+    def test_none_of_the_nearest_is_left_out(self, data: st.DataObject) -> None:
+        """However close the vectors lie."""
+        number = st.floats(-1, 1, width=16)
+        several = data.draw(st.lists(st.lists(number, min_size=4, max_size=4), min_size=1, max_size=40))
+        vectors = [unit_vector(*numbers) for numbers in several if any(abs(n) > 1e-3 for n in numbers)]
+        assume(vectors)
+        quick = rounded(chunk(vectors[first : first + 20], first) for first in range(0, len(vectors), 20))
+        assert quick
+        question, limit = vectors[0], data.draw(st.integers(1, 10))
+        looked_at = set(quick.worth_a_look(question, limit))
+        scores = {key: cosine(question, vector) for key, vector in enumerate(vectors)}
+        least = sorted(scores.values(), reverse=True)[:limit][-1]
+        assert {key for key, score in scores.items() if score > least + 1e-6} <= looked_at
+        assert len(looked_at) >= min(limit, len(vectors))
