@@ -11,11 +11,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install -qq
 
-.PHONY: help demo test bench bench-speed minilm-wheel fmt clean FORCE
+.PHONY: help demo test soak bench bench-speed minilm-wheel fmt clean FORCE
 
 help:
 	@echo 'make demo         ask the example notes four questions, in a temporary folder'
 	@echo 'make test         lint, types, architecture and every test'
+	@echo 'make soak         a hundred thousand requests to one server: it takes no more memory, no more files'
 	@echo 'make fmt          put imports and layout in order'
 	@echo 'make bench        quality on judged collections: make bench DATA=/path/to/collections'
 	@echo 'make bench-speed  speed and memory'
@@ -37,6 +38,10 @@ test: $(VENV)/installed-dev
 	if [ -n "$$failed" ]; then echo "Failed: $${failed#; } (the tests run all the same)" >&2; fi; \
 	run pytest -n auto --dist loadfile; \
 	[ -z "$$failed" ]
+
+# Its short twin is part of `make test`.
+soak: $(VENV)/installed-dev
+	@$(BIN)/pytest tests/integration/test_doors.py -m slow -k no_more_and_more_for_long
 
 # DATA is one judged collection, or a folder of them: NAME/dev/queries.jsonl and what belongs to it.
 DATA ?= $(BENCH_DATA)

@@ -231,6 +231,12 @@ class Container(containers.DeclarativeContainer):
     forgetting = providers.Factory(
         late(f"{_SERVICES}.lifecycle.forgetting:Forgetting"), vault, clock, profile
     )
+    sweep = providers.Factory(
+        late(f"{_SERVICES}.lifecycle.sweeping:Sweep"),
+        archiving,
+        forgetting,
+        providers.Factory(late(f"{_SERVICES}.lifecycle.proposing:Propose"), vault, clock),
+    )
     recalls = providers.Factory(
         late(f"{_SERVICES}.retrieval.recalls:Recalls"),
         vault.provided.telemetry,
@@ -256,6 +262,15 @@ class Container(containers.DeclarativeContainer):
         holder=holder,
         is_gone=is_gone,
     )
+    tidy = providers.Factory(
+        late(f"{_SERVICES}.maintenance.tidying:Tidy"),
+        vault,
+        clock,
+        config.retention_days,
+        config.receipt_days,
+        forgets=config.forgets,
+    )
+    phases = providers.Factory(late(f"{_SERVICES}.maintenance.phases:Phases"), vault, clock, tidy=tidy)
     local_hour = providers.Object(late("clawmem.adapters.system.clock:local_hour"))
     lanes = providers.Factory(
         late(f"{_SERVICES}.maintenance.lanes:Lanes"), vault, clock, lane.provider, hour_of=local_hour

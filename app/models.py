@@ -23,11 +23,12 @@ _LLAMA = "clawmem.adapters.llama.factories"
 
 
 class Surroundings(NamedTuple):
-    """What every model is made with; *stack* closes it at the end."""
+    """What every model is made with; *stack* closes it at the end, *rest_ms* is how long one that failed rests."""
 
     failures: ModelFailures
     clock: Clock
     stack: ExitStack
+    rest_ms: int = 0
 
 
 class LocalModels(NamedTuple):
@@ -142,4 +143,5 @@ def _in_process(role: ModelRole, reason: str, local: LocalModels, around: Surrou
 def _kept(role: ModelRole, name: str, made: Any, around: Surroundings) -> Any:
     """A model under watch, closed at the end."""
     around.stack.callback(made.close)
-    return _PARTS[role].watched(made, Watch(around.failures, around.clock, role, name))
+    watch = Watch(around.failures, around.clock, role, name, rest_ms=around.rest_ms)
+    return _PARTS[role].watched(made, watch)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.lifecycle.finding import FindTarget
     from clawmem.app.services.lifecycle.forgetting import Forgetting
     from clawmem.app.services.lifecycle.proof import Prove
+    from clawmem.app.services.lifecycle.sweeping import Sweep
     from clawmem.app.services.lifecycle.tending import Tending
     from clawmem.app.services.maintenance.consolidation import Consolidation
     from clawmem.app.services.maintenance.doctor import Doctor
@@ -151,27 +152,45 @@ class Services:
         return cast("Forgetting", self.parts.forgetting())
 
     @property
+    def sweep(self) -> Sweep:
+        """What an owner's policy lets go."""
+        return cast("Sweep", self.parts.sweep())
+
+    @property
     def prove(self) -> Prove:
         """Whether what was forgotten is."""
         return cast("Prove", self.parts.prove())
 
     def consolidation(self) -> Consolidation:
         """Repeated observations merged, and taken apart again."""
-        from clawmem.app.services.maintenance.lane_plan import read_plan
-
-        policy = read_plan(self.settings.lanes).contradictions
-        return cast("Consolidation", self.parts.consolidation(policy=policy))
-
-    def lanes(self, *, light_applies: bool = False) -> Lanes:
-        """Upkeep by itself; the light lane changes something if this or the settings say so."""
+        from clawmem.app.services.maintenance.grouping import Thresholds
         from clawmem.app.services.maintenance.lane_plan import read_plan
 
         plan = read_plan(self.settings.lanes)
-        plan = replace(plan, light_applies=light_applies or plan.light_applies)
+        made = self.parts.consolidation(
+            policy=plan.contradictions,
+            thresholds=Thresholds(plan.merge_normal, plan.merge_strict),
+            least=plan.least_confidence,
+            calls_a_day=plan.daily_calls,
+        )
+        return cast("Consolidation", made)
+
+    def lanes(self, *, dry_run: bool = False) -> Lanes:
+        """Upkeep by itself; the light lane only says what it would merge if this or the settings say so."""
+        from clawmem.app.services.maintenance.lane_plan import read_plan
+
+        plan = read_plan(self.settings.lanes)
+        plan = replace(plan, dry_run=dry_run or plan.dry_run)
         generator = self.parts.generator()
-        synthesis = self.parts.synthesis(generator, most=plan.deduction_limit) if generator else None
-        made = self.parts.lanes(consolidation=self.consolidation(), synthesis=synthesis, plan=plan)
-        return cast("Lanes", made)
+        by_model = generator and self.enrich(calls_a_day=plan.daily_calls)
+        phases = self.parts.phases(
+            plan=plan,
+            consolidation=self.consolidation(),
+            synthesis=generator and self.parts.synthesis(generator, calls_a_day=plan.daily_calls),
+            by_rules=self.enrich(with_model=False) if plan.enriches else None,
+            by_model=by_model if plan.enriches else None,
+        )
+        return cast("Lanes", self.parts.lanes(phases=phases, plan=plan))
 
     @property
     def diary(self) -> Diary:
@@ -221,10 +240,11 @@ class Services:
     @property
     def folders(self) -> list[Folder]:
         """The configured collections."""
+        from clawmem.app.services.indexing.ownership import nested
         from clawmem.app.services.indexing.update import Folder
 
         chosen = self.settings.collections.items()
-        return [Folder(name, str(one.path), one.pattern) for name, one in chosen]
+        return nested([Folder(name, str(one.path), one.pattern) for name, one in chosen])
 
 
 @contextmanager

@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
+from contextlib import suppress
 from pathlib import Path
+
+
+def complete(env: MutableMapping[str, str]) -> None:
+    """
+    Add the variables that ``.env`` in the config folder gives; what is set already stays.
+
+    No other ``.env`` is read: whoever clones a repository has not chosen what stands in it, and it could send
+    every note to a stranger's server, or to a stranger's vault.
+    """
+    # Not there, not text, no home: a hook must go on all the same.
+    with suppress(OSError, RuntimeError, ValueError):
+        lines = (config_folder(env) / ".env").read_text("utf-8").splitlines()
+        for key, value in filter(None, map(_assignment, lines)):
+            env.setdefault(key, value)
 
 
 def config_folder(env: Mapping[str, str]) -> Path:
@@ -54,3 +69,12 @@ def is_there(path: Path) -> bool:
         return path.exists()
     except OSError:  # a name that is too long, or a folder above that may not be entered
         return False
+
+
+def _assignment(line: str) -> tuple[str, str] | None:
+    key, equals, value = line.partition("=")
+    key, value = key.strip(), value.strip()
+    if not equals or not key or " " in key or key.startswith("#"):
+        return None
+    quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
+    return key, value[1:-1] if quoted else value

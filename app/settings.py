@@ -1,4 +1,4 @@
-"""The whole configuration, read once at the edge: environment, ``.env`` and the config file."""
+"""The whole configuration, read once at the edge: environment and config file."""
 
 from __future__ import annotations
 
@@ -19,14 +19,22 @@ from clawmem.ports.errors import ConfigError
 Environment = Mapping[str, str]
 
 _LANES = {  # what the environment may say of the lanes, and its key in the config file
+    "CLAWMEM_ENABLE_AMEM": "enrich",
     "CLAWMEM_ENABLE_CONSOLIDATION": "light",
+    "CLAWMEM_CONSOLIDATION_INTERVAL": "light_interval",
     "CLAWMEM_HEAVY_LANE": "heavy",
+    "CLAWMEM_HEAVY_LANE_INTERVAL": "heavy_interval",
     "CLAWMEM_HEAVY_LANE_WINDOW_START": "window_start",
     "CLAWMEM_HEAVY_LANE_WINDOW_END": "window_end",
     "CLAWMEM_HEAVY_LANE_MAX_USAGES": "max_usages",
     "CLAWMEM_HEAVY_LANE_OBS_LIMIT": "obs_limit",
     "CLAWMEM_HEAVY_LANE_DED_LIMIT": "ded_limit",
+    "CLAWMEM_HEAVY_LANE_SURPRISAL": "surprisal",
+    "CLAWMEM_MERGE_GUARD_DRY_RUN": "dry_run",
+    "CLAWMEM_MERGE_SCORE_NORMAL": "merge_normal",
+    "CLAWMEM_MERGE_SCORE_STRICT": "merge_strict",
     "CLAWMEM_CONTRADICTION_POLICY": "contradictions",
+    "CLAWMEM_CONTRADICTION_MIN_CONFIDENCE": "min_confidence",
 }
 _TRUE = frozenset({"1", "true", "yes", "on"})
 
@@ -103,7 +111,6 @@ class Settings(BaseModel):
     profile: Literal["speed", "balanced", "deep"] = Field(
         default="balanced", description="How much time an answer may take."
     )
-    color: bool = Field(default=True, description="Whether a terminal gets colour; NO_COLOR forbids it.")
     collections: dict[str, CollectionSettings] = Field(
         default_factory=dict, description="The folders that are remembered, by name."
     )
@@ -132,7 +139,6 @@ _CONFIG_KEYS = frozenset(Settings.model_fields) - {
     "rerank_server",
     "read_only",
     "no_local_models",
-    "color",
 }
 
 
@@ -143,12 +149,12 @@ def load_settings(
     Read the environment and the config file; *vault* and *backend* of the command line win over both.
 
     Args:
-        environ: Instead of this process's environment and the ``.env`` of its working folder.
+        environ: Instead of this process's environment.
 
     Raises:
         ConfigError: a file that cannot be parsed, a key nobody knows, a value of the wrong kind.
     """
-    env = environment() if environ is None else environ
+    env = os.environ if environ is None else environ
     path = find_config(config_folder(env))
     chosen = _from_file(path)
     chosen |= _from_environment(env, chosen)
@@ -156,24 +162,6 @@ def load_settings(
     chosen |= {"home": home_folder(env), "models": models_folder(env)}
     chosen |= {"backend": backend} if backend else {}
     return _validated(chosen, path)
-
-
-def environment() -> Environment:
-    """This process's environment, completed by ``.env`` in the working folder; the shell wins."""
-    try:
-        lines = Path(".env").read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        lines = []
-    return {**dict(filter(None, map(_assignment, lines))), **os.environ}
-
-
-def _assignment(line: str) -> tuple[str, str] | None:
-    key, equals, value = line.partition("=")
-    key, value = key.strip(), value.strip()
-    if not equals or not key or " " in key or key.startswith("#"):
-        return None
-    quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
-    return key, value[1:-1] if quoted else value
 
 
 def _from_file(path: Path) -> dict[str, Any]:
@@ -186,7 +174,6 @@ def _from_file(path: Path) -> dict[str, Any]:
 
 def _from_environment(env: Environment, chosen: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "color": not env.get("NO_COLOR"),
         "no_local_models": env.get("CLAWMEM_NO_LOCAL_MODELS", "").lower() in _TRUE,
     }
     if profile := env.get("CLAWMEM_PROFILE"):

@@ -5,7 +5,7 @@ import pytest
 from clawmem.contracts.base import VaultContract, needs
 from clawmem.contracts.samples import UNKNOWN, fetch, save
 from clawmem.ports.capability import Capability
-from clawmem.ports.captures import Cursor, Sighting, Utility
+from clawmem.ports.captures import Cursor, RecallStats, Sighting, Utility
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.vault import Vault
 
@@ -60,6 +60,10 @@ class CaptureContract(VaultContract):
 
         assert fetch(vault, document_id).duplicate_count == 2
         assert [one.source for one in vault.captures.sightings(document_id)] == ["a", "b"]
+
+        vault.captures.count_as(document_id, 7)
+        vault.captures.count_as(UNKNOWN, 7)
+        assert fetch(vault, document_id).duplicate_count == 7
 
     def test_the_earliest_of_one_payload(self, vault: Vault) -> None:
         """
@@ -165,6 +169,20 @@ class UsageContract(VaultContract):
         assert [*vault.usage.partners(a).items()] == [(c, 2), (b, 1)]
         assert [*vault.usage.partners(b).items()] == [(a, 1), (c, 1)]
         assert vault.usage.partners(UNKNOWN) == {}
+
+    def test_recall_stats(self, vault: Vault) -> None:
+        """
+        They come back as they were given; later ones take the place of earlier ones, and without recalls none are left.
+
+        If this fails: two columns are exchanged, or a document whose recalls are gone keeps its old statistics.
+        """
+        one = RecallStats(3, 4, 2, 3, 1, NINE, TEN, 0.6, 0.5)
+        two = one._replace(document_id=9)
+        vault.usage.put_recall_stats([two, one])
+        assert [*vault.usage.recall_stats().items()] == [(3, one), (9, two)]
+
+        vault.usage.put_recall_stats([one._replace(recalls=5), two._replace(recalls=0)])
+        assert vault.usage.recall_stats() == {3: one._replace(recalls=5)}
 
     def test_unknown_documents(self, vault: Vault) -> None:
         """

@@ -65,7 +65,23 @@ class JournalContract(VaultContract):
 
         assert [run.id for run in vault.journal.runs(2)] == [three, two]
         assert [run.id for run in vault.journal.runs(1, "heavy")] == [one]
+        assert [run.id for run in vault.journal.runs(9, phase="gate")] == [three, two]
+        assert vault.journal.runs(9, "heavy", "gate") == []
         assert vault.journal.runs(0) == vault.journal.runs(-1) == vault.journal.runs(9, "none") == []
+
+    def test_old_runs_go(self, vault: Vault) -> None:
+        """
+        Those that began before a time go, the first ones first; ids are not given again.
+
+        If this fails: the time itself counts as before, or a number is made of how many runs there are.
+        """
+        one, two, three = (vault.journal.begin(run) for run in (HEAVY, HEAVY, LIGHT))
+
+        assert vault.journal.trim(EIGHT) == 0
+        assert vault.journal.trim(NINE, at_most=1) == 1
+        assert [run.id for run in vault.journal.runs(9)] == [three, two]
+        assert vault.journal.trim(NINE) == 1
+        assert vault.journal.begin(LIGHT) > three > one
 
     def test_replacements_until_they_are_undone(self, vault: Vault) -> None:
         """

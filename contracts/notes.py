@@ -56,7 +56,8 @@ class NoteContract(VaultContract):
         If this fails: notes are overwritten, or written anew at every run.
         """
         one, other = save(vault, "a.md"), save(vault, "b.md", "Other.")
-        first, second = note(one), note(one, "About bees.", cause=other)
+        first = note(one)
+        second = replace(note(one, "About bees.", cause=other), reason="The other is of bees.")
 
         assert [vault.notes.put(first), vault.notes.put(first)] == [1, 1]
         assert vault.notes.put(replace(second, written_at=DAYS[1])) == 2

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple, Protocol
 
 
@@ -73,6 +73,10 @@ class CaptureStore(Protocol):
         """Where a document was said, by time, then by source."""
         ...
 
+    def count_as(self, document_id: int, times: int) -> None:
+        """Let the document's ``duplicate_count`` be this, until its next sighting: it stands for what others held."""
+        ...
+
     def forget(self, document_id: int) -> int:
         """
         Keep nothing of what was said that a document holds, neither quote nor payload; how many sightings it had.
@@ -87,6 +91,25 @@ class Utility(NamedTuple):
 
     surfaced: int = 0
     referenced: int = 0
+
+
+class RecallStats(NamedTuple):
+    """
+    What the times at which one document was surfaced come to.
+
+    ``queries`` and ``days`` count different ones, ``negatives`` the times at which the conversation made no use of
+    it. ``diversity`` and ``spacing`` lie in [0, 1]: see `clawmem.domain.lifecycle.recall`.
+    """
+
+    document_id: int
+    recalls: int
+    queries: int
+    days: int
+    negatives: int
+    first_at: str
+    last_at: str
+    diversity: float
+    spacing: float
 
 
 class UsageStore(Protocol):
@@ -107,4 +130,12 @@ class UsageStore(Protocol):
 
     def partners(self, document_id: int) -> Mapping[int, int]:
         """The documents that were of use together with this one, and how often; most often first, then by id."""
+        ...
+
+    def put_recall_stats(self, stats: Iterable[RecallStats]) -> None:
+        """Let these be the statistics of their documents; one that says no recalls is deleted."""
+        ...
+
+    def recall_stats(self) -> Mapping[int, RecallStats]:
+        """The statistics of all documents that have any, by id; of what is not served any more, too."""
         ...

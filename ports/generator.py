@@ -1,10 +1,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from typing import Self
 
 JsonSchema = Mapping[str, Any]
 """A JSON schema; only ``type``, ``properties``, ``required``, ``items`` and ``enum`` are relied upon."""
+
+
+class Written(str):
+    """
+    A text that a model wrote, and what it cost by the model's own count.
+
+    Args:
+        prompt_tokens, answer_tokens: Of the question and of the text; ``None`` where the model did not say.
+    """
+
+    prompt_tokens: int | None
+    answer_tokens: int | None
+
+    def __new__(cls, text: str, prompt_tokens: int | None = None, answer_tokens: int | None = None) -> Self:
+        made = super().__new__(cls, text)
+        made.prompt_tokens, made.answer_tokens = prompt_tokens, answer_tokens
+        return made
 
 
 class Generator(Protocol):
@@ -41,7 +61,8 @@ class Generator(Protocol):
 
         At *temperature* 0 the same prompt has the same answer. With a *schema* the answer is written as
         JSON of that shape where the model can be held to it, and merely asked for where it cannot; in both
-        cases it may be cut off. Thoughts that a model writes before its answer may be part of it.
+        cases it may be cut off. Thoughts that a model writes before its answer may be part of it. Where the model
+        counts its tokens the answer is a `Written`.
 
         Args:
             timeout_s: Seconds from now, by which the call returns or raises, retries included.

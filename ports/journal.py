@@ -66,8 +66,16 @@ class Journal(Protocol):
         """Let the run of that id be this one from now on; an unknown id changes nothing."""
         ...
 
-    def runs(self, limit: int, lane: str = "") -> list[Run]:
-        """Up to *limit* runs, of one lane or of all, the last one first. A limit below 1 gives none."""
+    def runs(self, limit: int, lane: str = "", phase: str = "") -> list[Run]:
+        """Up to *limit* runs, of one lane and one phase or of all, the last one first. A limit below 1 gives none."""
+        ...
+
+    def trim(self, before: str, *, at_most: int | None = None) -> int:
+        """
+        Forget the runs that began before *before* (exclusive), of them the first *at_most*; how many went.
+
+        What they put in the place of what stays written.
+        """
         ...
 
     def replace(self, replacement: Replacement) -> int:

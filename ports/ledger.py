@@ -11,7 +11,8 @@ class Cost:
     """
     What was spent on one purpose with one model, on one day (``YYYY-MM-DD``) or, where ``day`` is empty, ever.
 
-    ``prompt_tokens`` and ``answer_tokens`` are estimates, four characters each; ``failed`` calls are among ``calls``.
+    ``prompt_tokens`` and ``answer_tokens`` are what the model says, or estimates of four characters each where it says
+    nothing; ``failed`` calls are among ``calls``.
     """
 
     day: str

@@ -15,7 +15,7 @@ class Note:
     What a document is about.
 
     ``origin`` is `RULES` or the fingerprint of the model that wrote it. ``cause`` is the document that let it be
-    written anew, ``None`` when that was its own text. ``version`` counts from 1; it is 0 until it is kept.
+    written anew, ``None`` when that was its own text; ``reason`` is what was said of why. ``version`` counts from 1; it is 0 until it is kept.
     """
 
     document_id: int
@@ -26,6 +26,7 @@ class Note:
     written_at: str = ""
     cause: int | None = None
     version: int = 0
+    reason: str = ""
 
     @property
     def says(self) -> tuple[tuple[str, ...], tuple[str, ...], str, str]:

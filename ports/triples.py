@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date
 from enum import StrEnum
 from typing import Protocol
 
@@ -19,6 +21,7 @@ class Triple:
 
     The object is another entity, or a text of its own. Days are ``YYYY-MM-DD``, both of them included; empty
     is since ever, and up to now. ``confidence`` is in (0, 1]; ``said`` is the sentence that it comes from.
+    ``ended_by`` is the document that says that it is over, ``None`` where none does.
     """
 
     subject: Entity
@@ -29,6 +32,7 @@ class Triple:
     valid_to: str = ""
     confidence: float = 1.0
     said: str = ""
+    ended_by: int | None = None
 
     @property
     def is_current(self) -> bool:
@@ -76,15 +80,23 @@ class TripleStore(Protocol):
         """
         ...
 
-    def end(self, triple: Triple, day: str) -> int:
+    def end(self, triple: Triple, day: str, by: int | None = None) -> int:
         """
         Let what *triple* says have ended on *day*, whichever documents say it; how many did.
 
-        What has ended already, and what began after that day, stays as it is.
+        What had ended by that day, and what began after it, stays as it is; what some document says ended only
+        later, ended then.
+
+        Args:
+            by: The document that says so; when what it says is forgotten, it has not ended.
 
         Raises:
             InvalidInput: *day* is none.
         """
+        ...
+
+    def of_document(self, document_id: int) -> list[Triple]:
+        """What one served document says, what ended included, in the order in which it was added."""
         ...
 
     def current(self, entity_id: str, limit: int, direction: Direction = Direction.BOTH) -> list[Triple]:
@@ -103,12 +115,14 @@ class TripleStore(Protocol):
         direction: Direction = Direction.BOTH,
         *,
         on: str | None = None,
+        predicate: str | None = None,
     ) -> list[Triple]:
         """
         The same with what has ended, which comes after what holds, the latest to end first.
 
         Args:
             on: A day; only what held then.
+            predicate: Only what is said by it.
         """
         ...
 
@@ -116,9 +130,15 @@ class TripleStore(Protocol):
         """How many different things hold, by predicate; the predicates in their order."""
         ...
 
+    def total(self) -> int:
+        """How many different things were ever said, those that hold among them."""
+        ...
+
     def forget(self, document_id: int) -> int:
         """
         Drop what a document says, and every entity that nothing speaks of any more; how many triples that were.
+
+        What ended by it holds again.
         """
         ...
 
@@ -146,10 +166,16 @@ def check_triple(triple: Triple) -> None:
 
 def check_day(day: str) -> None:
     """
-    Refuse what is not of the form ``YYYY-MM-DD``.
+    Refuse what is not a day of the calendar, written as ``YYYY-MM-DD``.
 
     Raises:
         InvalidInput: it is not.
     """
-    if not _DAY.fullmatch(day):
+    if not (_DAY.fullmatch(day) and _is_in_calendar(day)):
         raise InvalidInput("INVALID_INPUT", f"{day!r} is no day. Write it as YYYY-MM-DD.")
+
+
+def _is_in_calendar(day: str) -> bool:
+    with suppress(ValueError):
+        return bool(date.fromisoformat(day))
+    return False

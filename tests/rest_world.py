@@ -21,6 +21,7 @@ from clawmem.app.opened import open_services
 from clawmem.app.settings import load_settings
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.ports.entities import Entity
+from clawmem.ports.notes import Note
 from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.sessions import Session
 from clawmem.ports.triples import Triple
@@ -83,13 +84,13 @@ def plain(path: str) -> str:
 
 
 @contextmanager
-def world_at(home: Path) -> Iterator[World]:
+def world_at(home: Path, backend: str = "sqlite") -> Iterator[World]:
     """A home with notes, a chain of causes, a session and a fact; its server ends with the block."""
     for name, text in NOTES.items():
         (home / "notes" / name).parent.mkdir(parents=True, exist_ok=True)
         (home / "notes" / name).write_text(text, "utf-8")
     environ = _environ(home)
-    _cli(environ, "bootstrap", str(home / "notes"))
+    _cli(environ, "--backend", backend, "bootstrap", str(home / "notes"))
     _add(environ)
     with serving(environ, home) as server:
         yield World(home, environ, server)
@@ -116,4 +117,9 @@ def _add(environ: dict[str, str]) -> None:
         services.vault.relations.put([Relation(old.id, new.id, RelationKind.CAUSAL, 0.8, metadata=reason)])
         services.vault.sessions.save(Session("5f0c", "2026-01-02T09:00:00.000Z", summary="Moved sessions."))
         services.vault.entities.set_mentions(new.id, [queue, database])
+        services.vault.notes.put(Note(old.id, ("redis",), written_at="2026-01-01T09:00:00.000Z"))
+        evolved = Note(
+            old.id, ("redis",), ("hosting",), "Where logins were.", "m", cause=new.id, reason="It moved."
+        )
+        services.vault.notes.put(evolved)
         services.vault.triples.add([Triple(database, "replaced", queue, new.id, "2026-01-02", said="moved")])

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple
 
 COMMAND = [sys.executable, "-P", "-m", "clawmem"]
@@ -30,6 +31,7 @@ class Served(NamedTuple):
     process: subprocess.Popen[str]
     port: int
     token: str
+    log: Path  # a file: what nobody reads from a pipe would fill it, and stop the server
 
     def ask(self, method: str, path: str, body: Any = None, **headers: str | None) -> Heard:
         """One request; a header that is ``None`` is left out, underscores in names are dashes."""
@@ -57,18 +59,19 @@ class Served(NamedTuple):
 @contextmanager
 def serving(environ: dict[str, str], home: Path, *options: str) -> Iterator[Served]:
     """A server, from its first word on; ended in any case."""
-    with subprocess.Popen(
+    with NamedTemporaryFile() as log, subprocess.Popen(
         [*COMMAND, "serve", "--json", *(options or ("--port", "0"))],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=home, env=environ,
+        stdout=subprocess.PIPE, stderr=log, text=True, cwd=home, env=environ,
     ) as process:  # fmt: skip
         try:
-            assert process.stdout and process.stderr
+            assert process.stdout
             said = process.stdout.read(1)
-            assert said, process.stderr.read()
+            assert said, Path(log.name).read_text()
             told = json.loads(said + _rest_of_object(process))
             token = Path(f"{told['vault']}.token")
             port = int(told["url"].rpartition(":")[2])
-            yield Served(process, port, token.read_text().strip() if token.exists() else "")
+            secret = token.read_text().strip() if token.exists() else ""
+            yield Served(process, port, secret, Path(log.name))
         finally:
             if process.poll() is None:
                 os.kill(process.pid, signal.SIGCONT)

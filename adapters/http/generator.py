@@ -8,7 +8,7 @@ from clawmem.adapters.http.served_model import NAMING_TIMEOUT_S, ServedModel
 from clawmem.adapters.http.transport import Json, Transport
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ModelAnswerInvalid
-from clawmem.ports.generator import JsonSchema
+from clawmem.ports.generator import JsonSchema, Written
 from clawmem.ports.model_profiles import without_thoughts
 
 DEFAULT_MODEL = "qwen3"
@@ -68,7 +68,7 @@ class HttpGenerator:
             text = None
         if not isinstance(text, str):
             raise ModelAnswerInvalid(self._transport.label, "it holds no message")
-        return text
+        return Written(text, *_counted(answer.get("usage")))
 
 
 def http_generator(
@@ -89,6 +89,17 @@ def http_generator(
     name = model or DEFAULT_MODEL
     transport = Transport(server_root(url), model=name, clock=clock, api_key=api_key)
     return HttpGenerator(transport, chosen, model=name)
+
+
+def _counted(usage: Any) -> tuple[int | None, int | None]:
+    """The tokens of prompt and answer, as far as the server says so."""
+    said = usage if isinstance(usage, dict) else {}
+    prompt, answer = (said.get(name) for name in ("prompt_tokens", "completion_tokens"))
+    return _number(prompt), _number(answer)
+
+
+def _number(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _shape(schema: JsonSchema) -> Json:

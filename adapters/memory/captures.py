@@ -40,6 +40,11 @@ class MemoryCaptures:
     def sightings(self, document_id: int) -> list[Sighting]:
         return sorted((s for s in self._tables.sightings.values() if s.document_id == document_id), key=_when)
 
+    def count_as(self, document_id: int, times: int) -> None:
+        document = self._tables.documents.get(document_id)
+        if document:
+            self._tables.documents[document_id] = document._replace(duplicate_count=times)
+
     def forget(self, document_id: int) -> int:
         said = self.sightings(document_id)
         empty = {one.source: one._replace(quote="", payload="") for one in said}

@@ -13,16 +13,22 @@ class MemoryJournal:
         self._tables = tables
 
     def begin(self, run: Run) -> int:
-        number = len(self._tables.runs) + 1
+        self._tables.run_count = number = self._tables.run_count + 1
         self._tables.runs = [*self._tables.runs, replace(run, id=number)]
         return number
 
     def finish(self, run: Run) -> None:
         self._tables.runs = [run if one.id == run.id else one for one in self._tables.runs]
 
-    def runs(self, limit: int, lane: str = "") -> list[Run]:
+    def runs(self, limit: int, lane: str = "", phase: str = "") -> list[Run]:
         newest_first = reversed(self._tables.runs)
-        return [one for one in newest_first if lane in ("", one.lane)][: max(limit, 0)]
+        asked = [one for one in newest_first if lane in ("", one.lane) and phase in ("", one.phase)]
+        return asked[: max(limit, 0)]
+
+    def trim(self, before: str, *, at_most: int | None = None) -> int:
+        old = [one.id for one in self._tables.runs if one.started_at < before][:at_most]
+        self._tables.runs = [one for one in self._tables.runs if one.id not in old]
+        return len(old)
 
     def replace(self, replacement: Replacement) -> int:
         number = len(self._tables.replacements) + 1

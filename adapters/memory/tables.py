@@ -8,7 +8,7 @@ from secrets import token_hex
 from typing import NamedTuple
 
 from clawmem.ports.acts import Entry
-from clawmem.ports.captures import Cursor, Sighting, Utility
+from clawmem.ports.captures import Cursor, RecallStats, Sighting, Utility
 from clawmem.ports.entities import Entity
 from clawmem.ports.journal import Replacement, Run
 from clawmem.ports.notes import Note
@@ -91,8 +91,10 @@ class Tables:
     cursors: dict[tuple[str, str], Cursor] = field(default_factory=dict)  # by session and reader
     sightings: dict[str, Sighting] = field(default_factory=dict)  # by source
     utility: dict[int, Utility] = field(default_factory=dict)
+    recall_stats: dict[int, RecallStats] = field(default_factory=dict)
     acts: list[Entry] = field(default_factory=list)  # in the order in which they came
     runs: list[Run] = field(default_factory=list)
+    run_count: int = 0  # those that were trimmed included
     replacements: list[Replacement] = field(default_factory=list)
     co_activations: dict[tuple[int, int], int] = field(default_factory=dict)  # the smaller id first
 

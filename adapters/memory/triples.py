@@ -29,17 +29,20 @@ class MemoryTriples:
                 )
         return sum([self._add(triple) for triple in given])
 
-    def end(self, triple: Triple, day: str) -> int:
+    def end(self, triple: Triple, day: str, by: int | None = None) -> int:
         check_day(day)
         ends = [
-            one.is_current and _fact(one) == _fact(triple) and one.valid_from <= day
+            _goes_on(one, day) and _fact(one) == _fact(triple) and one.valid_from <= day
             for one in self._tables.triples
         ]
         self._tables.triples = [
-            replace(one, valid_to=day) if is_over else one
+            replace(one, valid_to=day, ended_by=by) if is_over else one
             for one, is_over in zip(self._tables.triples, ends, strict=True)
         ]
         return sum(ends)
+
+    def of_document(self, document_id: int) -> list[Triple]:
+        return [self._as_known(one) for one in self._served() if one.document_id == document_id]
 
     def current(self, entity_id: str, limit: int, direction: Direction = Direction.BOTH) -> list[Triple]:
         return self._first(lambda one: one.is_current, entity_id, limit, direction)
@@ -51,24 +54,34 @@ class MemoryTriples:
         direction: Direction = Direction.BOTH,
         *,
         on: str | None = None,
+        predicate: str | None = None,
     ) -> list[Triple]:
-        if on is None:
-            return self._first(lambda one: True, entity_id, limit, direction)
-        check_day(on)
-        return self._first(
-            lambda one: one.valid_from <= on and (one.is_current or one.valid_to >= on),
-            entity_id,
-            limit,
-            direction,
-        )
+        if on is not None:
+            check_day(on)
+
+        def is_asked_for(one: Triple) -> bool:
+            held_then = on is None or (one.valid_from <= on and (one.is_current or one.valid_to >= on))
+            return held_then and predicate in (None, one.predicate)
+
+        return self._first(is_asked_for, entity_id, limit, direction)
 
     def counts(self) -> Mapping[str, int]:
         facts = {_fact(one) for one in self._served() if one.is_current}
         return dict(sorted(Counter(predicate for _, predicate, _, _ in facts).items()))
 
+    def total(self) -> int:
+        return len({_fact(one) for one in self._served()})
+
     def forget(self, document_id: int) -> int:
         gone = [one for one in self._tables.triples if one.document_id == document_id]
-        self._tables.triples = [one for one in self._tables.triples if one.document_id != document_id]
+        kept = [one for one in self._tables.triples if one.document_id != document_id]
+        held = {(one.document_id, _fact(one)) for one in kept if one.is_current}
+        self._tables.triples = [
+            replace(one, valid_to="", ended_by=None)
+            if one.ended_by == document_id and (one.document_id, _fact(one)) not in held
+            else one
+            for one in kept
+        ]
         left = {name for one in self._tables.triples for name in _ids(one)}
         left.update(*self._tables.mentions.values())
         for name in {name for one in gone for name in _ids(one)} - left:
@@ -117,6 +130,11 @@ def _fact(triple: Triple) -> tuple[str, str, str, str]:
     """What it says, whoever says it: an entity is its id, whatever it was called."""
     own_text = "" if triple.object_id else triple.object_name
     return triple.subject.id, triple.predicate, triple.object_id, own_text
+
+
+def _goes_on(triple: Triple, day: str) -> bool:
+    """Whether it holds, or would, did not a document say that it ended after that day."""
+    return triple.is_current or (triple.ended_by is not None and triple.valid_to > day)
 
 
 def _ids(triple: Triple) -> list[str]:

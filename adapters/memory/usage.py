@@ -1,14 +1,14 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 
 from clawmem.adapters.memory.tables import Tables
-from clawmem.ports.captures import Utility
+from clawmem.ports.captures import RecallStats, Utility
 
 
 class MemoryUsage:
-    """``UsageStore`` over two dictionaries: the reference to read first."""
+    """``UsageStore`` over three dictionaries: the reference to read first."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -36,3 +36,11 @@ class MemoryUsage:
             if document_id in (one, other)
         }
         return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
+
+    def put_recall_stats(self, stats: Iterable[RecallStats]) -> None:
+        given = {one.document_id: one for one in stats}
+        merged = {**self._tables.recall_stats, **given}
+        self._tables.recall_stats = {number: one for number, one in merged.items() if one.recalls}
+
+    def recall_stats(self) -> Mapping[int, RecallStats]:
+        return dict(sorted(self._tables.recall_stats.items()))

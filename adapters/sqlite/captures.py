@@ -46,6 +46,9 @@ class SqliteCaptures:
     def sightings(self, document_id: int) -> list[Sighting]:
         return [Sighting(*row) for row in self._db.rows(_SIGHTINGS, (document_id,))]
 
+    def count_as(self, document_id: int, times: int) -> None:
+        self._db.write("update documents set duplicate_count = ? where id = ?", (times, document_id))
+
     def forget(self, document_id: int) -> int:
         self._db.write("update sightings set quote = '', payload = '' where document_id = ?", (document_id,))
         return self._db.changes()

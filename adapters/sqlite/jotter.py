@@ -24,7 +24,7 @@ def jotting(db: Database) -> Iterator[Database]:
     if db.path == MEMORY:  # has no other connection
         yield db
         return
-    log_was_empty = _log_is_empty(db.path)
+    log_was_empty = log_is_empty(db.path)
     with closing(_Jotter(db.path)) as writer:
         yield writer
         # A vault opened for reading cannot put the log away when it closes. What lay beside the file would
@@ -47,6 +47,7 @@ class _Jotter(Database):
         return connection
 
 
-def _log_is_empty(path: str) -> bool:
+def log_is_empty(path: str) -> bool:
+    """Whether the vault at *path* has nothing in its log, or no log at all."""
     log = Path(f"{path}-wal")
     return not log.exists() or log.stat().st_size == 0

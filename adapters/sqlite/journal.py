@@ -13,7 +13,12 @@ _COLUMNS = ", ".join(_FIELDS)
 _BEGIN = f"insert into maintenance_runs ({_COLUMNS}) values ({', '.join('?' * len(_FIELDS))}) returning id"
 _FINISH = f"update maintenance_runs set {', '.join(f'{name} = ?' for name in _FIELDS)} where id = ?"
 _RUNS = f"""
-select {_COLUMNS}, id from maintenance_runs where :lane = '' or lane = :lane order by id desc limit :limit
+select {_COLUMNS}, id from maintenance_runs
+ where (:lane = '' or lane = :lane) and (:phase = '' or phase = :phase) order by id desc limit :limit
+"""
+_TRIM = """
+delete from maintenance_runs where id in (
+    select id from maintenance_runs where started_at < ? order by id limit ?) returning id
 """
 _REPLACE = "insert into replacements (document_id, why, at, undone_at) values (?, ?, ?, ?) returning id"
 _REPLACEMENTS = """
@@ -37,8 +42,12 @@ class SqliteJournal:
     def finish(self, run: Run) -> None:
         self._db.write(_FINISH, (*_values(run), run.id))
 
-    def runs(self, limit: int, lane: str = "") -> list[Run]:
-        return [_run(row) for row in self._db.rows(_RUNS, {"lane": lane, "limit": max(limit, 0)})]
+    def runs(self, limit: int, lane: str = "", phase: str = "") -> list[Run]:
+        asked = {"lane": lane, "phase": phase, "limit": max(limit, 0)}
+        return [_run(row) for row in self._db.rows(_RUNS, asked)]
+
+    def trim(self, before: str, *, at_most: int | None = None) -> int:
+        return len(self._db.write(_TRIM, (before, -1 if at_most is None else at_most)))
 
     def replace(self, replacement: Replacement) -> int:
         row = (replacement.document_id, replacement.why, replacement.at, replacement.undone_at)

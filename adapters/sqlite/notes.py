@@ -7,12 +7,15 @@ from clawmem.ports.errors import InvalidInput
 from clawmem.ports.notes import ATTEMPTS, RULES, Note, NoteCounts
 
 _ALL = """
-select notes.document_id, keywords, notes.tags, context, origin, written_at, cause, version
+select notes.document_id, keywords, notes.tags, context, origin, written_at, cause, version, reason
   from notes join documents on documents.id = notes.document_id and inactive is null
  where notes.document_id = ? order by version
 """
 _LAST = "select version, keywords, tags, context, origin from notes where document_id = ? order by version desc limit 1"
-_PUT = "insert into notes values (?, ?, ?, ?, ?, ?, ?, ?)"
+_PUT = """
+insert into notes (document_id, version, keywords, tags, context, origin, written_at, cause, reason)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
 _WAITING = f"""
 select documents.id from documents left join enriched on enriched.document_id = documents.id
  where documents.inactive is null and documents.id > :after
@@ -71,7 +74,8 @@ class SqliteNotes:
             if last is not None and last[1:] == written:
                 return int(last[0])
             version = last[0] + 1 if last else 1
-            self._db.write(_PUT, (note.document_id, version, *written, note.written_at, note.cause))
+            why = (note.written_at, note.cause, note.reason)
+            self._db.write(_PUT, (note.document_id, version, *written, *why))
         return int(version)
 
     def waiting(self, limit: int, *, by_model: bool, after: int = 0) -> list[int]:

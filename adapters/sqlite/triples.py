@@ -11,28 +11,34 @@ from clawmem.ports.triples import Direction, Triple, check_day, check_triple
 _KNOW = "insert into entities (id, name, kind) values (?, ?, ?) on conflict (id) do nothing"
 _ADD = """
 insert or ignore into triples
-       (subject, predicate, object, literal, document_id, valid_from, valid_to, confidence, said)
+       (subject, predicate, object, literal, document_id, valid_from, valid_to, confidence, said, ended_by)
 select key, :predicate, (select key from entities where id = :object), :literal, :document_id, :valid_from,
-       nullif(:valid_to, ''), :confidence, :said
+       nullif(:valid_to, ''), :confidence, :said, :ended_by
   from entities where id = :subject
 """
-_OWN = ("document_id", "valid_from", "valid_to", "confidence", "said")
+_OWN = ("document_id", "valid_from", "valid_to", "confidence", "said", "ended_by")
 _END = """
-update triples set valid_to = :day
+update triples set valid_to = :day, ended_by = :by
  where subject = (select key from entities where id = :subject) and predicate = :predicate
-   and valid_to is null and valid_from <= :day
+   and (valid_to is null or valid_to > :day and ended_by is not null) and valid_from <= :day
    and (object = (select key from entities where id = :object) or literal = :literal)
 """
+# What a document said once more since then holds from then on; the time before stays ended.
+_REOPEN = "update or ignore triples set valid_to = null, ended_by = null where ended_by = ?"
 # A cross join is one whose order SQLite leaves alone: an index gives the rows in the order they are wanted in.
-_FOUND = """
+_SAID = """
 select one.id, one.name, one.kind, one.mention_count, predicate,
        other.id, other.name, other.kind, other.mention_count, literal,
-       document_id, valid_from, coalesce(valid_to, ''), triples.confidence, said
+       document_id, valid_from, coalesce(valid_to, ''), triples.confidence, said, ended_by
   from triples
   cross join documents on documents.id = document_id and inactive is null
   cross join entities as one on one.key = subject
   left join entities as other on other.key = object
- where triples.{end} = (select key from entities where id = :entity) and {when}
+"""
+_OF_DOCUMENT = f"{_SAID} where document_id = ? order by triples.id"
+_FOUND = f"""
+{_SAID}
+ where triples.{{end}} = (select key from entities where id = :entity) and {{when}}
 """
 _CURRENT = f"{_FOUND} order by triples.confidence desc, valid_from desc, triples.id"
 _RECORDED = f"""
@@ -51,6 +57,11 @@ select predicate, count(*) from (
      where valid_to is null)
  group by predicate order by predicate
 """
+_TOTAL = """
+select count(*) from (
+    select distinct subject, predicate, object, literal from triples
+      join documents on documents.id = document_id and inactive is null)
+"""
 
 
 class SqliteTriples:
@@ -66,10 +77,13 @@ class SqliteTriples:
                 self._refuse(triple)
             return sum([self._add(triple) for triple in given])
 
-    def end(self, triple: Triple, day: str) -> int:
+    def end(self, triple: Triple, day: str, by: int | None = None) -> int:
         check_day(day)
-        self._db.write(_END, {**_named(triple), "day": day})
+        self._db.write(_END, {**_named(triple), "day": day, "by": by})
         return self._db.changes()
+
+    def of_document(self, document_id: int) -> list[Triple]:
+        return [_triple(row) for row in self._db.rows(_OF_DOCUMENT, (document_id,))]
 
     def current(self, entity_id: str, limit: int, direction: Direction = Direction.BOTH) -> list[Triple]:
         return self._first(_CURRENT, "valid_to is null", {"entity": entity_id}, limit, direction)
@@ -81,18 +95,27 @@ class SqliteTriples:
         direction: Direction = Direction.BOTH,
         *,
         on: str | None = None,
+        predicate: str | None = None,
     ) -> list[Triple]:
-        if on is None:
-            return self._first(_RECORDED, "true", {"entity": entity_id}, limit, direction)
-        check_day(on)
-        return self._first(_RECORDED, _ON_A_DAY, {"entity": entity_id, "day": on}, limit, direction)
+        when, asked = "true", {"entity": entity_id}
+        if on is not None:
+            check_day(on)
+            when, asked = _ON_A_DAY, {**asked, "day": on}
+        if predicate is not None:
+            when, asked = f"{when} and predicate = :predicate", {**asked, "predicate": predicate}
+        return self._first(_RECORDED, when, asked, limit, direction)
 
     def counts(self) -> Mapping[str, int]:
         return dict(self._db.rows(_COUNTS))
 
+    def total(self) -> int:
+        return int(self._db.value(_TOTAL))
+
     def forget(self, document_id: int) -> int:
-        self._db.write("delete from triples where document_id = ?", (document_id,))
-        return self._db.changes()
+        with self._db.atomic():
+            self._db.write(_REOPEN, (document_id,))
+            self._db.write("delete from triples where document_id = ?", (document_id,))
+            return self._db.changes()
 
     def _refuse(self, triple: Triple) -> None:
         check_triple(triple)

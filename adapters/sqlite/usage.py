@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.ports.captures import Utility
+from clawmem.ports.captures import RecallStats, Utility
 
 _SURFACED = """
 insert into utility (document_id, surfaced, last_surfaced) values (:id, 1, :at)
@@ -25,10 +25,14 @@ union all
 select one as partner, count from co_activations where other = :id
  order by count desc, partner
 """
+_COLUMNS = ", ".join(RecallStats._fields)
+_PUT_STATS = (
+    f"insert or replace into recall_stats ({_COLUMNS}) values ({', '.join('?' * len(RecallStats._fields))})"
+)
 
 
 class SqliteUsage:
-    """``UsageStore`` in two tables of the vault, and in the accesses that documents carry."""
+    """``UsageStore`` in three tables of the vault, and in the accesses that documents carry."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -49,6 +53,17 @@ class SqliteUsage:
 
     def partners(self, document_id: int) -> Mapping[int, int]:
         return dict(self._db.rows(_PARTNERS, {"id": document_id}))
+
+    def put_recall_stats(self, stats: Iterable[RecallStats]) -> None:
+        given = list(stats)
+        with self._db.atomic():
+            self._db.write_many(_PUT_STATS, [tuple(one) for one in given if one.recalls])
+            gone = [(one.document_id,) for one in given if not one.recalls]
+            self._db.write_many("delete from recall_stats where document_id = ?", gone)
+
+    def recall_stats(self) -> Mapping[int, RecallStats]:
+        rows = self._db.rows(f"select {_COLUMNS} from recall_stats order by document_id")
+        return {row[0]: RecallStats(*row) for row in rows}
 
     def _known(self, surfaced: Mapping[int, bool]) -> list[int]:
         sql = "select id from documents where id in (select value from json_each(?)) order by id"

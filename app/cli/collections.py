@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,7 @@ from clawmem.app.cli.session import Force, kept_up, opened, settings_of, setting
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
+    from clawmem.app.records.collections import Collection
     from clawmem.app.services.indexing.embed import EmbedReport
     from clawmem.app.services.indexing.update import PassReport
     from clawmem.app.services.knowledge.enriching import EnrichReport
@@ -47,13 +48,14 @@ def list_all(ctx: typer.Context) -> None:
     """Every collection with its folder and how many documents of it are served."""
     from clawmem.app.cli.rendering import show, show_json, show_table
 
-    rows = _collection_rows(ctx)
+    rows = _collections(ctx)
     if wants_json(ctx):
         show_json(rows)
     elif not rows:
         show("No collections yet. Run: clawmem collection add PATH")
     else:
-        show_table(("name", "documents", "pattern", "path"), [tuple(row.values()) for row in rows])
+        lines = [(one["name"], one["documents"], one["pattern"] or "", one["path"] or "") for one in rows]
+        show_table(("name", "documents", "pattern", "path"), lines)
 
 
 @collection.command("remove")
@@ -249,16 +251,14 @@ def _pull(command: str, folder: Path) -> str | None:
     )
 
 
-def _collection_rows(ctx: typer.Context) -> list[dict[str, Any]]:
+def _collections(ctx: typer.Context) -> list[Collection]:
+    from clawmem.app.records.collections import collections_of
+
     settings = settings_of(ctx)
-    served: dict[str, int] = {}
-    if settings.vault.exists():
-        with opened(ctx, read_only=True) as services:
-            served = dict(services.vault.documents.collections())
-    return [
-        {"name": name, "documents": served.get(name, 0), "pattern": one.pattern, "path": one.path}
-        for name, one in settings.collections.items()
-    ]
+    if not settings.vault.exists():
+        return collections_of(settings, None)
+    with opened(ctx, read_only=True) as services:
+        return collections_of(settings, services.vault.documents)
 
 
 def _withdraw(ctx: typer.Context, name: str) -> int:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -14,13 +13,14 @@ from typing import Annotated, Any, cast
 import typer
 from typer.core import TyperGroup
 
+from clawmem.app.cli.leaving import BROKEN_PIPE, INTERRUPTED, in_order, leave, swallow_output
 from clawmem.app.cli.main import VERSION
 from clawmem.app.cli.session import Chosen
 from clawmem.ports.errors import ClawmemError
 
 # Which module holds a verb: only the one that was asked for is imported.
 FAMILIES = {
-    "vault": ("init", "bootstrap", "status", "doctor", "verify", "path"),
+    "vault": ("init", "bootstrap", "status", "index-stats", "doctor", "verify", "path"),
     "collections": ("collection", "update", "embed", "reindex"),
     "indexes": ("rebuild", "migrate"),
     "documents": ("list", "get", "multi-get"),
@@ -36,6 +36,7 @@ FAMILIES = {
     "focus": ("focus",),
     "tending": ("pin", "unpin", "snooze", "unsnooze", "forget"),
     "lifecycle": ("lifecycle",),
+    "curating": ("reflect", "consolidate", "curate"),
     "lanes": ("lanes",),
     "diary": ("diary",),
     "profile": ("profile",),
@@ -47,11 +48,9 @@ FAMILIES = {
     "watch": ("watch", "install-service"),
     "vaults": ("vault",),
 }
-FLAGS = frozenset({"--json"})
+FLAGS = frozenset({"--json", "--alone"})
 VALUED = frozenset({"--vault", "--backend"})
-EVERYWHERE = "--vault, --backend and --json may stand here as well; see clawmem --help."
-
-INTERRUPTED, BROKEN_PIPE = 130, 141  # what a shell expects of a process that a signal ended
+EVERYWHERE = "--vault, --backend, --alone and --json may stand here as well; see clawmem --help."
 
 # Wrong usage, whatever it is called in this release of typer: BadParameter is a UsageError is a ClickException.
 USAGE = cast(type[typer.BadParameter], typer.BadParameter.__mro__[2])
@@ -108,7 +107,7 @@ class CommandLine(Verbs):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:  # here, or typer makes a failure of a reader that has had enough
-            _swallow_output()
+            swallow_output()
             raise typer.Exit(BROKEN_PIPE) from None
 
     def main(self, *args: Any, **extra: Any) -> Any:
@@ -117,7 +116,6 @@ class CommandLine(Verbs):
             code = super().main(*args, **chosen)
             if code == INTERRUPTED:  # typer says it by a code, and nothing to the person
                 raise KeyboardInterrupt
-            sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -138,29 +136,13 @@ def hoisted(args: Sequence[str]) -> list[str]:
 
 @contextmanager
 def _exit_codes() -> Iterator[None]:
-    try:
-        yield
-    except ClawmemError as error:
-        _leave(str(error), error.exit_code)
-    except USAGE as error:
-        _leave(error.format_message(), 2)
-    except (KeyboardInterrupt, typer.Abort):
-        _leave("interrupted; what was finished before is kept.", INTERRUPTED)
-    except BrokenPipeError:
-        _swallow_output()
-        sys.exit(BROKEN_PIPE)
-
-
-def _leave(message: str, code: int) -> None:
-    with suppress(BrokenPipeError):
-        typer.echo(f"clawmem: {message}", err=True)
-    sys.exit(code)
-
-
-def _swallow_output() -> None:
-    """So that the interpreter, too, ends without a word about the reader that went away."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with in_order():
+        try:
+            yield
+        except USAGE as error:
+            leave(error.format_message(), 2)
+        except typer.Abort:
+            raise KeyboardInterrupt from None
 
 
 cli = typer.Typer(
@@ -185,9 +167,10 @@ def root(
     vault: Annotated[Path | None, typer.Option(help="Vault: a file, or a name.", show_default=False)] = None,
     backend: Annotated[str | None, typer.Option(help="Storage of the vault.", show_default=False)] = None,
     json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
+    alone: Annotated[bool, typer.Option("--alone", help="Ask no server, even if one runs.")] = False,
     version: Annotated[
         bool, typer.Option("--version", "-V", is_eager=True, callback=_show_version, help="Show the version.")
     ] = False,
 ) -> None:
     """A local memory for AI agents over your own Markdown. Begin with: clawmem bootstrap PATH"""
-    ctx.obj = Chosen(vault, backend, json)
+    ctx.obj = (ctx.obj or Chosen())._replace(vault=vault, backend=backend, json=json, alone=alone)

@@ -30,11 +30,12 @@ def write(
 ) -> None:
     """Add an entry; it can be searched like any note."""
     from clawmem.app.cli.rendering import show, show_json
+    from clawmem.app.records.diary import written_of
 
     with opened(ctx) as services:
         written = services.diary.write(" ".join(text), topic, agent)
     if wants_json(ctx):
-        show_json({"action": "inserted", "id": written.id, "file": written.display_path})
+        show_json(written_of(written))
     else:
         show(f"Written: {written.display_path}")
 
@@ -47,23 +48,12 @@ def read(
 ) -> None:
     """The last entries, newest first."""
     from clawmem.app.cli.rendering import show, show_json
+    from clawmem.app.records.diary import entry_of
 
     with opened(ctx, read_only=True) as services:
         entries = services.diary.read(limit, agent)
     if wants_json(ctx):
-        show_json(
-            [
-                {
-                    "id": one.document.id,
-                    "path": one.document.display_path,
-                    "title": one.document.title,
-                    "modified_at": one.document.modified_at,
-                    "agent": one.document.domain,
-                    "text": one.text,
-                }
-                for one in entries
-            ]
-        )
+        show_json([entry_of(one) for one in entries])
         return
     for one in entries:
         show(f"{one.document.modified_at[:16].replace('T', ' ')}  {one.document.domain}: {one.text}\n")

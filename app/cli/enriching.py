@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 cli = typer.Typer(rich_markup_mode=None)
 
-SUSPICIOUS = 20  # documents without a single name among them
+SUSPICIOUS = 20  # documents without a single name or fact among them
 
 
 @cli.callback()
@@ -69,12 +69,15 @@ def run_enrich(
     with progress("Enriching") as step:
         run = services.enrich(with_model=with_model, calls_a_day=calls_a_day)
         report = run(limit, anew=anew, progress=step)
+        silent = services.vault.notes.counts().by_model >= SUSPICIOUS and not services.vault.triples.total()
     if report.stopped:
         typer.echo(f"degraded: enrich: {report.stopped}", err=True)
     if report.failed:
         typer.echo(f"A model made nothing of {report.failed} documents; rules did.", err=True)
     if report.by_rules >= SUSPICIOUS and not report.mentions and anew:
         typer.echo(f"Not one name was found in {report.by_rules} documents.", err=True)
+    if silent:
+        typer.echo("A model described the documents, and not one fact came of it.", err=True)
     return report
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from clawmem.app.cli.rendering import show, show_table
+from clawmem.app.cli.rendering import Part, printable, show, show_part, show_table, table
 from clawmem.app.services.retrieval.receipts import LegRank, Receipt, ReceiptItem, ReceiptStage
 from clawmem.app.services.retrieval.replay import Change, Replay
 
@@ -24,12 +24,11 @@ def item_lines(item: ReceiptItem) -> list[str]:
     ]
 
 
-def show_how(receipt: Receipt) -> None:
+def how_parts(receipt: Receipt) -> list[Part]:
     """What every answer shares: hits, stages, what was dropped, what was missing."""
     hits = ", ".join(f"{name} {count}" for name, count in receipt.hits.items())
-    show(f"hits: {hits or 'none'}")
     rows = [(s.name, s.came_in, s.went_out, f"{s.ms:.1f}", _said(s)) for s in receipt.stages]
-    show_table(("stage", "in", "out", "ms", ""), rows)
+    return [printable(f"hits: {hits or 'none'}"), table(("stage", "in", "out", "ms", ""), rows)]
 
 
 def show_receipt(receipt: Receipt) -> None:
@@ -46,7 +45,8 @@ def show_receipt(receipt: Receipt) -> None:
         show(f"{rank}. {item.file}:{item.start_line}  #{item.docid}  {item.score:.3f}{likely}")
         show("\n".join(f"    {line}" for line in item_lines(item)))
     show("")
-    show_how(receipt)
+    for part in how_parts(receipt):
+        show_part(part)
     for leg, reason in receipt.degraded.items():
         show(f"degraded: {leg}: {reason}")
 

@@ -1,19 +1,18 @@
-"""The graph between documents: graph build, graph causes, intent-search."""
+"""The graph between documents: graph build, graph causes, what else graph has, intent-search."""
 
 from __future__ import annotations
 
-from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from clawmem.app.cli.command_line import Verbs
+from clawmem.app.cli.knowledge import entities, evolution, export, facts
 from clawmem.app.cli.retrieval import (
     NO_VECTORS,
     AsOf,
     Explain,
     Floor,
-    Given,
     Limit,
     MinScore,
     Question,
@@ -22,17 +21,20 @@ from clawmem.app.cli.retrieval import (
     Types,
     Until,
     Words,
-    read_question,
+    answer,
 )
 from clawmem.app.cli.session import Collections, one_of, opened, wants_json
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
     from clawmem.app.services.graph.build import BuildReport
-    from clawmem.app.services.retrieval.pipelines.intent_search import IntentAnswer
 
 cli = typer.Typer(rich_markup_mode=None)
-relations = typer.Typer(cls=Verbs, rich_markup_mode=None, help="Relations between documents: build, causes.")
+relations = typer.Typer(
+    cls=Verbs,
+    rich_markup_mode=None,
+    help="What documents have to do with each other: build, causes, entities, facts, evolution, export.",
+)
 cli.add_typer(relations, name="graph")
 
 IntentName = Annotated[
@@ -40,7 +42,7 @@ IntentName = Annotated[
 ]
 NoGraph = Annotated[bool, typer.Option("--no-graph", help="Do not follow relations.")]
 
-AUTO = ""  # the question's own words say what it asks for
+AUTO = ""  # the question's own words say it
 LED = {"causes": "led to", "caused_by": "because of"}
 
 
@@ -60,12 +62,20 @@ def build(
     with opened(ctx) as services:
         made = _build(services, every or temporal, every or semantic, threshold)
         has_vectors = services.vault.embeddings.fingerprint() is not None
+    lacking = "semantic" in made and not has_vectors
     if wants_json(ctx):
-        show_json(made)
+        show_json(
+            {
+                "temporal": None,
+                "semantic": None,
+                **made,
+                "degraded": {"semantic": NO_VECTORS} if lacking else {},
+            }
+        )
     for kind, report in made.items():
         if not wants_json(ctx):
             show(f"{kind}: {report.relations} relations, {report.changed} changed.")
-    if "semantic" in made and not has_vectors:
+    if lacking:
         typer.echo(f"degraded: semantic: {NO_VECTORS}", err=True)
 
 
@@ -99,6 +109,10 @@ def causes(
         show_table(("", "steps", "sure", "document", "reasoning"), rows)
 
 
+for _verb in (entities, facts, evolution, export):
+    relations.command()(_verb)
+
+
 @cli.command("intent-search")
 def intent_search(
     ctx: typer.Context,
@@ -117,8 +131,6 @@ def intent_search(
     explain: Explain = False,
 ) -> None:
     """Find by what the question asks for: reasons and relations are followed from document to document."""
-    from clawmem.domain.retrieval.intent import Intent
-
     question = Question(
         words,
         limit,
@@ -131,15 +143,7 @@ def intent_search(
         tags=tag,
         floor=floor,
     )
-    forced = Intent(one_of("--intent", intent.upper(), tuple(Intent))) if intent else None
-    with opened(ctx, read_only=True) as services:
-        began = perf_counter()
-        request = read_question(services, question)
-        found = services.intent_search(forced, with_graph=not no_graph)(request)
-        if services.vault.embeddings.fingerprint() is None:
-            found.trace.degraded["vector"] = NO_VECTORS
-        given = Given(services, found, request, "intent_search", (perf_counter() - began) * 1000)
-        _show(ctx, found, given, explain)
+    answer(ctx, "intent-search", question._replace(asks_for=intent, graph=not no_graph, explain=explain))
 
 
 def _build(services: Services, temporal: bool, semantic: bool, threshold: float) -> dict[str, BuildReport]:
@@ -153,19 +157,3 @@ def _build(services: Services, temporal: bool, semantic: bool, threshold: float)
         with progress("Looking for neighbours") as step:
             made["semantic"] = services.build_graphs.semantic(threshold, step)
     return made
-
-
-def _show(ctx: typer.Context, found: IntentAnswer, given: Given, explain: bool) -> None:
-    from clawmem.app.cli.rendering import answer_record, show, show_answer, show_degraded, show_json
-
-    receipt = given.receipt() if explain else None
-    kept = given.record(lambda: receipt) if receipt else None
-    if wants_json(ctx):
-        said = {"intent": found.intent, "confidence": found.confidence}
-        show_json({**said, **answer_record(found, receipt, kept)})
-    else:
-        show(f"asks for: {found.intent} ({found.confidence:.2f})")
-        show_answer(found, receipt)
-    show_degraded(found.trace)
-    if receipt is None:
-        given.record(given.receipt)  # when nobody waits any more

@@ -1,4 +1,4 @@
-"""Upkeep by itself: lanes status, run, undo."""
+"""Upkeep by itself: lanes status, journal, run, undo."""
 
 from __future__ import annotations
 
@@ -12,19 +12,22 @@ from clawmem.app.cli.session import opened, wants_json
 from clawmem.domain.maintenance.schedule import LaneName
 
 if TYPE_CHECKING:
+    from clawmem.app.opened import Services
+    from clawmem.app.services.maintenance.account import Account
     from clawmem.app.services.maintenance.lanes import Ticked
-    from clawmem.ports.journal import Run
 
 cli = typer.Typer(rich_markup_mode=None)
 lanes = typer.Typer(
     cls=Verbs,
     rich_markup_mode=None,
-    help="Upkeep by itself: repeated observations merged, conclusions drawn.",
+    help="Upkeep by itself: notes enriched, repeated observations merged, conclusions drawn.",
 )
 cli.add_typer(lanes, name="lanes")
 
 BY = "cli"
 FAILED = 1
+
+HowMany = Annotated[int, typer.Option("-n", "--limit", min=1, help="How many runs.")]
 
 
 @cli.callback()
@@ -33,38 +36,50 @@ def _verbs() -> None:
 
 
 @lanes.command()
-def status(
-    ctx: typer.Context,
-    limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="How many runs.")] = 10,
-) -> None:
-    """Who works in which lane, and what was done last or why nothing was."""
+def status(ctx: typer.Context, limit: HowMany = 10) -> None:
+    """Who works in which lane and when it is due, what became of merged notes, and the last runs."""
     from clawmem.app.cli.rendering import show, show_json, show_table
 
     with opened(ctx, read_only=True) as services:
-        now_ms = services.clock.now_ms()
-        held = {one: services.vault.leases.current(one.lease, now_ms=now_ms) for one in LaneName}
+        told = _told(services)
         runs = services.vault.journal.runs(limit)
     if wants_json(ctx):
-        workers = {one.value: lease.holder if lease else None for one, lease in held.items()}
-        show_json({"workers": workers, "runs": [_record(run) for run in runs]})
+        show_json({**told, "runs": [asdict(run) for run in runs]})
         return
-    for name, lease in held.items():
-        show(f"{name}: {f'{lease.holder} works' if lease else 'nobody works'}")
+    for name, holder in told["workers"].items():
+        due = f", due in {told['due_s'][name]} s" if name in told["on"] else ", off"
+        show(f"{name}: {f'{holder} works' if holder else 'nobody works'}{due}")
+    show(f"calls of models today: {told['calls_today']} of {told['daily_calls']}")
+    if told["trends"]:
+        trends = ", ".join(f"{count} {name}" for name, count in told["trends"].items())
+        show(f"notes that stand for others: {trends}")
     if runs:
         rows = [
-            (
-                run.started_at[:16].replace("T", " "),
-                run.lane,
-                run.phase,
-                run.status,
-                run.reason,
-                run.selected,
-                run.created,
-                run.rejected,
-            )
-            for run in runs
+            (_when(r.started_at), r.lane, r.phase, r.status, r.reason, r.selected, r.created, r.rejected)
+            for r in runs
         ]
         show_table(("when", "lane", "phase", "status", "reason", "seen", "made", "refused"), rows)
+
+
+@lanes.command()
+def journal(
+    ctx: typer.Context,
+    limit: HowMany = 20,
+    lane: Annotated[LaneName | None, typer.Option(help="Of one lane.", show_default=False)] = None,
+) -> None:
+    """What each run did or why it did nothing, the last one first: every note that it decided about, and why."""
+    from clawmem.app.cli.rendering import show, show_json
+    from clawmem.app.services.maintenance.account import account
+
+    with opened(ctx, read_only=True) as services:
+        runs = services.vault.journal.runs(limit, lane.value if lane else "")
+        accounts = [account(services.vault, run) for run in runs]
+    if wants_json(ctx):
+        show_json({"runs": [_record(one) for one in accounts]})
+        return
+    for one in accounts:
+        first, *rest = one.lines()
+        show("\n".join([f"{_when(one.run.started_at)} {one.run.lane} {first}", *rest]))
 
 
 @lanes.command()
@@ -72,24 +87,24 @@ def run(
     ctx: typer.Context,
     lane: Annotated[LaneName, typer.Option(help="Small work often, or large work at quiet times.")],
     now: Annotated[bool, typer.Option("--now", help="Whatever the hour, and though questions come.")] = False,
-    apply: Annotated[
-        bool, typer.Option("--apply", help="Let the light lane merge, not only say what.")
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Let the light lane say what it would merge, and merge nothing.")
     ] = False,
     keep_on: Annotated[
         bool, typer.Option("--keep-on", help="Work on at the lane's pace, until Ctrl-C.")
     ] = False,
 ) -> None:
-    """Let a lane work once, if no other process does. The light lane says what it would merge."""
+    """Let a lane work once, if no other process does."""
     from clawmem.app.cli.watch import _until_told
 
     stop = _until_told() if keep_on else None
     with opened(ctx) as services:
-        service = services.lanes(light_applies=apply)
+        service = services.lanes(dry_run=dry_run)
         if stop is not None:
-            service.serve(lane, stop, lambda ticked: _show(ctx, ticked))
+            service.serve(lane, stop, lambda ticked: _show(ctx, services, ticked))
             return
         ticked = service.tick(lane, now=now)
-    _show(ctx, ticked)
+        _show(ctx, services, ticked)
     if any(one.status == "failed" for one in ticked.runs):
         raise typer.Exit(FAILED)
 
@@ -116,21 +131,46 @@ def undo(
         show(f"{target.display_path} was put in the place of nothing.")
 
 
-def _show(ctx: typer.Context, ticked: Ticked) -> None:
-    from clawmem.app.cli.rendering import show, show_json
+def _told(services: Services) -> dict[str, Any]:
+    """How the lanes stand."""
+    from collections import Counter
 
-    groups = ticked.consolidated.groups if ticked.consolidated else ()
+    from clawmem.app.services.maintenance.choosing import Choosing
+    from clawmem.app.services.maintenance.lane_plan import read_plan
+    from clawmem.app.services.maintenance.trends import trends
+    from clawmem.domain.documents.times import iso_utc
+
+    plan, vault, now_ms = read_plan(services.settings.lanes), services.vault, services.clock.now_ms()
+    held = {one.value: vault.leases.current(one.lease, now_ms=now_ms) for one in LaneName}
+    service = services.lanes()
+    found = trends(vault, Choosing(vault).newest(0).among, now_ms)
+    return {
+        "workers": {name: lease.holder if lease else None for name, lease in held.items()},
+        "on": [one.value for one in plan.hosted],
+        "due_s": {one.value: round(service.left_ms(one) / 1000) for one in LaneName},
+        "calls_today": vault.ledger.calls_on(iso_utc(now_ms)[:10]),
+        "daily_calls": plan.daily_calls,
+        "trends": dict(Counter(one.trend.value for one in found)),
+    }
+
+
+def _show(ctx: typer.Context, services: Services, ticked: Ticked) -> None:
+    from clawmem.app.cli.rendering import show, show_json
+    from clawmem.app.services.maintenance.account import account
+
+    accounts = [account(services.vault, one) for one in ticked.runs]
     if wants_json(ctx):
-        found = [
-            {"text": g.text, "why": g.why, "notes": [one.document.display_path for one in g.members]}
-            for g in groups
-        ]
-        show_json({"lane": ticked.lane, "runs": [_record(one) for one in ticked.runs], "groups": found})
+        show_json({"lane": ticked.lane, "runs": [_record(one) for one in accounts]})
         return
     show(ticked.summary)
-    for group in groups:
-        show(f"  {group.text} ({len(group.members)} notes, {group.why})")
+    for one in accounts:
+        for line in list(one.lines())[1:]:
+            show(line)
 
 
-def _record(one: Run) -> dict[str, Any]:
-    return asdict(one)
+def _record(one: Account) -> dict[str, Any]:
+    return {**asdict(one.run), "decisions": one.decisions}
+
+
+def _when(at: str) -> str:
+    return at[:16].replace("T", " ")

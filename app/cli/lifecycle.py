@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,8 +11,8 @@ from clawmem.app.cli.session import opened, wants_json
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
+    from clawmem.app.services.lifecycle.sweeping import Swept
     from clawmem.domain.lifecycle.policy import ArchivePolicy
-    from clawmem.ports.acts import Entry
     from clawmem.ports.records import Document
 
 cli = typer.Typer(rich_markup_mode=None)
@@ -48,6 +48,8 @@ def status(ctx: typer.Context) -> None:
     show(f"{counted.active} served, of them {counted.pinned} pinned, {counted.snoozed} snoozed")
     show(f"{counted.never_accessed} never accessed; oldest access {counted.oldest_access or 'none'}")
     show(f"{counted.archived} archived, {counted.forgotten} forgotten; {counted.recalls} recalls")
+    could = f"{counted.pin_candidates} could be pinned, {counted.snooze_candidates} snoozed"
+    show(f"{counted.surfaced} put beside prompts, of them {could}")
     show(_policy_in_words(counted.policy))
 
 
@@ -55,25 +57,23 @@ def status(ctx: typer.Context) -> None:
 def sweep(ctx: typer.Context, dry_run: DryRun = False) -> None:
     """Archive what is idle for long, and forget what was archived for long, by the policy of the config file."""
     with opened(ctx) as services:
-        policy = _policy(services)
-        preview = dry_run or policy.only_previews
-        archive, purge = services.archiving.due(policy), services.archiving.due_for_good(policy)
-        left = ""
-        if not preview:
-            archive = services.archiving.sweep(policy, BY)
-            left = _purged(services, purge)
-    _show_swept(ctx, archive, purge, preview=preview, left=left)
+        policy, sweep = _policy(services), services.sweep
+        only_preview = dry_run or policy.only_previews
+        swept = sweep.preview(policy) if only_preview else sweep(policy, BY)
+    _show_swept(ctx, swept)
 
 
 @lifecycle.command()
 def purge(ctx: typer.Context, dry_run: DryRun = False) -> None:
     """Forget for good what was archived for longer than the policy keeps it, and clear the vault's free space."""
+    from clawmem.app.services.lifecycle.sweeping import Swept
+
     with opened(ctx) as services:
         policy = _policy(services)
         preview = dry_run or policy.only_previews
         due = services.archiving.due_for_good(policy)
         left = "" if dry_run else _purged(services, [] if preview else due) or services.forgetting.scrub()
-    _show_swept(ctx, [], due, preview=preview, left=left)
+    _show_swept(ctx, Swept(preview, [], due, left=left))
 
 
 @lifecycle.command()
@@ -109,19 +109,18 @@ def restore(
 def log(ctx: typer.Context, limit: Number = 20) -> None:
     """Who pinned, snoozed, archived, restored or forgot what, when and why; the last act first."""
     from clawmem.app.cli.rendering import show, show_json, show_table
+    from clawmem.app.records.lifecycle import acts_of
 
     with opened(ctx, read_only=True) as services:
-        entries = services.vault.acts.latest(limit)
-        known = services.vault.documents.many({entry.document_id for entry in entries})
-        paths = {number: document.display_path for number, document in known.items()}
+        acts = acts_of(services.vault, services.vault.acts.latest(limit))
     if wants_json(ctx):
-        show_json([_entry_record(entry, paths) for entry in entries])
-    elif not entries:
+        show_json(acts)
+    elif not acts:
         show("Nothing was done to any note yet.")
     else:
         rows = [
-            (e.id, e.at[:16].replace("T", " "), e.act, e.by, paths.get(e.document_id, ""), e.why)
-            for e in entries
+            (a["id"], a["at"][:16].replace("T", " "), a["act"], a["by"], a["file"] or "", a["why"])
+            for a in acts
         ]
         show_table(("act", "when", "what", "by", "note", "why"), rows)
 
@@ -132,14 +131,14 @@ def undo(
 ) -> None:
     """Take back an act; what was forgotten cannot be brought back."""
     from clawmem.app.cli.rendering import show, show_json
+    from clawmem.app.records.lifecycle import acts_of
 
     with opened(ctx) as services:
-        entry = services.tending.undo(act, BY)
-        document = services.vault.documents.many([entry.document_id])[entry.document_id]
+        [undone] = acts_of(services.vault, [services.tending.undo(act, BY)])
     if wants_json(ctx):
-        show_json({"undone": _entry_record(entry, {document.id: document.display_path})})
+        show_json({"undone": undone})
     else:
-        show(f"{entry.act} of {document.display_path} is taken back.")
+        show(f"{undone['act']} of {undone['file']} is taken back.")
 
 
 def _policy(services: Services) -> ArchivePolicy:
@@ -169,22 +168,17 @@ def _policy_in_words(policy: ArchivePolicy | None) -> str:
     return f"policy: archived after {policy.after_days:g} idle days, forgotten {kept}{only}"
 
 
-def _show_swept(
-    ctx: typer.Context, archive: list[Document], purge: list[Document], *, preview: bool, left: str
-) -> None:
-    from clawmem.app.cli.rendering import plural, show, show_json
+def _show_swept(ctx: typer.Context, swept: Swept) -> None:
+    from clawmem.app.cli.rendering import show, show_json
+    from clawmem.app.records.lifecycle import went_lines, went_of
 
     if wants_json(ctx):
-        names = {"archived": _paths(archive), "purged": _paths(purge)}
-        show_json({"dry_run": preview, **names, "left": left})
+        show_json(went_of(swept))
     else:
-        would = "would be " if preview else ""
-        for what, documents in (("archived", archive), ("forgotten for good", purge)):
-            show(f"{plural(len(documents), 'note')} {would}{what}")
-            for path in _paths(documents):
-                show(f"  {path}")
-    if left:
-        typer.echo(f"Forgotten bytes may still lie in the vault's free space: {left}", err=True)
+        for line in went_lines(swept):
+            show(line)
+    if swept.left:
+        typer.echo(f"Forgotten bytes may still lie in the vault's free space: {swept.left}", err=True)
         raise typer.Exit(LEFT)
 
 
@@ -197,18 +191,3 @@ def _show_documents(ctx: typer.Context, documents: list[Document], nothing: str)
         show(nothing)
     else:
         show_table(("note", "title"), [(one.display_path, one.title) for one in documents])
-
-
-def _paths(documents: list[Document]) -> list[str]:
-    return [document.display_path for document in documents]
-
-
-def _entry_record(entry: Entry, paths: dict[int, str]) -> dict[str, Any]:
-    return {
-        "id": entry.id,
-        "act": entry.act,
-        "file": paths.get(entry.document_id),
-        "by": entry.by,
-        "at": entry.at,
-        "why": entry.why,
-    }

@@ -7,6 +7,10 @@ import os
 import sys
 
 VERSION = "0.1.0"
+# What a server answers as well.
+QUESTIONS = (
+    "search", "vsearch", "query", "intent-search", "retrieve", "plan", "similar", "timeline", "sessions", "log",
+)  # fmt: skip
 
 
 def main() -> None:
@@ -19,10 +23,18 @@ def main() -> None:
         from clawmem.app.hooks.runner import run_process
 
         run_process(sys.argv[2:])  # in its own way: it never fails, and every prompt waits for it
+    from clawmem.app.places import complete
+
+    complete(os.environ)
     if sys.argv[1:2] == ["mcp"]:
         from clawmem.app.mcp.handing_on import quickly_handed_on
 
         if quickly_handed_on(sys.argv[2:]):  # an assistant waits for it at every start
+            return
+    if sys.argv[1:2] and sys.argv[1] in QUESTIONS:
+        from clawmem.app.cli.served import quickly_answered
+
+        if quickly_answered(sys.argv[1:]):
             return
     from clawmem.app.cli.command_line import cli
 
@@ -34,3 +46,5 @@ def _start_light() -> None:
     # and pydantic would read the metadata of every installed package to look for plug-ins of its own.
     gc.set_threshold(50_000, 20, 20)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # Products here are small: for each of them numpy's threads would wait for one another longer than it takes.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

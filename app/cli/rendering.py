@@ -7,31 +7,57 @@ import math
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, is_dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
-
-import typer
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from clawmem.app.services.retrieval.answer import Answer, Result
     from clawmem.app.services.retrieval.receipts import Receipt
-    from clawmem.app.services.retrieval.trace import Trace
 
 # Everything that moves a cursor or changes a terminal; line ends and tabs are text.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_STYLE = re.compile(r"\x1b\[[\d;]*m")
 _AGES = ((365.25, "year"), (30.44, "month"), (7, "week"), (1, "day"))
 
 
+class Table(NamedTuple):
+    """Cells under the names of their columns, harmless to a terminal."""
+
+    columns: list[str]
+    rows: list[list[str]]
+
+
+Part = str | Table
+"""What stands below one another on paper: text, harmless to a terminal and perhaps styled, or a table."""
+
+
+class Said(NamedTuple):
+    """
+    What a command has to say.
+
+    ``degraded`` are reasons, by what could not be taken into account; ``later`` is what is left to do when nobody
+    waits any more.
+    """
+
+    parts: list[Part]
+    degraded: Mapping[str, str] = {}
+    later: Callable[[], object] = lambda: None
+
+
 def show_json(value: object) -> None:
+    """*value* as JSON, see `json_part`."""
+    show_part(json_part(value))
+
+
+def json_part(value: object) -> str:
     """*value* as JSON, dataclasses included; not a number becomes null."""
-    typer.echo(json.dumps(_plain(value), ensure_ascii=False, indent=2))
+    return json.dumps(_plain(value), ensure_ascii=False, indent=2)
 
 
 def show(text: str) -> None:
     """A line of text, harmless to a terminal whatever a note holds."""
-    typer.echo(printable(text), color=_colour())
+    show_part(printable(text))
 
 
 def printable(text: str) -> str:
@@ -39,33 +65,37 @@ def printable(text: str) -> str:
     return _CONTROL.sub("\ufffd", text).encode("utf-8", "replace").decode("utf-8")
 
 
+def styled(text: str) -> str:
+    """As `printable`, but leaves the escapes of our own styles."""
+    return "\x1b".join(printable(part) for part in text.split("\x1b"))
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
+    """A table of whatever can be written."""
+    return Table(list(columns), [[printable(str(cell)) for cell in row] for row in rows])
+
+
+def part_of(told: Any) -> Part:
+    """A part that came as JSON."""
+    return told if isinstance(told, str) else Table(*told)
+
+
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """A table; columns of a pipe are aligned with blanks."""
-    cells = [[printable(str(cell)) for cell in row] for row in rows]
-    if sys.stdout.isatty():
-        _show_rich_table(columns, cells)
-        return
-    widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
-    for row in (columns, *cells):
-        typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    show_part(table(columns, rows))
 
 
-def show_answer(answer: Answer, receipt: Receipt | None = None) -> None:
-    """Results one below the other, each with its place and the lines that answer; with a *receipt* also why."""
-    if not answer.results:
-        silent = " (nothing here is likely to answer)" if answer.answered is not None else ""
-        typer.echo(f"Nothing found for: {printable(answer.query)}{silent}")
-    elif is_unlikely(answer):
-        typer.echo("unlikely: nothing here seems to answer; these come nearest")
-    if receipt is None:
-        for result in answer.results:
-            _show_result(result)
-        return
-    from clawmem.app.cli.explaining import item_lines, show_how
-
-    for result, item in zip(answer.results, receipt.items, strict=True):
-        _show_result(result, item_lines(item))
-    show_how(receipt)
+def show_part(part: Part) -> None:
+    """A part of what a command says."""
+    if isinstance(part, str):
+        _show_line(part)
+    elif sys.stdout.isatty():
+        _show_rich_table(part.columns, part.rows)
+    else:
+        widths = [max(map(len, column)) for column in zip(part.columns, *part.rows, strict=True)]
+        for row in (part.columns, *part.rows):
+            cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            _show_line("  ".join(cells).rstrip())
 
 
 def is_unlikely(answer: Answer) -> bool:
@@ -75,10 +105,12 @@ def is_unlikely(answer: Answer) -> bool:
     return answer.answered is not None and answer.answered < DEFAULT_FLOOR
 
 
-def show_degraded(trace: Trace) -> None:
-    """On stderr, whatever form the answer has: what it could not take into account."""
-    for leg, reason in trace.degraded.items():
-        typer.echo(f"degraded: {leg}: {printable(reason)}", err=True)
+def show_said(said: Said) -> None:
+    """What a command says; on stderr, whatever form the answer has, what it could not take into account."""
+    for part in said.parts:
+        show_part(part)
+    for leg, reason in said.degraded.items():
+        sys.stderr.write(f"degraded: {leg}: {printable(reason)}\n")
 
 
 def answer_record(
@@ -144,24 +176,14 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def _show_result(result: Result, explained: Iterable[str] = ()) -> None:
-    lines = f"{result.start_line}-{result.end_line}" if result.end_line > result.start_line else ""
-    place = typer.style(f"{result.document.display_path}:{lines or result.start_line}", fg="cyan", bold=True)
-    likely = "" if result.confidence is None else f"  {result.confidence:.0%} likely"
-    facts = f"#{result.docid}  {result.score:.2f}{likely}  {age(result.age_days)}"
-    typer.echo(f"{_printable_styled(place)}  {typer.style(facts, dim=True)}", color=_colour())
-    show(f"  {_headline(result)}")
-    show("\n".join(f"    {line}".rstrip() for line in result.snippet.text.strip("\n").split("\n")))
-    for line in explained:
-        show(f"    {line}")
-    typer.echo()
+def _show_line(text: str) -> None:
+    if str(sys.stdout.encoding).lower() == "utf-8" and not sys.stdout.isatty():
+        sys.stdout.write(f"{_STYLE.sub('', text)}\n")
+        sys.stdout.flush()
+        return
+    import typer  # it takes longer than all that a server is asked for
 
-
-def _headline(result: Result) -> str:
-    """The title and the headings above the place; the first heading often is the title."""
-    title, heading = result.document.title, result.heading
-    below = heading.removeprefix(title).removeprefix(" › ")
-    return f"{title} › {below}" if below else title
+    typer.echo(text, color=_colour())
 
 
 def _show_rich_table(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
@@ -182,12 +204,9 @@ def _colour() -> bool | None:
     return False if os.environ.get("NO_COLOR") else None
 
 
-def _printable_styled(text: str) -> str:
-    """As `printable`, but leaves the escapes of our own styles."""
-    return "\x1b".join(printable(part) for part in text.split("\x1b"))
-
-
 def _plain(value: Any) -> Any:
+    from dataclasses import asdict, is_dataclass
+
     if is_dataclass(value) and not isinstance(value, type):
         return _plain(asdict(value))
     if isinstance(value, Mapping):

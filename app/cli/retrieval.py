@@ -1,18 +1,18 @@
-"""Asking: search, vsearch, query."""
+"""Asking: search, vsearch, query; and what every way of asking shares."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from clawmem.app.cli.main import VERSION
-from clawmem.app.cli.session import Collections, named_collections, one_of, opened, wants_json
+from clawmem.app.cli.session import Collections, named_collections, one_of, tell, wants_json
 from clawmem.app.services.retrieval.request import LEAST_COSINE
 
 if TYPE_CHECKING:
+    from clawmem.app.cli.rendering import Said
     from clawmem.app.opened import Services
     from clawmem.app.services.retrieval.answer import Answer
     from clawmem.app.services.retrieval.receipts import Receipt
@@ -44,13 +44,23 @@ Floor = Annotated[
 Purpose = Annotated[
     str, typer.Option("--intent", help="What the answer is wanted for; steers, and is not looked for.")
 ]
+Candidates = Annotated[
+    int | None,
+    typer.Option(
+        "--candidate-limit", help="How many of the best are compared closely, 1 to 100.", show_default=False
+    ),
+]
 NoDiverse = Annotated[bool, typer.Option("--no-diverse", help="Do not move near-copies of an answer back.")]
 
 NO_VECTORS = "the vault holds no vectors yet. Run: clawmem embed"
 
 
 class Question(NamedTuple):
-    """A question as it was typed."""
+    """
+    A question as it was typed.
+
+    ``mode`` is for retrieve alone, ``asks_for`` and ``graph`` for intent-search.
+    """
 
     words: list[str]
     limit: int
@@ -65,6 +75,11 @@ class Question(NamedTuple):
     floor: float = 0.0
     intent: str = ""
     as_of: str = ""
+    candidate_limit: int | None = None
+    mode: str = "auto"
+    asks_for: str = ""
+    graph: bool = True
+    explain: bool = False
 
 
 class Given(NamedTuple):
@@ -113,7 +128,7 @@ def search(
 ) -> None:
     """Find by words. Loads no model."""
     question = Question(words, limit, collection, min_score, unit, since, until, content_type, tag)
-    answer(ctx, "search", question._replace(as_of=as_of, floor=floor), explain)
+    answer(ctx, "search", question._replace(as_of=as_of, floor=floor, explain=explain))
 
 
 @cli.command()
@@ -134,7 +149,7 @@ def vsearch(
 ) -> None:
     """Find by meaning. Needs the vectors of 'clawmem embed'."""
     question = Question(words, limit, collection, min_score, unit, since, until, content_type, tag)
-    answer(ctx, "vsearch", question._replace(as_of=as_of, floor=floor), explain)
+    answer(ctx, "vsearch", question._replace(as_of=as_of, floor=floor, explain=explain))
 
 
 @cli.command()
@@ -151,6 +166,7 @@ def query(
     content_type: Types = None,
     tag: Tags = None,
     intent: Purpose = "",
+    candidate_limit: Candidates = None,
     no_diverse: NoDiverse = False,
     floor: Floor = 0.0,
     explain: Explain = False,
@@ -158,42 +174,18 @@ def query(
     """Find by words and meaning together: the best answer clawmem has."""
     question = Question(words, limit, collection, min_score, unit, since, until, content_type, tag)
     chosen = question._replace(as_of=as_of, floor=floor, intent=intent, diverse=not no_diverse)
-    answer(ctx, "query", chosen, explain)
+    answer(ctx, "query", chosen._replace(candidate_limit=candidate_limit, explain=explain))
 
 
-def answer(ctx: typer.Context, verb: str, question: Question, explain: bool) -> None:
+def answer(ctx: typer.Context, verb: str, question: Question) -> None:
     """Ask a pipeline, show what it says, and keep a receipt."""
-    with opened(ctx, read_only=True) as services:
-        began = perf_counter()
-        request = read_question(services, question)
-        found = ask(services, verb, request)
-        given = Given(services, found, request, verb, (perf_counter() - began) * 1000)
-        show_given = _show_explained if explain else _show_plainly
-        show_given(given, as_json=wants_json(ctx))
 
+    def say(services: Services) -> Said:
+        from clawmem.app.cli.answering import answered
 
-def _show_plainly(given: Given, *, as_json: bool) -> None:
-    from clawmem.app.cli.rendering import answer_record, show_answer, show_degraded, show_json
+        return answered(services, verb, question, as_json=wants_json(ctx))
 
-    if as_json:
-        show_json(answer_record(given.answer))
-    else:
-        show_answer(given.answer)
-    show_degraded(given.answer.trace)
-    given.record(given.receipt)  # when nobody waits any more
-
-
-def _show_explained(given: Given, *, as_json: bool) -> None:
-    from clawmem.app.cli.rendering import answer_record, show, show_answer, show_degraded, show_json
-
-    receipt = given.receipt()
-    kept = given.record(lambda: receipt)
-    if as_json:
-        show_json(answer_record(given.answer, receipt, kept))
-    else:
-        show_answer(given.answer, receipt)
-        show(f"receipt: {kept}  (clawmem why {kept})" if kept else "receipt: none was kept")
-    show_degraded(given.answer.trace)
+    tell(ctx, say)
 
 
 def ask(services: Services, verb: str, request: RetrievalRequest) -> Answer:
@@ -231,6 +223,7 @@ def read_question(services: Services, question: Question) -> RetrievalRequest:
         floor=question.floor,
         intent=question.intent,
         as_of=question.as_of,
+        candidate_limit=question.candidate_limit,
         unit=Unit(one_of("--unit", question.unit, tuple(Unit))),
         ranking=Ranking(services.settings.ranking),
         diverse=question.diverse,

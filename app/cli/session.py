@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 if TYPE_CHECKING:
+    from clawmem.app.cli.rendering import Said
     from clawmem.app.opened import Services
     from clawmem.app.settings import Settings
 
@@ -21,24 +21,29 @@ Collections = Annotated[
 Force = Annotated[bool, typer.Option("-f", "--force", help="Begin anew.")]
 
 
+Say = Callable[["Services"], "Said"]
+
+
 class Chosen(NamedTuple):
-    """The global options."""
+    """The global options; ``hand_on`` takes what a command would say, where somebody else says it."""
 
     vault: Path | None = None
     backend: str | None = None
     json: bool = False
+    alone: bool = False
+    hand_on: Callable[[Say], object] | None = None
 
 
 def wants_json(ctx: typer.Context) -> bool:
     """Whether the answer shall be JSON."""
-    return _chosen(ctx).json
+    return chosen_by(ctx).json
 
 
 def settings_of(ctx: typer.Context) -> Settings:
     """The settings that this command line, the environment and the config file amount to."""
     from clawmem.app.settings import load_settings
 
-    chosen = _chosen(ctx)
+    chosen = chosen_by(ctx)
     settings = load_settings(backend=chosen.backend)
     if chosen.vault:
         from clawmem.app.vaults import at_vault
@@ -46,8 +51,6 @@ def settings_of(ctx: typer.Context) -> Settings:
         settings = at_vault(settings, chosen.vault)
     if settings.backend:
         _refuse_unknown(settings.backend)
-    if not settings.color:
-        os.environ["NO_COLOR"] = "1"  # said in .env: rich and typer look at the process's own alone
     return settings
 
 
@@ -84,6 +87,19 @@ def kept_up(services: Services) -> list[str]:
     ]
 
 
+def tell(ctx: typer.Context, say: Say) -> None:
+    """Show what *say* makes of the chosen vault, or let somebody else do so."""
+    from clawmem.app.cli.rendering import show_said
+
+    if hand_on := chosen_by(ctx).hand_on:
+        hand_on(say)
+        return
+    with opened(ctx, read_only=True) as services:
+        said = say(services)
+        show_said(said)
+        said.later()
+
+
 def named_collections(services: Services, names: Sequence[str] | None) -> list[str]:
     """
     Collections as they were given, commas split.
@@ -116,5 +132,6 @@ def _refuse_unknown(backend: str) -> None:
     refuse_unknown(backend)  # before anything is made or written down
 
 
-def _chosen(ctx: typer.Context) -> Chosen:
+def chosen_by(ctx: typer.Context) -> Chosen:
+    """The global options of a command line."""
     return ctx.obj if isinstance(ctx.obj, Chosen) else Chosen()

@@ -1,19 +1,18 @@
-"""The vault itself: init, bootstrap, status, doctor, verify, path."""
+"""The vault itself: init, bootstrap, status, index-stats, doctor, verify, path."""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from clawmem.app.cli.collections import Folder, Name, added, run_embed, run_update, update_lines
 from clawmem.app.cli.session import kept_up, opened, settings_of, settings_of_usual, wants_json
-from clawmem.app.places import client_folder
+from clawmem.app.places import client_folder, client_servers
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from clawmem.app.services.maintenance.status import StatusReport
     from clawmem.app.settings import Settings
 
@@ -76,15 +75,30 @@ def status(ctx: typer.Context) -> None:
         show_table(("what", "value"), [*_status_rows(report), *role_rows(report.roles, now_ms)])
 
 
+@cli.command("index-stats")
+def index_stats(ctx: typer.Context) -> None:
+    """The vault in numbers, and its last sessions."""
+    from clawmem.app.cli.rendering import show_json, show_table
+    from clawmem.app.records.stats import stats_of
+
+    with opened(ctx, read_only=True) as services:
+        found = stats_of(services)
+    if wants_json(ctx):
+        show_json(found)
+    else:
+        rows = {**found, "recent_sessions": ", ".join(one.id[:8] for one in found["recent_sessions"])}
+        show_table(("what", "value"), list(rows.items()))
+
+
 @cli.command()
 def doctor(ctx: typer.Context) -> None:
     """Look for what is wrong around the vault, and say how to put it right."""
     from clawmem.app.cli.rendering import show, show_json
-    from clawmem.app.services.maintenance.finding import attempt
-    from clawmem.app.services.maintenance.hook_checks import HOOKS, hook_check
+    from clawmem.app.services.maintenance.server_checks import client_findings
 
+    folder, servers, project = client_folder(os.environ), client_servers(os.environ), Path.cwd()
     with opened(ctx) as services:
-        findings = [*services.doctor(), attempt(HOOKS, hook_check(client_folder(os.environ)))]
+        findings = [*services.doctor(), *client_findings(folder, servers, project)]
     if wants_json(ctx):
         show_json(findings)
     else:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clawmem.app.cli.session import opened, settings_of_usual, wants_json
+from clawmem.app.cli.session import one_of, opened, settings_of_usual, wants_json
 
 if TYPE_CHECKING:
     from clawmem.app.services.indexing.watching import News
@@ -25,6 +25,12 @@ cli = typer.Typer(rich_markup_mode=None)
 EVERY_S = 300.0  # that everything is looked through, unless said otherwise
 # What decides where settings and models are looked for; a service sees nothing of a shell's.
 CARRIED = ("CLAWMEM_CONFIG_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+
+WATCH = "watch"
+SERVICES = {  # by verb: what the service is called, and what it does
+    WATCH: ("watcher", "keeps the memory up with your notes"),
+    "serve": ("serve", "answers from the memory, and keeps it up with your notes"),
+}
 
 Embed = Annotated[bool, typer.Option("--embed", help="Also make the vectors that are missing.")]
 
@@ -41,31 +47,39 @@ def watch(
     """
     Read what is new and changed as soon as it is, in every collection, until Ctrl-C.
 
-    Of several watchers of a vault one works, the others wait for its end. With --json a line is an object.
+    Of several watchers of a vault one works, the others wait for its end. With --json a line is an object. It also
+    works in the lanes that the settings turn on: see clawmem lanes.
     """
+    from clawmem.app.serve.lanes import at_work, lane_threads
     from clawmem.app.services.indexing.watching import GRACE_S
     from clawmem.app.watching import watch as watch_vault
 
-    settings_of_usual(ctx, "watch")
+    settings = settings_of_usual(ctx, "watch")
     stop = _until_told()
-    with opened(ctx, create=True) as services:
+    lanes = lane_threads(settings, lambda error: typer.echo(f"lanes: {error}", err=True))
+    with opened(ctx, create=True) as services, at_work(lanes):
         watch_vault(services, stop, _teller(ctx), every_s=every, grace_s=GRACE_S, embed=embed)
 
 
 @cli.command("install-service")
 def install_service(
     ctx: typer.Context,
+    what: Annotated[
+        str,
+        typer.Argument(metavar="[watch|serve]", help="The watcher, or the server, which watches as well."),
+    ] = WATCH,
     embed: Embed = False,
     enable: Annotated[bool, typer.Option("--enable", help="Start it, now and at every login.")] = False,
     remove: Annotated[bool, typer.Option("--remove", help="Take the service out.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the file, change nothing.")] = False,
 ) -> None:
-    """Let the system run the watcher whenever you are logged in: a user unit of systemd, an agent of launchd."""
+    """Let the system run it whenever you are logged in: a user unit of systemd, an agent of launchd."""
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.services.setup.service_units import InstallService, manager_of
 
-    install = InstallService(manager_of(sys.platform), Path.home(), dry_run=dry_run)
-    change = install.remove() if remove else install.install(_service(ctx, embed))
+    name, _ = SERVICES[one_of("The service", what, tuple(SERVICES))]
+    install = InstallService(manager_of(sys.platform), Path.home(), name, dry_run=dry_run)
+    change = install.remove() if remove else install.install(_service(ctx, what, embed))
     if enable and not (remove or dry_run):
         _run(change.next)
     if wants_json(ctx):
@@ -76,9 +90,13 @@ def install_service(
         show(_told(change, dry_run, enable and not (remove or dry_run)))
 
 
-def _service(ctx: typer.Context, embed: bool) -> Service:
+def _service(ctx: typer.Context, verb: str, embed: bool) -> Service:
     from clawmem.app.cli.setup import start_of_command
     from clawmem.app.services.setup.service_units import Service
+    from clawmem.ports.errors import InvalidInput
+
+    if embed and verb != WATCH:
+        raise InvalidInput("INVALID_INPUT", "The server makes no vectors by itself: leave out --embed.")
 
     start = start_of_command()
     needed = CARRIED if "-I" in start else (*CARRIED, "PYTHONPATH")
@@ -88,7 +106,8 @@ def _service(ctx: typer.Context, embed: bool) -> Service:
         str(settings_of_usual(ctx, "install-service").vault.resolve()),
         *(["--embed"] if embed else []),
     ]
-    return Service("clawmem: keeps the memory up with your notes", (*start, "watch", *options), variables)
+    name, description = SERVICES[verb]
+    return Service(name, f"clawmem: {description}", (*start, verb, *options), variables)
 
 
 def _told(change: UnitChange, dry_run: bool, enabled: bool) -> str:

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import asdict
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clawmem.app.cli.main import VERSION
 from clawmem.app.cli.session import opened, wants_json
+from clawmem.app.replaying import asked_again
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
     from clawmem.app.services.retrieval.receipts import Receipt
     from clawmem.app.services.retrieval.replay import Replay
-    from clawmem.app.services.retrieval.why import Ask
 
 cli = typer.Typer(rich_markup_mode=None)
 
 LISTED = 10
+UNREADABLE = "cannot be read"
 
 
 @cli.callback()
@@ -43,47 +40,20 @@ def why(
             _show_latest(services, as_json=wants_json(ctx))
             return
         receipt = services.why.find(name)
-        now = _asked_again(services, receipt) if replay else None
+        now = asked_again(services, receipt) if replay else None
     _show(receipt, now, as_json=wants_json(ctx))
-
-
-def _asked_again(services: Services, receipt: Receipt) -> Replay:
-    from clawmem.app.cli.retrieval import ask
-    from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
-    from clawmem.ports.errors import InvalidInput
-
-    if receipt.verb == CONTEXT_SURFACING:
-        return services.why.replay(receipt, _surface_again(services, receipt), VERSION)
-    if not hasattr(services.parts, receipt.verb):
-        message = f"The answer was given by {receipt.verb!r}, which nobody can ask again from here."
-        raise InvalidInput("INVALID_INPUT", message)
-    return services.why.replay(receipt, partial(ask, services), VERSION)
-
-
-def _surface_again(services: Services, receipt: Receipt) -> Ask:
-    """Asks as the hook does, by the profile of then, and writes nothing down; the prompts before it are not known."""
-    from clawmem.app.hooks.surfacing_choices import chosen_in
-    from clawmem.app.hooks.surfacing_wiring import surface_over
-    from clawmem.app.services.surfacing.choices import Choices
-    from clawmem.app.services.surfacing.turns import Turns
-    from clawmem.domain.surfacing.profiles import profile_named
-
-    chosen = chosen_in(os.environ)._replace(remembers=False, forgets=False)
-    profile = profile_named(receipt.asked.get("profile", chosen.profile))
-    surface = surface_over(services.vault, chosen, profile)
-    return lambda verb, request: (
-        surface(request.query, Turns(None), Choices(profile, mode=chosen.mode)).answer
-    )
 
 
 def _show_latest(services: Services, *, as_json: bool) -> None:
     from clawmem.app.cli.rendering import show, show_json, show_table
+    from clawmem.app.records.receipts import line_of
 
-    rows = [_line(kept.id, kept.receipt) for kept in services.why.latest(LISTED)]
+    rows = [line_of(kept) for kept in services.why.latest(LISTED)]
     if as_json:
         show_json(rows)
     elif rows:
-        show_table(tuple(rows[0]), [tuple(row.values()) for row in rows])
+        readable = [{**row, "question": row["question"] or UNREADABLE} for row in rows]
+        show_table(tuple(rows[0]), [tuple("" if v is None else v for v in row.values()) for row in readable])
     else:
         show("No receipts. They are kept for every answer, unless that is switched off.")
 
@@ -101,28 +71,11 @@ def _show(receipt: Receipt, now: Replay | None, *, as_json: bool) -> None:
         show_replay(now)
 
 
-def _line(number: int, receipt: Receipt | None) -> dict[str, Any]:
-    if receipt is None:
-        return {"id": number, "asked_at": "", "verb": "", "answers": "", "question": "cannot be read"}
-    return {
-        "id": number,
-        "asked_at": receipt.asked_at,
-        "verb": receipt.verb,
-        "answers": len(receipt.items),
-        "question": receipt.question,
-    }
-
-
 def _record(receipt: Receipt, now: Replay | None) -> dict[str, Any]:
     from clawmem.app.cli.explaining import receipt_record
+    from clawmem.app.records.receipts import replayed_of
 
     record = receipt_record(receipt)
     if now:
-        changes = [asdict(change) for change in now.changes]
-        record["replay"] = {
-            "voice": now.voice,
-            "circumstances": now.circumstances,
-            "changes": changes,
-            "now": receipt_record(now.now),
-        }
+        record["replay"] = replayed_of(now)
     return record

@@ -28,6 +28,10 @@ def capture(name: str, event: HookEvent, here: Surroundings) -> HookOutput:
         return SILENCE
     spool = Spool(here.vault)
     spool.put(Job(name, {field: getattr(event, field) for field in _NAMED}))
+    if event.last_assistant_message:
+        from clawmem.app.hooks.lagging import wait_for
+
+        wait_for(event.last_assistant_message, Path(event.transcript_path))
     failures = here.work_off(spool)
     if failures:
         raise RuntimeError("; ".join(failures))

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clawmem.adapters.files.transcripts import DiskTranscripts
+from clawmem.app.hooks.conversation import state_file
 from clawmem.app.hooks.injected import Injected
-from clawmem.app.hooks.spool import Job
-from clawmem.app.hooks.state import write_whole
+from clawmem.app.hooks.spool import LEASE_MS, Job
+from clawmem.app.hooks.state import drafts_of, sweep, write_whole
 from clawmem.app.services.capture.session import Session
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
     from clawmem.ports.generator import Generator
 
-STATE = Path("memory") / "precompact-state.md"  # beside the transcript
 READ_OF_BODY = 50_000  # characters of each document that was given unasked, to know it again
 MOST_DOCUMENTS = 200
 
@@ -90,12 +90,13 @@ class Capturing:
     def _state(self, session: Session) -> None:
         from clawmem.app.services.capture.precompact import PrecompactExtract
 
-        extract = PrecompactExtract(self._transcripts, redact=without_secrets, is_echo=self._is_echo(session))
-        state = extract(session)
+        parts = (self._services.vault.captures, self._transcripts)
+        extract = PrecompactExtract(*parts, redact=without_secrets, is_echo=self._is_echo(session))
+        state, file = extract(session), state_file(session.transcript)
         if not state:
             return
-        file = Path(session.transcript).parent / STATE
         file.parent.mkdir(mode=0o700, exist_ok=True)
+        sweep(file.parent, LEASE_MS / 1000, drafts_of(file))
         write_whole(file, state.encode("utf-8", "replace"))
         self._read_again(file)
 

@@ -29,6 +29,7 @@ def run(event: HookEvent, here: Surroundings) -> HookOutput:
 
 
 def _surfaced(event: HookEvent, chosen: Chosen, here: Surroundings) -> HookOutput:
+    from clawmem.app.hooks.conversation import compacted_at, loaded_by_client
     from clawmem.app.hooks.surfacing_wiring import surface_over
     from clawmem.app.services.surfacing.choices import Choices
     from clawmem.app.services.surfacing.turns import gated, turns_of
@@ -42,8 +43,15 @@ def _surfaced(event: HookEvent, chosen: Chosen, here: Surroundings) -> HookOutpu
             vault.telemetry.record(gated(turns, event.prompt, now_ms))
             return SILENCE
         profile = profile_named(chosen.profile)
-        choices = Choices(profile, topic=_topic(event, chosen), mode=chosen.mode)
-        surface = surface_over(vault, chosen, profile)
+        choices = Choices(
+            profile,
+            topic=_topic(event, chosen),
+            mode=chosen.mode,
+            session_id=event.session_id,
+            compacted_at=compacted_at(event.transcript_path),
+            loaded=loaded_by_client(event.transcript_path),
+        )
+        surface = surface_over(vault, chosen, profile, here.models)
         return HookOutput(
             surface(event.prompt, turns, choices, lambda block: here.offer(HookOutput(block))).block
         )

@@ -19,8 +19,8 @@ def records(environ: Mapping[str, str]) -> Iterator[SqliteVault | None]:
     The records of the vault that *environ* names; ``None`` where there is none.
 
     Whether it can be read at all is the vault's to say: one that a later clawmem wrote, or that is locked for
-    longer than anybody waits, raises. Neither the working folder's ``.env`` nor anything else of a project counts
-    here: who clones a repository has not chosen what it says.
+    longer than anybody waits, raises. Nothing of a project counts here: who clones a repository
+    has not chosen what it says.
     """
     path = default_vault(environ)
     if not path.exists():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
+from clawmem.app.hooks.conversation import state_file
 from clawmem.app.hooks.injected import Injected
 from clawmem.app.hooks.postcompact_capture import AFTER
 from clawmem.app.hooks.postcompact_capture import run as keep
@@ -12,7 +13,6 @@ from clawmem.app.hooks.protocol import SILENCE, HookEvent, HookOutput
 from clawmem.app.hooks.safety import safe
 from clawmem.app.hooks.surroundings import Surroundings
 
-STATE = Path("memory") / "precompact-state.md"  # beside the transcript
 MOST_BYTES = 200_000
 
 
@@ -43,8 +43,7 @@ def run(event: HookEvent, here: Surroundings) -> HookOutput:
 
 def _state(transcript_path: str) -> str:
     with suppress(OSError, ValueError):
-        transcript = Path(transcript_path)
-        if transcript.is_absolute():
-            with (transcript.parent / STATE).open("rb") as file:
+        if Path(transcript_path).is_absolute():
+            with state_file(transcript_path).open("rb") as file:
                 return file.read(MOST_BYTES).decode("utf-8", "replace")
     return ""

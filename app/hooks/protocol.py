@@ -17,6 +17,8 @@ MOST_CHARACTERS = 9_500
 # Elsewhere a client refuses `hookSpecificOutput`, or takes it for a reason to go on with the turn.
 CARRY_CONTEXT = frozenset({"UserPromptSubmit", "SessionStart", "PreToolUse"})
 
+MOST_NAME = 4096  # characters of a path, an id or any other name; what is longer names nothing
+
 SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CLAUDE_SESSION_ID", "CLAWMEM_SESSION_ID")
 PEOPLE = frozenset({"", "user", "sdk"})  # who sends prompts, beside timers and the client itself
 
@@ -102,16 +104,17 @@ Offer = Callable[[HookOutput], None]
 
 
 def read_event(text: str, environ: Mapping[str, str]) -> HookEvent:
-    """The event in *text*; what is no JSON object, or no string where one belongs, is as good as absent."""
+    """The event in *text*; what is no JSON object, no string where one belongs or no name is as good as absent."""
     raw = _object(text)
-    strings = {field: _string(raw, field) for field in _STRINGS}
-    strings["name"] = _string(raw, "hook_event_name")
+    strings = {field: _string(raw, field) for field in _SAID} | {field: _name(raw, field) for field in _NAMES}
+    strings["name"] = _name(raw, "hook_event_name")
     strings["session_id"] = strings["session_id"] or _session_in(environ)
     given = _value(raw, "tool_input")
     return HookEvent(**strings, tool_input=given if isinstance(given, dict) else {}, raw=raw)
 
 
-_STRINGS = tuple(field for field in HookEvent._fields if field not in ("name", "tool_input", "raw"))
+_SAID = ("prompt", "last_assistant_message", "compact_summary")
+_NAMES = tuple(field for field in HookEvent._fields if field not in ("name", "tool_input", "raw", *_SAID))
 
 
 def whole_lines(text: str, most: int) -> str:
@@ -152,6 +155,11 @@ def _string(raw: Mapping[str, Any], field: str) -> str:
     found = _value(raw, field)
     # Half of a surrogate pair can be written in JSON, and nowhere else.
     return found.encode("utf-8", "replace").decode("utf-8") if isinstance(found, str) else ""
+
+
+def _name(raw: Mapping[str, Any], field: str) -> str:
+    found = _string(raw, field)
+    return found if len(found) <= MOST_NAME else ""
 
 
 def _value(raw: Mapping[str, Any], field: str) -> Any:

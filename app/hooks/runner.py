@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from clawmem.app.hooks.surroundings import Surroundings
 
 MOST_INPUT = 16_000_000  # bytes; an event is some kilobytes, with a pasted log in its prompt some megabytes
+MOST_TOLD = 2000  # characters of what went wrong: it may quote what a client sent
 STDIN, STDOUT, STDERR = 0, 1, 2
 
 _UNKNOWN = Registered("", 2)
@@ -81,6 +82,11 @@ def attempted(name: str, offer: Callable[[HookOutput], None]) -> HookOutput | st
     """
     try:
         text = _standard_input()
+        if name not in HOOKS:
+            raise LookupError(f"There is no hook {name!r}. Choose: {', '.join(HOOKS)}")
+        from clawmem.app.places import complete
+
+        complete(os.environ)
         return _told_by_server(name, text) or _alone(name, text, offer)
     except BaseException as error:  # noqa: BLE001  a hook that calls sys.exit included
         _complain(name, error)
@@ -88,8 +94,6 @@ def attempted(name: str, offer: Callable[[HookOutput], None]) -> HookOutput | st
 
 
 def _told_by_server(name: str, text: str) -> str:
-    if name not in HOOKS:
-        return ""
     from clawmem.app.cli.main import VERSION
     from clawmem.app.hooks.thin_client import ask
 
@@ -97,8 +101,6 @@ def _told_by_server(name: str, text: str) -> str:
 
 
 def _alone(name: str, text: str, offer: Callable[[HookOutput], None]) -> HookOutput:
-    if name not in HOOKS:
-        raise LookupError(f"There is no hook {name!r}. Choose: {', '.join(HOOKS)}")
     from clawmem.app.hooks.surroundings import Surroundings
 
     return call(name, read_event(text, os.environ), Surroundings(os.environ, offer))
@@ -147,7 +149,7 @@ def _write(output: int, text: str) -> None:
 def _complain(name: str, error: BaseException) -> None:
     """To the client's debug log, and to our own diary: nobody may fail because of either."""
     try:
-        _write(STDERR, f"clawmem hook {name}: {error or type(error).__name__}\n")
+        _write(STDERR, f"clawmem hook {name[:MOST_TOLD]}: {str(error)[:MOST_TOLD] or type(error).__name__}\n")
         if name in HOOKS:
             from clawmem.app.places import default_vault
 

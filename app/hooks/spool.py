@@ -97,7 +97,8 @@ class Spool:
 
     def tidy(self) -> None:
         """Take away what killed processes left half written."""
-        sweep(self._folder, older_than_s=LEASE_MS / 1000)
+        for folder in (self._folder, self._folder.parent):  # the diary is rewritten beside the jobs
+            sweep(folder, older_than_s=LEASE_MS / 1000)
 
     def _jobs(self) -> list[Path]:
         try:

@@ -9,6 +9,7 @@ from time import time
 
 MOST_BYTES = 64_000  # of the diary; beyond that its older half goes
 PRIVATE = 0o600
+_DRAFT = ".draft-"
 
 
 def state_folder(vault: Path) -> Path:
@@ -42,7 +43,7 @@ def write_whole(file: Path, content: bytes) -> None:
     Raises:
         OSError: it cannot be written; nothing of it is left.
     """
-    draft = file.with_name(f".{file.name}.{os.getpid()}.{os.urandom(4).hex()}")
+    draft = file.with_name(f".{file.name}{_DRAFT}{os.getpid()}.{os.urandom(4).hex()}")
     try:
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "wb") as out:  # noqa: PTH123
             out.write(content)
@@ -54,9 +55,18 @@ def write_whole(file: Path, content: bytes) -> None:
         raise
 
 
-def sweep(folder: Path, older_than_s: float) -> None:
-    """Take away the drafts in *folder* whose writers were killed: of so many seconds, none is still being written."""
-    for draft in folder.glob(".*"):
+def drafts_of(file: Path) -> str:
+    """The pattern of the names that `write_whole` gives to drafts of *file*, for `sweep`."""
+    return f".{file.name}{_DRAFT}*"
+
+
+def sweep(folder: Path, older_than_s: float, pattern: str = ".*") -> None:
+    """
+    Take away the drafts in *folder* whose writers were killed: of so many seconds, none is still being written.
+
+    In a folder that is not ours alone *pattern* says which they are.
+    """
+    for draft in folder.glob(pattern):
         with suppress(OSError):
             if time() - draft.stat().st_mtime > older_than_s:
                 draft.unlink()

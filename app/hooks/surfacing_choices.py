@@ -10,11 +10,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from clawmem.app.places import config_folder, default_vault, models_folder
-from clawmem.domain.surfacing.profiles import BALANCED, ThresholdMode
+from clawmem.domain.surfacing.profiles import BALANCED, NUDGE_INTERVAL, ThresholdMode
 
 CONFIG_FILES = ("config.yaml", "index.yml")
 DEDUPE_S = 600.0
-NUDGE_INTERVAL = 0  # never: tools that tend the memory do not know the session, so that nothing would end it
 RECALL_DAYS, RECEIPT_DAYS = 90, 30
 
 _SCALAR = re.compile(r"^(\w+):[ \t]+([^#\s{\[|>&*!][^#\n]*?)[ \t]*(?:[ \t]#.*)?$", re.MULTILINE)

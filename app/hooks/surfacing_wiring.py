@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from clawmem.app.hooks.surfacing_choices import Chosen
+from clawmem.app.hooks.word_models import ForOnePrompt
 
 if TYPE_CHECKING:
     from clawmem.app.services.indexes.vault import ServedVault
@@ -17,8 +18,12 @@ if TYPE_CHECKING:
     from clawmem.domain.surfacing.profiles import Profile
     from clawmem.ports.embedder import Embedder
 
+FOR_ONE_PROMPT = ForOnePrompt()
 
-def surface_over(vault: ServedVault, chosen: Chosen, profile: Profile) -> SurfaceContext:
+
+def surface_over(
+    vault: ServedVault, chosen: Chosen, profile: Profile, models: ForOnePrompt = FOR_ONE_PROMPT
+) -> SurfaceContext:
     """Surfacing over an opened vault; of the models only what *profile* asks for is even looked for."""
     from clawmem.adapters.system.clock import SystemClock
     from clawmem.app.hooks.safety import safe
@@ -26,18 +31,18 @@ def surface_over(vault: ServedVault, chosen: Chosen, profile: Profile) -> Surfac
 
     clock = SystemClock()
     dressing = Dressing(safe, _redacted, _facts_of(vault), nudge_interval=chosen.nudge_interval)
-    return SurfaceContext(vault, _means(vault, chosen, profile), dressing, clock, _recalls(vault, chosen))
+    return SurfaceContext(
+        vault, _means(vault, chosen, profile, models), dressing, clock, _recalls(vault, chosen)
+    )
 
 
-def _means(vault: ServedVault, chosen: Chosen, profile: Profile) -> Means:
+def _means(vault: ServedVault, chosen: Chosen, profile: Profile, models: ForOnePrompt) -> Means:
     from clawmem.app.services.surfacing.pipeline import Means
 
     guard = Means(_gives_orders)
     if not profile.by_meaning:
         return guard
-    from clawmem.adapters.models.static_few import FewWords
-
-    means = guard._replace(embedder=_embedder(vault, chosen), late=FewWords())
+    means = guard._replace(embedder=_embedder(vault, chosen, models), late=models.comparing())
     return means._replace(models=lambda: _servers(vault, chosen)) if chosen.servers else means
 
 
@@ -65,26 +70,16 @@ def _gives_orders(text: str) -> bool:
     return inspect(text).dropped
 
 
-def _embedder(vault: ServedVault, chosen: Chosen) -> Embedder:
-    from clawmem.adapters.models.static_few import few_of
+def _embedder(vault: ServedVault, chosen: Chosen, models: ForOnePrompt) -> Embedder:
     from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
 
-    def local(fingerprint: str) -> Embedder | None:
-        from clawmem.app.known_models import embedder_of
-
-        return embedder_of(fingerprint, chosen.models)
-
     return ServingEmbedder(
-        vault.embeddings, _configured, lambda fingerprint: few_of(fingerprint) or local(fingerprint)
+        vault.embeddings, _configured, lambda fingerprint: models.embedder_of(fingerprint, chosen.models)
     )
 
 
 def _configured() -> Embedder:
-    """
-    The embedder of the whole configuration: a server, for one; only when nothing here embeds as the vault was.
-
-    Not the ``.env`` of the working folder: who clones a repository has not chosen what it says.
-    """
+    """The embedder of the whole configuration: a server, for one; only when nothing here embeds as the vault was."""
     import os
     from typing import cast
 
@@ -100,12 +95,13 @@ def _servers(vault: ServedVault, chosen: Chosen) -> Iterator[Models]:
     from clawmem.adapters.system.clock import SystemClock
     from clawmem.app.model_servers import ModelServer, RerankServer, servers_in
     from clawmem.app.models import Surroundings, served
+    from clawmem.app.services.models.watching import REST_MS
     from clawmem.app.services.retrieval.pipelines.with_models import Models
     from clawmem.ports.model_failures import ModelRole
 
     clock, named = SystemClock(), servers_in(chosen.servers)
     with ExitStack() as stack:
-        around = Surroundings(vault.model_failures, clock, stack)
+        around = Surroundings(vault.model_failures, clock, stack, REST_MS)
 
         def model(role: ModelRole, name: str, kind: type[ModelServer]) -> Any:
             return served(role, kind(**named[name]).model_dump(), around).model if name in named else None

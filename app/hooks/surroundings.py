@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from clawmem.adapters.sqlite.vault import SqliteVault
     from clawmem.app.hooks.spool import Spool
+    from clawmem.app.hooks.word_models import ForOnePrompt
     from clawmem.app.services.indexes.vault import ServedVault
 
 
@@ -36,6 +37,13 @@ class Surroundings:
     def vault(self) -> Path:
         """The vault that is meant, there or not."""
         return default_vault(self.environ)
+
+    @property
+    def models(self) -> ForOnePrompt:
+        """What reads its prompt."""
+        from clawmem.app.hooks.word_models import ForOnePrompt
+
+        return ForOnePrompt()
 
     def records(self) -> AbstractContextManager[SqliteVault | None]:
         """See `clawmem.app.hooks.opening.records`."""

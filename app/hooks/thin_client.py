@@ -9,7 +9,7 @@ nothing was done twice.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from clawmem.app.places import default_vault
 from clawmem.app.serve.announcement import Announcement, announced, places_in, token_of
@@ -44,11 +44,23 @@ def ask(name: str, event: str, environ: Mapping[str, str], version: str) -> str:
     server = announced(vault)
     if server is None or not serves(server, environ, version):
         return ""
+    options = json.dumps({name: environ[name] for name in CHOICES if environ.get(name)})
     body = event.encode("utf-8", "replace")
     try:
-        return _exchange(server, _head(name, server, token_of(vault, environ), len(body), environ), body)
+        token = token_of(vault, environ)
+        return posted(server, f"/hooks/{name}", token, body, f"{OPTIONS_HEADER}: {options}")
     except (OSError, UnicodeError):
         return ""
+
+
+def posted(server: Announcement, path: str, token: str, body: bytes, *headers: str) -> str:
+    """
+    What *server* answers; empty where it is not this server, may not, will not now or says no.
+
+    Raises:
+        OSError, UnicodeError: nobody is there, or not any more; nothing that is an answer.
+    """
+    return _exchange(server, _head(server, path, token, len(body), headers), body)
 
 
 def serves(server: Announcement, environ: Mapping[str, str], version: str) -> bool:
@@ -59,15 +71,15 @@ def serves(server: Announcement, environ: Mapping[str, str], version: str) -> bo
     return same and not is_gone(server.holder)
 
 
-def _head(name: str, server: Announcement, token: str, length: int, environ: Mapping[str, str]) -> bytes:
+def _head(server: Announcement, path: str, token: str, length: int, headers: Sequence[str]) -> bytes:
     shown = f"[{server.host}]" if ":" in server.host else server.host
     lines = [
-        f"POST /hooks/{name} HTTP/1.1",
+        f"POST {path} HTTP/1.1",
         f"Host: {shown}:{server.port}",
         *([f"Authorization: Bearer {token}"] if token else []),
         "Content-Type: application/json",
         f"Content-Length: {length}",
-        f"{OPTIONS_HEADER}: {json.dumps({name: environ[name] for name in CHOICES if environ.get(name)})}",
+        *headers,
         "Expect: 100-continue",
         "Connection: close",
     ]

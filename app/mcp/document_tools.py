@@ -9,7 +9,6 @@ from pydantic import Field
 
 from clawmem.app.mcp import schemas
 from clawmem.app.mcp.calling import answer
-from clawmem.app.mcp.parameters import AsOf, Collections, Compact, Limit, Name, Vault
 from clawmem.app.mcp.rendering import (
     answer_text,
     degraded_lines,
@@ -18,6 +17,7 @@ from clawmem.app.mcp.rendering import (
     session_record,
 )
 from clawmem.app.records.documents import latest, order_of, part_of
+from clawmem.app.records.parameters import AsOf, Collections, Compact, Limit, Name, Vault
 from clawmem.app.serve.desk import Desk
 from clawmem.app.services.documents.lookup import MAX_BYTES
 from clawmem.app.services.documents.timeline import MOST_AROUND

@@ -1,4 +1,4 @@
-"""Tools along relations: find_causal_links, build_graphs, find_entities, kg_query."""
+"""Tools along relations and through time: causes, graphs, entities, facts, how notes went on."""
 
 from __future__ import annotations
 
@@ -8,25 +8,23 @@ from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult
 from pydantic import Field
 
-from clawmem.app.mcp import schemas
+from clawmem.app.mcp import graph_schemas
 from clawmem.app.mcp.calling import answer
-from clawmem.app.mcp.parameters import Limit, Name, Vault
 from clawmem.app.mcp.progress import steps_for
 from clawmem.app.records.documents import place_of, steps_of
-from clawmem.app.records.entities import thing_of
+from clawmem.app.records.entities import counts_line, fact_line, facts_of, things_of
+from clawmem.app.records.evolution import MOST_VERSIONS, VERSIONS, evolution_of, version_lines
+from clawmem.app.records.parameters import Limit, Name, Vault
 from clawmem.app.serve.desk import Desk
 from clawmem.app.services.graph.build import SIMILAR
-from clawmem.app.services.knowledge.naming import entity_named
 from clawmem.domain.graph.causal import DEPTH
 from clawmem.domain.graph.causal import Direction as Way
-from clawmem.ports.triples import Direction
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
-    from clawmem.ports.entities import Entity
-    from clawmem.ports.triples import Triple
+    from clawmem.app.records.entities import Facts
+    from clawmem.app.records.evolution import Evolution
 
-MOST_FACTS = 100
 NO_VECTORS = "the vault holds no vectors yet. Call embed first"
 
 GraphType = Literal["temporal", "semantic", "all"]
@@ -48,13 +46,13 @@ class GraphTools:
         ] = "both",
         depth: Annotated[int, Field(ge=1, le=10, description="Over so many steps.")] = DEPTH,
         vault: Vault = None,
-    ) -> Annotated[CallToolResult, schemas.CausalLinks]:
+    ) -> Annotated[CallToolResult, graph_schemas.CausalLinks]:
         """What led to a document, and what it led to, step by step with the reasons."""
 
-        def work(services: Services) -> schemas.CausalLinks:
+        def work(services: Services) -> graph_schemas.CausalLinks:
             document = services.lookup.find(docid)
             links = steps_of(services, services.causal_links(document, Way(direction), depth))
-            return schemas.CausalLinks.model_validate(
+            return graph_schemas.CausalLinks.model_validate(
                 {"source": place_of(services, document), "direction": direction, "links": links}
             )
 
@@ -73,23 +71,23 @@ class GraphTools:
             float, Field(gt=0, le=1, description="Cosine from which on two documents are about the same.")
         ] = SIMILAR,
         vault: Vault = None,
-    ) -> Annotated[CallToolResult, schemas.Graphs]:
+    ) -> Annotated[CallToolResult, graph_schemas.Graphs]:
         """Relate documents that follow each other in time or are about the same; safe to repeat."""
         step = steps_for(ctx, "relating documents")
         wanted = {"temporal", "semantic"} if "all" in graph_types else set(graph_types)
 
-        def work(services: Services) -> schemas.Graphs:
+        def work(services: Services) -> graph_schemas.Graphs:
             made = {}
             if "temporal" in wanted:
                 made["temporal"] = services.build_graphs.temporal(step)
             if "semantic" in wanted:
                 made["semantic"] = services.build_graphs.semantic(semantic_threshold, step)
             counts = {
-                kind: schemas.GraphCounts(relations=one.relations, changed=one.changed)
+                kind: graph_schemas.GraphCounts(relations=one.relations, changed=one.changed)
                 for kind, one in made.items()
             }
             lacking = "semantic" in wanted and services.vault.embeddings.fingerprint() is None
-            return schemas.Graphs(**counts, degraded={"semantic": NO_VECTORS} if lacking else {})
+            return graph_schemas.Graphs(**counts, degraded={"semantic": NO_VECTORS} if lacking else {})
 
         said = await self._desk.write(work, vault)
         both = {"temporal": said.temporal, "semantic": said.semantic}
@@ -105,14 +103,11 @@ class GraphTools:
         query: Annotated[str, Field(description="Words of its name, or how they begin.")],
         limit: Limit = 10,
         vault: Vault = None,
-    ) -> Annotated[CallToolResult, schemas.Things]:
+    ) -> Annotated[CallToolResult, graph_schemas.Things]:
         """People, projects, tools and other things that documents speak of, by name."""
 
-        def work(services: Services) -> schemas.Things:
-            found = services.vault.entities.search(query, limit)
-            return schemas.Things(entities=[_thing(one) for one in found])
-
-        said = await self._desk.read(work, vault)
+        found = await self._desk.read(lambda services: things_of(services, query, limit), vault)
+        said = graph_schemas.Things.model_validate(found)
         lines = [
             f"{one.name} ({one.kind}, in {one.mention_count} documents): {one.id}" for one in said.entities
         ]
@@ -130,46 +125,29 @@ class GraphTools:
             Field(description="What is said of it, where it is named beside something else, or both."),
         ] = "both",
         vault: Vault = None,
-    ) -> Annotated[CallToolResult, schemas.Facts]:
+    ) -> Annotated[CallToolResult, graph_schemas.Facts]:
         """What is known of a person, project, tool or other thing, and from when to when it held."""
 
-        def work(services: Services) -> schemas.Facts:
-            thing = entity_named(services.vault.entities, entity)
-            triples = services.vault.triples.recorded(thing.id, MOST_FACTS, Direction(direction), on=as_of)
-            files = {
-                number: document.display_path
-                for number, document in services.vault.documents.many(
-                    one.document_id for one in triples
-                ).items()
-            }
-            return schemas.Facts(
-                entity=_thing(thing),
-                direction=direction,
-                as_of=as_of,
-                facts=[_fact(one, files[one.document_id]) for one in triples],
-            )
+        def work(services: Services) -> Facts:
+            return facts_of(services, entity, as_of or "", direction)
 
-        said = await self._desk.read(work, vault)
-        lines = [
-            f"{one.subject} {one.predicate} {one.object} [{one.valid_from or '…'} to {one.valid_to or 'now'}] {one.file}"
-            for one in said.facts
-        ]
-        return answer("\n".join(lines) or f"Nothing is known of {said.entity.name}.", said)
+        found = await self._desk.read(work, vault)
+        said = graph_schemas.Facts.model_validate(found)
+        lines = [fact_line(one) for one in found["facts"]] or [f"Nothing is known of {said.entity.name}."]
+        return answer("\n".join([*lines, counts_line(found["stats"])]), said)
 
+    async def memory_evolution_status(
+        self,
+        docid: Name,
+        limit: Annotated[int, Field(ge=1, le=MOST_VERSIONS, description="How many versions.")] = VERSIONS,
+        vault: Vault = None,
+    ) -> Annotated[CallToolResult, graph_schemas.Evolution]:
+        """How what is noted about a document changed, version by version, and which document let it."""
 
-def _thing(entity: Entity) -> schemas.Thing:
-    return schemas.Thing(**thing_of(entity))
+        def work(services: Services) -> Evolution:
+            return evolution_of(services, services.lookup.find(docid), limit)
 
-
-def _fact(triple: Triple, file: str) -> schemas.Fact:
-    return schemas.Fact(
-        subject=triple.subject.name,
-        predicate=triple.predicate,
-        object=triple.object_name,
-        valid_from=triple.valid_from,
-        valid_to=triple.valid_to,
-        confidence=triple.confidence,
-        current=triple.is_current,
-        file=file,
-        said=triple.said,
-    )
+        found = await self._desk.read(work, vault)
+        said = graph_schemas.Evolution.model_validate(found)
+        lines = [line for one in found["timeline"] for line in version_lines(one)]
+        return answer("\n".join(lines) or f"Nothing is noted about {said.document.file} yet.", said)

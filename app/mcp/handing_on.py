@@ -33,7 +33,7 @@ def handed_on(named: Path | None, tools: ToolSet) -> bool:
         return False
     from clawmem.app.mcp.bridge import Bridge, server_of
 
-    vault = named or _usual_vault()
+    vault = named or default_vault(os.environ)
     environ = {**os.environ, "INDEX_PATH": str(vault)}
     if server_of(vault, environ, VERSION) is None:
         return False
@@ -41,12 +41,3 @@ def handed_on(named: Path | None, tools: ToolSet) -> bool:
 
     Bridge(lambda: server_of(vault, environ, VERSION), vault, environ, tools).run(Lines())
     return True
-
-
-def _usual_vault() -> Path:
-    """Without reading all of the settings, where the environment alone says it."""
-    if not Path(".env").exists():
-        return default_vault(os.environ)
-    from clawmem.app.settings import environment
-
-    return default_vault(environment())

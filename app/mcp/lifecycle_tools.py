@@ -9,18 +9,20 @@ from pydantic import Field
 
 from clawmem.app.mcp import schemas
 from clawmem.app.mcp.calling import answer
-from clawmem.app.mcp.parameters import Limit, Vault
+from clawmem.app.records.diary import entry_of, written_of
 from clawmem.app.records.documents import place_of
+from clawmem.app.records.lifecycle import went_lines, went_of
+from clawmem.app.records.parameters import Limit, Vault
 from clawmem.app.serve.desk import Desk
 from clawmem.app.services.lifecycle.archiving import MOST_FOUND
 from clawmem.app.services.lifecycle.status import lifecycle_status
 from clawmem.domain.lifecycle.policy import read_policy
-from clawmem.ports.acts import Act
 from clawmem.ports.errors import ConfigError, InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
     from clawmem.app.services.lifecycle.finding import Target
+    from clawmem.app.services.lifecycle.sweeping import Swept
 
 BY = "mcp"
 
@@ -119,29 +121,17 @@ class LifecycleTools:
     ) -> Annotated[CallToolResult, schemas.Swept]:
         """Archive what is idle for long, and forget what was archived for long, by the user's policy."""
 
-        def work(services: Services) -> schemas.Swept:
+        def work(services: Services) -> Swept:
             policy = read_policy(services.settings.lifecycle)
             if policy is None:
                 raise ConfigError(
                     "No lifecycle policy is configured. Say in the config file, for example: "
                     "lifecycle: {archive_after_days: 90}"
                 )
-            idle, old = services.archiving.due(policy), services.archiving.due_for_good(policy)
-            left = ""
-            if not dry_run:
-                idle = services.archiving.sweep(policy, BY)
-                left = services.forgetting(old, BY, "archived for long", Act.PURGE).left
-            return schemas.Swept(
-                dry_run=dry_run,
-                archived=[one.display_path for one in idle],
-                purged=[one.display_path for one in old],
-                left=left or None,
-            )
+            return services.sweep.preview(policy) if dry_run else services.sweep(policy, BY)
 
-        said = await (self._desk.read(work, vault) if dry_run else self._desk.write(work, vault))
-        would = "would be " if dry_run else ""
-        lines = [f"{len(said.archived)} {would}archived, {len(said.purged)} {would}forgotten for good"]
-        return answer("\n".join([*lines, *said.archived, *said.purged]), said)
+        swept = await (self._desk.read(work, vault) if dry_run else self._desk.write(work, vault))
+        return answer("\n".join(went_lines(swept)), schemas.Swept.model_validate(went_of(swept)))
 
     async def lifecycle_restore(
         self,
@@ -173,7 +163,7 @@ class LifecycleTools:
 
         def work(services: Services) -> schemas.Written:
             written = services.diary.write(entry, topic, agent)
-            return schemas.Written(action="inserted", id=written.id, file=written.display_path)
+            return schemas.Written.model_validate(written_of(written))
 
         said = await self._desk.write(work, vault)
         return answer(f"Written: {said.file}", said)
@@ -187,19 +177,8 @@ class LifecycleTools:
         """The last entries of the diary, newest first."""
 
         def work(services: Services) -> schemas.Entries:
-            return schemas.Entries(
-                entries=[
-                    schemas.Entry(
-                        id=one.document.id,
-                        file=one.document.display_path,
-                        title=one.document.title,
-                        modified_at=one.document.modified_at,
-                        agent=one.document.domain or "",
-                        text=one.text,
-                    )
-                    for one in services.diary.read(last_n, agent)
-                ]
-            )
+            entries = map(entry_of, services.diary.read(last_n, agent))
+            return schemas.Entries.model_validate({"entries": list(entries)})
 
         said = await self._desk.read(work, vault)
         lines = [f"{one.modified_at[:16]} {one.agent}: {one.text}" for one in said.entries]

@@ -147,76 +147,6 @@ class Sessions(Record):
     sessions: list[Session]
 
 
-class CausalLink(Place):
-    """A document of a chain of causes."""
-
-    depth: int
-    direction: str
-    weight: float
-    reasoning: str
-
-
-class CausalLinks(Record):
-    """What led to a document, and what it led to."""
-
-    source: Place
-    direction: str
-    links: list[CausalLink]
-
-
-class Thing(Record):
-    """Somebody or something that documents speak of."""
-
-    id: str
-    name: str
-    kind: str
-    mention_count: int = Field(description="How many documents mention it.")
-
-
-class Things(Record):
-    """Entities, most mentioned first."""
-
-    entities: list[Thing]
-
-
-class Fact(Record):
-    """What a document says of something, and from which day to which it holds; empty is open."""
-
-    subject: str
-    predicate: str
-    object: str
-    valid_from: str
-    valid_to: str
-    confidence: float
-    current: bool
-    file: str
-    said: str
-
-
-class Facts(Record):
-    """What is known of an entity."""
-
-    entity: Thing
-    direction: str
-    as_of: str | None = None
-    facts: list[Fact]
-
-
-class GraphCounts(Record):
-    """Relations of one kind."""
-
-    relations: int
-    changed: int
-
-
-class Graphs(Record):
-    """What a build of the graph made."""
-
-    temporal: GraphCounts | None = None
-    semantic: GraphCounts | None = None
-    degraded: dict[str, str] = {}
-
-
 class Listed(Place):
     """A document in a list."""
 
@@ -231,12 +161,13 @@ class Documents(Record):
 
 
 class Collection(Record):
-    """A folder that is remembered."""
+    """A collection; one without a path is filled by clawmem itself or by a program."""
 
     name: str
-    path: str
-    pattern: str
+    path: str | None = None
+    pattern: str | None = None
     documents: int
+    updated: str | None = Field(default=None, description="When the latest of its documents was modified.")
 
 
 class Status(Record):
@@ -260,6 +191,11 @@ class Stats(Record):
     has_vectors: bool
     collections: int
     content_types: dict[str, int]
+    stale_documents: int = Field(description="Whose day of review is over.")
+    average_access_count: float
+    notes: int = Field(description="Documents of which it is noted what they are about.")
+    facts: int = Field(description="What is said of things and holds.")
+    relations: dict[str, int]
     recorded_questions: int
     receipts: int
     recent_sessions: list[Session]
@@ -332,6 +268,9 @@ class Lifecycle(Record):
     never_accessed: int
     oldest_access: str | None = None
     recalls: int
+    surfaced: int = Field(description="Put beside prompts, as far back as that is kept.")
+    pin_candidates: int = Field(description="Of them wanted again and again; see lifecycle_sweep.")
+    snooze_candidates: int = Field(description="Of them surfaced often without any use.")
     has_policy: bool
 
 
@@ -341,7 +280,9 @@ class Swept(Record):
     dry_run: bool
     archived: list[str]
     purged: list[str]
-    left: str | None = None
+    pin: list[str] = Field(description="What a preview proposes to pin: wanted again and again.")
+    snooze: list[str] = Field(description="What it proposes to snooze: surfaced often, of no use.")
+    left: str = Field(description="Why bytes of the forgotten may still lie in free space; empty if not.")
 
 
 class Restored(Record):

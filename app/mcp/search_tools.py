@@ -12,19 +12,22 @@ from pydantic import Field
 from clawmem.app.cli.retrieval import Given, Question, ask, read_question
 from clawmem.app.mcp import schemas
 from clawmem.app.mcp.calling import answer
-from clawmem.app.mcp.parameters import (
+from clawmem.app.mcp.rendering import answer_fields, answer_text, session_lines, session_record
+from clawmem.app.records.parameters import (
     AsOf,
+    CandidateLimit,
     Collections,
     Compact,
+    Diverse,
     Floor,
     Limit,
     MinScore,
+    Purpose,
     Query,
     Since,
     Until,
     Vault,
 )
-from clawmem.app.mcp.rendering import answer_fields, answer_text, session_lines, session_record
 from clawmem.app.serve.desk import Desk
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.request import LEAST_COSINE
@@ -88,10 +91,9 @@ class SearchTools:
         minScore: MinScore = 0.0,  # noqa: N803  as clients know it
         collection: Collections = "",
         compact: Compact = True,
-        diverse: Annotated[bool, Field(description="Move near-copies of an answer back.")] = True,
-        intent: Annotated[
-            str, Field(description="What the answer is wanted for; steers, and is not looked for.")
-        ] = "",
+        diverse: Diverse = True,
+        intent: Purpose = "",
+        candidateLimit: CandidateLimit = None,  # noqa: N803
         since: Since = "",
         until: Until = "",
         as_of: AsOf = "",
@@ -101,6 +103,7 @@ class SearchTools:
         """Find by words and meaning together, compared closely: the best single answer there is."""
         question = Question([query], limit, [collection], minScore, since=since, until=until)
         chosen = question._replace(as_of=as_of, floor=floor, intent=intent, diverse=diverse)
+        chosen = chosen._replace(candidate_limit=candidateLimit)
         return await self._plain("query", chosen, compact, vault)
 
     async def search(

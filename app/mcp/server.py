@@ -65,6 +65,7 @@ def _clawmem(desk: Desk) -> ToolServer:
         documents.session_log,
         graph.kg_query,
         graph.find_entities,
+        graph.memory_evolution_status,
         vault.status,
         vault.index_stats,
         vault.list_vaults,

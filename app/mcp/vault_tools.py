@@ -12,17 +12,17 @@ from pydantic import Field
 from clawmem.app.mcp import schemas
 from clawmem.app.mcp.calling import answer
 from clawmem.app.mcp.instructions import GUIDE
-from clawmem.app.mcp.parameters import Vault
 from clawmem.app.mcp.progress import steps_for
 from clawmem.app.mcp.rendering import session_record
+from clawmem.app.records.collections import collections_of
+from clawmem.app.records.parameters import Vault
+from clawmem.app.records.stats import stats_of
 from clawmem.app.serve.desk import Desk
 from clawmem.ports.errors import EmbeddingError
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
     from clawmem.app.services.indexing.update import PassReport, Progress
-
-RECENT = 5
 
 
 class VaultTools:
@@ -40,7 +40,6 @@ class VaultTools:
 
         def work(services: Services) -> schemas.Status:
             report = services.status()
-            folders = services.settings.collections
             return schemas.Status(
                 vault=str(services.settings.vault),
                 total_documents=report.documents,
@@ -48,20 +47,17 @@ class VaultTools:
                 has_vectors=report.embeddings.stored > 0,
                 model=report.model,
                 collections=[
-                    schemas.Collection(
-                        name=name,
-                        path=str(folders[name].path) if name in folders else "",
-                        pattern=folders[name].pattern if name in folders else "",
-                        documents=report.collections.get(name, 0),
-                    )
-                    for name in dict.fromkeys((*report.collections, *folders))
+                    schemas.Collection(**one)
+                    for one in collections_of(services.settings, services.vault.documents)
                 ],
                 content_types=report.content_types,
                 newest=report.newest,
             )
 
         said = await self._desk.read(work, vault)
-        lines = [f"{one.name}: {one.documents} documents {one.path}".rstrip() for one in said.collections]
+        lines = [
+            f"{one.name}: {one.documents} documents {one.path or ''}".rstrip() for one in said.collections
+        ]
         head = f"{said.total_documents} documents, {said.needs_embedding} texts wait for vectors"
         return answer("\n".join([head, *lines]), said)
 
@@ -69,18 +65,9 @@ class VaultTools:
         """The vault in numbers, and its last sessions."""
 
         def work(services: Services) -> schemas.Stats:
-            report = services.status()
-            recent = services.vault.sessions.recent(RECENT)
-            return schemas.Stats(
-                total_documents=report.documents,
-                needs_embedding=report.embeddings.pending,
-                has_vectors=report.embeddings.stored > 0,
-                collections=len(report.collections),
-                content_types=report.content_types,
-                recorded_questions=report.recalls,
-                receipts=report.receipts,
-                recent_sessions=[session_record(one) for one in recent],
-            )
+            found = stats_of(services)
+            sessions = [session_record(one) for one in found["recent_sessions"]]
+            return schemas.Stats.model_validate({**found, "recent_sessions": sessions})
 
         said = await self._desk.read(work, vault)
         return answer("\n".join(f"{name}: {value}" for name, value in schemas.plain(said).items()), said)
@@ -146,6 +133,7 @@ class VaultTools:
     async def profile(
         self,
         rebuild: Annotated[bool, Field(description="Make the page anew, due or not.")] = False,
+        vault: Vault = None,
     ) -> Annotated[CallToolResult, schemas.Page]:
         """The page about who works here: what is known, and what is being worked on."""
         from clawmem.app.services.briefing.profile import PATH, is_sound
@@ -160,8 +148,8 @@ class VaultTools:
             services.profile.rebuild() if rebuild else services.profile.refresh()
             return page(services)
 
-        text = None if rebuild else await self._desk.read(page)
-        text = text or await self._desk.write(renewed)
+        text = None if rebuild else await self._desk.read(page, vault)
+        text = text or await self._desk.write(renewed, vault)
         said = schemas.Page(file=f"{COLLECTION}/{PATH}", text=text)
         return answer(text or "Nothing is known yet of who works here.", said)
 

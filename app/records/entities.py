@@ -1,4 +1,4 @@
-"""Entities as records."""
+"""Entities and what is said of them as records."""
 
 from __future__ import annotations
 
@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import TypedDict
 
+from clawmem.app.services.knowledge.facts import known_of
+from clawmem.ports.triples import Direction
+
 if TYPE_CHECKING:
+    from clawmem.app.opened import Services
+    from clawmem.app.services.knowledge.facts import Known
     from clawmem.ports.entities import Entity
+    from clawmem.ports.triples import Triple
+
+FACTS = 100  # that are told where nobody says how many
+MOST_FACTS = 1000
 
 
 class Thing(TypedDict):
@@ -19,6 +28,53 @@ class Thing(TypedDict):
     mention_count: int
 
 
+class Things(TypedDict):
+    """Entities, most mentioned first."""
+
+    count: int
+    entities: list[Thing]
+
+
+class Fact(TypedDict):
+    """
+    What a document says of something; a day that is null is since ever, or up to now.
+
+    ``direction`` is seen from what was asked for. ``said`` is the sentence that it comes from, ``file`` where that
+    stands, ``ended_by`` the document that says that it is over, null where none does.
+    """
+
+    direction: str
+    subject: str
+    predicate: str
+    object: str
+    valid_from: str | None
+    valid_to: str | None
+    confidence: float
+    current: bool
+    file: str
+    said: str
+    ended_by: str | None
+
+
+class FactCounts(TypedDict):
+    """How much is said of everything: ever, up to now and no more; and what holds by predicate."""
+
+    total_triples: int
+    current_facts: int
+    expired_facts: int
+    predicates: dict[str, int]
+
+
+class Facts(TypedDict):
+    """What is known of something: what holds first, then what has ended."""
+
+    entity: Thing
+    direction: str
+    as_of: str | None
+    facts: list[Fact]
+    stats: FactCounts
+
+
 def thing_of(entity: Entity) -> Thing:
     """An entity."""
     return {
@@ -26,4 +82,60 @@ def thing_of(entity: Entity) -> Thing:
         "name": entity.name,
         "kind": entity.kind,
         "mention_count": entity.mention_count,
+    }
+
+
+def things_of(services: Services, words: str, limit: int) -> Things:
+    """Entities in whose name each of *words* begins some word."""
+    found = list(map(thing_of, services.vault.entities.search(words, limit)))
+    return {"count": len(found), "entities": found}
+
+
+def facts_of(
+    services: Services, name: str, as_of: str = "", direction: str = Direction.BOTH, limit: int = FACTS
+) -> Facts:
+    """What is known of who or what is called so; raises as `clawmem.app.services.knowledge.facts.known_of`."""
+    known = known_of(services.vault, name, limit, Direction(direction), as_of or None)
+    return {
+        "entity": thing_of(known.entity),
+        "direction": str(direction),
+        "as_of": as_of or None,
+        "facts": [_fact(one, known) for one in known.triples],
+        "stats": {
+            "total_triples": known.total,
+            "current_facts": known.current,
+            "expired_facts": known.total - known.current,
+            "predicates": dict(known.predicates),
+        },
+    }
+
+
+def fact_line(fact: Fact) -> str:
+    """One fact in a line: ``[outgoing] Ann → uses → Redis (since 2026-03-31) [current, 90%]``."""
+    since = f" (since {fact['valid_from']})" if fact["valid_from"] else ""
+    until = "current" if fact["current"] else f"ended {fact['valid_to']}"
+    said = f"{fact['subject']} → {fact['predicate']} → {fact['object']}"
+    return f"[{fact['direction']}] {said}{since} [{until}, {fact['confidence']:.0%}] {fact['file']}"
+
+
+def counts_line(stats: FactCounts) -> str:
+    """How much is known of everything, in a line."""
+    return f"Of everything: {stats['current_facts']} facts hold, {stats['expired_facts']} ended."
+
+
+def _fact(triple: Triple, known: Known) -> Fact:
+    is_outgoing = triple.subject.id == known.entity.id
+    ender = known.documents.get(triple.ended_by or 0)
+    return {
+        "direction": str(Direction.OUTGOING if is_outgoing else Direction.INCOMING),
+        "subject": triple.subject.name,
+        "predicate": triple.predicate,
+        "object": triple.object_name,
+        "valid_from": triple.valid_from or None,
+        "valid_to": triple.valid_to or None,
+        "confidence": triple.confidence,
+        "current": triple.is_current,
+        "file": known.documents[triple.document_id].display_path,
+        "said": triple.said,
+        "ended_by": ender.display_path if ender is not None and ender.inactive is None else None,
     }

@@ -10,7 +10,18 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
 from clawmem.app.mcp.over_http import McpDoor
-from clawmem.app.rest import documents, graph, health, hooks, lifecycle, receipts, search, upkeep
+from clawmem.app.rest import (
+    commands,
+    diary,
+    documents,
+    graph,
+    health,
+    hooks,
+    lifecycle,
+    receipts,
+    search,
+    upkeep,
+)
 from clawmem.app.rest.errors import HANDLERS
 from clawmem.app.rest.openapi import describing
 from clawmem.app.rest.operation import Operation
@@ -21,10 +32,12 @@ from clawmem.app.serve.inside import Inside
 OPERATIONS: tuple[Operation, ...] = (
     *health.OPERATIONS,
     *hooks.OPERATIONS,
+    *commands.OPERATIONS,
     *search.OPERATIONS,
     *documents.OPERATIONS,
     *graph.OPERATIONS,
     *lifecycle.OPERATIONS,
+    *diary.OPERATIONS,
     *receipts.OPERATIONS,
     *upkeep.OPERATIONS,
 )

@@ -8,8 +8,8 @@ from http import HTTPStatus
 from typing import Any, cast
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
 from starlette.types import ExceptionHandler
 
 from clawmem.app.serve.workers import Busy
@@ -66,7 +66,13 @@ def _unexpected(request: Request, error: Exception) -> Refusal:
     return Refusal(500, "INTERNAL_ERROR", UNEXPECTED)
 
 
+def _hung_up(request: Request, error: Exception) -> Response:
+    """Who does not wait for a busy server does the work alone: nobody reads this, and nothing is wrong."""
+    return Response(status_code=400)
+
+
 HANDLERS: dict[Any, ExceptionHandler] = {
+    ClientDisconnect: _hung_up,
     ClawmemError: cast(ExceptionHandler, _known),
     HTTPException: cast(ExceptionHandler, _of_http),
     Exception: _unexpected,

@@ -11,21 +11,17 @@ from clawmem.app.cli.rendering import result_record
 from clawmem.app.cli.retrieval import NO_VECTORS
 from clawmem.app.opened import Services
 from clawmem.app.records.documents import Step, place_of, steps_of
-from clawmem.app.records.entities import Thing, thing_of
+from clawmem.app.records.entities import FACTS, MOST_FACTS, Facts, Things, facts_of, things_of
+from clawmem.app.records.evolution import MOST_VERSIONS, VERSIONS, Evolution, evolution_of
 from clawmem.app.rest.documents import Named
 from clawmem.app.rest.operation import Asked, changing, reading
 from clawmem.app.rest.questions import FoundWhole
 from clawmem.app.services.graph.build import SIMILAR, BuildReport
-from clawmem.app.services.knowledge.naming import entity_named
 from clawmem.app.services.retrieval.request import MAX_LIMIT
 from clawmem.app.services.retrieval.similar import LIMIT
 from clawmem.domain.graph.causal import DEPTH, LEAST_DEPTH, MOST_DEPTH, Direction
-from clawmem.ports.entities import Entity
 from clawmem.ports.errors import EmbeddingError
 from clawmem.ports.triples import Direction as Side
-from clawmem.ports.triples import Triple, check_day
-
-MOST_FACTS = 1000
 
 
 class Near(Named):
@@ -48,7 +44,20 @@ class About(Asked):
     entity: str = Field(min_length=1, max_length=1000, description="Its name, or its id.")
     as_of: str = Field("", description="Only what held on this day, YYYY-MM-DD; else also what has ended.")
     direction: Side = Field(Side.BOTH, description="Whether it is the subject, the object, or either.")
-    limit: int = Field(MAX_LIMIT, ge=1, le=MOST_FACTS, description="How many.")
+    limit: int = Field(FACTS, ge=1, le=MOST_FACTS, description="How many.")
+
+
+class Called(Asked):
+    """Things by name."""
+
+    query: str = Field(min_length=1, max_length=1000, description="Words of a name, or how they begin.")
+    limit: int = Field(10, ge=1, le=MAX_LIMIT, description="How many.")
+
+
+class Versions(Named):
+    """A document, and how many versions of the note about it."""
+
+    limit: int = Field(VERSIONS, ge=1, le=MOST_VERSIONS, description="How many.")
 
 
 class Kinds(Asked):
@@ -56,7 +65,7 @@ class Kinds(Asked):
 
     temporal: bool = Field(True, description="What came after what.")
     semantic: bool = Field(True, description="What is about the same.")
-    threshold: float = Field(SIMILAR, ge=0, le=1, description="The cosine from which on that is so.")
+    threshold: float = Field(SIMILAR, gt=0, le=1, description="The cosine from which on that is so.")
 
 
 class Neighbours(TypedDict):
@@ -78,41 +87,12 @@ class Steps(TypedDict):
     links: list[Step]
 
 
-class Fact(TypedDict):
-    """What a document says of something; a day that is null is since ever, or up to now."""
+class Built(TypedDict):
+    """The relations there are now, by kind; null for one that was not asked for."""
 
-    direction: str
-    subject: str
-    predicate: str
-    object: str
-    validFrom: str | None
-    validTo: str | None
-    confidence: float
-    current: bool
-
-
-class FactCounts(TypedDict):
-    """How many facts hold, of everything and by predicate."""
-
-    currentFacts: int
-    predicates: dict[str, int]
-
-
-class Facts(TypedDict):
-    """What is known of something: what holds first, then what has ended."""
-
-    entity: Thing
-    direction: str
-    as_of: str | None
-    facts: list[Fact]
-    stats: FactCounts
-
-
-class Built(TypedDict, total=False):
-    """The relations there are now, by kind."""
-
-    temporal: BuildReport
-    semantic: BuildReport
+    temporal: BuildReport | None
+    semantic: BuildReport | None
+    degraded: dict[str, str]
 
 
 def similar(services: Services, asked: Near) -> dict[str, Any]:
@@ -141,50 +121,37 @@ def causes(services: Services, asked: Chain) -> Steps:
     }
 
 
+def entities(services: Services, asked: Called) -> Things:
+    """People, projects, tools and other things that documents speak of, by name."""
+    return things_of(services, asked.query, asked.limit)
+
+
 def facts(services: Services, asked: About) -> Facts:
     """What documents say of somebody or something, and when it held."""
-    if asked.as_of:
-        check_day(asked.as_of)
-    entity = entity_named(services.vault.entities, asked.entity)
-    triples = services.vault.triples
-    found = triples.recorded(entity.id, asked.limit, asked.direction, on=asked.as_of or None)
-    counts = dict(triples.counts())
-    return {
-        "entity": thing_of(entity),
-        "direction": asked.direction,
-        "as_of": asked.as_of or None,
-        "facts": [_fact(triple, entity) for triple in found],
-        "stats": {"currentFacts": sum(counts.values()), "predicates": counts},
-    }
+    return facts_of(services, asked.entity, asked.as_of, asked.direction, asked.limit)
+
+
+def evolution(services: Services, asked: Versions) -> Evolution:
+    """How what is noted about a document changed, and which document let it."""
+    return evolution_of(services, services.lookup.find(asked.docid), asked.limit)
 
 
 def build(services: Services, asked: Kinds) -> Built:
     """Relate documents that follow each other in time, or are about the same; safe to repeat."""
-    made: Built = {}
-    if asked.temporal:
-        made["temporal"] = services.build_graphs.temporal()
-    if asked.semantic:
-        made["semantic"] = services.build_graphs.semantic(asked.threshold)
-    return made
-
-
-def _fact(triple: Triple, entity: Entity) -> Fact:
-    outgoing = triple.subject.id == entity.id
+    graphs = services.build_graphs
+    lacking = asked.semantic and services.vault.embeddings.fingerprint() is None
     return {
-        "direction": Side.OUTGOING if outgoing else Side.INCOMING,
-        "subject": triple.subject.name,
-        "predicate": triple.predicate,
-        "object": triple.object_name,
-        "validFrom": triple.valid_from or None,
-        "validTo": triple.valid_to or None,
-        "confidence": triple.confidence,
-        "current": triple.is_current,
+        "temporal": graphs.temporal() if asked.temporal else None,
+        "semantic": graphs.semantic(asked.threshold) if asked.semantic else None,
+        "degraded": {"semantic": NO_VECTORS} if lacking else {},
     }
 
 
 OPERATIONS = (
     reading("GET", "/graph/similar/{docid:path}", Near, Neighbours, similar),
     reading("GET", "/graph/causal/{docid:path}", Chain, Steps, causes),
+    reading("GET", "/graph/entities", Called, Things, entities),
     reading("GET", "/graph/facts", About, Facts, facts),
+    reading("GET", "/graph/evolution/{docid:path}", Versions, Evolution, evolution),
     changing("/graphs/build", Kinds, Built, build),
 )

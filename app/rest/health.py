@@ -16,30 +16,25 @@ from clawmem.ports.vault import Vault
 
 
 class Health(TypedDict):
-    """A server that answers, and its vault in numbers."""
+    """A server that answers, and the vault that it answers from; its numbers are in ``/stats``."""
 
     status: str
     service: str
     version: str
     pid: int
     database: str
-    documents: int
-    needsEmbedding: int
     hasVectors: bool
 
 
 def health_record(vault: Vault, database: str) -> Health:
-    """What there is to say of a server of *vault*, which lies at *database*."""
-    counts = vault.embeddings.counts()
+    """What there is to say at once of a server of *vault*, which lies at *database*: nothing is counted."""
     return {
         "status": "ok",
         "service": "clawmem",
         "version": VERSION,
         "pid": os.getpid(),
         "database": database,
-        "documents": sum(vault.documents.collections().values()),
-        "needsEmbedding": counts.pending,
-        "hasVectors": counts.stored > 0,
+        "hasVectors": vault.embeddings.fingerprint() is not None,
     }
 
 

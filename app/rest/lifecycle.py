@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from clawmem.app.opened import Services
+from clawmem.app.records.lifecycle import Done, acts_of
 from clawmem.app.rest.documents import MOST, Named
 from clawmem.app.rest.operation import Asked, Nothing, changing, reading
 from clawmem.app.services.briefing.profile import PATH, is_sound
@@ -16,7 +18,6 @@ from clawmem.app.services.lifecycle.archiving import MOST_FOUND
 from clawmem.app.services.lifecycle.status import LifecycleStatus, lifecycle_status
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.lifecycle.policy import ArchivePolicy, read_policy
-from clawmem.ports.acts import Act, Entry
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
 
@@ -68,6 +69,12 @@ class Log(Asked):
     limit: int = Field(20, ge=1, le=MOST, description="How many.")
 
 
+class Again(Asked):
+    """When."""
+
+    rebuild: bool = Field(False, description="Make it anew, due or not.")
+
+
 class Pinned(TypedDict):
     """Whether somebody pinned it now."""
 
@@ -99,13 +106,19 @@ class Place(TypedDict):
 
 
 class Swept(TypedDict):
-    """What would be archived, or was; ``purged`` what would be, or was, forgotten for good."""
+    """
+    What would be archived, or was; ``purged`` what would be, or was, forgotten for good.
+
+    ``pin`` and ``snooze`` are what a preview proposes: what is wanted again and again, and what never is of use.
+    """
 
     dry_run: bool
     candidates: NotRequired[int]
     archived: NotRequired[int]
     documents: list[Place]
     purged: list[Place]
+    pin: list[Place]
+    snooze: list[Place]
     left: str
 
 
@@ -114,17 +127,6 @@ class Restored(TypedDict):
 
     restored: int
     documents: list[Place]
-
-
-class Done(TypedDict):
-    """An act: what was done to which document, by whom, when and why."""
-
-    id: int
-    act: str
-    file: str | None
-    by: str
-    at: str
-    why: str
 
 
 class Page(TypedDict, total=False):
@@ -169,25 +171,17 @@ def status(services: Services, asked: Nothing) -> LifecycleStatus:
 def sweep(services: Services, asked: Sweep) -> Swept:
     """Archive what is idle for long, and forget what was archived for long, by the policy or the usual one."""
     policy = read_policy(services.settings.lifecycle) or ArchivePolicy()
-    purged = services.archiving.due_for_good(policy)
-    if asked.dry_run:
-        due = _places(services.archiving.due(policy))
-        return {
-            "dry_run": True,
-            "candidates": len(due),
-            "documents": due,
-            "purged": _places(purged),
-            "left": "",
-        }
-    archived = _places(services.archiving.sweep(policy, BY))
-    left = services.forgetting(purged, BY, "archived for long", Act.PURGE).left
-    return {
-        "dry_run": False,
-        "archived": len(archived),
-        "documents": archived,
-        "purged": _places(purged),
-        "left": left,
+    swept = services.sweep.preview(policy) if asked.dry_run else services.sweep(policy, BY)
+    said: Swept = {
+        "dry_run": swept.is_preview,
+        "documents": _places(swept.archived),
+        "purged": _places(swept.purged),
+        "pin": _places(swept.proposals.pin),
+        "snooze": _places(swept.proposals.snooze),
+        "left": swept.left,
     }
+    said["candidates" if swept.is_preview else "archived"] = len(swept.archived)
+    return said
 
 
 def restore(services: Services, asked: Restore) -> Restored:
@@ -202,12 +196,13 @@ def restore(services: Services, asked: Restore) -> Restored:
 
 def log(services: Services, asked: Log) -> list[Done]:
     """Who pinned, snoozed, archived, restored or forgot what, when and why; the last act first."""
-    return [_done(services, entry) for entry in services.vault.acts.latest(asked.limit)]
+    return acts_of(services.vault, services.vault.acts.latest(asked.limit))
 
 
 def undo(services: Services, asked: Undo) -> Done:
     """Take back an act, and say which; what was forgotten cannot be brought back."""
-    return _done(services, services.tending.undo(asked.act, BY))
+    [undone] = acts_of(services.vault, [services.tending.undo(asked.act, BY)])
+    return undone
 
 
 def profile(services: Services, asked: Nothing) -> Page:
@@ -218,28 +213,23 @@ def profile(services: Services, asked: Nothing) -> Page:
     return {"path": page.display_path, "body": services.vault.documents.body(page.id) or ""}
 
 
+def renewed_profile(services: Services, asked: Again) -> Page:
+    """The page about who works here, made anew where it is due."""
+    services.profile.rebuild() if asked.rebuild else services.profile.refresh()
+    return profile(services, Nothing())
+
+
 def _docid(services: Services, document: Document) -> str:
     return docids(services.vault.documents, [document])[document.id]
 
 
-def _places(documents: list[Document]) -> list[Place]:
+def _places(documents: Iterable[Document]) -> list[Place]:
     return [{"file": one.display_path, "title": one.title} for one in documents]
-
-
-def _done(services: Services, entry: Entry) -> Done:
-    document = services.vault.documents.get(entry.document_id)
-    return {
-        "id": entry.id,
-        "act": entry.act,
-        "file": document.display_path if document else None,
-        "by": entry.by,
-        "at": entry.at,
-        "why": entry.why,
-    }
 
 
 OPERATIONS = (
     reading("GET", "/profile", Nothing, Page, profile),
+    changing("/profile", Again, Page, renewed_profile),
     reading("GET", "/lifecycle/status", Nothing, LifecycleStatus, status),
     reading("GET", "/lifecycle/log", Log, list[Done], log),
     changing("/lifecycle/sweep", Sweep, Swept, sweep),

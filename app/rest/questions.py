@@ -12,10 +12,11 @@ from typing_extensions import TypedDict
 from clawmem.app.cli.rendering import answer_record
 from clawmem.app.cli.retrieval import Given, Question, read_question
 from clawmem.app.opened import Services
+from clawmem.app.records.parameters import AsOf, Floor, Limit, MinScore, Since, Until
 from clawmem.app.rest.operation import Asked
 from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.app.services.retrieval.pipelines.query_plan import PlannedClause
-from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit
+from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
 from clawmem.domain.retrieval.snippets import snippet
 from clawmem.ports.sessions import Session
@@ -29,14 +30,14 @@ class AnyQuestion(Asked):
     """What every way of searching can be asked."""
 
     query: str = Field(min_length=1, max_length=MAX_QUERY, description="The question.")
-    limit: int = Field(10, ge=1, le=MAX_LIMIT, description="How many answers.")
+    limit: Limit = 10
     collection: Names = Field([], description="Only these collections, in a list or with commas.")
-    since: str = Field("", description="Only what was written from this day on, 2026-03-31.")
-    until: str = Field("", description="Only what was written up to this day.")
-    as_of: str = Field("", description="As of this day: nothing later is known, and ages count from it.")
+    since: Since = ""
+    until: Until = ""
+    as_of: AsOf = ""
     content_type: Names = Field([], description="Only what is of one of these content types.")
     tag: Names = Field([], description="Only what carries each of these tags.")
-    floor: float = Field(0.0, ge=0, le=1, description="Nothing unless something answers so probably.")
+    floor: Floor = 0.0
     compact: bool = Field(
         True, description="Six facts of each answer; otherwise all, and the document's text."
     )
@@ -60,7 +61,7 @@ class AnyQuestion(Asked):
 class ScoredQuestion(AnyQuestion):
     """One whose answers can be left out for their scores."""
 
-    min_score: float = Field(0.0, ge=0, le=1, description="Leave out what scores less.")
+    min_score: MinScore = 0.0
     unit: Unit = Field(Unit.DOCUMENT, description="What an answer is.")
 
     def question(self) -> Question:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from clawmem.app.cli.explaining import receipt_record
 from clawmem.app.opened import Services
+from clawmem.app.records.receipts import Line, Replayed, line_of, replayed_of
+from clawmem.app.replaying import asked_again
 from clawmem.app.rest.operation import Asked, reading
-from clawmem.app.services.retrieval.why import Kept
 
 MOST = 1000
 
@@ -25,20 +26,11 @@ class OfId(Asked):
     """A receipt."""
 
     id: str = Field(min_length=1, max_length=100, description="Its number, as an explained answer says it.")
-
-
-class Line(TypedDict):
-    """A receipt of a list; one that cannot be read has nothing but its id."""
-
-    id: int
-    asked_at: str | None
-    verb: str | None
-    answers: int | None
-    question: str | None
+    replay: bool = Field(False, description="Ask the question again, and say what became of each answer.")
 
 
 class Whole(TypedDict):
-    """How an answer came about."""
+    """How an answer came about, and what the question finds now where that was asked for."""
 
     verb: str
     question: str
@@ -52,27 +44,19 @@ class Whole(TypedDict):
     stages: list[dict[str, Any]]
     model: str | None
     answered: float | None
+    replay: NotRequired[Replayed]
 
 
 def latest(services: Services, asked: LatestReceipts) -> list[Line]:
     """The last answers that receipts were kept of, newest first."""
-    return [_line(kept) for kept in services.why.latest(asked.limit)]
+    return [line_of(kept) for kept in services.why.latest(asked.limit)]
 
 
 def receipt(services: Services, asked: OfId) -> dict[str, Any]:
     """How an answer came about."""
-    return receipt_record(services.why.find(asked.id))
-
-
-def _line(kept: Kept) -> Line:
-    found = kept.receipt
-    return {
-        "id": kept.id,
-        "asked_at": found.asked_at if found else None,
-        "verb": found.verb if found else None,
-        "answers": len(found.items) if found else None,
-        "question": found.question if found else None,
-    }
+    kept = services.why.find(asked.id)
+    record = receipt_record(kept)
+    return {**record, "replay": replayed_of(asked_again(services, kept))} if asked.replay else record
 
 
 OPERATIONS = (

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from clawmem.app.cli.retrieval import NO_VECTORS, Question, ask
 from clawmem.app.opened import Services
+from clawmem.app.records.parameters import CandidateLimit, Diverse, MinScore, Purpose
 from clawmem.app.rest.operation import reading
 from clawmem.app.rest.questions import Answered, AnyQuestion, ScoredQuestion, answered
 from clawmem.app.services.retrieval.answer import Answer
@@ -38,12 +39,14 @@ VERBS = {Mode.KEYWORD: "search", Mode.SEMANTIC: "vsearch", Mode.HYBRID: "query"}
 class QueryQuestion(ScoredQuestion):
     """Asked by words and meaning together."""
 
-    intent: str = Field("", description="What the answer is wanted for; steers, and is not looked for.")
-    diverse: bool = Field(True, description="Whether near-copies of an answer are moved back.")
+    intent: Purpose = ""
+    diverse: Diverse = True
+    candidate_limit: CandidateLimit = None
 
     def question(self) -> Question:
         """As the command line would have it."""
-        return super().question()._replace(intent=self.intent, diverse=self.diverse)
+        question = super().question()._replace(intent=self.intent, diverse=self.diverse)
+        return question._replace(candidate_limit=self.candidate_limit)
 
 
 class SearchQuestion(QueryQuestion):
@@ -55,7 +58,7 @@ class SearchQuestion(QueryQuestion):
 class MeaningQuestion(ScoredQuestion):
     """Asked by meaning alone."""
 
-    min_score: float = Field(LEAST_COSINE, ge=0, le=1, description="Leave out what scores less.")
+    min_score: MinScore = LEAST_COSINE
 
 
 class IntentQuestion(AnyQuestion):
@@ -63,7 +66,7 @@ class IntentQuestion(AnyQuestion):
 
     intent: Intent | None = Field(None, description="Without one the question's own words say it.")
     graph: bool = Field(True, description="Whether relations are followed from document to document.")
-    min_score: float = Field(0.0, ge=0, le=1, description="Leave out what scores less.")
+    min_score: MinScore = 0.0
 
     def question(self) -> Question:
         """As the command line would have it."""

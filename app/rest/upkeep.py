@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from clawmem.app.opened import Services
-from clawmem.app.places import client_folder
+from clawmem.app.places import client_folder, client_servers
+from clawmem.app.records.collections import Collection, collections_of
+from clawmem.app.records.stats import IndexStats, stats_of
 from clawmem.app.rest.health import Health, health_record
 from clawmem.app.rest.operation import Asked, Nothing, changing, reading
 from clawmem.app.rest.questions import Names, listed
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.update import PassReport
-from clawmem.app.services.maintenance.finding import Finding, attempt
-from clawmem.app.services.maintenance.hook_checks import HOOKS, hook_check
+from clawmem.app.services.maintenance.finding import Finding
+from clawmem.app.services.maintenance.server_checks import client_findings
 from clawmem.app.services.maintenance.status import StatusReport
 from clawmem.ports.errors import NotFound
 
@@ -47,15 +48,6 @@ class Anew(Asked):
     force: bool = Field(False, description="All of them anew, not only those that are missing.")
 
 
-class Collection(TypedDict):
-    """A folder that is remembered, and how many documents of it are served."""
-
-    name: str
-    documents: int
-    pattern: str
-    path: Path
-
-
 class Collections(TypedDict):
     """Every one of them."""
 
@@ -64,8 +56,10 @@ class Collections(TypedDict):
 
 
 class Stats(Health):
-    """Health, by collection."""
+    """Health, and the vault in numbers."""
 
+    documents: int
+    needsEmbedding: int  # noqa: N815
     collections: list[Collection]
 
 
@@ -96,19 +90,28 @@ def status(services: Services, asked: Nothing) -> StatusReport:
 
 def stats(services: Services, asked: Nothing) -> Stats:
     """Whether it answers, and how many documents of which collections there are."""
-    health = health_record(services.vault, str(services.settings.vault))
-    return {**health, "collections": _collections(services)}
+    return {
+        **health_record(services.vault, str(services.settings.vault)),
+        "documents": sum(services.vault.documents.collections().values()),
+        "needsEmbedding": services.vault.embeddings.counts().pending,
+        "collections": collections_of(services.settings, services.vault.documents),
+    }
+
+
+def index_stats(services: Services, asked: Nothing) -> IndexStats:
+    """The vault in numbers, and its last sessions."""
+    return stats_of(services)
 
 
 def collections(services: Services, asked: Nothing) -> Collections:
-    """Every collection with its folder and how many documents of it are served."""
-    found = _collections(services)
+    """Every collection, with its folder and how many documents of it are served."""
+    found = collections_of(services.settings, services.vault.documents)
     return {"count": len(found), "collections": found}
 
 
 def doctor(services: Services, asked: Nothing) -> list[Finding]:
     """Look for what is wrong around the vault, and say how to put it right."""
-    return [*services.doctor(), attempt(HOOKS, hook_check(client_folder(os.environ)))]
+    return [*services.doctor(), *client_findings(client_folder(os.environ), client_servers(os.environ))]
 
 
 def verify(services: Services, asked: Nothing) -> list[str]:
@@ -130,14 +133,6 @@ def reindex(services: Services, asked: Again) -> dict[str, Any]:
 def embed(services: Services, asked: Anew) -> Embedded:
     """Make the vectors that are missing, or all of them anew."""
     return {"embed": services.embed(force=asked.force), "lagging": _kept_up(services)}
-
-
-def _collections(services: Services) -> list[Collection]:
-    served = services.vault.documents.collections()
-    return [
-        {"name": name, "documents": served.get(name, 0), "pattern": one.pattern, "path": one.path}
-        for name, one in services.settings.collections.items()
-    ]
 
 
 def _read(services: Services, asked: Which, *, force: bool = False) -> dict[str, Any]:
@@ -164,6 +159,7 @@ def _kept_up(services: Services) -> dict[str, str]:
 OPERATIONS = (
     reading("GET", "/status", Nothing, StatusReport, status),
     reading("GET", "/stats", Nothing, Stats, stats),
+    reading("GET", "/index-stats", Nothing, IndexStats, index_stats),
     reading("GET", "/collections", Nothing, Collections, collections),
     changing("/doctor", Nothing, list[Finding], doctor),
     changing("/verify", Nothing, list[str], verify),

@@ -23,6 +23,8 @@ PLACES = (
     "CLAWMEM_FOCUS_ROOT",
 )
 TOKEN_VARIABLE = "CLAWMEM_API_TOKEN"
+# Of these it is no matter to an answer what they say.
+APART = frozenset({*PLACES, TOKEN_VARIABLE, "CLAWMEM_SESSION_ID"})
 
 
 class Announcement(NamedTuple):
@@ -30,7 +32,8 @@ class Announcement(NamedTuple):
     A server that runs, or did.
 
     ``holder`` names its process as leases do; ``vault`` is the real path of the vault file and ``vault_id`` what
-    the vault calls itself; ``places`` are the variables of `PLACES` that it was started with.
+    the vault calls itself; ``places`` are the variables of `PLACES` that it was started with, ``variables`` is
+    what `variables_in` made of the others.
     """
 
     pid: int
@@ -41,6 +44,7 @@ class Announcement(NamedTuple):
     vault: str
     vault_id: str
     places: Mapping[str, str]
+    variables: str
 
 
 def announcement_file(vault: Path) -> Path:
@@ -76,3 +80,18 @@ def token_of(vault: Path, environ: Mapping[str, str]) -> str:
 def places_in(environ: Mapping[str, str]) -> dict[str, str]:
     """The variables of `PLACES` that are set."""
     return {name: environ[name] for name in PLACES if environ.get(name)}
+
+
+def variables_in(environ: Mapping[str, str]) -> str:
+    """
+    A name for everything that variables choose beside `PLACES`; empty where they choose nothing.
+
+    Where it differs an answer may; what it is made of, keys of other servers for example, it does not tell.
+    """
+    ours = {name for name, value in environ.items() if name.startswith("CLAWMEM_") and value}
+    chosen = [(name, environ[name]) for name in sorted(ours - APART)]
+    if not chosen:
+        return ""
+    import hashlib
+
+    return hashlib.sha256(json.dumps(chosen).encode()).hexdigest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -50,6 +51,8 @@ class Host(uvicorn.Server):
 
     def serve_until_told(self) -> None:
         """Serve; returns when everything that was begun is answered, or was given up."""
+        # Before a library does it, in colours and with the source of every line.
+        logging.basicConfig(format="%(asctime)s %(name)s: %(message)s", level=logging.WARNING)
         self.run(sockets=[self._listener])
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:

@@ -34,9 +34,16 @@ class Inside:
     Args:
         environ: The variables of the server; whichever vault they name, it is *vault*.
         watched: The settings whose folders are watched.
+        upkept: The settings that say in which lanes to work.
     """
 
-    def __init__(self, vault: Path, environ: Mapping[str, str], watched: Settings | None = None) -> None:
+    def __init__(
+        self,
+        vault: Path,
+        environ: Mapping[str, str],
+        watched: Settings | None = None,
+        upkept: Settings | None = None,
+    ) -> None:
         self.vault = vault
         # Started from a session of a client it is that session's no more than any other's.
         own = {name: value for name, value in environ.items() if name not in SESSION_VARIABLES}
@@ -48,7 +55,7 @@ class Inside:
         self.drainer = Drainer(self._drain, self._complain)
         self.hooks = HookDesk(self.workers, self.environ, self.drainer.wake)
         self.watcher = WatcherThread(watched, self._complain_of_watching) if watched else None
-        self.lanes = lane_threads(watched, self._complain_of_lanes)
+        self.lanes = lane_threads(upkept, self._complain_of_lanes)
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
@@ -80,6 +87,12 @@ class Inside:
         return load_settings(environ=self.environ)
 
     def _drain(self) -> None:
+        from clawmem.adapters.sqlite.log import put_log_away
+
+        self._work_off()
+        put_log_away(str(self.vault))
+
+    def _work_off(self) -> None:
         spool = Spool(self.vault)
         if not spool.waiting() or not self.vault.exists():
             return

@@ -1,9 +1,10 @@
-"""The lanes of upkeep as threads of the server."""
+"""The lanes of upkeep as threads of a process that is there for something else: a server, a watcher."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from clawmem.app.services.maintenance.lane_plan import read_plan
@@ -26,7 +27,7 @@ class LaneThread:
     """
 
     def __init__(self, name: LaneName, settings: Settings, complain: Complain) -> None:
-        self._name = name
+        self.name = name
         self._settings = settings
         self._complain = complain
         self._stop = threading.Event()
@@ -43,7 +44,7 @@ class LaneThread:
     def close(self) -> None:
         """Let it end, and wait for as long as the lane's drain allows."""
         self.tell()
-        self._thread.join(self._name.drain_s)
+        self._thread.join(self.name.drain_s)
 
     def _run(self) -> None:
         while not self._stop.is_set():
@@ -57,7 +58,7 @@ class LaneThread:
         from clawmem.app.opened import open_services
 
         with open_services(self._settings, create=False) as services:
-            services.lanes().serve(self._name, self._stop, lambda ticked: None)
+            services.lanes().serve(self.name, self._stop, lambda ticked: None)
 
 
 def lane_threads(settings: Settings | None, complain: Complain) -> list[LaneThread]:
@@ -70,3 +71,17 @@ def lane_threads(settings: Settings | None, complain: Complain) -> list[LaneThre
         complain(error)
         return []
     return [LaneThread(name, settings, complain) for name in hosted]
+
+
+@contextmanager
+def at_work(threads: Sequence[LaneThread]) -> Iterator[None]:
+    """Let them work until the block ends; then wait for each as long as its drain allows."""
+    for one in threads:
+        one.start()
+    try:
+        yield
+    finally:
+        for one in threads:
+            one.tell()
+        for one in threads:
+            one.close()

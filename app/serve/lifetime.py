@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.adapters.sidecar.write_lock import locked
-from clawmem.app.serve.announcement import Announcement, announced, announcement_file, places_in
+from clawmem.app.serve.announcement import (
+    Announcement,
+    announced,
+    announcement_file,
+    places_in,
+    variables_in,
+)
 from clawmem.ports.errors import ClawmemError, ConfigError, IndexBusy
 
 if TYPE_CHECKING:
@@ -150,7 +156,8 @@ def _announcement(
 
     host, port = listener.getsockname()[:2]
     found_at, real = EVERYWHERE.get(host, host), os.path.realpath(vault)
-    return Announcement(os.getpid(), holder_id(), found_at, port, VERSION, real, vault_id, places_in(environ))
+    where = os.getpid(), holder_id(), found_at, port
+    return Announcement(*where, VERSION, real, vault_id, places_in(environ), variables_in(environ))
 
 
 def _answer(
@@ -178,7 +185,7 @@ def _answer(
         announcement_file(vault).unlink(missing_ok=True)
         app.state.hang_up()
 
-    inside = Inside(vault, environ, settings if choices.watch else None)
+    inside = Inside(vault, environ, settings if choices.watch else None, settings)
     app = application(inside, names_of(here.host, here.port, choices.names), token)
     try:
         Host(app, listener, appear, vanish).serve_until_told()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from clawmem.app.hooks.opening import records, served
 from clawmem.app.hooks.protocol import Offer
 from clawmem.app.hooks.surroundings import Surroundings
+from clawmem.app.hooks.word_models import ForMany
 from clawmem.app.places import default_vault
 from clawmem.ports.errors import ClawmemError
 
@@ -28,6 +29,7 @@ class WarmVault:
     """
 
     def __init__(self, environ: Mapping[str, str]) -> None:
+        self.models = ForMany()
         self._environ = environ
         self._path = default_vault(environ)
         self._open = ExitStack()
@@ -86,6 +88,11 @@ class Warm(Surroundings):
         super().__init__(environ, offer)
         self._warm = vault
         self._later = later
+
+    @property
+    def models(self) -> ForMany:
+        """Those that its thread has read."""
+        return self._warm.models
 
     def records(self) -> AbstractContextManager[SqliteVault | None]:
         """Those that are open."""

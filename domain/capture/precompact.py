@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from clawmem.domain.capture.extraction import Finding, files_written, findings
+from clawmem.domain.capture.extraction import Finding, files_written
 from clawmem.domain.capture.kinds import Kind
 from clawmem.ports.transcripts import Speaker, TranscriptMessage
 
@@ -23,15 +23,15 @@ FILE_NAME = "precompact-state.md"
 _WORD = re.compile(r"\w{4,}")
 
 
-def state_of(messages: Sequence[TranscriptMessage]) -> str:
+def state_of(recent: Sequence[TranscriptMessage], found: Sequence[Finding]) -> str:
     """
     The Markdown of what matters now: the last request, decisions, open questions and changed files.
+
+    Of the *recent* messages, no more than `MESSAGES`, *found* is what they hold.
 
     Decisions that share words of more than three letters with the last request come first, later ones before
     earlier ones among equals. Empty when there is nothing to keep.
     """
-    recent = messages[-MESSAGES:]
-    found = list(findings(recent))
     request = _last_request(recent)
     sections = {
         "Last User Request": [request] if request else [],

@@ -60,14 +60,16 @@ def read_verdict(answer: Any) -> Contradiction | None:
     return Contradiction(answer["contradictory"], float(sure), reason if isinstance(reason, str) else "")
 
 
-def contradiction(new: str, old: str, model: Contradiction | None = None) -> Contradiction:
+def contradiction(
+    new: str, old: str, model: Contradiction | None = None, *, least: float = LEAST_CONFIDENCE
+) -> Contradiction:
     """
     Whether *new* contradicts *old*, surely enough to act upon it.
 
-    A *model*'s verdict, where there is one, stands in the place of what the words say. Below 0.5 it is none.
+    A *model*'s verdict, where there is one, stands in the place of what the words say. Below *least* it is none.
     """
     found = model or heuristic(new, old)
-    return found if found.contradictory and found.confidence >= LEAST_CONFIDENCE else NOTHING
+    return found if found.contradictory and found.confidence >= least else NOTHING
 
 
 def denies(text: str) -> bool:

@@ -123,7 +123,7 @@ def difference(one: Said, other: Said, *, in_order: bool = False) -> str:
     if _opposed(one.text, other.text):
         return "they hold opposite words"
     directed = in_order or bool(_DIRECTED.search(one.text) or _DIRECTED.search(other.text))
-    words = _long_words if directed else _names
+    words = long_words if directed else _names
     return "" if _same_order(words(one.text), words(other.text)) else "their words change places"
 
 
@@ -172,7 +172,7 @@ def lexical_anchors(text: str) -> frozenset[str]:
 
 def is_candidate(one: str, other: str) -> bool:
     """Whether two texts share so many of their words of four letters or more that they may be about the same."""
-    return jaccard(frozenset(_long_words(one)), frozenset(_long_words(other))) > SAME_MATTER
+    return jaccard(frozenset(long_words(one)), frozenset(long_words(other))) > SAME_MATTER
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
@@ -195,7 +195,8 @@ def _names(text: str) -> list[str]:
     return [name for name in found if name not in _COMMON]
 
 
-def _long_words(text: str) -> list[str]:
+def long_words(text: str) -> list[str]:
+    """Its words of four characters or more that are no common ones, in lower case: what it is about."""
     return [word for word in _words(text) if len(word) >= _LONG and word not in _COMMON]
 
 
@@ -224,7 +225,7 @@ def _same_order(ours: Iterable[str], theirs: Iterable[str]) -> bool:
 
 
 def _from(pattern: str, text: str) -> float:
-    wanted, held = ({word[:_STEM] for word in _long_words(one)} for one in (pattern, text))
+    wanted, held = ({word[:_STEM] for word in long_words(one)} for one in (pattern, text))
     return len(wanted & held) / len(wanted) if wanted else 0.0
 
 

@@ -26,8 +26,13 @@ class LaneName(StrEnum):
 
     @property
     def interval_ms(self) -> int:
-        """How long it rests between two ticks."""
+        """How long it rests between two ticks, unless the owner chose otherwise."""
         return 30 * 60_000 if self is LaneName.HEAVY else 5 * 60_000
+
+    @property
+    def least_interval_ms(self) -> int:
+        """The shortest rest that can be chosen."""
+        return 30_000 if self is LaneName.HEAVY else 15_000
 
     @property
     def drain_s(self) -> float:

@@ -19,8 +19,6 @@ PLAIN_TYPE = "note"
 _INSTRUCTION = f"<instruction>{INSTRUCTION}</instruction>"
 _OPENING = ("<vault-context>", _INSTRUCTION, "<facts>")
 _CLOSING = "</vault-context>"
-# What every block pays before anything is told in it.
-FRAME_TOKENS = token_count("\n".join([*_OPENING, "</facts>", _CLOSING]))
 RELATIONS_FRAME = "<relationships>\n</relationships>"
 FACTS_FRAME = "<vault-facts>\n</vault-facts>"
 
@@ -98,6 +96,11 @@ def block(
             *([f"<vault-nudge>{nudge}</vault-nudge>"] if nudge else ()),
         ]
     )
+
+
+def frame_tokens(hint: str = "", nudge: str = "") -> int:
+    """What a block pays before anything is told in it, with what stands around it."""
+    return token_count(block([""], hint=hint, nudge=nudge))
 
 
 def _element(name: str, lines: Sequence[str]) -> list[str]:

@@ -4,25 +4,34 @@ from __future__ import annotations
 
 import re
 
-NUDGE_INTERVAL = 15  # blocks since anybody last tended the memory; 0 is never
-TENDING = frozenset({"memory_pin", "memory_forget", "memory_snooze", "lifecycle-archive"})
+from clawmem.domain.surfacing.profiles import NUDGE_INTERVAL
 
+# By the tool that knows more, the command that does the same: a hook cannot see whether the tools are set up.
 _TOOLS = {
-    "session_log": r"timeline|last session|last time|yesterday|recently|when did|what happened|history of",
-    "intent_search": r"why|cause[ds]?|because|reason|led to|decided|rationale",
-    "find_similar": r"similar|related|like this|what else|discover|explore|anything about",
+    "session_log": (
+        "sessions",
+        r"timeline|last session|last time|yesterday|recently|when did|what happened|history of",
+    ),
+    "intent_search": ("intent-search", r"why|cause[ds]?|because|reason|led to|decided|rationale"),
+    "find_similar": (
+        "similar",
+        r"similar|related|like this|what else|discover|explore|anything about",
+    ),
 }
 
 
 def routing_hint(prompt: str) -> str:
     """
-    Which tool knows more about a question of this kind; empty for a plain one.
+    Which command, and which tool, knows more about a question of this kind; empty for a plain one.
 
     Of time before causes, of causes before discovery.
     """
-    for tool, wanted in _TOOLS.items():
+    for tool, (command, wanted) in _TOOLS.items():
         if re.search(rf"(?<!\w)(?:{wanted})(?!\w)", prompt, re.IGNORECASE):
-            return f"More about this may be in {tool}, or in memory_retrieve."
+            return (
+                f"More about this: clawmem {command}, clawmem retrieve "
+                f"(tools, where they are set up: {tool}, memory_retrieve)."
+            )
     return ""
 
 
@@ -31,6 +40,6 @@ def nudge(blocks_since: int, interval: int = NUDGE_INTERVAL) -> str:
     if interval <= 0 or blocks_since < interval:
         return ""
     return (
-        f"{blocks_since} prompts have carried memories since any was last tended; memory_pin lifts one that matters, "
-        "memory_snooze hides one that distracts."
+        f"{blocks_since} prompts have carried memories since any was last tended; clawmem pin lifts one that matters, "
+        "clawmem snooze hides one that distracts (tools, where they are set up: memory_pin, memory_snooze)."
     )

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 BALANCED = "balanced"
+NUDGE_INTERVAL = 15  # blocks since anybody last tended the memory; 0 is never
 
 
 class Profile(NamedTuple):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-HIDDEN = ("_PRIVATE/", "experiments/", "_clawmem/")
+PRIVATE = ("_PRIVATE/", "experiments/")
 MACHINE_MADE = "_clawmem/"
+HIDDEN = (*PRIVATE, MACHINE_MADE)
 # What a machine wrote down is mostly about its own work. These few kinds are what the person settled.
 SETTLED = frozenset({"decision", "preference", "antipattern"})
 LEAST_TEXT = 10  # characters
@@ -16,6 +17,11 @@ _DENIAL = re.compile(
     r"|(?:don't|do not) (?:recall|remember)\b|no relevant memories found|(?:don't|do not) have access to",
     re.IGNORECASE,
 )
+
+
+def is_private(display_path: str) -> bool:
+    """Whether a document lies where the person wants nothing to be taken from."""
+    return any(part in display_path for part in PRIVATE)
 
 
 def is_hidden(display_path: str, content_type: str) -> bool:

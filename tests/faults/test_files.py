@@ -15,6 +15,7 @@ from typer.testing import Result
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.app.services.documents.lookup import Lookup
 from clawmem.app.services.indexing import source
+from clawmem.app.services.indexing.ownership import nested
 from clawmem.contracts.samples import save
 from clawmem.ports.errors import Ambiguous
 from clawmem.ports.records import InactiveReason, Scan
@@ -253,19 +254,21 @@ class TestNames:
         assert world.verify() == []
 
     def test_a_collection_inside_another(self, world: World) -> None:
-        """A file of both is a document in each, and each pass leaves the other's alone."""
+        """What it wants is its own, in whichever order they are read; the other takes it back when it is gone."""
         world.write("a.md", "Outer zebra.")
         world.write("sub/b.md", "Inner zebra.")
-        inner = world.folder("inner", world.root / "sub")
+        outer, inner = nested([world.folder(), world.folder("inner", world.root / "sub")])
         world.update()
-        world.update(inner)
-
-        assert world.paths() == ["inner/b.md", "notes/a.md", "notes/sub/b.md"]
-        assert world.verify(world.folder(), inner) == []
-        (world.root / "sub/b.md").unlink()
-        assert world.update(inner).removed == 1
-
         assert world.paths() == ["notes/a.md", "notes/sub/b.md"]
+
+        assert world.update(outer).removed == 1
+        assert world.update(inner).added == 1
+        assert world.update(outer).unchanged == 1
+        assert world.paths() == ["inner/b.md", "notes/a.md"]
+        assert world.verify(outer, inner) == []
+
+        assert world.update().added == 1
+        assert world.paths() == ["inner/b.md", "notes/a.md", "notes/sub/b.md"]
 
 
 class TestLinks:

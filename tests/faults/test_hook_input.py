@@ -41,7 +41,8 @@ def test_names_that_are_none(client: Client) -> None:
         ("session_id", "s" * MEGABYTES),
         ("transcript_path", "/" + "a" * MEGABYTES + ".jsonl"),
     ):
-        client.ask("feedback-loop", **{"session_id": "x", "transcript_path": "/none.jsonl", field: value})
+        told = {"session_id": "x", "transcript_path": "/none.jsonl", field: value}
+        assert len(client.ask("feedback-loop", **told).log) < 3_000
 
     client.ask("feedback-loop", transcript_path="/none.jsonl")
     assert client.waiting() == []

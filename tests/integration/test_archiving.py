@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,8 +12,12 @@ from typer.testing import Result
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.records.lifecycle import went_lines
 from clawmem.app.services.indexing.publish import publish, withdraw
 from clawmem.app.services.lifecycle.archiving import Archiving
+from clawmem.app.services.lifecycle.proposing import Proposals, Propose
+from clawmem.app.services.lifecycle.sweeping import Swept
+from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.contracts.samples import document, fetch, fragments
 from clawmem.domain.briefing.current import DAY_MS
 from clawmem.domain.documents.times import iso_utc
@@ -21,6 +25,7 @@ from clawmem.domain.lifecycle.policy import ArchivePolicy
 from clawmem.ports.acts import Act, Entry
 from clawmem.ports.records import Grain, InactiveReason, LexicalQuery, Term
 from clawmem.ports.succession import Claims, Succession
+from clawmem.ports.telemetry import Recall, RecallHit
 from clawmem.ports.vault import Vault
 
 Invoke = Callable[..., Result]
@@ -145,6 +150,42 @@ def test_what_was_archived_for_long(vault: Vault, clock: ManualClock, archiving:
     clock.advance(91 * DAY_MS)
     archiving.sweep(policy, by="x")
     assert archiving.due_for_good(policy) == []
+
+
+def surface(
+    vault: Vault, clock: ManualClock, ids: Sequence[int], *, days: int, used: bool, verb: str
+) -> None:
+    """These notes were given in answer to a question, so many days ago."""
+    hits = tuple(RecallHit(number, rank, 0.9, used) for rank, number in enumerate(ids, start=1))
+    asked_at = iso_utc(clock.now_ms() - days * DAY_MS)
+    vault.telemetry.record(Recall(asked_at, verb, f"question{days}", 1.0, 10, hits=hits))
+
+
+def test_what_had_better_be_pinned_or_snoozed(vault: Vault, clock: ManualClock) -> None:
+    """What prompts call for again and again, and what they never use; nothing that somebody has seen to already."""
+    wanted, ignored, searched, pinned, gone = (
+        note(vault, clock, f"{name}.md", 1, pinned=name == "pinned")
+        for name in ("wanted", "ignored", "searched", "pinned", "gone")
+    )
+    for days in range(0, 10, 2):
+        surface(vault, clock, [wanted, pinned, gone], days=days, used=True, verb=CONTEXT_SURFACING)
+        surface(vault, clock, [ignored], days=0, used=False, verb=CONTEXT_SURFACING)
+        surface(vault, clock, [searched], days=0, used=False, verb="search")
+    vault.documents.deactivate([gone], InactiveReason.REMOVED)
+
+    proposals = Propose(vault, clock)()
+
+    assert [one.id for one in proposals.pin] == [wanted]
+    assert [one.id for one in proposals.snooze] == [ignored]
+    assert went_lines(Swept(True, [], [], proposals)) == [
+        "0 notes would be archived",
+        "0 notes would be forgotten for good",
+        "wanted again and again, could be pinned: notes/wanted.md",
+        "surfaced often and of no use, could be snoozed: notes/ignored.md",
+    ]
+    vault.documents.snooze(ignored, iso_utc(clock.now_ms() + DAY_MS))
+    vault.documents.pin(wanted, True)
+    assert Propose(vault, clock)() == Proposals()
 
 
 @pytest.mark.parametrize(("dry_run", "left"), [("true", 3), ("false", 2)])

@@ -364,7 +364,9 @@ class TestFeedback:
 
 def test_precompact_extract(world: World) -> None:
     """Before compaction the last request, decisions and open questions are told, without secrets."""
-    state = PrecompactExtract(DiskTranscripts(), redact=lambda text: text.replace("Postgres", "[redacted]"))
+    state = PrecompactExtract(
+        world.vault.captures, DiskTranscripts(), redact=lambda text: text.replace("Postgres", "[redacted]")
+    )
 
     text = state(world.session("s1", *LEDGER))
 

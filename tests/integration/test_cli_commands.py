@@ -262,10 +262,28 @@ def test_a_removed_collection_is_no_longer_found(remembered: Invoke, notes: Path
     assert json.loads(remembered("search", "redis", "--json").stdout)["results"]
 
 
+def test_a_collection_inside_another_has_its_files(remembered: Invoke, notes: Path) -> None:
+    """Each file is one document; when the inner one is no collection any more, the outer one has them again."""
+
+    def files() -> set[str]:
+        return {one["file"] for one in json.loads(remembered("list", "-n", "100", "--json").stdout)}
+
+    before = files()
+    assert remembered("collection", "add", notes / "people").exit_code == 0
+    assert remembered("update").exit_code == 0
+    assert files() == before - {"notes/people/haruka.md"} | {"people/haruka.md"}
+    assert remembered("verify").exit_code == 0
+
+    remembered("collection", "remove", "people")
+    remembered("update")
+    assert files() == before
+
+
 def test_collections_are_listed_with_their_documents(remembered: Invoke, notes: Path) -> None:
     """list names folder, pattern and count."""
     [row] = json.loads(remembered("collection", "list", "--json").stdout)
 
+    assert row.pop("updated")
     assert row == {"name": "notes", "documents": 3, "pattern": "**/*.md", "path": str(notes)}
     assert "notes" in remembered("collection", "list").stdout
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from clawmem.app.config_file import add_collection, remove_collection
 from clawmem.app.container import late
-from clawmem.app.settings import Settings, environment, load_settings
+from clawmem.app.places import complete
+from clawmem.app.settings import Settings, load_settings
 from clawmem.ports.errors import ConfigError, ExtraMissing, NotFound
 
 COMMENTED = """\
@@ -71,7 +73,7 @@ def test_variables_of_the_environment(config: Path) -> None:
         CLAWMEM_VAULTS='{"work": "/work.sqlite"}',
     )
 
-    assert (settings.profile, settings.no_local_models, settings.color) == ("deep", True, False)
+    assert (settings.profile, settings.no_local_models) == ("deep", True)
     assert settings.vaults == {"home": Path("/home.sqlite"), "work": Path("/work.sqlite")}
 
 
@@ -135,21 +137,26 @@ def test_vaults_must_be_json_of_paths(config: Path, text: str) -> None:
         load(config, CLAWMEM_VAULTS=text)
 
 
-def test_dotenv_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dotenv_lines(tmp_path: Path) -> None:
     """KEY=VALUE, quotes dropped; comments and keys with blanks are passed over; the shell wins."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CLAWMEM_T1", "shell")
-    (tmp_path / ".env").write_text(
-        "CLAWMEM_T1=file\n CLAWMEM_T2 = a = b \n#CLAWMEM_T3=x\nexport CLAWMEM_T4=x\nCLAWMEM_T5='q'\n", "utf-8"
-    )
+    env = {"CLAWMEM_CONFIG_DIR": str(tmp_path), "T1": "shell"}
+    (tmp_path / ".env").write_text("T1=file\n T2 = a = b \n#T3=x\nexport T4=x\nT5='q'\n", "utf-8")
 
-    env = environment()
+    complete(env)
 
-    assert {k: v for k, v in env.items() if k.startswith("CLAWMEM_T")} == {
-        "CLAWMEM_T1": "shell",
-        "CLAWMEM_T2": "a = b",
-        "CLAWMEM_T5": "q",
-    }
+    assert env == {"CLAWMEM_CONFIG_DIR": str(tmp_path), "T1": "shell", "T2": "a = b", "T5": "q"}
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"A=\0\n"])
+def test_a_dotenv_that_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    """Empty, no text, or with what no variable can hold: a hook goes on all the same."""
+    monkeypatch.setenv("CLAWMEM_CONFIG_DIR", str(tmp_path))
+    (tmp_path / ".env").write_bytes(content)
+    before = dict(os.environ)
+
+    complete(os.environ)
+
+    assert dict(os.environ) == before
 
 
 def test_adding_keeps_comments_and_order(config: Path) -> None:

@@ -170,13 +170,30 @@ def test_an_interrupt_ends_with_130(run: Run, notes: Path, environ: dict[str, st
     assert run("search", "redis").returncode == 0
 
 
-def test_dotenv_chooses_the_vault_and_the_shell_wins(run: Run, home: Path, tmp_path: Path) -> None:
-    """``.env`` of the working folder is read; a variable of the shell is stronger."""
-    (home / ".env").write_text("# mine\nINDEX_PATH='elsewhere.sqlite'\nnot a key=1\n", "utf-8")
+def test_dotenv_of_the_config_folder_chooses_the_vault_and_the_shell_wins(run: Run, home: Path) -> None:
+    """``.env`` beside the config file is read; a variable of the shell is stronger."""
+    (home / ".config" / "clawmem").mkdir(parents=True)
+    (home / ".config" / "clawmem" / ".env").write_text(
+        "# mine\nINDEX_PATH='elsewhere.sqlite'\nnot a key=1\n", "utf-8"
+    )
 
     assert run("path").stdout == "elsewhere.sqlite\n"
     assert run("path", INDEX_PATH="/from/shell").stdout == f"{Path('/from/shell')}\n"
     assert run("path", "--vault", "given").stdout == "given\n"
+
+
+def test_dotenv_of_a_cloned_folder_says_nothing(run: Run, home: Path) -> None:
+    """Neither which vault is asked, nor which others there are, nor which server is told what the notes say."""
+    settled = run("path").stdout
+    (home / ".env").write_text(
+        "INDEX_PATH=theirs.sqlite\nCLAWMEM_CONFIG_DIR=.\nCLAWMEM_VAULTS={}x\nCLAWMEM_EMBED_URL=http://theirs\n",
+        "utf-8",
+    )
+    (home / "config.yaml").write_text("vaults: {theirs: /theirs.sqlite}\n", "utf-8")
+
+    assert run("path").stdout == settled
+    assert run("vault", "list").stdout == run("vault", "list", CLAWMEM_VAULTS="").stdout
+    assert "theirs" not in run("vault", "list").stdout
 
 
 def test_a_file_name_that_is_no_text_can_be_shown(run: Run, home: Path, notes: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,9 @@ from clawmem.app.services.briefing.profile import Profile
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.lifecycle.forgetting import Forgetting
 from clawmem.app.services.maintenance.consolidation import Consolidated, Consolidation
+from clawmem.app.services.maintenance.grouping import Thresholds
 from clawmem.app.services.maintenance.synthesis import Synthesis
+from clawmem.app.services.maintenance.trends import trends
 from clawmem.app.services.retrieval.pipelines.search import search
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.contracts.samples import fetch
@@ -23,8 +26,10 @@ from clawmem.domain.capture.kinds import Kind
 from clawmem.domain.capture.notes import COLLECTION, Note
 from clawmem.domain.maintenance.contradiction_gate import Policy
 from clawmem.domain.maintenance.patterns import CONSOLIDATED
+from clawmem.domain.maintenance.trend import Trend
 from clawmem.ports.acts import Act
 from clawmem.ports.errors import LeaseLost
+from clawmem.ports.generator import Written
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.relations import RelationKind
 from clawmem.ports.transcripts import Speaker, TranscriptMessage
@@ -208,6 +213,123 @@ def test_a_contradiction_supersedes_where_that_was_chosen(world: World) -> None:
     assert (world.reason(old), world.reason(new)) == (None, None)
 
 
+def test_what_is_new_meets_all_that_is_old(world: World) -> None:
+    """Though only the new one is looked at: what it says stood for others long ago."""
+    world.observe(FRIDAY)
+    world.observe(AGAIN)
+    world.consolidate()
+    new = world.observe(FRIDAY)
+
+    served = world.vault.documents.latest()
+    alone = [one for one in served if one.id == new]
+    done = Consolidation(world.vault, world.clock)(alone, dry_run=False, among=served)
+
+    assert (done.considered, len(done.created)) == (1, 1)
+    assert "It was noted 3 times" in (world.vault.documents.body(done.created[0]) or "")
+
+
+def test_every_time_that_it_was_seen_counts(world: World) -> None:
+    """One said the same again a minute later and is one document: both times are counted, and the last one is its day."""
+    one = world.observe(FRIDAY)
+    world.clock.advance(-DAY_MS + 60_000)
+    assert world.observe(FRIDAY) == one
+    world.observe(AGAIN)
+
+    [made] = world.consolidate().created
+
+    document, body = fetch(world.vault, made), world.vault.documents.body(made) or ""
+    assert (document.duplicate_count, "It was noted 3 times" in body) == (3, True)
+    [seen] = trends(world.vault, [document], world.clock.now_ms())
+    assert (seen.times, seen.last, seen.trend) == (3, document.authored_at[:10], Trend.NEW)
+
+
+def test_each_decision_says_why(world: World) -> None:
+    """What was merged, kept apart and related, with the figures that it rests on; and no text of any note."""
+    same = [world.observe(FRIDAY), world.observe(AGAIN)]
+    other = world.observe("The export of Weber fails on Fridays")
+    times = [world.observe("The import takes 30 minutes"), world.observe("The import takes 45 minutes")]
+
+    told = world.consolidate().decisions.in_journal()
+
+    assert [(one["verdict"], one["documents"], one["why"]) for one in told["decisions"]] == [
+        ("merge", same[::-1], "they say the same words"),
+        ("link", times[::-1], "their numbers differ"),
+        ("refuse", times[::-1], "their numbers differ"),
+        ("refuse", [other, same[1]], "they name others"),
+        ("refuse", [other, same[0]], "they name others"),
+    ]
+    assert told["decisions"][1]["confidence"] == 0.5
+    refused = told["decisions"][3]
+    assert (refused["threshold"], refused["method"], refused["by"]) == (0.93, "lexical_only", "words")
+    assert 0.7 < refused["score"] < 0.93
+    assert told["decided"] == 5
+
+
+def test_thresholds_are_the_owners(world: World) -> None:
+    """Nothing is merged at a cosine that cannot be reached, and a contradiction that is not sure enough is none."""
+    world.observe(FRIDAY)
+    world.observe("The export of Hartmann fails on all Fridays")
+    world.observe("The import takes 30 minutes")
+    world.observe("The import takes 45 minutes")
+    served = world.vault.documents.latest()
+
+    def done(normal: float, least: float) -> tuple[int, int]:
+        work = Consolidation(world.vault, world.clock, thresholds=Thresholds(normal, normal), least=least)
+        found = work(served, dry_run=True)
+        return len(found.groups), found.contradictions
+
+    assert done(1.0, 0.6) == (0, 0)
+    assert done(0.9, 0.5) == (1, 1)
+
+
+class Counting(ScriptedGenerator):
+    """Says what its answers cost."""
+
+    def generate(self, prompt: str, **how: Any) -> str:
+        return Written(super().generate(prompt, **how), 120, 7)
+
+
+def test_models_are_asked_within_the_limit_of_the_day(world: World) -> None:
+    """Each question is in the ledger with what it cost by the model's own count; one too many is not asked."""
+    world.observe(FRIDAY)
+    world.observe("The boat needs a new sail")
+    counting = Counting(lambda prompt: '{"patterns": []}')
+
+    def run() -> Consolidated:
+        work = Consolidation(world.vault, world.clock, counting, calls_a_day=1)
+        return work(world.vault.documents.latest(), dry_run=False)
+
+    assert run().stopped == ""
+    [cost] = world.vault.ledger.totals()
+    assert (cost.purpose, cost.calls, cost.prompt_tokens, cost.answer_tokens) == ("patterns", 1, 120, 7)
+
+    world.observe("The cellar floods in spring")
+    world.clock.advance(-DAY_MS)
+    assert "limit of 1 calls a day" in run().stopped
+    assert world.vault.ledger.totals() == [cost]
+
+
+def test_what_a_model_says_of_notes_goes_with_them(world: World) -> None:
+    """Its reason may quote them: it stands on their relation, and neither in the journal nor with what was replaced."""
+    world.observe("The export job takes 30 minutes")
+    new = world.observe("The export job takes 45 minutes")
+
+    def quoting(prompt: str) -> str:
+        if "Can both" in prompt:
+            return json.dumps({"contradictory": True, "confidence": 0.9, "reason": "30 minutes is not 45"})
+        return json.dumps({"patterns": []})
+
+    done = world.consolidate(quoting, Policy.SUPERSEDE)
+
+    assert "30 minutes" not in json.dumps(done.decisions.in_journal())
+    assert [one.why for one in world.vault.journal.replacements()] == [
+        "a model says that they contradict each other"
+    ]
+    world.restore(new)
+    [edge] = world.vault.relations.outbound([new], {RelationKind.CONTRADICTS}, limit=9)
+    assert edge.metadata["reasoning"] == "30 minutes is not 45"
+
+
 def test_what_somebody_tends_is_left_alone(world: World) -> None:
     """A pinned observation is not merged away."""
     one, _ = world.observe(FRIDAY), world.observe(AGAIN)
@@ -276,6 +398,29 @@ def test_a_conclusion_is_kept_with_what_it_rests_on(world: World) -> None:
     assert sorted(edge.source for edge in edges) == sources
     assert made.display_path in world.found("slow export Hartmann invoices")
     assert draw().considered == 1
+
+
+def test_conclusions_that_contradict_each_other_are_both_kept(world: World) -> None:
+    """The later one says that it speaks against the earlier one; the same once more is not kept."""
+    world.observe("Hartmann gets invoices from the export.", Kind.PROBLEM)
+    world.observe("The export is slow since March.", Kind.DECISION)
+    said = [
+        "The slow export hurts Hartmann and its invoices",
+        "The slow export never hurts Hartmann and its invoices",
+    ]
+
+    def script(prompt: str) -> str:
+        if "What follows" not in prompt:
+            return json.dumps({"supported": True})
+        drafts = [{"conclusion": one, "premises": [], "source_indices": [1, 2]} for one in (*said, said[0])]
+        return json.dumps({"deductions": drafts})
+
+    stats = Synthesis(world.vault, world.clock, ScriptedGenerator(script))()
+
+    assert (stats.created, stats.dedupSkipped) == (2, 1)
+    made = {one.title: one.id for one in world.vault.documents.latest() if one.content_type == "deductive"}
+    [edge] = world.vault.relations.outbound([made[said[1]]], {RelationKind.CONTRADICTS}, limit=9)
+    assert (edge.target, edge.weight) == (made[said[0]], 0.6)
 
 
 def test_a_conclusion_without_support_is_not_kept(world: World) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from hook_process import ask, transcript
-from scripted_server import scripted, well_behaved
+from scripted_server import said, scripted, well_behaved
 
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.hooks.surfacing_choices import chosen_in
@@ -107,6 +107,19 @@ class TestAPrompt:
         assert context_of(hook(QUESTION)) == ""
         assert not (home / ".cache" / "clawmem").exists()
 
+    def test_what_the_client_loads_itself_is_not_told_again(
+        self, run: Run, hook: Run, notes: Path, home: Path
+    ) -> None:
+        """The index of the project's own memory, however it is wrapped."""
+        run("bootstrap", notes)
+        index = home / "projects/app/memory/MEMORY.md"
+        index.parent.mkdir(parents=True)
+        index.write_text("# Memory\n\n- Login sessions live\n  in Redis for 14 days.\n", "utf-8")
+        here, elsewhere = (str(home / "projects" / name / "s.jsonl") for name in ("app", "web"))
+
+        assert "for 14 days." not in context_of(hook(QUESTION, transcript_path=here))
+        assert "for 14 days." in context_of(hook(QUESTION, session="s2", transcript_path=elsewhere))
+
     def test_the_same_again_is_silent(self, run: Run, hook: Run, notes: Path) -> None:
         """A prompt that was answered a moment ago is in the conversation already; another session has not seen it."""
         run("bootstrap", notes)
@@ -126,6 +139,16 @@ class TestAPrompt:
 
         assert (found["session_id"], found["prompts"], found["blocks"]) == ("s1", 3, 1)
         assert 0 < found["tokens"] <= 800
+
+    def test_the_nudge_ends_when_somebody_tends(self, run: Run, hook: Run, notes: Path) -> None:
+        """After so many blocks of a session; a pin counts, though no command knows the session."""
+        run("bootstrap", notes)
+        after_one = {"CLAWMEM_NUDGE_INTERVAL": "1", "CLAWMEM_HOOK_DEDUP_WINDOW_SEC": "0"}
+
+        assert "<vault-nudge>" not in context_of(hook(QUESTION, **after_one))
+        assert "clawmem snooze" in context_of(hook(QUESTION, **after_one))
+        assert run("pin", "redis.md").returncode == 0
+        assert "<vault-nudge>" not in context_of(hook(QUESTION, **after_one))
 
     def test_telemetry_off(self, run: Run, hook: Run, notes: Path, home: Path) -> None:
         """Who wants nothing written down gets the block all the same, and no row."""
@@ -156,6 +179,20 @@ class TestDeep:
 
         assert server.questions("/v1/chat/completions")
         assert server.questions("/v1/rerank")
+
+    @pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
+    def test_a_server_that_failed_rests(self, run: Run, hook: Run, notes: Path) -> None:
+        """The next prompt does not wait for it again, and says so in its receipt."""
+        run("bootstrap", notes)
+        question = "What do we keep sessions in, and who designs the machines?"
+        with scripted(lambda asked: said({"error": {"message": "loading"}}, 503)) as server:
+            named = {"CLAWMEM_LLM_URL": server.url, "CLAWMEM_PROFILE": "deep"}
+            assert context_of(hook(question, **named))
+            before = len(server.asked)
+            assert context_of(hook(question, session="s2", **named))
+
+        assert 0 < before == len(server.asked)
+        assert "seconds ago" in run("why", "2").stdout
 
     def test_what_an_answer_used_together_rises_for_the_next(
         self, run: Run, hook: Run, notes: Path, environ: dict[str, str], home: Path
@@ -282,7 +319,7 @@ class TestChoices:
         chosen = chosen_in({"HOME": str(tmp_path), "CLAWMEM_CONFIG_DIR": str(tmp_path)})
 
         assert (chosen.profile, chosen.mode) == ("balanced", ThresholdMode.ADAPTIVE)
-        assert (chosen.dedupe_s, chosen.nudge_interval) == (600, 0)
+        assert (chosen.dedupe_s, chosen.nudge_interval) == (600, 15)
         assert (chosen.recall_days, chosen.receipt_days) == (90, 30)
 
     def test_plain_lines(self, tmp_path: Path) -> None:
@@ -312,6 +349,7 @@ class TestChoices:
             }
         )
 
-        assert (chosen.profile, chosen.nudge_interval) == ("deep", 0)
+        assert (chosen.profile, chosen.nudge_interval) == ("deep", 15)
+        assert chosen_in({"CLAWMEM_NUDGE_INTERVAL": "0"}).nudge_interval == 0
         assert chosen.heartbeats == ("tick", "tock")
         assert chosen.with_heartbeats

@@ -128,11 +128,15 @@ def _text(client: Client) -> tuple[Any, Any]:
     ]  # fmt: skip
 
 
+def _diary(client: Client) -> tuple[Any, Any]:
+    client.post("/diary", entry="The ferry leaves at nine.")
+    client.tool("diary_write", entry="It came back at noon.", topic="boats")
+    return client.get("/diary")["entries"], client.tool("diary_read")["entries"]
+
+
 def _facts(client: Client) -> tuple[Any, Any]:
     here, there = client.get("/graph/facts", entity="post"), client.tool("kg_query", entity="post")
-    names = ("subject", "predicate", "object", "confidence", "current")
-    pick = lambda facts: [[one[name] for name in names] for one in facts]
-    return (here["entity"]["id"], pick(here["facts"])), (there["entity"]["id"], pick(there["facts"]))
+    return here, there
 
 
 def _counted(client: Client) -> tuple[Any, Any]:
@@ -150,11 +154,24 @@ PAIRS: dict[str, Asked] = {
     "get": _text,
     "multi_get": _texts,
     "list": _plainly("/list", "list", "", "documents"),
-    "timeline": _plainly(f"/timeline/{REDIS}", "timeline", "before", docid=REDIS),
+    "timeline": lambda client: (client.get(f"/timeline/{REDIS}"), client.tool("timeline", docid=REDIS)),
     "session_log": _plainly("/sessions", "session_log", "sessions"),
+    "status": _plainly("/collections", "status", "collections"),
+    "diary_read": _diary,
     "find_similar": _plainly(f"/graph/similar/{REDIS}", "find_similar", "similar", "results", file=REDIS, compact=False),
     "find_causal_links": _plainly(f"/graph/causal/{POSTGRES}", "find_causal_links", "links", docid=POSTGRES),
     "kg_query": _facts,
+    "find_entities": lambda client: (
+        client.get("/graph/entities", query="post"), client.tool("find_entities", query="post"),
+    ),
+    "memory_evolution_status": lambda client: (
+        client.get(f"/graph/evolution/{REDIS}"), client.tool("memory_evolution_status", docid=REDIS)
+    ),
+    "build_graphs": lambda client: tuple(
+        [made["degraded"], *(made[kind]["relations"] for kind in ("temporal", "semantic"))]
+        for made in (client.post("/graphs/build", threshold=0.5), client.tool("build_graphs", semantic_threshold=0.5))
+    ),
+    "index_stats": lambda client: (client.get("/index-stats"), client.tool("index_stats")),
     "lifecycle_status": _counted,
 }  # fmt: skip
 
@@ -169,6 +186,19 @@ class TestTheSame:
 
         assert _said(here) == _said(there)
         assert _said(here)
+
+
+@pytest.mark.parametrize("backend", ["tantivy", "lancedb"])
+def test_whoever_keeps_the_indexes(tmp_path: Path, backend: str) -> None:
+    """By words, by meaning and by both, both doors find the same through indexes that lie beside the vault."""
+    pytest.importorskip(backend)
+    with world_at(tmp_path / "home", backend) as world, closing(Client(world)) as client:
+        assert client.get("/status")["info"]["backend"] == backend
+        for name in ("search", "vsearch", "query"):
+            here, there = PAIRS[name](client)
+            assert _said(here) == _said(there)
+            assert {REDIS, POSTGRES} & {one["file"] for one in here[1]}
+            assert here[0][2] == {}  # nothing was left out
 
 
 def _said(value: Any) -> Any:
@@ -248,9 +278,9 @@ class TestAnything:
 
     @pytest.mark.slow
     def test_for_long(self, world: World, client: Client) -> None:
-        """Several thousands of them."""
-        self._routes(world, client, 2000)
-        self._tools(client, 2000)
+        """Ten thousand of them."""
+        self._routes(world, client, 5000)
+        self._tools(client, 5000)
 
     def _routes(self, world: World, client: Client, number: int) -> None:
         dice = Dice(number)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +148,9 @@ def script(prompt: str) -> str:
     if prompt.startswith("Which"):
         first = {"target_idx": 1, "link_type": "contradicts", "confidence": 0.9, "reasoning": "another store"}
         return json.dumps({"links": [first, {**first, "target_idx": 99}, {**first, "link_type": "likes"}]})
-    return json.dumps({"should_evolve": True, "new_context": "What the queue ran on until the move."})
+    return json.dumps(
+        {"should_evolve": True, "new_context": "What the queue ran on until the move.", "reasoning": "moved"}
+    )
 
 
 class World:
@@ -201,6 +205,41 @@ def test_what_a_model_says_is_kept_where_the_text_proves_it() -> None:
     assert (link.origin, link.weight, link.metadata) == ("model", 0.9, {"reasoning": "another store"})
 
 
+NAMED_TOGETHER = re.compile(r"\b([A-Z][a-z]{3,})\b[^.\n]* [a-z]+ [^.\n]*\b([A-Z][a-z]{3,})\b")
+
+
+def weak(prompt: str) -> str:
+    """A model that is no great light: it takes two words with capitals in a sentence for who uses what."""
+    asked, _, text = prompt.partition("\n\n")
+    if asked.startswith("Describe"):
+        return '{"keywords": ["note"], "tags": ["notes"], "context": "A note."}'
+    if asked.startswith("List"):
+        pairs = [
+            {"subject": one, "predicate": "uses", "object": two} for one, two in NAMED_TOGETHER.findall(text)
+        ]
+        names = [{"name": pair["object"], "type": "concept"} for pair in pairs]
+        return json.dumps({"entities": names, "triples": pairs})
+    return (
+        '{"links": [{"target_idx": 1, "link_type": "supporting", "confidence": 0.7}], "should_evolve": false}'
+    )
+
+
+def test_a_weak_model_yields_something_of_everything() -> None:
+    """Over notes as people write them there are notes, names, links and facts, none of them by accident zero."""
+    with closing(SqliteVault(":memory:")) as vault:
+        clock = ManualClock(NOW_MS)
+        UpdateCollection(vault, DiskFiles(), clock, parse_yaml)(Folder("notes", str(EXAMPLES.resolve())))
+        EmbedPending(vault, HashingEmbedder())()
+        report = enriching(vault, clock, ScriptedGenerator(weak), str)()
+
+        documents = len(vault.documents.latest())
+        assert (report.by_model, report.failed) == (documents, 0)
+        assert vault.notes.counts().by_model == documents
+        assert sum(bool(vault.entities.mentions(one.id)) for one in vault.documents.latest()) > documents / 2
+        assert vault.relations.counts()[RelationKind.SUPPORTING] > documents / 2
+        assert vault.triples.total() > 10
+
+
 def test_the_same_is_not_asked_twice() -> None:
     """A second run asks nothing; one over everything anew finds the answers kept; the ledger knows each call."""
     world = World()
@@ -230,6 +269,7 @@ def test_a_neighbour_is_described_anew() -> None:
         before = world.vault.notes.history(note.document_id)[note.version - 2]
         assert before.context == "What the queue runs on."
         assert (note.context, note.keywords) == ("What the queue ran on until the move.", before.keywords)
+        assert note.reason == "moved"
 
 
 @pytest.mark.parametrize("answer", ["", "null", "{}", '{"keywords": [], "tags": [], "context": ""}'])

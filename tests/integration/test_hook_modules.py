@@ -97,10 +97,16 @@ def test_numpy_would_say_the_same(invoke: Invoke, environ: dict[str, str], home:
     """The block over the example notes, with the static vectors as every other door reads them."""
     assert invoke("bootstrap", EXAMPLES).exit_code == 0
     asked = "how are the backups tested, and who restores them?"
+    patient = (
+        "from clawmem.domain.surfacing import profiles as p\n"
+        "p.PROFILES = {'balanced': p.PROFILES['balanced']._replace(vector_s=30.0, deadline_s=60.0)}\n"
+        "from clawmem.app.hooks import registry as r\n"
+        "r.HOOKS['context-surfacing'] = r.HOOKS['context-surfacing']._replace(patience_s=60)\n"
+    )
     by_the_library = "from clawmem.adapters.models import static_few; static_few.KNOWN = ''"
 
-    told, modules = loaded(environ, home, asked, "balanced")
-    again, with_numpy = loaded(environ, home, asked, "balanced", first=by_the_library)
+    told, modules = loaded(environ, home, asked, "balanced", first=patient)
+    again, with_numpy = loaded(environ, home, asked, "balanced", first=patient + by_the_library)
 
     assert ("numpy" in modules, "numpy" in with_numpy) == (False, True)
     assert told.count("\n**") > 2

@@ -17,12 +17,14 @@ from scripted_server import (
     Said,
     floats_of,
     listing,
+    message,
     said,
     well_behaved,
 )
 
 from clawmem.adapters.http.circuit import COOL_DOWN_S
 from clawmem.adapters.http.embedder import http_embedder
+from clawmem.adapters.http.generator import http_generator
 from clawmem.adapters.http.reranker import http_reranker
 from clawmem.adapters.http.served_model import Served, served_in
 from clawmem.contracts.samples import cosine, floats
@@ -32,6 +34,7 @@ from clawmem.ports.errors import (
     ModelRefused,
     ModelUnavailable,
 )
+from clawmem.ports.generator import Written
 from clawmem.ports.model_profiles import prompts_of
 
 needs_server = pytest.mark.skipif(
@@ -302,3 +305,33 @@ def _serving(name: str, **meta: Any) -> Callable[[Asked], Said]:
 def _ranking_as(name: str, scores: list[float]) -> Callable[[Asked], Said]:
     results = [{"index": n, "relevance_score": score} for n, score in enumerate(scores)]
     return lambda asked: listing(name) if asked.path == "/v1/models" else said({"results": results})
+
+
+@pytest.mark.parametrize(
+    ("usage", "counted"),
+    [
+        ({"prompt_tokens": 120, "completion_tokens": 7}, (120, 7)),
+        ({"prompt_tokens": 0}, (0, None)),
+        ({"prompt_tokens": -1, "completion_tokens": "7"}, (None, None)),
+        ({"prompt_tokens": True, "completion_tokens": 7.5}, (None, None)),
+        ([], (None, None)),
+        (None, (None, None)),
+    ],
+)
+def test_tokens_are_counted_by_the_server(
+    models: Models, usage: Any, counted: tuple[int | None, int | None]
+) -> None:
+    """What it reports comes with the text; what makes no sense is as if it reported nothing."""
+
+    def answer(asked: Asked) -> Said:
+        if asked.path != "/v1/chat/completions":
+            return well_behaved(asked)
+        return said({**message("Bees."), "usage": usage})
+
+    written = models.factory(http_generator, models.serve(answer).url).generate(
+        "Who swarms?", timeout_s=20, max_tokens=9
+    )
+
+    assert written == "Bees."
+    assert isinstance(written, Written)
+    assert (written.prompt_tokens, written.answer_tokens) == counted

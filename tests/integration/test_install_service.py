@@ -28,6 +28,7 @@ from clawmem.ports.errors import ConfigError
 Invoke = Callable[..., Result]
 
 ODD = Service(
+    "watcher",
     "clawmem: keeps up",
     ("/opt/my python/bin/python", "-I", "-m", "clawmem", "watch", "--vault", '/a "b"/50%/$HOME/c\\d.sqlite'),
     {"XDG_CONFIG_HOME": "/home/me/my %config"},
@@ -58,16 +59,16 @@ def test_every_system_is_told_the_same() -> None:
 def test_installed_once(tmp_path: Path, platform: str) -> None:
     """Again changes nothing; removed it is gone; a dry run writes nothing."""
     manager = manager_of(platform)
-    file = tmp_path / manager.file
-    assert InstallService(manager, tmp_path, dry_run=True).install(ODD).changed
+    file = tmp_path / manager.file.format(name="watcher")
+    assert InstallService(manager, tmp_path, "watcher", dry_run=True).install(ODD).changed
     assert not file.exists()
 
-    install = InstallService(manager, tmp_path)
+    install = InstallService(manager, tmp_path, "watcher")
     first, again = install.install(ODD), install.install(ODD)
     assert (first.changed, again.changed) == (True, False)
     assert file.read_text("utf-8") == first.text
     assert [path.name for path in file.parent.iterdir()] == [file.name]
-    assert InstallService(manager, tmp_path, dry_run=True).remove().changed
+    assert InstallService(manager, tmp_path, "watcher", dry_run=True).remove().changed
     assert (install.remove().changed, install.remove().changed) == (True, False)
     assert not file.exists()
 
@@ -82,7 +83,7 @@ def test_other_systems() -> None:
 def test_the_command(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The unit runs the watcher of this installation, over the vault that this shell would use."""
     monkeypatch.setenv("INDEX_PATH", str(home / "my vault.sqlite"))
-    file = home / MANAGERS["linux"].file
+    file = home / ".config/systemd/user/clawmem-watcher.service"
     shown = invoke("install-service", "--embed", "--dry-run")
     assert not file.exists()
     done = json.loads(invoke("install-service", "--embed", "--json").output)
@@ -96,6 +97,22 @@ def test_the_command(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch
     removed = invoke("install-service", "--remove")
     assert "disable --now clawmem-watcher.service" in removed.output
     assert not file.exists()
+
+
+@linux
+def test_the_server(invoke: Invoke, home: Path) -> None:
+    """A service of its own, beside the watcher's; what is no service, or not the server's to do, is refused."""
+    folder = home / ".config" / "systemd" / "user"
+    done = json.loads(invoke("install-service", "serve", "--json").output)
+    invoke("install-service")
+
+    assert done["next"] == "systemctl --user enable --now clawmem-serve.service"
+    assert shlex.split(unit(done["text"])["Service"]["ExecStart"])[-3:-1] == ["serve", "--vault"]
+    assert {path.name for path in folder.iterdir()} == {"clawmem-serve.service", "clawmem-watcher.service"}
+    assert invoke("install-service", "serve", "--remove").exit_code == 0
+    assert {path.name for path in folder.iterdir()} == {"clawmem-watcher.service"}
+    assert invoke("install-service", "everything").exit_code == 2
+    assert "leave out --embed" in invoke("install-service", "serve", "--embed").output
 
 
 @linux

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -17,26 +18,34 @@ from typer.testing import CliRunner
 
 import clawmem
 from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.cli.command_line import cli
 from clawmem.app.serve.lanes import lane_threads
 from clawmem.app.services.capture.memories import Memories
+from clawmem.app.services.indexing.embed import EmbedPending
+from clawmem.app.services.knowledge.enriching import enriching
+from clawmem.app.services.maintenance.choosing import Choosing
 from clawmem.app.services.maintenance.consolidation import Consolidation
 from clawmem.app.services.maintenance.lane import Lane
 from clawmem.app.services.maintenance.lane_plan import USUAL, Plan, read_plan
 from clawmem.app.services.maintenance.lanes import Lanes, Ticked
+from clawmem.app.services.maintenance.phases import Phases
 from clawmem.app.services.maintenance.synthesis import Synthesis
+from clawmem.app.services.maintenance.tidying import Tidy
+from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.app.settings import load_settings
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.contradiction_gate import Policy
 from clawmem.domain.maintenance.schedule import LEASE_MS, LaneName, Window
-from clawmem.ports.errors import ConfigError, VaultFull
-from clawmem.ports.journal import RunStatus
+from clawmem.ports.errors import ConfigError, VaultFull, VaultLocked
+from clawmem.ports.journal import Run, RunStatus
 from clawmem.ports.records import Document
-from clawmem.ports.telemetry import Recall
+from clawmem.ports.telemetry import Recall, RecallHit
 
 NOW_MS = 1_700_000_000_000
+DAY_MS = 86_400_000
 TWICE = ("The export of Hartmann fails on Fridays", "The export of Hartmann fails on Fridays!")
 
 
@@ -54,13 +63,20 @@ class World:
         self, plan: Plan = USUAL, *, hour: int = 12, generator: ScriptedGenerator | None = None
     ) -> Lanes:
         return Lanes(
-            self.vault,
-            self.clock,
-            self.lane,
-            Consolidation(self.vault, self.clock, generator),
-            Synthesis(self.vault, self.clock, generator) if generator else None,
-            lambda at_ms: hour,
+            self.vault, self.clock, self.lane, self.phases(plan, generator), lambda at_ms: hour, plan
+        )
+
+    def phases(self, plan: Plan, generator: ScriptedGenerator | None = None) -> Phases:
+        given = self.vault, self.clock
+        enrich = partial(enriching, *given, redact=str)
+        return Phases(
+            *given,
             plan,
+            Consolidation(*given, generator),
+            Tidy(*given),
+            synthesis=Synthesis(*given, generator) if generator else None,
+            by_rules=enrich(generator=None) if plan.enriches else None,
+            by_model=enrich(generator=generator) if plan.enriches and generator else None,
         )
 
     def asked(self, times: int, ago_ms: int) -> None:
@@ -91,16 +107,25 @@ def world(tmp_path: Path) -> Iterator[World]:
 
 
 def test_the_light_lane_says_what_it_would_do(world: World) -> None:
-    """Unless it was told to apply it, it merges nothing; both runs are written down."""
-    seen = world.lanes().tick(LaneName.LIGHT)
-    assert seen.summary == "light: consolidate: 2 looked at, 0 made, 0 refused (dry run)"
+    """In a dry run it merges nothing; every phase of both runs is written down, with what was decided."""
+    seen = world.lanes(Plan(dry_run=True)).tick(LaneName.LIGHT)
+    assert "consolidate: 2 looked at, 0 made, 0 refused (dry run)" in seen.summary
     assert len(world.served()) == 2
 
-    done = world.lanes(Plan(light_applies=True)).tick(LaneName.LIGHT)
-    assert done.summary == "light: consolidate: 2 looked at, 1 made, 0 refused"
+    done = world.lanes().tick(LaneName.LIGHT)
+    assert [(run.phase, run.status.value, run.reason) for run in done.runs] == [
+        ("enrich", "completed", ""),
+        ("consolidate", "completed", ""),
+        ("deductive", "skipped", "no_generator"),
+        ("recall", "completed", ""),
+    ]
     assert len(world.served()) == 1
-    assert world.vault.journal.runs(9) == [*done.runs, *seen.runs]
-    assert done.runs[0].metrics["selector"] == "newest-first"
+    assert world.vault.journal.runs(9) == [*reversed(done.runs), *reversed(seen.runs)]
+    metrics = done.runs[1].metrics
+    assert (metrics["selector"], metrics["trends"]) == ("newest-first", {"new": 1})
+    assert metrics["decisions"] == [
+        {"verdict": "merge", "documents": [2, 1], "why": "they say the same words", "score": 1.0}
+    ]
 
 
 def test_the_heavy_lane_merges_and_says_that_it_cannot_conclude(world: World) -> None:
@@ -114,7 +139,7 @@ def test_the_heavy_lane_merges_and_says_that_it_cannot_conclude(world: World) ->
 
 def test_outside_of_its_hours_the_heavy_lane_rests(world: World) -> None:
     """One row says why; with ``now`` it works all the same."""
-    lanes = world.lanes(Plan(Window(22, 6)), hour=12)
+    lanes = world.lanes(Plan(window=Window(22, 6)), hour=12)
 
     assert rows(lanes.tick(LaneName.HEAVY)) == [("gate", "skipped", "outside_window")]
     assert rows(lanes.tick(LaneName.HEAVY, now=True))[0] == ("consolidate", "completed", "")
@@ -125,7 +150,7 @@ def test_while_somebody_asks_much_the_heavy_lane_rests(world: World) -> None:
     """More than thirty questions within ten minutes are too many; those of eleven minutes ago do not count."""
     world.asked(30, 0)
     world.asked(9, 11 * 60_000)
-    assert rows(world.lanes(Plan(Window(3, 3))).tick(LaneName.HEAVY)) == [
+    assert rows(world.lanes(Plan(window=Window(3, 3))).tick(LaneName.HEAVY)) == [
         ("gate", "skipped", "outside_window")
     ]
     world.asked(1, 9 * 60_000)
@@ -177,9 +202,9 @@ def test_work_that_outlasts_the_lease_keeps_it(world: World) -> None:
 
 def test_a_lane_that_is_told_to_end_ends(world: World) -> None:
     """Between two effects; what was not begun is not done, and the lane is free for the next."""
-    ticked = world.lanes(Plan(light_applies=True)).tick(LaneName.LIGHT, told=lambda: True)
+    ticked = world.lanes().tick(LaneName.LIGHT, told=lambda: True)
 
-    assert rows(ticked) == [("consolidate", "failed", "stopped")]
+    assert rows(ticked) == [("enrich", "failed", "stopped")]
     assert len(world.served()) == 2
     assert world.vault.leases.current(LaneName.LIGHT.lease, now_ms=world.clock.now_ms()) is None
 
@@ -212,13 +237,130 @@ def test_a_killed_run_stays_unfinished(world: World) -> None:
     assert (run.status, run.finished_at) == (RunStatus.STARTED, "")
 
 
+def test_the_light_lane_enriches_what_is_new(world: World) -> None:
+    """Rules enrich all that waits, a model the three that were changed last; its calls are counted in the journal."""
+    observe(world.vault, world.clock, "Mira pays the rent", "The boat needs a sail")
+
+    def noting(prompt: str) -> str:
+        return json.dumps(
+            {"patterns": [], "deductions": [], "keywords": ["boat"], "tags": ["sea"], "context": "A boat."}
+        )
+
+    [enriched, *_] = world.lanes(generator=ScriptedGenerator(noting)).tick(LaneName.LIGHT).runs
+    assert (enriched.phase, enriched.status.value) == ("enrich", "completed")
+    assert (enriched.metrics["by_rules"], enriched.metrics["by_model"] + enriched.metrics["failed"]) == (4, 3)
+    assert enriched.metrics["waiting"] == 4 - enriched.metrics["by_model"]
+    assert {cost.purpose for cost in world.vault.ledger.totals()} > {"patterns"}
+
+    [off, *_] = world.lanes(Plan(enriches=False)).tick(LaneName.LIGHT).runs
+    assert (off.phase, off.reason) == ("enrich", "off")
+
+
+def test_the_light_lane_keeps_what_recalls_come_to(world: World) -> None:
+    """Statistics of what was surfaced, made anew each time; what is older than it may get goes, the journal too."""
+    hits = tuple(RecallHit(1, 1, 0.9, was_referenced=used) for used in (True,))
+    for days in (100, 5, 3):
+        world.clock.set(NOW_MS - days * DAY_MS)
+        at = iso_utc(world.clock.now_ms())
+        world.vault.telemetry.record(Recall(at, CONTEXT_SURFACING, f"q{days}", 1.0, 3, (), hits, "s"))
+        world.vault.journal.begin(Run("light", "gate", RunStatus.SKIPPED, at, finished_at=at))
+    world.clock.set(NOW_MS)
+
+    tidied = world.lanes().tick(LaneName.LIGHT).runs[-1]
+    assert (tidied.phase, tidied.selected, tidied.processed) == ("recall", 1, 1)
+    assert (tidied.metrics["recalls_gone"], tidied.metrics["runs_gone"]) == (1, 1)
+    assert world.vault.usage.recall_stats()[1].recalls == 3
+
+    again = world.lanes().tick(LaneName.LIGHT).runs[-1]
+    assert (again.selected, again.processed) == (1, 1)
+    assert world.vault.usage.recall_stats()[1].recalls == 2
+    assert world.lanes().tick(LaneName.LIGHT).runs[-1].processed == 0
+
+
+class Ticks:
+    """A stop that lets a lane tick so often, and moves the clock instead of waiting."""
+
+    def __init__(self, clock: ManualClock, times: int) -> None:
+        self._clock, self._left = clock, times
+        self.waited: list[float] = []
+
+    def is_set(self) -> bool:
+        return self._left == 0
+
+    def wait(self, timeout: float) -> bool:
+        self.waited.append(timeout)
+        self._clock.advance(round(timeout * 1000))
+        self._left -= 1
+        return self.is_set()
+
+
+def test_a_lane_keeps_its_pace(world: World) -> None:
+    """Every five minutes, of which every third concludes and every sixth merges; a restart begins nothing anew."""
+    generator = ScriptedGenerator(lambda prompt: json.dumps({"patterns": [], "deductions": []}))
+    told: list[Ticked] = []
+    for times in (3, 4):
+        world.lanes(generator=generator).serve(LaneName.LIGHT, Ticks(world.clock, times), told.append)
+
+    everything = ["enrich", "consolidate", "deductive", "recall"]
+    usual = ["enrich", "recall"]
+    assert [[run.phase for run in one.runs] for one in told] == [
+        everything, usual, usual, ["enrich", "deductive", "recall"], usual, usual, everything,
+    ]  # fmt: skip
+
+
+def test_of_two_hosts_one_has_each_tick(world: World) -> None:
+    """Who finds that another was faster waits for the next one, and writes nothing."""
+    mine, other = world.lanes(), world.lanes()
+    mine.serve(LaneName.LIGHT, Ticks(world.clock, 1), lambda ticked: None)
+    world.clock.advance(-200_000)
+    before = world.vault.journal.runs(99)
+
+    stop = Ticks(world.clock, 1)
+    other.serve(LaneName.LIGHT, stop, lambda ticked: pytest.fail("it was not due"))
+    assert stop.waited == [200.0]
+    world.clock.advance(-200_000)
+    assert other.tick(LaneName.LIGHT, paced=True).runs == ()
+    assert world.vault.journal.runs(99) == before
+
+
+def test_a_vault_that_is_busy_is_left_alone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever keeps it from taking the lease: it is a row of the journal, and no error."""
+
+    def busy(*_: Any, **__: Any) -> None:
+        raise VaultLocked("vault.sqlite")
+
+    monkeypatch.setattr(Lane, "enter", busy)
+
+    assert rows(world.lanes().tick(LaneName.LIGHT)) == [("gate", "skipped", "lease_unavailable")]
+
+
+def test_what_is_unlike_anything_comes_first_where_that_was_chosen(world: World) -> None:
+    """Without vectors it is what is stale, and the journal says so; with them the odd one out is the first."""
+    surprised = Plan(surprisal=True, heavy_limit=1)
+    first = world.lanes(surprised).tick(LaneName.HEAVY).runs[0]
+    assert first.metrics["selector"] == "surprisal-fallback-stale"
+
+    observe(
+        world.vault, world.clock, *(f"Mira waters plant {word} at noon" for word in "abcdef"), "Boats sink"
+    )
+    EmbedPending(world.vault, HashingEmbedder())()
+    chosen = Choosing(world.vault).surprising(2, lambda: None)
+
+    assert chosen.selector == "surprisal"
+    assert {one.title for one in chosen.documents} == {TWICE[1], "Boats sink"}
+
+
 @pytest.mark.parametrize(
     ("section", "plan"),
     [
         ({}, Plan()),
         ({"window_start": 22, "window_end": "6", "max_usages": 5}, Plan(Window(22, 6), 5)),
-        ({"obs_limit": 7, "ded_limit": 8, "light_applies": True}, Plan(heavy_limit=7, deduction_limit=8, light_applies=True)),
+        ({"obs_limit": 7, "ded_limit": 8, "dry_run": True}, Plan(heavy_limit=7, deduction_limit=8, dry_run=True)),
         ({"contradictions": "supersede"}, Plan(contradictions=Policy.SUPERSEDE)),
+        ({"merge_normal": ".9", "merge_strict": 1, "min_confidence": 0.7},
+         Plan(merge_normal=0.9, merge_strict=1.0, least_confidence=0.7)),
+        ({"light_interval": 1, "heavy_interval": "60000", "enrich": "off", "surprisal": True},
+         Plan(light_interval_ms=1, heavy_interval_ms=60_000, enriches=False, surprisal=True)),
         ({"light": "off", "heavy": "TRUE"}, Plan(hosted=(LaneName.HEAVY,))),
     ],
 )  # fmt: skip
@@ -230,7 +372,7 @@ def test_the_plan_is_what_the_owner_chose(section: dict[str, Any], plan: Plan) -
 @pytest.mark.parametrize(
     "section",
     [{"window_start": 24}, {"window_end": -1}, {"obs_limit": "many"}, {"max_usages": True}, {"hours": 3},
-     {"contradictions": "both"}, {"light_applies": "maybe"}],
+     {"contradictions": "both"}, {"dry_run": "maybe"}, {"merge_normal": 1.1}, {"min_confidence": "sure"}],
 )  # fmt: skip
 def test_a_plan_that_makes_no_sense_is_refused(section: dict[str, Any]) -> None:
     """Rather than guessed at."""
@@ -257,11 +399,12 @@ def invoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
 
 def test_the_command_merges_shows_and_takes_back(invoke: Callable[..., Any]) -> None:
     """What a person sees: a preview, the merge, the journal, and both notes again."""
-    assert "2 notes, they say the same words" in invoke("lanes", "run", "--lane", "light")
-    assert "1 made" in invoke("lanes", "run", "--lane", "light", "--apply")
+    assert "2 notes, they say the same words" in invoke("lanes", "run", "--lane", "light", "--dry-run")
+    assert "consolidate: 2 looked at, 1 made" in invoke("lanes", "run", "--lane", "light")
     told = invoke("lanes", "status", "--json")
-    assert told["workers"] == {"light": None, "heavy": None}
-    assert [(run["created"], run["metrics"]["dry_run"]) for run in told["runs"]] == [(1, False), (0, True)]
+    assert (told["workers"], told["on"]) == ({"light": None, "heavy": None}, [])
+    merging = [run for run in told["runs"] if run["phase"] == "consolidate"]
+    assert [(run["created"], run["metrics"]["dry_run"]) for run in merging] == [(1, False), (0, True)]
 
     [found] = invoke("search", "export Hartmann Fridays", "--json")["results"]
     undone = invoke("lanes", "undo", found["file"], "--json")
@@ -332,6 +475,49 @@ def racers(vault: Path, home: Path, count: int) -> Iterator[list[subprocess.Pope
             one.communicate()
 
 
+def test_the_journal_says_why(invoke: Callable[..., Any]) -> None:
+    """Which notes were taken for the same and why, by their titles, and by their places for programs."""
+    invoke("lanes", "run", "--lane", "light")
+
+    [merged] = [line for line in invoke("lanes", "journal").splitlines() if "the same," in line]
+    assert (
+        merged.strip() == f"{TWICE[1]} | {TWICE[0]}: the same, 2 notes, they say the same words (score 1.0)"
+    )
+    [run] = [one for one in invoke("lanes", "journal", "--json")["runs"] if one["phase"] == "consolidate"]
+    assert [len(one["notes"]) for one in run["decisions"]] == [2]
+    assert all(place.startswith("_clawmem/agent/observations/") for place in run["decisions"][0]["notes"])
+    assert invoke("lanes", "journal", "--lane", "heavy", "--json") == {"runs": []}
+    assert "notes that stand for others: 1 " in invoke("lanes", "status")
+
+
+@pytest.mark.parametrize("host", ["watch", "mcp"])
+def test_other_hosts_work_in_the_lanes_too(tmp_path: Path, invoke: Callable[..., Any], host: str) -> None:
+    """Until they end; where that is with a session, one line says that the quiet hours may not come."""
+    packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
+    chosen = {"CLAWMEM_HEAVY_LANE": "true", "CLAWMEM_NO_LOCAL_MODELS": "true", "HOME": str(tmp_path)}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [sys.executable, "-P", "-m", "clawmem", "--vault", str(tmp_path / "vault.sqlite"), host],
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        text=True,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(filter(None, packages)), **chosen},
+    ) as process:
+        until = monotonic() + 40
+        try:
+            while not (runs := invoke("lanes", "status", "--json")["runs"]) or not runs[0]["finished_at"]:
+                assert monotonic() < until, process.poll()
+            process.terminate()
+            _, errors = process.communicate(timeout=40)
+        finally:
+            process.kill()
+
+    assert {run["lane"] for run in runs} == {"heavy"}
+    assert invoke("lanes", "status", "--json")["workers"]["heavy"] is None
+    assert errors.count("quiet hours") == (host == "mcp")
+
+
 def test_of_two_processes_one_works(tmp_path: Path, invoke: Callable[..., Any]) -> None:
     """Whoever is first; a third one leaves it alone until it was killed, and then has a newer token."""
     path = tmp_path / "vault.sqlite"
@@ -350,12 +536,12 @@ def test_of_two_processes_one_works(tmp_path: Path, invoke: Callable[..., Any]) 
         winner = running[entered.index("True")]
         winner.kill()
         winner.wait()
-        [done] = invoke("lanes", "run", "--lane", "light", "--json")["runs"]
+        done = invoke("lanes", "run", "--lane", "light", "--json")["runs"][1]
         assert done["status"] == "completed"
 
     vault = SqliteVault(str(path))
     lease = vault.leases.acquire("light-consolidation", "me", now_ms=NOW_MS, ttl_ms=1)
-    runs = vault.journal.runs(9)
+    runs = vault.journal.runs(9, phase="gate") + vault.journal.runs(9, phase="consolidate")
     vault.close()
     assert lease is not None and lease.token == 3
-    assert [run.status for run in runs] == [RunStatus.COMPLETED, RunStatus.SKIPPED]
+    assert [run.status for run in runs] == [RunStatus.SKIPPED, RunStatus.COMPLETED]

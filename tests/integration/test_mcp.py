@@ -39,7 +39,7 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("__IMPORTANT", {}, "Begin with memory_retrieve"),
     ("memory_retrieve", QUESTION, "[routed: hybrid]"),
     ("memory_retrieve", {"query": "where were we last session", "mode": "timeline"}, "[routed: timeline]"),
-    ("query", {**QUESTION, "intent": "hosting", "minScore": 0.1}, "redis.md"),
+    ("query", {**QUESTION, "intent": "hosting", "minScore": 0.1, "candidateLimit": 2}, "redis.md"),
     ("search", {**QUESTION, "compact": False, "collection": "notes"}, "14 days"),
     ("vsearch", QUESTION, "sessions"),
     ("intent_search", {"query": "why Postgres", "force_intent": "WHY"}, "asks for: WHY"),
@@ -49,8 +49,9 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("find_similar", {"file": REDIS}, "postgres.md"),
     ("timeline", {"docid": POSTGRES, "same_collection": True}, "> "),
     ("session_log", {}, "No sessions"),
-    ("kg_query", {"entity": "Ann", "direction": "outgoing"}, "Ann keeps box [2"),
+    ("kg_query", {"entity": "Ann", "direction": "outgoing"}, "Ann → keeps → box (since 2"),
     ("find_entities", {"query": "ann"}, "Ann (person"),
+    ("memory_evolution_status", {"docid": REDIS, "limit": 1}, "Nothing is noted"),
     ("build_graphs", {"graph_types": ["temporal"]}, "temporal: "),
     ("find_causal_links", {"docid": REDIS}, "Nothing is known"),
     ("status", {}, "documents"),
@@ -69,7 +70,7 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("memory_forget", {"query": POSTGRES, "confirm": False}, "preview"),
     ("memory_forget", {"query": "when does the ferry leave"}, "forgotten"),
     ("lifecycle_status", {}, "forgotten: 1"),
-    ("lifecycle_sweep", {}, "0 would be archived"),
+    ("lifecycle_sweep", {}, "0 notes would be archived"),
     ("lifecycle_restore", {"all": True}, "Nothing of that is archived"),
 )
 # What cannot be meant, and the code and the words of the refusal.

@@ -29,6 +29,7 @@ from clawmem.app.services.models.roles import Roles
 from clawmem.app.services.models.selection import NONE, Option, Provider, first_of
 from clawmem.app.services.models.watching import (
     AGAIN_MS,
+    REST_MS,
     Watch,
     WatchedEmbedder,
     WatchedGenerator,
@@ -263,6 +264,24 @@ class TestWatch:
             clock.advance(AGAIN_MS // 2)
 
         assert times[0] == times[1] < times[2] == times[3]
+
+    def test_what_failed_another_process_rests(self) -> None:
+        """For a minute it is not even asked who it is; then it is asked again, and what it answers ends the rest."""
+        failures, clock = MemoryModelFailures(), ManualClock()
+        failures.record(ModelFailure(ModelRole.EMBEDDER, PLACE, iso_utc(clock.now_ms()), "no answer"))
+        resting = Watch(failures, clock, ModelRole.EMBEDDER, PLACE, rest_ms=REST_MS)
+        embedder = WatchedEmbedder(HashingEmbedder(), resting)
+        clock.advance(REST_MS - 1)
+
+        with pytest.raises(ModelUnavailable, match="no answer, 59 seconds ago"):
+            embedder.embed_query("bees")
+        with pytest.raises(ModelUnavailable):
+            _ = embedder.fingerprint
+        assert failures.latest()[ModelRole.EMBEDDER].failed_at == iso_utc(clock.now_ms() - REST_MS + 1)
+
+        clock.advance(1)
+        assert embedder.embed_query("bees") == HashingEmbedder().embed_query("bees")
+        assert failures.latest()[ModelRole.EMBEDDER].answered_at is not None
 
     def test_a_text_that_is_too_long_is_no_failure(self) -> None:
         """What is wrong with a text is not held against the model."""

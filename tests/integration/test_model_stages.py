@@ -629,6 +629,18 @@ def test_so_many_are_reranked(many: SqliteVault) -> None:
     assert [c.best for c in work.candidates[RERANKED:]] == [c.best for c in before.candidates[RERANKED:]]
 
 
+@pytest.mark.parametrize("candidates", [5, 50])
+def test_so_many_are_looked_at_as_somebody_asks_for(many: SqliteVault, candidates: int) -> None:
+    """The best of the indexes, whatever the limit: these are read, and there are no others."""
+    asked = request("kettle or whistle or steam", limit=100)
+    before, _ = run(reranking(many, None), many, asked)
+
+    work, _ = run(reranking(many, OverlapReranker()), many, asked._replace(candidate_limit=candidates))
+
+    assert all(RERANKER in candidate.legs for candidate in work.candidates)
+    assert {c.best for c in work.candidates} == {c.best for c in before.candidates[:candidates]}
+
+
 @needs_server
 class TestRealServers:
     def test_a_model_that_babbles(self, vault: SqliteVault, models: Models, tmp_path: Path) -> None:

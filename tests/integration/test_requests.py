@@ -109,6 +109,11 @@ class TestBounds:
         """Below 1 or above 100 is a mistake, not an empty or an endless answer."""
         assert refused(remembered(verb, "redis", "--limit", limit), 2, "1 to 100")
 
+    @pytest.mark.parametrize("limit", ["0", "101"])
+    def test_limits_of_candidates(self, remembered: Invoke, limit: str) -> None:
+        """How many are looked at is refused in the same way."""
+        assert refused(remembered("query", "redis", "--candidate-limit", limit), 2, "1 to 100")
+
     @pytest.mark.parametrize("limit", ["0", "-1"])
     def test_limit_of_a_list(self, remembered: Invoke, limit: str) -> None:
         """The list of documents counts from one as well."""

@@ -27,6 +27,7 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "GET /stats": ("/stats", {}),
     "GET /collections": ("/collections", {}),
     "POST /hooks/{name}": ("/hooks/context-surfacing", {"prompt": QUESTION, "session_id": "s"}),
+    "POST /cli/{verb}": ("/cli/query", {"arguments": [QUESTION, "--explain"]}),
     "POST /search": ("/search", {"query": QUESTION}),
     "POST /vsearch": ("/vsearch", {"query": QUESTION, "compact": False}),
     "POST /query": ("/query", {"query": QUESTION, "intent": "operations", "explain": True}),
@@ -42,10 +43,15 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "GET /export": ("/export", {}),
     "GET /graph/similar/{docid:path}": (f"/graph/similar/{REDIS}", {}),
     "GET /graph/causal/{docid:path}": (f"/graph/causal/{REDIS}", {}),
+    "GET /graph/entities": ("/graph/entities", {"query": "post"}),
     "GET /graph/facts": ("/graph/facts", {"entity": "postgres"}),
+    "GET /graph/evolution/{docid:path}": (f"/graph/evolution/{REDIS}", {}),
     "GET /receipts": ("/receipts", {}),
-    "GET /receipts/{id}": ("/receipts/1", {}),
+    "GET /receipts/{id}": ("/receipts/1", {"replay": True}),
     "GET /profile": ("/profile", {}),
+    "POST /profile": ("/profile", {"rebuild": True}),
+    "POST /diary": ("/diary", {"entry": "The ferry leaves at nine.", "topic": "boats"}),
+    "GET /diary": ("/diary", {}),
     "GET /lifecycle/status": ("/lifecycle/status", {}),
     "POST /lifecycle/sweep": ("/lifecycle/sweep", {}),
     "POST /documents/{docid:path}/pin": (f"/documents/{REDIS}/pin", {"why": "often asked"}),
@@ -58,6 +64,7 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "POST /reindex": ("/reindex", {"force": True}),
     "POST /embed": ("/embed", {}),
     "POST /graphs/build": ("/graphs/build", {}),
+    "GET /index-stats": ("/index-stats", {}),
     "POST /doctor": ("/doctor", {}),
     "POST /verify": ("/verify", {}),
     "GET /openapi.json": ("/openapi.json", {}),
@@ -91,6 +98,7 @@ class TestTheSameAsTheCommandLine:
             ("/vsearch", {"unit": "line"}, ["vsearch", QUESTION, "--unit", "line"]),
             ("/query", {"intent": "operations"}, ["query", QUESTION, "--intent", "operations"]),
             ("/query", {"floor": 0.999}, ["query", QUESTION, "--floor", "0.999"]),
+            ("/query", {"candidate_limit": 2}, ["query", QUESTION, "--candidate-limit", "2"]),
             ("/query", {"collection": "notes", "as_of": "2020-01-01"},
              ["query", QUESTION, "-c", "notes", "--as-of", "2020-01-01"]),
             ("/intent-search", {"intent": "WHY", "graph": False},
@@ -134,11 +142,18 @@ class TestTheSameAsTheCommandLine:
         several = world.get("/documents", pattern="notes/**/*.md", max_bytes=70)[1]
         near = world.get(f"/graph/similar/{REDIS}")[1]
         causes = world.get(f"/graph/causal/{REDIS}", direction="causes")[1]
+        facts = world.get("/graph/facts", entity="postgres", as_of="2026-05-01")[1]
+        evolved = world.get(f"/graph/evolution/{REDIS}", limit=1)[1]
         status, said_status = world.get("/status")[1], world.cli("status")
 
         assert listed == world.cli("list")
         assert timeline == world.cli("timeline", REDIS, "--after", "1")
         assert near["similar"] == world.cli("similar", REDIS)["results"]
+        assert facts == world.cli("graph", "facts", "postgres", "--as-of", "2026-05-01")
+        assert evolved == world.cli("graph", "evolution", REDIS, "-n", "1")
+        assert evolved["timeline"][0]["triggered_by"]["file"] == POSTGRES
+        assert world.get("/graph/entities", query="post")[1] == world.cli("graph", "entities", "post")
+        assert world.get("/index-stats")[1] == world.cli("index-stats")
         assert causes["links"] == world.cli("graph", "causes", REDIS, "--direction", "causes")["links"]
         said = world.cli("multi-get", "notes/**/*.md", "--max-bytes", "70")
         assert (several["documents"], several["errors"]) == (said["documents"], said["errors"])
@@ -175,6 +190,9 @@ class TestWhatIsSaid:
         assert receipt["question"] == QUESTION
         assert [item["file"] for item in receipt["items"]] == [one["file"] for one in told["results"]]
         assert world.get("/receipts", limit=1)[1][0]["id"] == told["receipt"]
+        again = world.get(f"/receipts/{told['receipt']}", replay=True)[1]["replay"]
+        assert again["changes"] == world.cli("why", str(told["receipt"]), "--replay")["replay"]["changes"]
+        assert again["changes"] and {one["fate"] for one in again["changes"]} == {"same"}
 
     def test_lines_of_a_document(self, world: World) -> None:
         """As many as were asked for, from where they were."""
@@ -191,11 +209,14 @@ class TestWhatIsSaid:
 
         [fact] = told["facts"]
         assert (fact["direction"], fact["subject"], fact["predicate"]) == ("incoming", "Postgres", "replaced")
-        assert (fact["validFrom"], fact["validTo"], fact["current"]) == ("2026-01-02", None, True)
-        assert told["stats"] == {"currentFacts": 1, "predicates": {"replaced": 1}}
+        assert (fact["valid_from"], fact["valid_to"], fact["current"]) == ("2026-01-02", None, True)
+        assert told["stats"] == {
+            "total_triples": 1, "current_facts": 1, "expired_facts": 0, "predicates": {"replaced": 1},
+        }  # fmt: skip
         assert world.get("/graph/facts", entity="Redis", as_of="2026-01-01")[1]["facts"] == []
         assert world.get("/graph/facts", entity="Redis", direction="outgoing")[1]["facts"] == []
         assert world.get("/graph/facts", entity="Neptune")[0] == 404
+        assert "Did you mean: Postgres" in world.get("/graph/facts", entity="Postgers")[1]["error"]
 
     def test_everything_at_once(self, world: World) -> None:
         """All documents with their texts, and how many they were."""
@@ -218,6 +239,8 @@ class TestWhatIsRefused:
             ("POST", "/query", {"query": "a" * 10_001}, 400, "INPUT_TOO_LONG"),
             ("POST", "/query", {"query": "a", "limit": 0}, 400, "OUT_OF_BOUNDS"),
             ("POST", "/query", {"query": "a", "limit": 101}, 400, "OUT_OF_BOUNDS"),
+            ("POST", "/query", {"query": "a", "candidate_limit": 0}, 400, "OUT_OF_BOUNDS"),
+            ("POST", "/diary", {"entry": " "}, 400, "INVALID_INPUT"),
             ("POST", "/query", {"query": "a", "limit": "5"}, 400, "INVALID_INPUT"),
             ("POST", "/query", {"query": "a", "<b>": 1}, 400, "INVALID_INPUT"),
             ("POST", "/query", {"query": "a", "since": "soon"}, 400, "INVALID_INPUT"),
@@ -227,6 +250,7 @@ class TestWhatIsRefused:
             ("POST", "/query", b'{"query": ', 400, "INVALID_INPUT"),
             ("POST", "/query", b"[" * 100_000, 400, "INVALID_INPUT"),
             ("POST", "/query", b'{"query": "\\ud800"}', 400, "INVALID_INPUT"),
+            ("POST", "/query", b'{"query": "\xff"}', 400, "INVALID_INPUT"),
             ("GET", "/query", None, 405, "METHOD_NOT_ALLOWED"),
             ("GET", "/list?limit=1&limit=2", None, 400, "INVALID_INPUT"),
             ("GET", "/list?many=1", None, 400, "INVALID_INPUT"),

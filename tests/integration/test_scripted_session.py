@@ -95,6 +95,30 @@ def test_what_was_told_is_not_captured_back(vault_file: Path, hook: Hook, home: 
     assert not list((state_folder(vault_file) / "spool").iterdir())
 
 
+def test_a_session_is_not_told_what_it_said_itself(vault_file: Path, hook: Hook, home: Path) -> None:
+    """Until its conversation is compacted; other sessions are. What it is told then is still its own."""
+    said = transcript(home / "projects/5f0c.jsonl", ("Hello.", "Hello."), (OWN, "Fine."))
+    conversation = {"transcript_path": str(said)}
+    hook("decision-extractor", "Stop", **conversation)
+
+    def told(prompt: str, **more: str) -> bool:
+        answer = hook("context-surfacing", "UserPromptSubmit", prompt=prompt, **conversation, **more)
+        return OWN in answer.context
+
+    assert told("For how many years are invoices kept in the bucket?", session_id="77aa")
+    assert not told("For how many years are invoices kept in the bucket?")
+    state = said.parent / "memory/precompact-state.md"
+    for _ in range(2):
+        hook("precompact-extract", "PreCompact", **conversation)
+        assert f"## Key Decisions This Session\n\n- {OWN}" in state.read_text("utf-8")
+        assert OWN in hook("postcompact-inject", "SessionStart", source="compact", **conversation).context
+    assert told("In what are invoices kept, and for how many years?")
+
+    hook("handoff-generator", "Stop", **conversation)
+    [handoff] = [text for one, text in captured(vault_file).values() if one.content_type == "handoff"]
+    assert OWN in handoff
+
+
 def test_the_summary_of_a_compaction_is_kept(vault_file: Path, hook: Hook, home: Path) -> None:
     """Once a session, renewed by the next one, without secrets; told when another session begins, and never answered."""
     said = transcript(home / "projects/5f0c.jsonl", ("Invoices?", OWN))

@@ -98,12 +98,14 @@ class TestTheDoor:
     """Who comes in, and what they hear."""
 
     def test_health(self, world: World, server: Served) -> None:
-        """The vault, in numbers."""
+        """That it answers, and from what; its numbers, which take longer, are asked for by another name."""
         told = json.loads(server.ask("GET", "/health").body)
+        stats = json.loads(server.ask("GET", "/stats").body)
 
         assert (told["status"], told["service"], told["pid"]) == ("ok", "clawmem", server.process.pid)
-        assert (told["database"], told["documents"], told["needsEmbedding"]) == (str(world.vault), 1, 0)
-        assert told["hasVectors"] is True
+        assert (told["database"], told["hasVectors"]) == (str(world.vault), True)
+        assert (stats["documents"], stats["needsEmbedding"]) == (1, 0)
+        assert told.items() <= stats.items()
 
     @pytest.mark.parametrize(
         ("status", "headers"),

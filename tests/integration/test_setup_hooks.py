@@ -302,6 +302,26 @@ def test_doctor_names_a_program_that_is_gone(settings: Path) -> None:
     assert found.way_out == "Run: clawmem setup hooks"
 
 
+def test_doctor_looks_into_the_project(settings: Path, tmp_path: Path) -> None:
+    """A project that brings the hooks as well; the very same entry counts once, as it does for the client."""
+    program = tmp_path / "clawmem"
+    program.touch()
+    mine, other = (
+        ENTRY._replace(command=(str(one), "hook", "feedback-loop")) for one in (program, "clawmem")
+    )
+    project = tmp_path / "project"
+    SetUpHooks(settings.parent).install([mine])
+
+    SetUpHooks(project / ".claude").install([mine])
+    assert hook_check(settings.parent, project)().ok
+    SetUpHooks(project / ".claude").install([other])
+    twice = hook_check(settings.parent, project)()
+
+    assert not twice.ok
+    assert "feedback-loop" in twice.detail and str(project) in twice.detail
+    assert hook_check(settings.parent)().ok
+
+
 def test_doctor_looks_at_the_hooks(run: Run, notes: Path, settings: Path) -> None:
     """Installed by ``bootstrap --hooks`` they are all well; installed twice they are not."""
     assert "work from the next session on" in run("bootstrap", notes, "--hooks").stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
+from clawmem.app.services.maintenance.server_checks import server_check
 from clawmem.app.services.setup.mcp import SetUpMcp, as_toml, entry_of
 from clawmem.ports.errors import ConfigError
 
@@ -64,6 +66,35 @@ def test_a_file_that_cannot_be_edited(file: Path, text: str) -> None:
     with pytest.raises(ConfigError):
         SetUpMcp(file).install("clawmem", ENTRY)
     assert file.read_text("utf-8") == text
+
+
+def test_doctor_sees_what_is_offered_twice(file: Path, tmp_path: Path) -> None:
+    """By the plugin and the settings, or under two names; other tools, and another vault's, are no second time."""
+    client, project = tmp_path / ".claude", tmp_path / "project"
+    check = server_check(client, file, project)
+    assert check().ok and "setup mcp" in check().detail
+    entry = entry_of([sys.executable, "-m", "clawmem", "mcp"])
+    SetUpMcp(file).install("clawmem", entry)
+    SetUpMcp(file).install("clawmem-files", {**entry, "args": [*entry["args"], "--tools", "files"]})
+    SetUpMcp(project / ".mcp.json").install("clawmem", {**entry, "command": "clawmem"})  # in the place of it
+    assert check().ok
+
+    SetUpMcp(project / ".mcp.json").install("clawmem-2", entry)
+    assert not check().ok and "clawmem and clawmem-2" in check().detail
+    assert server_check(client, file)().ok
+    client.mkdir()
+    (client / "settings.json").write_text('{"enabledPlugins": {"clawmem@market": true}}', "utf-8")
+    beside = server_check(client, file)()
+    assert not beside.ok and "the clawmem plugin and clawmem" in beside.detail
+    assert "clawmem setup mcp --remove" in beside.way_out
+
+
+def test_doctor_names_a_server_that_is_gone(file: Path) -> None:
+    SetUpMcp(file).install("clawmem", ENTRY)
+
+    found = server_check(file.parent / ".claude", file)()
+
+    assert not found.ok and "/opt/python" in found.detail
 
 
 def test_the_command(invoke: Invoke, home: Path) -> None:

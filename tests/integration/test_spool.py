@@ -176,13 +176,16 @@ def test_a_half_written_job_is_put_away(
     spool.put(Job("feedback-loop", EVENT))
     folder = state_folder(tmp_path / "vault.sqlite") / "spool"
     old, young = folder / ".x.job.1.ab", folder / ".x.job.2.cd"
-    for draft in (old, young):
+    diary = folder.parent / ".errors.log.3.ef"
+    for draft in (old, young, diary):
         draft.write_text("{")
     os.utime(old, (1, 1))
+    os.utime(diary, (1, 1))
 
     assert draining(spool, vault, clock)(lambda job: None) == []
 
     assert [*folder.iterdir()] == [young]
+    assert not diary.exists()
 
 
 def test_nothing_that_was_said_lies_in_the_spool(spool: Spool, tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from clawmem.app.services.surfacing.composing import Composer
 from clawmem.app.services.surfacing.settling import guarded
 from clawmem.domain.security.origin import LEADS, SOURCES, Origin, as_tag, gives_orders
 from clawmem.domain.security.promptguard import inspect
-from clawmem.domain.surfacing.profiles import PROFILES
 from clawmem.ports.records import FragmentKey, FragmentKind
 
 DATA = Path(__file__).parent.parent / "data" / "injections.tsv"
@@ -28,7 +27,7 @@ ATTACKS = [
 PROMPT = "When was the lamp of the lighthouse on Gotska replaced, and by what?"
 FACT = "The lamp of the lighthouse on Gotska was replaced by a diode."
 UNVERIFIED = (Origin.IMPORTED, Origin.TOOL_OUTSIDE)
-BOUNDLESS = PROFILES["deep"]._replace(budget=1_000_000)
+BOUNDLESS = 1_000_000  # tokens
 
 
 @pytest.fixture

@@ -13,18 +13,17 @@ from surfacing_home import PROMPT, Home, places
 
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite.silent_turn import note_silent_turn
+from clawmem.app.services.lifecycle.tending import Tending
 from clawmem.app.services.retrieval.recalls import Recalls, Retention
 from clawmem.app.services.surfacing.spending import spent_by, spent_lately
 from clawmem.app.services.surfacing.surface import Dressing
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, gated, turns_of
-from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.documents.tokens import token_count
-from clawmem.domain.surfacing.block import FRAME_TOKENS
+from clawmem.domain.surfacing.block import frame_tokens
 from clawmem.domain.surfacing.profiles import PROFILES, ThresholdMode
 from clawmem.ports.errors import EmbeddingError
 from clawmem.ports.records import Vector
 from clawmem.ports.relations import Relation, RelationKind
-from clawmem.ports.telemetry import Recall
 
 SHOWN = ("decisions/backups.md", "ops/restore.md", "people/ann.md", "boat.md")
 EVERYTHING = (
@@ -185,7 +184,7 @@ class TestWhatIsSaid:
         profile = PROFILES["deep"]
         told = home.ask(EVERYTHING, profile=profile).block
         entries = told.partition("<facts>\n")[2].partition("\n</facts>")[0]
-        tight = profile._replace(budget=FRAME_TOKENS + token_count(entries))
+        tight = profile._replace(budget=frame_tokens() + token_count(entries))
 
         assert len(pairs) == 12
         assert told.count("--[causal]-->") == 10
@@ -227,7 +226,7 @@ class TestWhatIsSaid:
         """A prompt that asks for a reason is pointed to more; a silent one to nothing."""
         why = "Why do the backups go to Helsinki?"
 
-        assert home.ask(why).block.startswith("<vault-routing>More about this may be in intent_search")
+        assert "clawmem intent-search" in home.ask(why).block.partition("</vault-routing>")[0]
         assert home.ask(why, confidence=lambda candidate: 0.0).block == ""
 
     def test_the_nudge(self, home: Home) -> None:
@@ -238,9 +237,24 @@ class TestWhatIsSaid:
 
         assert home.ask(dressing=dressing).block.endswith("</vault-nudge>")
 
-        at = iso_utc(home.clock.now_ms())
-        home.vault.telemetry.record(Recall(at, "memory_pin", "", 0.0, 1, session_id="s1"))
+        boat = home.vault.documents.get(home.id_of("boat.md"))
+        assert boat
+        Tending(home.vault, home.clock).pin(boat, by="cli")
         assert "<vault-nudge>" not in home.ask(dressing=dressing).block
+
+    def test_what_stands_around_a_block_is_paid_for(self, home: Home) -> None:
+        """A pointer and a reminder take the room of the last entry, not more than the profile allows."""
+        why = f"Why? {EVERYTHING}"
+        plain = home.ask(why, dressing=Dressing(str)).block
+        whole = token_count(plain) + 1  # frame and entries are rounded up each
+        exact = PROFILES["balanced"]._replace(budget=whole, facts_budget=0)
+        assert home.ask(why, profile=exact, dressing=Dressing(str)).block == plain
+
+        reminded = home.ask(why, profile=exact, dressing=Dressing(str, nudge_interval=1)).block
+
+        assert "<vault-routing>" in reminded and "<vault-nudge>" in reminded
+        assert token_count(reminded) <= whole
+        assert 0 < reminded.count("**") < plain.count("**")
 
 
 class TestFocus:

@@ -38,6 +38,8 @@ SAID: dict[str, Any] = {
     "act": 1,
     "id": 1,
     "name": "context-surfacing",
+    "verb": "query",
+    "arguments": [QUESTION],
     "command": "view",
     "entities": [],
     "relations": [],
@@ -80,13 +82,17 @@ VERBS: dict[str, list[str]] = {
     "lifecycle": ["status"],
     "enrich": ["--no-model"],
     "lanes": ["status"],
+    "index-stats": [],
+    "reflect": [],
+    "consolidate": [],
     "pin": [FILE],
     "unpin": [FILE],
     "snooze": [FILE],
     "unsnooze": [FILE],
     "forget": [FILE],
 }
-# Those that are for the usual vault, because they read the folders of the config file or serve them.
+# Those that are for the usual vault, because they read the folders of the config file, serve them, or
+# write for the next session, whose vault that is.
 REFUSED: dict[str, list[str]] = {
     "bootstrap": ["."],
     "collection": ["add", "."],
@@ -95,6 +101,7 @@ REFUSED: dict[str, list[str]] = {
     "serve": ["--port", "0"],
     "watch": [],
     "install-service": [],
+    "curate": [],
 }
 # Those that open no vault, or whose vault the environment alone names; and the other doors.
 OF_NO_VAULT = {"vault", "models", "bench", "conformance", "focus", "setup", "hook", "surface", "mcp"}

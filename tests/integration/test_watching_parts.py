@@ -20,7 +20,7 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.leases import MemoryLeases
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.adapters.system.clock import SystemClock
-from clawmem.app.services.indexing.ownership import Ownership
+from clawmem.app.services.indexing.ownership import Ownership, nested
 from clawmem.app.services.indexing.update import Folder, PassReport, Progress, UpdateCollection
 from clawmem.app.services.indexing.watching import News, Watched, Watching
 from clawmem.app.services.maintenance.lane import LEASE_MS, Lane
@@ -194,14 +194,13 @@ class TestLiveFiles:
 class TestOwnership:
     """Folders in one another."""
 
-    OWNERSHIP = Ownership(
-        [
-            Folder("outer", "/home/me"),
-            Folder("logs", "/home/me/office", "log/*.txt"),
-            Folder("office", "/home/me/office", "docs/**"),
-            Folder("hidden", "/home/me/.notes"),
-        ]
+    FOLDERS = (
+        Folder("outer", "/home/me"),
+        Folder("logs", "/home/me/office", "log/*.txt"),
+        Folder("office", "/home/me/office/", "docs/**"),
+        Folder("hidden", "/home/me/.notes"),
     )
+    OWNERSHIP = Ownership(FOLDERS)
 
     @pytest.mark.parametrize(
         ("path", "owner"),
@@ -219,13 +218,20 @@ class TestOwnership:
     )
     def test_files(self, path: str, owner: str | None) -> None:
         """The innermost that wants it."""
-        assert self.OWNERSHIP.owner(path, folder=False) == owner
+        assert self.OWNERSHIP.owner(path) == owner
+
+    def test_a_folder_knows_what_lies_in_it(self) -> None:
+        """Those below it; of the same folder those that were named first, so that one of them has a file."""
+        inside = {one.name: [other.name for other in one.inside] for one in nested(self.FOLDERS)}
+
+        assert inside == {"outer": ["logs", "office", "hidden"], "logs": [], "office": ["logs"], "hidden": []}
 
     def test_folders(self) -> None:
-        """Any folder may hold what is wanted, but none that is excluded."""
-        assert self.OWNERSHIP.owner("/home/me/x", folder=True) == "outer"
-        assert self.OWNERSHIP.owner("/home/me/.notes", folder=True) == "hidden"
-        assert self.OWNERSHIP.owner("/home/me/.git", folder=True) is None
+        """Any folder may hold what is wanted by each that it lies in, but none that is excluded."""
+        assert self.OWNERSHIP.concerned("/home/me/x") == ["outer"]
+        assert self.OWNERSHIP.concerned("/home/me/office/docs") == ["logs", "office", "outer"]
+        assert self.OWNERSHIP.concerned("/home/me/.notes") == ["hidden"]
+        assert self.OWNERSHIP.concerned("/home/me/.git") == []
 
 
 class TestLane:

@@ -214,7 +214,8 @@ def test_a_receipt_that_cannot_be_read(many: Invoke, vault_file: Path) -> None:
     db.execute("update receipts set content = x'00ff' where recall_id = 1")
     db.close()
 
-    assert [one["question"] for one in said(many, "why")] == ["postgres", "cannot be read"]
+    assert [one["question"] for one in said(many, "why")] == ["postgres", None]
+    assert "cannot be read" in many("why").stdout
     assert many("why", "1").exit_code == 2
     assert many("why", "2").exit_code == 0
 

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from clawmem.domain.knowledge.enrichment import entity_weight, least_rarity, rarity, read_links
+from clawmem.domain.knowledge.enrichment import (
+    entity_weight,
+    least_rarity,
+    rarity,
+    read_evolution,
+    read_links,
+)
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.knowledge.names import Name, cap_of, is_name, is_same, names_in, similarity
-from clawmem.domain.knowledge.notes import read_content
+from clawmem.domain.knowledge.notes import Content, read_content
 from clawmem.domain.knowledge.triple_texts import read_triples
 from clawmem.domain.knowledge.triples import Statement, ends
 
@@ -43,6 +49,17 @@ def _note_content(given: dict[str, Any]) -> Any:
     return content and [list(content.keywords), list(content.tags), content.context]
 
 
+def _note_evolution(given: dict[str, Any]) -> Any:
+    keywords, tags, context = given["before"]
+    after = read_evolution(given["answer"], Content(tuple(keywords), tuple(tags), context))
+    return after and [
+        list(after.content.keywords),
+        list(after.content.tags),
+        after.content.context,
+        after.reasoning,
+    ]
+
+
 def _links(given: dict[str, Any]) -> list[list[Any]]:
     return [[one.place, one.kind.value, one.confidence] for one in read_links(**given)]
 
@@ -58,5 +75,6 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "name_rarity": _rarity,
     "entity_weight": lambda given: entity_weight(**given),
     "note_content": _note_content,
+    "note_evolution": _note_evolution,
     "note_links": _links,
 }

@@ -10,6 +10,7 @@ from clawmem.domain.briefing.current import DAY_MS
 from clawmem.domain.capture.diary import diary_path
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.lifecycle.policy import is_due_for_good, read_policy
+from clawmem.domain.lifecycle.recall import Surfacing, is_pin_candidate, is_snooze_candidate, recall_stats
 from clawmem.domain.lifecycle.target import How, Match, is_sure
 from clawmem.ports.errors import ConfigError
 
@@ -41,8 +42,17 @@ def _diary_path(given: dict[str, Any]) -> str:
     return diary_path(at_ms, given["topic"])
 
 
+def _recall_stats(given: dict[str, Any]) -> dict[str, Any]:
+    times = [Surfacing(iso_utc(NOW_MS + day * DAY_MS), query, used) for day, query, used in given["times"]]
+    stats = recall_stats(1, times)
+    proposed = "pin" if is_pin_candidate(stats) else "snooze" if is_snooze_candidate(stats) else None
+    names = ("recalls", "queries", "days", "negatives", "diversity", "spacing")
+    return {**{name: getattr(stats, name) for name in names}, "proposed": proposed}
+
+
 BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "diary_path": _diary_path,
     "purgeable": _purgeable,
+    "recall_stats": _recall_stats,
     "target_sure": _target_sure,
 }

@@ -7,13 +7,17 @@ from dataclasses import asdict
 from typing import Any
 
 from clawmem.contracts.samples import document
+from clawmem.domain.briefing.current import DAY_MS
 from clawmem.domain.maintenance import deduction
 from clawmem.domain.maintenance.contradiction_gate import contradiction, read_verdict
 from clawmem.domain.maintenance.deduction import Candidate, Stats
 from clawmem.domain.maintenance.merge_gate import Said, may_merge, may_stand_for
 from clawmem.domain.maintenance.schedule import Window, gate
-from clawmem.domain.maintenance.selection import newest_first, stale_first
+from clawmem.domain.maintenance.selection import newest_first, stale_first, surprising_first
+from clawmem.domain.maintenance.trend import trend
 from clawmem.ports.errors import ConfigError
+
+NOW_MS = 1_700_000_000_000
 
 
 def _may_merge(given: dict[str, Any]) -> dict[str, Any]:
@@ -68,6 +72,15 @@ def _selected(given: dict[str, Any]) -> list[str]:
     return [one.path for one in stale_first(documents, recalled, given["limit"])]
 
 
+def _surprisal(given: dict[str, Any]) -> list[int]:
+    return surprising_first({int(name): near for name, near in given["distances"].items()}, given["limit"])
+
+
+def _trend(given: dict[str, Any]) -> str:
+    first, last = (NOW_MS - int(given[f"{which}_days_ago"] * DAY_MS) for which in ("first", "last"))
+    return trend(first, last, given["times"], NOW_MS).value
+
+
 BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "contradictory": _contradictory,
     "deduction": _deduction,
@@ -75,4 +88,6 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "lane_selection": _selected,
     "may_merge": _may_merge,
     "pattern_stands_for": _stands_for,
+    "surprisal": _surprisal,
+    "trend": _trend,
 }

@@ -6,12 +6,14 @@ import re
 from collections.abc import Callable, Sequence
 
 from clawmem.app.services.briefing.session import Safe
+from clawmem.app.services.briefing.telling import is_told
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.domain.briefing.current import DAY_MS, RECENT_DAYS
 from clawmem.domain.briefing.packing import block, section
 from clawmem.domain.capture.notes import COLLECTION, OBSERVATIONS
 from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.surfacing.visible import is_hidden
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Document
@@ -21,6 +23,7 @@ TOKENS, STATE_TOKENS, DECISION_TOKENS, LESSON_TOKENS, CONTEXT_TOKENS = 1200, 600
 MOST_DECISIONS, MOST_LESSONS, MOST_CONTEXT = 5, 3, 3
 READ_OF_REQUEST, SNIPPET = 200, 150  # characters
 NEWEST = 500  # documents among which recent ones are looked for
+LOOKED_AT = 10  # answers to the last request, of which some may not be told
 
 TAG = "vault-postcompact"
 LAST_REQUEST = re.compile(r"^##\s*Last User Request\s*\n+(.+?)(?=\n##\s|\Z)", re.MULTILINE | re.DOTALL)
@@ -71,7 +74,7 @@ class AfterCompaction:
     def _recent(self) -> list[Document]:
         since = iso_utc(self._clock.now_ms() - RECENT_DAYS * DAY_MS)
         newest = self._vault.documents.latest(limit=NEWEST)
-        return [document for document in newest if document.modified_at >= since]
+        return [one for one in newest if one.modified_at >= since and self._is_told(one)]
 
     def _of_type(
         self, content_type: str, heading: str, recent: Sequence[Document], most: int, budget: int
@@ -85,11 +88,16 @@ class AfterCompaction:
         if not request:
             return []
         try:
-            asked = read_request(request, now_ms=self._clock.now_ms(), limit=MOST_CONTEXT)
+            asked = read_request(request, now_ms=self._clock.now_ms(), limit=LOOKED_AT)
             results = self._search(asked).results
         except ClawmemError:  # an index that is gone takes nothing else along
             return []
-        return [f"- {self._one_line(result.document)}" for result in results]
+        told = [result.document for result in results if self._is_told(result.document)]
+        return [f"- {self._one_line(document)}" for document in told[:MOST_CONTEXT]]
+
+    def _is_told(self, document: Document) -> bool:
+        now = iso_utc(self._clock.now_ms())
+        return is_told(document, now) and not is_hidden(document.display_path, document.content_type)
 
     def _one_line(self, document: Document) -> str:
         beginning = " ".join(self._body(document).split())[:SNIPPET]

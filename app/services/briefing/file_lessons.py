@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from clawmem.app.services.briefing.session import Safe
+from clawmem.app.services.briefing.telling import is_told
 from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.domain.briefing.naming import file_name, names_file
@@ -52,7 +53,7 @@ class FileLessons:
     def _lesson(self, result: Result, path: str) -> str:
         """The first line that says something of the file, with its document's title; empty where none does."""
         now = iso_utc(self._clock.now_ms())
-        if result.document.content_type not in LESSONS or result.document.is_snoozed(now):
+        if result.document.content_type not in LESSONS or not is_told(result.document, now):
             return ""
         body = self._vault.documents.body(result.document.id) or ""
         line = next((line.strip() for line in body.splitlines() if names_file(line, path)), "")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from clawmem.app.services.briefing.profile import PATH as PROFILE
 from clawmem.app.services.briefing.profile import is_sound
+from clawmem.app.services.briefing.telling import is_told
 from clawmem.domain.briefing.current import DAY_MS, current_rank, is_current, is_stale
 from clawmem.domain.briefing.packing import block, packed, section
 from clawmem.domain.capture.notes import COLLECTION as OWN
@@ -82,9 +83,9 @@ class SessionBriefing:
         return section("## Not looked at for a while", self._due(documents)[:MOST_STALE], STALE_TOKENS)
 
     def _heard(self) -> list[Document]:
-        """What is served and not snoozed, last modified first."""
+        """What is served and may be told, last modified first."""
         now = iso_utc(self._clock.now_ms())
-        return [one for one in self._vault.documents.latest() if not one.is_snoozed(now)]
+        return [one for one in self._vault.documents.latest() if is_told(one, now)]
 
     # -- documents ----------------------------------------------------------------------------------
 

@@ -6,9 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from clawmem.app.services.capture.memories import Memories
-from clawmem.app.services.capture.session import LEAST_MESSAGES, IsEcho, Left, Redact, Session
+from clawmem.app.services.capture.session import (
+    LEAST_MESSAGES,
+    IsEcho,
+    Left,
+    Redact,
+    Session,
+    said_first,
+)
 from clawmem.domain.capture import handoff, observations
-from clawmem.domain.capture.extraction import findings
 from clawmem.domain.capture.notes import COLLECTION, handoff_path
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge.llm_answer import json_answer
@@ -78,7 +84,7 @@ class HandoffGenerator:
             return HandedOver(self._store(safe, session, messages), degraded)
 
     def _sections(self, messages: Sequence[TranscriptMessage]) -> tuple[Mapping[str, list[str]], str]:
-        found = [one for one in findings(messages) if not self._is_echo(one.sentence)]
+        found = said_first(messages, self._vault.captures, self._redact, self._is_echo)
         plain = handoff.by_rules(messages, found)
         if self._generator is None:
             return plain, ""

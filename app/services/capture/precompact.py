@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from clawmem.app.services.capture.session import IsEcho, Redact, Session
+from clawmem.app.services.capture.session import IsEcho, Redact, Session, said_first
 from clawmem.domain.capture.precompact import MESSAGES, state_of
+from clawmem.ports.captures import CaptureStore
 from clawmem.ports.transcripts import Transcripts
 
 
@@ -12,11 +13,13 @@ class PrecompactExtract:
 
     def __init__(
         self,
+        captures: CaptureStore,
         transcripts: Transcripts,
         *,
         redact: Redact = str,
         is_echo: IsEcho = lambda sentence: False,
     ) -> None:
+        self._captures = captures
         self._transcripts = transcripts
         self._redact = redact
         self._is_echo = is_echo
@@ -28,6 +31,6 @@ class PrecompactExtract:
         Raises:
             InvalidInput, SourceUnreadable: the transcript cannot be read.
         """
-        part = self._transcripts.read(session.transcript, enough=MESSAGES)
-        said = [one for one in part.messages if not self._is_echo(one.text)]
-        return self._redact(state_of(said))
+        messages = self._transcripts.read(session.transcript, enough=MESSAGES).messages[-MESSAGES:]
+        found = said_first(messages, self._captures, self._redact, self._is_echo)
+        return self._redact(state_of(messages, found))

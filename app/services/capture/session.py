@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from clawmem.domain.capture.extraction import Finding, findings, source
 from clawmem.ports.captures import CaptureStore, Cursor
 from clawmem.ports.transcripts import TranscriptMessage, TranscriptPart, Transcripts
 
@@ -51,6 +52,21 @@ class News:
     def fresh(self) -> tuple[TranscriptMessage, ...]:
         """The messages that begin after what was seen."""
         return tuple(one for one in self.part.messages if one.line > self.seen.line)
+
+
+def said_first(
+    messages: Sequence[TranscriptMessage], captures: CaptureStore, redact: Redact, is_echo: IsEcho
+) -> list[Finding]:
+    """
+    What *messages* hold, without what only repeats what the session was told.
+
+    What was captured from the very place where it stands was said there before anybody told it.
+    """
+
+    def is_own(one: Finding) -> bool:
+        return captures.is_known(source(one.message.id, redact(one.sentence)))
+
+    return [one for one in findings(messages) if not is_echo(one.sentence) or is_own(one)]
 
 
 class SessionReader:

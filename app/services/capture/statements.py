@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
+from clawmem.app.services.knowledge.ending import end_what_is_over
 from clawmem.domain.capture.notes import Note
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.knowledge.entities import CONCEPT, entity_id, ids_of, only_one
-from clawmem.domain.knowledge.triples import (
-    LITERAL,
-    MIGRATED_TO,
-    REPLACED,
-    Statement,
-    confidence_of,
-    ends,
-)
+from clawmem.domain.knowledge.triples import LITERAL, Statement, confidence_of
 from clawmem.ports.clock import Clock
 from clawmem.ports.entities import Entity
-from clawmem.ports.triples import Direction, Triple
+from clawmem.ports.triples import Triple
 from clawmem.ports.vault import Vault
 
 DAY = len("2026-03-31")
-MOST_HELD = 1000  # of one thing, that are looked at for whether they still hold
 
 
 class Statements:
@@ -40,10 +31,7 @@ class Statements:
         day = self._day(note)
         triples = [self._triple(one, note, document_id, day) for one in note.statements]
         new = self._vault.triples.add(triples)
-        said = {_in_ids(triple) for triple in triples}
-        for held in self._touched(triples):
-            if ends(said, _in_ids(held)):
-                self._vault.triples.end(held, day)
+        end_what_is_over(self._vault, triples)
         return new
 
     def _day(self, note: Note) -> str:
@@ -64,15 +52,3 @@ class Statements:
     def _entity(self, name: str) -> Entity:
         found = only_one(name, self._vault.entities.known(ids_of(name)))
         return found or Entity(entity_id(name, CONCEPT), name, CONCEPT)
-
-    def _touched(self, triples: Sequence[Triple]) -> Iterator[Triple]:
-        """What holds of those who moved, and of what was replaced."""
-        for triple in triples:
-            if triple.predicate == MIGRATED_TO:
-                yield from self._vault.triples.current(triple.subject.id, MOST_HELD, Direction.OUTGOING)
-            elif triple.predicate == REPLACED:
-                yield from self._vault.triples.current(triple.object_id, MOST_HELD, Direction.INCOMING)
-
-
-def _in_ids(triple: Triple) -> Statement:
-    return Statement(triple.subject.id, triple.predicate, triple.object_id or triple.object_name)

@@ -1,49 +1,74 @@
-"""Which collection a path belongs to."""
+"""Which collection a path belongs to, where folders lie in one another."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import PurePath
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.app.services.indexing.update import Folder
 from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
+
+if TYPE_CHECKING:
+    from clawmem.app.services.indexing.update import Folder
 
 
 class _Owned(NamedTuple):
     name: str
-    root: PurePath
+    root: str
     wants: Callable[[str], bool]
 
 
 class Ownership:
     """
-    Of folders that lie in one another the innermost that wants a file has it.
+    Of folders that lie in one another the innermost that wants a file has it; of the same folder, the first.
 
     Raises:
         InvalidInput: a pattern that stands for too many.
     """
 
     def __init__(self, folders: Iterable[Folder]) -> None:
-        owned = [_Owned(one.name, PurePath(one.root), compile_pattern(one.pattern)) for one in folders]
-        self._owned = sorted(owned, key=lambda one: len(one.root.parts), reverse=True)
+        owned = [_Owned(one.name, root_of(one), compile_pattern(one.pattern)) for one in folders]
+        self._owned = sorted(owned, key=lambda one: len(PurePath(one.root).parts), reverse=True)
 
-    def owner(self, path: str, *, folder: bool) -> str | None:
-        """
-        The collection that *path*, absolute, belongs to; ``None`` for what nobody reads.
+    def owner(self, path: str) -> str | None:
+        """The collection that a file belongs to, *path* being absolute and with slashes; ``None`` for nobody's."""
+        around = self._around(path)
+        return next((one.name for one, way in around if one.wants(way) and not is_excluded(way)), None)
 
-        Args:
-            folder: Whether it is a folder: any that is not excluded may hold files of the collection.
-        """
+    def concerned(self, path: str) -> list[str]:
+        """The collections, innermost first, that may have files below a folder."""
+        return [one.name for one, way in self._around(path) if not is_excluded(way)]
+
+    def _around(self, path: str) -> Iterator[tuple[_Owned, str]]:
         for one in self._owned:
-            inside = _below(path, one.root)
-            if inside is not None and not is_excluded(inside) and (folder or one.wants(inside)):
-                return one.name
-        return None
+            way = _below(path, one.root)
+            if way is not None:
+                yield one, way
 
 
-def _below(path: str, root: PurePath) -> str | None:
-    try:
-        return PurePath(path).relative_to(root).as_posix()
-    except ValueError:
-        return None
+def nested(folders: Sequence[Folder]) -> list[Folder]:
+    """*folders*, each with those that lie in it and so have what they want of it."""
+    return [
+        replace(one, inside=tuple(other for other in folders if _goes_before(other, one, folders)))
+        for one in folders
+    ]
+
+
+def root_of(folder: Folder) -> str:
+    """Its root with slashes, whatever the system writes, and none at the end."""
+    return PurePath(folder.root).as_posix().rstrip("/")
+
+
+def _goes_before(other: Folder, one: Folder, folders: Sequence[Folder]) -> bool:
+    below = _below(root_of(other), root_of(one))
+    return below is not None and (below != _ITSELF or folders.index(other) < folders.index(one))
+
+
+def _below(path: str, root: str) -> str | None:
+    if path == root:
+        return _ITSELF
+    return path[len(root) + 1 :] if path.startswith(f"{root}/") else None
+
+
+_ITSELF = "."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from clawmem.app.services.indexing.ownership import Ownership, root_of
 from clawmem.app.services.indexing.publish import publish, withdraw
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled
 from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
@@ -20,20 +21,25 @@ Progress = Callable[[int, int], None]  # done, all
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """What a collection is made of: a name, an absolute folder and a pattern of paths below it."""
+    """
+    What a collection is made of: a name, an absolute folder and a pattern of paths below it.
+
+    ``inside`` are folders of other collections that lie in it: what they want is theirs.
+    """
 
     name: str
     root: str
     pattern: str = "**/*.md"
+    inside: tuple[Folder, ...] = ()
 
 
 def scan_folder(files: FileSource, folder: Folder) -> Scan:
-    """The files of *folder* that belong to it: its pattern says so, and no exclusion forbids it."""
-    wanted = compile_pattern(folder.pattern)
+    """The files of *folder* that are its own: its pattern says so, no exclusion forbids it, no folder in it has them."""
+    wanted, root, inside = compile_pattern(folder.pattern), root_of(folder), Ownership(folder.inside)
     return files.scan(
         folder.root,
         enter=lambda path: not is_excluded(path),
-        wanted=lambda path: wanted(path) and not is_excluded(path),
+        wanted=lambda path: wanted(path) and not is_excluded(path) and inside.owner(f"{root}/{path}") is None,
     )
 
 

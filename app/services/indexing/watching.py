@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import PurePath
 from time import monotonic
 from typing import Protocol
 
@@ -13,7 +14,7 @@ from clawmem.app.services.maintenance.lane import Lane
 from clawmem.domain.documents.eligibility import is_excluded
 from clawmem.domain.maintenance.debounce import Debounce
 from clawmem.ports.errors import ClawmemError, LeaseLost, VaultError
-from clawmem.ports.watcher import FolderWatcher, Stop
+from clawmem.ports.watcher import Change, FolderWatcher, Stop
 
 FULL_PASS_EVERY_S = 300.0
 LOOKS_UP_S = 1.0  # at the settings, the roots and the lease
@@ -180,8 +181,14 @@ class _Turn:
     def _listen(self) -> None:
         left = self._waiting.left(monotonic())
         for change in self._watcher.wait(LOOKS_UP_S if left is None else min(left, LOOKS_UP_S), self._stop):
-            if name := self._ownership.owner(change.path, folder=change.folder):
+            for name in self._concerned(change):
                 self._waiting.touch(name, monotonic())
+
+    def _concerned(self, change: Change) -> list[str]:
+        path = PurePath(change.path).as_posix()
+        if change.folder:
+            return self._ownership.concerned(path)
+        return [name for name in [self._ownership.owner(path)] if name]
 
     # -- what is to be done -------------------------------------------------------------------------
 

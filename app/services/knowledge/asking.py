@@ -14,7 +14,7 @@ from clawmem.domain.knowledge.enrichment import Asked
 from clawmem.domain.knowledge.llm_answer import json_answer, mismatch, read_json
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import VaultError
-from clawmem.ports.generator import Generator
+from clawmem.ports.generator import Generator, Written
 from clawmem.ports.ledger import Cost
 from clawmem.ports.vault import Vault
 
@@ -86,13 +86,15 @@ class Ask:
         return ask
 
     def _charge(self, purpose: str, prompt: str, answer: str | None, took_s: float) -> None:
+        counted = answer if isinstance(answer, Written) else Written("")
+        asked, written = counted.prompt_tokens, counted.answer_tokens
         cost = Cost(
             self._today(),
             self.model,
             purpose,
             failed=int(answer is None),
-            prompt_tokens=token_count(prompt),
-            answer_tokens=token_count(answer or ""),
+            prompt_tokens=token_count(prompt) if asked is None else asked,
+            answer_tokens=token_count(answer or "") if written is None else written,
             took_ms=round(took_s * 1000),
         )
         self._vault.ledger.charge(cost)

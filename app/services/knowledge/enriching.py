@@ -7,15 +7,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from clawmem.app.services.knowledge.asking import CALLS_A_DAY, DAY, Ask, DayIsSpent
+from clawmem.app.services.knowledge.ending import end_what_is_over
 from clawmem.app.services.knowledge.linking import Linking
 from clawmem.app.services.knowledge.modelled import MakeByModel, Modelled
-from clawmem.app.services.knowledge.reading import Reading, Redact, read
+from clawmem.app.services.knowledge.reading import Reading, Redact, read, waits_for_vectors
 from clawmem.app.services.knowledge.resolving import Resolve
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.knowledge.enrichment import rarity
+from clawmem.domain.knowledge.enrichment import Evolved, rarity
 from clawmem.domain.knowledge.names import Name, cap_of, names_in
 from clawmem.domain.knowledge.notes import keywords
 from clawmem.domain.knowledge.triples import LITERAL, Statement, confidence_of
+from clawmem.domain.maintenance.selection import newest_first
 from clawmem.ports.clock import Clock
 from clawmem.ports.entities import Entity
 from clawmem.ports.errors import ModelError, ModelUnavailable
@@ -75,16 +77,24 @@ class Enrich:
         self._linking = Linking(vault)
 
     def __call__(
-        self, limit: int | None = None, *, anew: bool = False, progress: Progress = lambda done, total: None
+        self,
+        limit: int | None = None,
+        *,
+        anew: bool = False,
+        newest: bool = False,
+        progress: Progress = lambda done, total: None,
     ) -> EnrichReport:
         """
         Enrich what waits, at most *limit* documents; with *anew* all of them, whatever was done before.
+
+        By id, or with *newest* those that were changed last and can be enriched now.
 
         Raises:
             VaultError: what was done until then is kept.
         """
         by_rules, by_model = self._queue(anew, by_model=False), self._queue(anew, by_model=True)
-        numbers = (by_model if self._ask else by_rules)[:limit]
+        waiting = by_model if self._ask else by_rules
+        numbers = (self._newest(waiting) if newest else waiting)[:limit]
         resolve = self._look_around(numbers)
         report, due, patience = EnrichReport(), set(by_rules), PATIENCE
         for done, number in enumerate(numbers, start=1):
@@ -99,6 +109,11 @@ class Enrich:
         if anew:
             return sorted(self._vault.documents.ids())
         return self._vault.notes.waiting(EVERY, by_model=by_model)
+
+    def _newest(self, numbers: Sequence[int]) -> list[int]:
+        documents = self._vault.documents.many(numbers).values()
+        ready = [one for one in documents if not waits_for_vectors(self._vault, one)]
+        return [one.id for one in newest_first(ready, len(ready))]
 
     def _look_around(self, numbers: Sequence[int]) -> Resolve:
         """Read all of them for who is listed and what is surely named: what one shows is known from the others."""
@@ -161,33 +176,37 @@ class Enrich:
             triples = self._say(reading, made.statements, resolve)
             new = self._mention(reading, resolve.all(names))
             links = self._linking.by_model(document.id, made.links, self._now())
-            evolved = sum(self._evolve(note, made, model, document.id) for note, _ in made.evolved)
+            evolved = sum(self._evolve(note, after, model, document.id) for note, after in made.evolved)
             self._vault.notes.settle(document.id, document.source_hash, by_model=True)
         return EnrichReport(
             by_model=1, notes=noted, mentions=new, links=links, triples=triples, evolved=evolved
         )
 
-    def _evolve(self, before: Note, made: Modelled, model: str, cause: int) -> int:
+    def _evolve(self, before: Note, after: Evolved, model: str, cause: int) -> int:
         latest = self._vault.notes.get(before.document_id)
         if latest is None or latest.version != before.version:
             return 0  # somebody else was faster
-        after = next(content for note, content in made.evolved if note is before)
-        return self._noted(Note(before.document_id, *after, origin=model, cause=cause))
+        return self._noted(
+            Note(before.document_id, *after.content, origin=model, cause=cause, reason=after.reasoning)
+        )
 
     def _say(self, reading: Reading, statements: Sequence[tuple[Statement, str]], resolve: Resolve) -> int:
         if reading.has_own_triples:
             return 0
+        said = list(self._triples(reading, statements, resolve))
         self._vault.triples.forget(reading.document.id)
-        return self._vault.triples.add(list(self._triples(reading, statements, resolve)))
+        new = self._vault.triples.add(said)
+        end_what_is_over(self._vault, said)
+        return new
 
     def _triples(
         self, reading: Reading, statements: Sequence[tuple[Statement, str]], resolve: Resolve
     ) -> Iterator[Triple]:
         for one, said in statements:
             yield Triple(
-                resolve(Name(one.subject)),
+                resolve.spoken_of(one.subject),
                 one.predicate,
-                one.object if one.predicate in LITERAL else resolve(Name(one.object)),
+                one.object if one.predicate in LITERAL else resolve.spoken_of(one.object),
                 reading.document.id,
                 valid_from=reading.document.authored_at[:DAY],
                 confidence=confidence_of(reading.document.content_type),

@@ -9,7 +9,7 @@ from clawmem.app.services.graph.build import nearest_documents
 from clawmem.app.services.knowledge.asking import Ask
 from clawmem.app.services.knowledge.reading import Reading, Redact
 from clawmem.domain.knowledge import enrichment, notes
-from clawmem.domain.knowledge.enrichment import EVOLVED, NEIGHBOURS, Asked, Link
+from clawmem.domain.knowledge.enrichment import EVOLVED, NEIGHBOURS, Asked, Evolved, Link
 from clawmem.domain.knowledge.names import Name
 from clawmem.domain.knowledge.notes import Content
 from clawmem.domain.knowledge.triples import Statement
@@ -29,7 +29,7 @@ class Modelled:
     names: list[Name]
     statements: list[tuple[Statement, str]]
     links: list[tuple[int, Link]] = field(default_factory=list)
-    evolved: list[tuple[Note, Content]] = field(default_factory=list)
+    evolved: list[tuple[Note, Evolved]] = field(default_factory=list)
 
 
 class MakeByModel:
@@ -80,14 +80,14 @@ class MakeByModel:
 
     def _evolved(
         self, reading: Reading, content: Content, links: list[tuple[int, Link]]
-    ) -> list[tuple[Note, Content]]:
+    ) -> list[tuple[Note, Evolved]]:
         strongest = sorted(links, key=lambda pair: (-pair[1].confidence, pair[0]))
         targets = list(dict.fromkeys(target for target, _ in strongest))[:EVOLVED]
         known = [note for target in targets if (note := self._vault.notes.get(target)) and note.context]
         after = [(note, self._evolution(reading, content, note)) for note in known]
         return [(note, changed) for note, changed in after if changed is not None]
 
-    def _evolution(self, reading: Reading, content: Content, note: Note) -> Content | None:
+    def _evolution(self, reading: Reading, content: Content, note: Note) -> Evolved | None:
         before = Content(note.keywords, note.tags, note.context)
         older = self._title(note.document_id)
         prompt = enrichment.evolution_prompt(_told(reading.title, content), older, before)

@@ -38,7 +38,7 @@ class Reading:
 def read(vault: Vault, document_id: int, redact: Redact) -> Reading | None:
     """A document that can be enriched now; ``None`` for one that is gone or waits for vectors."""
     document = vault.documents.get(document_id)
-    if document is None or document.inactive or _waits_for_vectors(vault, document):
+    if document is None or document.inactive or waits_for_vectors(vault, document):
         return None
     body = vault.documents.body(document_id) or ""
     listed = [one for one in vault.documents.fragments(document_id) if one.kind is FragmentKind.FRONT_MATTER]
@@ -46,6 +46,6 @@ def read(vault: Vault, document_id: int, redact: Redact) -> Reading | None:
     return Reading(document, redact(document.title), redact(body), tuple(people))
 
 
-def _waits_for_vectors(vault: Vault, document: Document) -> bool:
+def waits_for_vectors(vault: Vault, document: Document) -> bool:
     """Links need them; where nobody makes any there is nothing to wait for."""
     return document.embed_state is EmbedState.PENDING and vault.embeddings.fingerprint() is not None

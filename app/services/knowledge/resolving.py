@@ -51,6 +51,13 @@ class Resolve:
             return max(alike, key=lambda one: (similarity(one.name, name.name), one.mention_count, one.id))
         return Entity(entity_id(name.name, name.kind), name.name, name.kind)
 
+    def spoken_of(self, name: str) -> Entity:
+        """What a statement means by a name: the one thing that has it; a concept, where things of two kinds have."""
+        having = self._entities.known(ids_of(name))
+        if len(having) > 1:
+            return Entity(entity_id(name, CONCEPT), name, CONCEPT)
+        return next(iter(having.values()), None) or self(Name(name))
+
     def is_known(self, name: str) -> bool:
         """Whether it is a name elsewhere: in several documents at hand or of the vault, or somebody's."""
         if self._named.get(name, 0) >= SEVERAL or full_name(name, self._people):

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from clawmem.app.services.lifecycle.surfaced import surfaced_stats
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.lifecycle.policy import ArchivePolicy
+from clawmem.domain.lifecycle.recall import is_pin_candidate, is_snooze_candidate
 from clawmem.ports.clock import Clock
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.vault import Vault
@@ -17,8 +19,9 @@ class LifecycleStatus:
     """
     Documents by what became of them; those that are pinned, snoozed now or were never accessed are served ones.
 
-    ``oldest_access`` is when the one that was accessed longest ago was, ``None`` while none was. ``policy`` is
-    the owner's, ``None`` without one.
+    ``oldest_access`` is when the one that was accessed longest ago was, ``None`` while none was. ``surfaced`` were
+    put beside prompts as far back as that is kept; of them ``pin_candidates`` are wanted again and again, and
+    ``snooze_candidates`` surfaced often without any use. ``policy`` is the owner's, ``None`` without one.
     """
 
     active: int
@@ -29,6 +32,9 @@ class LifecycleStatus:
     never_accessed: int
     oldest_access: str | None
     recalls: int
+    surfaced: int
+    pin_candidates: int
+    snooze_candidates: int
     policy: ArchivePolicy | None
 
 
@@ -38,6 +44,9 @@ def lifecycle_status(vault: Vault, clock: Clock, policy: ArchivePolicy | None) -
     served = vault.documents.latest()
     away = Counter(one.inactive for one in vault.documents.latest(active=False))
     accessed = [one.last_accessed_at for one in served if one.last_accessed_at]
+    stats = surfaced_stats(vault.telemetry)
+    surfaced = [one for one in served if one.id in stats]
+    free = [stats[one.id] for one in surfaced if not one.is_pinned and not one.is_snoozed(now)]
     return LifecycleStatus(
         active=len(served),
         archived=away[InactiveReason.ARCHIVED],
@@ -47,5 +56,8 @@ def lifecycle_status(vault: Vault, clock: Clock, policy: ArchivePolicy | None) -
         never_accessed=len(served) - len(accessed),
         oldest_access=min(accessed, default=None),
         recalls=vault.telemetry.count(),
+        surfaced=len(surfaced),
+        pin_candidates=sum(map(is_pin_candidate, free)),
+        snooze_candidates=sum(map(is_snooze_candidate, free)),
         policy=policy,
     )

@@ -3,58 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from hashlib import sha256
-from itertools import combinations
-from typing import Any, NamedTuple
 
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.indexing.publish import publish, withdraw
+from clawmem.app.services.knowledge.asking import CALLS_A_DAY
+from clawmem.app.services.maintenance.careful_asking import CarefulAsk, Fence, careful
+from clawmem.app.services.maintenance.contradicting import Contradicting
+from clawmem.app.services.maintenance.deciding import Decisions, Verdict
+from clawmem.app.services.maintenance.grouping import Group, Grouping, Thresholds
+from clawmem.app.services.maintenance.observations import Observation, Observations, is_free
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.knowledge.llm_answer import json_answer
 from clawmem.domain.maintenance import patterns
-from clawmem.domain.maintenance.contradiction_gate import Contradiction, Policy, contradiction, read_verdict
-from clawmem.domain.maintenance.merge_gate import Said, is_candidate, may_merge, may_stand_for
+from clawmem.domain.maintenance.contradiction_gate import LEAST_CONFIDENCE, Policy
 from clawmem.ports.acts import Act, Entry
 from clawmem.ports.clock import Clock
-from clawmem.ports.errors import ModelError
-from clawmem.ports.generator import Generator, JsonSchema
+from clawmem.ports.generator import Generator
 from clawmem.ports.journal import Replacement
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.vault import Vault
 
-ORIGIN = "consolidation"
-AT_ONCE = 20  # observations that a model is shown
-JUDGED = 10  # pairs that a model is asked about in one run
-TIMEOUT_S = 60.0
 _NAME_CHARS = 12
-_MOST_RELATIONS = 1000
-
-Fence = Callable[[], None]
-
-
-class Observation(NamedTuple):
-    """A document and what it states."""
-
-    document: Document
-    said: Said
-
-    @property
-    def id(self) -> int:
-        """The document's."""
-        return self.document.id
-
-
-class Group(NamedTuple):
-    """Observations that say *text*, the newest first, and by whose word they do."""
-
-    text: str
-    members: tuple[Observation, ...]
-    why: str
+USUAL_THRESHOLDS = Thresholds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +35,23 @@ class Consolidated:
     """
     What one run found and did; in a dry run *groups* would have become one each, and nothing was changed.
 
-    ``created`` are the documents that stand for groups now, ``rejected`` counts by reason what looked the same and
-    is not, ``contradictions`` counts pairs that contradict each other and were not known to.
+    ``created`` are the documents that stand for groups now, ``decisions`` what was decided about which documents,
+    and why, ``contradictions`` counts pairs that contradict each other and were not known to. ``stopped`` says why
+    no model was asked any more, empty when there was no reason.
     """
 
     considered: int = 0
     groups: tuple[Group, ...] = ()
     created: tuple[int, ...] = ()
-    rejected: Counter[str] = field(default_factory=Counter)
+    decisions: Decisions = field(default_factory=Decisions)
     contradictions: int = 0
     null_calls: int = 0
+    stopped: str = ""
+
+    @property
+    def rejected(self) -> Counter[str]:
+        """By reason, what looked the same and is not."""
+        return self.decisions.refused()
 
 
 class Consolidation:
@@ -82,47 +62,67 @@ class Consolidation:
         generator: Finds the same thing said in other words, and says what contradicts what; without one only what
             is said in nearly the same words is merged.
         policy: What becomes of the earlier of two that contradict each other.
+        least: The confidence from which on a contradiction is one.
     """
 
     def __init__(
-        self, vault: Vault, clock: Clock, generator: Generator | None = None, *, policy: Policy = Policy.LINK
+        self,
+        vault: Vault,
+        clock: Clock,
+        generator: Generator | None = None,
+        *,
+        policy: Policy = Policy.LINK,
+        thresholds: Thresholds = USUAL_THRESHOLDS,
+        least: float = LEAST_CONFIDENCE,
+        calls_a_day: int = CALLS_A_DAY,
     ) -> None:
         self._vault = vault
         self._clock = clock
         self._memories = Memories(vault, clock)
         self._generator = generator
         self._policy = policy
+        self._thresholds = thresholds
+        self._least = least
+        self._calls_a_day = calls_a_day
 
     def __call__(
-        self, documents: Sequence[Document], *, dry_run: bool, fence: Fence = lambda: None
+        self,
+        documents: Sequence[Document],
+        *,
+        dry_run: bool,
+        fence: Fence = lambda: None,
+        among: Sequence[Document] | None = None,
     ) -> Consolidated:
         """
-        Merge among *documents*, which are served observations.
+        Merge *documents*, which are served observations, with each other and with what is *among* all of them.
 
         Args:
             fence: Called in the transaction of each effect, and before each question to a model; what it raises
                 leaves that effect undone, and this raises it.
+            among: All that are served; *documents* alone when it is left out.
 
         Raises:
             VaultError: what was merged before it stays merged.
         """
-        every = [self._observation(one) for one in documents if _is_free(one)]
-        every.sort(key=lambda one: (one.document.authored_at, one.id), reverse=True)
-        rejected: Counter[str] = Counter()
-        by_model, null_calls = self._by_model(every, rejected, fence)
-        taken = {one.id for group in by_model for one in group.members}
-        groups = [*by_model, *self._by_words([one for one in every if one.id not in taken], rejected)]
-        grouped = {one.id for group in groups for one in group.members}
-        rest = [one for one in every if one.id not in grouped]
+        ask = careful(self._vault, self._clock, self._generator, fence, self._calls_a_day)
+        decisions = Decisions()
+        there = Observations(self._vault, documents if among is None else among)
+        every = [there[one.id] for one in documents if is_free(one)]
+        every.sort(key=lambda one: one.when, reverse=True)
+        groups = self._groups(every, there, ask, decisions)
         created = [] if dry_run else [self._merge(group, fence) for group in groups]
-        contradictions = self._contradictions(rest, dry_run, fence)
+        grouped = {one.id for group in groups for one in group.members}
+        contradicting = Contradicting(self._vault, self._clock, decisions, self._policy, self._least)
+        rest = [one for one in every if one.id not in grouped]
+        contradictions = contradicting(rest, there, grouped, ask, fence, dry_run=dry_run)
         return Consolidated(
             len(every),
             tuple(groups),
             tuple(filter(None, created)),
-            rejected,
+            decisions,
             contradictions,
-            null_calls,
+            ask.null_calls if ask else 0,
+            ask.stopped if ask else "",
         )
 
     def restore(self, document_id: int, by: str, why: str = "") -> list[Document]:
@@ -147,44 +147,21 @@ class Consolidation:
             self._vault.acts.add(Entry(one.id, Act.RESTORE, by, self._now(), why) for one in restored)
         return restored
 
-    def _observation(self, document: Document) -> Observation:
-        text = patterns.stated(document, self._vault.documents.body(document.id) or "")
-        entities = frozenset(one.id for one in self._vault.entities.mentions(document.id))
-        return Observation(document, Said(text, entities))
-
-    def _by_model(
-        self, every: Sequence[Observation], rejected: Counter[str], fence: Fence
-    ) -> tuple[list[Group], int]:
-        groups: list[Group] = []
-        taken: set[int] = set()
-        null_calls, apart = 0, self._apart()
-        for shown in _batches(every, AT_ONCE) if self._generator else ():
-            fence()
-            found = self._patterns(shown)
-            null_calls += found is None
-            for pattern in found or ():
-                members = tuple(shown[number - 1] for number in sorted(pattern.source_indices))
-                reason = _refused(members, taken, apart) or may_stand_for(
-                    pattern.observation, [one.said for one in members]
-                )
-                if reason:
-                    rejected[reason] += 1
-                else:
-                    taken |= {one.id for one in members}
-                    groups.append(Group(pattern.observation, members, "a model says that they say the same"))
-        return groups, null_calls
-
-    def _by_words(self, every: Sequence[Observation], rejected: Counter[str]) -> list[Group]:
-        """Each joins the first group with whose every member it may be merged."""
-        groups: list[list[Observation]] = []
-        apart = self._apart()
-        for one in every:
-            joined = next((g for g in groups if all(_same(one, m, apart, rejected) for m in g)), None)
-            if joined is None:
-                groups.append([one])
-            else:
-                joined.append(one)
-        return [Group(g[0].said.text, tuple(g), "they say the same words") for g in groups if len(g) > 1]
+    def _groups(
+        self,
+        every: Sequence[Observation],
+        among: Observations,
+        ask: CarefulAsk | None,
+        decisions: Decisions,
+    ) -> list[Group]:
+        grouping = Grouping(self._vault, self._thresholds, decisions)
+        by_model = grouping.by_model(every, ask) if ask else []
+        taken = {one.id for group in by_model for one in group.members}
+        groups = [*by_model, *grouping.by_words(every, among, taken)]
+        for group in groups:
+            figures = {} if group.score is None else {"score": group.score}
+            decisions.add(Verdict.MERGE, [one.id for one in group.members], group.why, **figures)
+        return groups
 
     def _merge(self, group: Group, fence: Fence) -> int:
         """The document that stands for a group from now on; 0 when that is not wanted or not possible any more."""
@@ -201,88 +178,28 @@ class Consolidation:
 
     def _write(self, group: Group) -> int:
         newest = group.members[0].document
-        bodies = ((one.document, self._vault.documents.body(one.id) or "") for one in group.members)
-        occasions = [occasion for document, body in bodies for occasion in patterns.noted(document, body)]
-        return self._memories.write(
+        occasions = sorted(occasion for one in group.members for occasion in self._occasions(one))
+        created = self._memories.write(
             _path(group),
             patterns.consolidated_title(group.text),
             patterns.consolidated_body(group.text, occasions),
             newest.content_type,
             max(one.document.confidence for one in group.members),
-            newest.authored_at,
+            max(newest.authored_at, occasions[-1].day),
             tags=_tags(group),
             domain=newest.domain,
         )
+        self._vault.captures.count_as(created, len(occasions))
+        return created
+
+    def _occasions(self, one: Observation) -> list[patterns.Noted]:
+        body = self._vault.documents.body(one.id) or ""
+        sightings = self._vault.captures.sightings(one.id)
+        return patterns.noted(one.document, body, [seen.seen_at for seen in sightings[1:]])
 
     def _is_forgotten(self, group: Group) -> bool:
         there = self._vault.documents.at(COLLECTION, _path(group))
         return there is not None and there.inactive is InactiveReason.FORGOTTEN
-
-    def _contradictions(self, every: Sequence[Observation], dry_run: bool, fence: Fence) -> int:
-        found, left = 0, JUDGED
-        for newer, older in combinations(every, 2):
-            if not is_candidate(newer.said.text, older.said.text) or self._is_known(newer, older):
-                continue
-            asked = self._generator is not None and left > 0
-            left -= asked
-            verdict = self._verdict(newer, older, fence) if asked else None
-            told = contradiction(newer.said.text, older.said.text, verdict)
-            found += told.contradictory
-            if told.contradictory and not dry_run:
-                self._settle(newer, older, told, fence)
-        return found
-
-    def _settle(self, newer: Observation, older: Observation, told: Contradiction, fence: Fence) -> None:
-        at = self._now()
-        edge = Relation(
-            newer.id,
-            older.id,
-            RelationKind.CONTRADICTS,
-            told.confidence,
-            ORIGIN,
-            at,
-            {"reasoning": told.reason},
-        )
-        with self._vault.writing():
-            fence()
-            self._vault.relations.put([edge])
-            if self._policy is Policy.SUPERSEDE and withdraw(
-                self._vault, [older.id], InactiveReason.SUPERSEDED
-            ):
-                self._vault.journal.replace(Replacement(newer.id, (older.id,), told.reason, at))
-
-    def _is_known(self, newer: Observation, older: Observation) -> bool:
-        edges = self._vault.relations.outbound([newer.id], {RelationKind.CONTRADICTS}, limit=_MOST_RELATIONS)
-        return any(edge.target == older.id for edge in edges)
-
-    def _patterns(self, shown: Sequence[Observation]) -> list[patterns.Pattern] | None:
-        texts = [one.said.text for one in shown]
-        answer = self._asked(
-            patterns.prompt(texts), patterns.PATTERNS, patterns.MAX_TOKENS, patterns.TEMPERATURE
-        )
-        return patterns.read_patterns(answer, len(shown))
-
-    def _verdict(self, newer: Observation, older: Observation, fence: Fence) -> Contradiction | None:
-        fence()
-        question = patterns.judge_prompt(newer.said.text, older.said.text)
-        return read_verdict(
-            self._asked(question, patterns.VERDICT, patterns.JUDGE_TOKENS, patterns.JUDGE_TEMPERATURE)
-        )
-
-    def _asked(self, question: str, schema: JsonSchema, max_tokens: int, temperature: float) -> Any:
-        """A model's answer; ``None`` when there is none that can be used."""
-        assert self._generator is not None, "asked only where there is one"
-        ask = partial(
-            self._generator.generate,
-            timeout_s=TIMEOUT_S,
-            max_tokens=max_tokens,
-            temperature=temperature,
-            schema=schema,
-        )
-        try:
-            return json_answer(ask, question, schema)
-        except ModelError:
-            return None
 
     def _brought_back(self, replacement: Replacement) -> list[Document]:
         found = self._vault.documents.many(replacement.replaced).values()
@@ -294,41 +211,8 @@ class Consolidation:
             publish(self._vault, document, body, self._vault.documents.fragments(document.id), claims=None)
         return back
 
-    def _apart(self) -> frozenset[frozenset[int]]:
-        """Pairs that were merged once and taken apart: somebody knows better."""
-        undone = self._vault.journal.replacements(undone=True)
-        return frozenset(frozenset(pair) for one in undone for pair in combinations(one.replaced, 2))
-
     def _now(self) -> str:
         return iso_utc(self._clock.now_ms())
-
-
-def _is_free(document: Document) -> bool:
-    """Whether it is an observation that nobody looks after: what was pinned or snoozed is somebody's own matter."""
-    return patterns.is_observation(document) and not (document.is_pinned or document.snoozed_until)
-
-
-def _same(
-    one: Observation, other: Observation, apart: Collection[frozenset[int]], rejected: Counter[str]
-) -> bool:
-    if not is_candidate(one.said.text, other.said.text) or frozenset((one.id, other.id)) in apart:
-        return False
-    merge = may_merge(one.said, other.said)
-    if not merge.accepted:
-        rejected[merge.reason] += 1
-    return merge.accepted
-
-
-def _refused(members: Sequence[Observation], taken: set[int], apart: Collection[frozenset[int]]) -> str:
-    if any(one.id in taken for one in members):
-        return "it is part of another group"
-    pairs = (frozenset((one.id, other.id)) for one, other in combinations(members, 2))
-    return "they were taken apart" if any(pair in apart for pair in pairs) else ""
-
-
-def _batches(every: Sequence[Observation], size: int) -> Iterator[Sequence[Observation]]:
-    starts = range(0, len(every), size)
-    return (batch for batch in (every[start : start + size] for start in starts) if len(batch) > 1)
 
 
 def _path(group: Group) -> str:

@@ -10,40 +10,56 @@ from clawmem.app.services.setup.client_settings import ClientSettings
 from clawmem.app.services.setup.hook_entries import installed
 
 HOOKS = "hooks of Claude Code"
+REMOVE = "Run: clawmem setup hooks --remove"
+PROJECT, PROJECT_FILES = ".claude", ("settings.json", "settings.local.json")
 
 
-def hook_check(folder: Path) -> Check:
-    """The check of the client whose settings lie in *folder*; reads them, runs nothing."""
-    return partial(_examined, folder)
+def hook_check(folder: Path, project: Path | None = None) -> Check:
+    """The check of the client whose settings lie in *folder*, and in a *project*; reads them, runs nothing."""
+    return partial(_examined, folder, project)
 
 
-def _examined(folder: Path) -> Finding:
+def _examined(folder: Path, project: Path | None) -> Finding:
     settings = ClientSettings(folder)
     ours = installed(settings.hooks)
+    elsewhere = _elsewhere(settings, project)
     if settings.has_plugin:
-        return _beside_plugin(settings, ours)
+        return _beside_plugin(f"{settings.file if ours else project}", [*ours, *elsewhere])
     names = [name for name, _ in ours]
     if not ours:
-        return Finding(HOOKS, True, "not installed; clawmem setup hooks does it")
+        there = ", ".join(name for name, _ in elsewhere)
+        told = f"{there} in {project}" if there else "not installed; clawmem setup hooks does it"
+        return Finding(HOOKS, True, told)
     if twice := sorted({name for name in names if names.count(name) > 1}):
         detail = f"{settings.file} has {', '.join(twice)} more than once: every event is answered so often"
         return Finding(HOOKS, False, detail, "Run: clawmem setup hooks  (it renews all of ours.)")
-    if gone := sorted({program for _, program in ours if not _is_there(program)}):
+    if more := sorted({name for name, program in elsewhere if name in names and (name, program) not in ours}):
+        detail = (
+            f"{', '.join(more)} in {settings.file} and once more in {project}: every event is answered twice"
+        )
+        return Finding(HOOKS, False, detail, f"{REMOVE}  (or take them out of its {PROJECT}.)")
+    if gone := sorted({program for _, program in ours if not is_startable(program)}):
         detail = f"{settings.file} calls {', '.join(gone)}, which is not there any more"
         return Finding(HOOKS, False, detail, "Run: clawmem setup hooks")
     return Finding(HOOKS, True, f"{', '.join(names)} in {settings.file}")
 
 
-def _beside_plugin(settings: ClientSettings, ours: list[tuple[str, str]]) -> Finding:
+def _elsewhere(settings: ClientSettings, project: Path | None) -> list[tuple[str, str]]:
+    """Our hooks in the settings of a project."""
+    if project is None:
+        return []
+    files = [ClientSettings(project / PROJECT, name) for name in PROJECT_FILES]
+    return [ours for one in files if one.file != settings.file for ours in installed(one.hooks)]
+
+
+def _beside_plugin(where: str, ours: list[tuple[str, str]]) -> Finding:
     if not ours:
         return Finding(HOOKS, True, "brought by the clawmem plugin")
-    detail = (
-        f"installed twice, by the clawmem plugin and in {settings.file}: every prompt gets the block twice"
-    )
-    return Finding(HOOKS, False, detail, "Run: clawmem setup hooks --remove")
+    detail = f"installed twice, by the clawmem plugin and in {where}: every prompt gets the block twice"
+    return Finding(HOOKS, False, detail, f"{REMOVE}  (what a project's settings say stays.)")
 
 
-def _is_there(program: str) -> bool:
-    """Programs without a folder are looked for by the client, in a PATH that is not ours."""
+def is_startable(program: str) -> bool:
+    """Whether *program* is there; one without a folder is looked for by the client, in a PATH that is not ours."""
     path = Path(program)
     return not path.is_absolute() or path.exists()

@@ -6,15 +6,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from clawmem.domain.maintenance.contradiction_gate import Policy
+from clawmem.app.services.knowledge.asking import CALLS_A_DAY
+from clawmem.domain.maintenance.contradiction_gate import LEAST_CONFIDENCE, Policy
+from clawmem.domain.maintenance.merge_gate import NORMAL, STRICT
 from clawmem.domain.maintenance.schedule import ALWAYS, MOST_QUESTIONS, LaneName, Window
 from clawmem.domain.maintenance.selection import HEAVY_LIMIT, LIGHT_LIMIT
 from clawmem.ports.errors import ConfigError
 
-DEDUCTION_LIMIT = 40
-_NUMBERS = ("window_start", "window_end", "max_usages", "light_limit", "obs_limit", "ded_limit")
-_SWITCHES = ("light", "heavy", "light_applies")
-_KEYS = (*_NUMBERS, *_SWITCHES, "contradictions")
+DEDUCTION_LIMIT, LIGHT_DEDUCTION_LIMIT = 40, 20
+ENRICH_LIMIT = 3
+
+_NUMBERS = {
+    "light_interval": LaneName.LIGHT.interval_ms,
+    "heavy_interval": LaneName.HEAVY.interval_ms,
+    "max_usages": MOST_QUESTIONS,
+    "light_limit": LIGHT_LIMIT,
+    "obs_limit": HEAVY_LIMIT,
+    "ded_limit": DEDUCTION_LIMIT,
+    "enrich_limit": ENRICH_LIMIT,
+    "daily_calls": CALLS_A_DAY,
+}
+_HOURS = ("window_start", "window_end")
+_SHARES = {"merge_normal": NORMAL, "merge_strict": STRICT, "min_confidence": LEAST_CONFIDENCE}
+_SWITCHES = {"light": False, "heavy": False, "enrich": True, "dry_run": False, "surprisal": False}
+_KEYS = (*_SWITCHES, *_HOURS, *_NUMBERS, *_SHARES, "contradictions")
 _SAID = {
     "true": True,
     "yes": True,
@@ -29,16 +44,35 @@ _SAID = {
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """When the heavy lane works, how much is looked at, and what may be changed."""
+    """
+    When the lanes work, how much they look at, and what may be changed.
+
+    ``dry_run`` is the light lane's alone: it says what it would merge, and changes nothing.
+    """
 
     window: Window = ALWAYS
     most_questions: int = MOST_QUESTIONS
     light_limit: int = LIGHT_LIMIT
     heavy_limit: int = HEAVY_LIMIT
     deduction_limit: int = DEDUCTION_LIMIT
-    light_applies: bool = False
+    light_deduction_limit: int = LIGHT_DEDUCTION_LIMIT
+    enrich_limit: int = ENRICH_LIMIT  # documents that a model enriches in one tick
+    daily_calls: int = CALLS_A_DAY
+    light_interval_ms: int = LaneName.LIGHT.interval_ms
+    heavy_interval_ms: int = LaneName.HEAVY.interval_ms
+    enriches: bool = True
+    dry_run: bool = False
+    surprisal: bool = False
+    merge_normal: float = NORMAL
+    merge_strict: float = STRICT
     contradictions: Policy = Policy.LINK
-    hosted: tuple[LaneName, ...] = ()  # by a server, without being asked
+    least_confidence: float = LEAST_CONFIDENCE
+    hosted: tuple[LaneName, ...] = ()  # by servers and watchers, without being asked
+
+    def interval_ms(self, lane: LaneName) -> int:
+        """How long *lane* rests between two ticks."""
+        chosen = self.heavy_interval_ms if lane is LaneName.HEAVY else self.light_interval_ms
+        return max(chosen, lane.least_interval_ms)
 
 
 USUAL = Plan()
@@ -48,29 +82,42 @@ def read_plan(section: Mapping[str, Any]) -> Plan:
     """
     The plan of a section; what it does not say is as usual.
 
-    ``window_start`` and ``window_end`` are hours, ``max_usages`` questions within ten minutes, the limits documents,
-    ``light`` and ``heavy``, which a server then works in, and ``light_applies`` are yes or no, ``contradictions`` is
-    ``link`` or ``supersede``.
+    ``window_start`` and ``window_end`` are hours, intervals milliseconds, ``max_usages`` questions within ten minutes,
+    ``daily_calls`` questions to a model, limits documents; ``merge_normal``, ``merge_strict`` and ``min_confidence`` lie
+    from 0 to 1; ``light`` and ``heavy``, which are then worked in, ``enrich``, ``dry_run`` and ``surprisal`` are yes or
+    no; ``contradictions`` is ``link`` or ``supersede``.
 
     Raises:
         ConfigError: a key or a value that nobody knows.
     """
     if unknown := sorted(section.keys() - set(_KEYS)):
         raise ConfigError(f"lanes: {unknown[0]!r} is not known; use {', '.join(_KEYS)}.")
-    number = {key: _whole(key, section[key]) for key in _NUMBERS if section.get(key) is not None}
-    is_on = {key: _switch(key, section.get(key, False)) for key in _SWITCHES}
-    policy = section.get("contradictions", Policy.LINK)
+    said = {key: value for key, value in section.items() if value is not None}
+    number = {key: _whole(key, said.get(key, usual)) for key, usual in _NUMBERS.items()}
+    share = {key: _share(key, said.get(key, usual)) for key, usual in _SHARES.items()}
+    is_on = {key: _switch(key, said.get(key, usual)) for key, usual in _SWITCHES.items()}
+    hours = (_whole(key, said[key]) if key in said else None for key in _HOURS)
+    policy = said.get("contradictions", Policy.LINK)
     if policy not in set(Policy):
         raise ConfigError("lanes: contradictions is link or supersede.")
     return Plan(
-        Window(number.get("window_start"), number.get("window_end")),
-        number.get("max_usages", MOST_QUESTIONS),
-        number.get("light_limit", LIGHT_LIMIT),
-        number.get("obs_limit", HEAVY_LIMIT),
-        number.get("ded_limit", DEDUCTION_LIMIT),
-        is_on["light_applies"],
-        Policy(policy),
-        tuple(name for name in LaneName if is_on[name.value]),
+        window=Window(*hours),
+        most_questions=number["max_usages"],
+        light_limit=number["light_limit"],
+        heavy_limit=number["obs_limit"],
+        deduction_limit=number["ded_limit"],
+        enrich_limit=number["enrich_limit"],
+        daily_calls=number["daily_calls"],
+        light_interval_ms=number["light_interval"],
+        heavy_interval_ms=number["heavy_interval"],
+        enriches=is_on["enrich"],
+        dry_run=is_on["dry_run"],
+        surprisal=is_on["surprisal"],
+        merge_normal=share["merge_normal"],
+        merge_strict=share["merge_strict"],
+        contradictions=Policy(policy),
+        least_confidence=share["min_confidence"],
+        hosted=tuple(name for name in LaneName if is_on[name.value]),
     )
 
 
@@ -88,4 +135,14 @@ def _whole(key: str, value: Any) -> int:
         raise ConfigError(f"lanes: {key} must be a whole number, not {value!r}.") from error
     if number < 0 or isinstance(value, bool | float):
         raise ConfigError(f"lanes: {key} must be a whole number, not {value!r}.")
+    return number
+
+
+def _share(key: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"lanes: {key} must be a number from 0 to 1, not {value!r}.") from error
+    if isinstance(value, bool) or not 0.0 <= number <= 1.0:
+        raise ConfigError(f"lanes: {key} must be a number from 0 to 1, not {value!r}.")
     return number

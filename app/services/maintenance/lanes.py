@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.app.services.maintenance.lane_plan import USUAL, Plan
-from clawmem.domain.capture.notes import COLLECTION
+from clawmem.app.services.maintenance.pace import Pace
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.schedule import LEASE_MS, RECENT_MS, LaneName, Skipped, gate
-from clawmem.domain.maintenance.selection import NEWEST_FIRST, STALE_FIRST, newest_first, stale_first
 from clawmem.ports.clock import Clock
-from clawmem.ports.errors import ClawmemError, LeaseLost
+from clawmem.ports.errors import ClawmemError, LeaseLost, VaultError
 from clawmem.ports.journal import Run, RunStatus
-from clawmem.ports.records import Document, Scope
 from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
-    from clawmem.app.services.maintenance.consolidation import Consolidated, Consolidation
+    from clawmem.app.services.maintenance.careful_asking import Fence
     from clawmem.app.services.maintenance.lane import Lane
-    from clawmem.app.services.maintenance.synthesis import Synthesis
+    from clawmem.app.services.maintenance.phases import Phase, Phases
     from clawmem.ports.watcher import Stop
 
-CONSOLIDATE, DEDUCTIVE, GATE = "consolidate", "deductive", "gate"
-NO_MODEL = "no_generator"
+GATE = "gate"
 LOST, STOPPED = "lease_lost", "stopped"
-FAILURES = {CONSOLIDATE: "phase2_exception", DEDUCTIVE: "phase3_exception"}
+FAILURES = {
+    "enrich": "phase1_exception",
+    "consolidate": "phase2_exception",
+    "deductive": "phase3_exception",
+    "recall": "phase4_exception",
+}
 
 HourOf = Callable[[int], int]  # epoch milliseconds to the hour of the local day
 
@@ -36,16 +38,15 @@ class Stopped(ClawmemError):
 
 
 class Ticked(NamedTuple):
-    """One attempt of a lane: its rows in the journal, and what it merged or would have."""
+    """One attempt of a lane: its rows in the journal; none where another process was faster."""
 
     lane: LaneName
-    runs: tuple[Run, ...]
-    consolidated: Consolidated | None = None
+    runs: tuple[Run, ...] = ()
 
     @property
     def summary(self) -> str:
         """It in one line."""
-        return f"{self.lane}: {'; '.join(map(_in_words, self.runs))}"
+        return f"{self.lane}: {'; '.join(map(in_words, self.runs))}"
 
 
 class Lanes:
@@ -55,7 +56,6 @@ class Lanes:
     Args:
         lane_of: The right to work in a lane, made of the name of its lease and ``lease_ms``.
         hour_of: The hour of the local day at a moment.
-        synthesis: Draws conclusions; ``None`` where there is no model to do so.
     """
 
     def __init__(
@@ -63,25 +63,32 @@ class Lanes:
         vault: Vault,
         clock: Clock,
         lane_of: Callable[..., Lane],
-        consolidation: Consolidation,
-        synthesis: Synthesis | None,
+        phases: Phases,
         hour_of: HourOf,
         plan: Plan = USUAL,
     ) -> None:
         self._vault = vault
         self._clock = clock
         self._lane_of = lane_of
-        self._consolidation = consolidation
-        self._synthesis = synthesis
+        self._phases = phases
         self._hour_of = hour_of
         self._plan = plan
+        self._pace = Pace(vault.journal, clock)
 
-    def tick(self, name: LaneName, *, now: bool = False, told: Callable[[], bool] = lambda: False) -> Ticked:
+    def tick(
+        self,
+        name: LaneName,
+        *,
+        now: bool = False,
+        paced: bool = False,
+        told: Callable[[], bool] = lambda: False,
+    ) -> Ticked:
         """
         Let a lane work once, if it may and nobody else does.
 
         Args:
             now: Whether neither the hour nor the number of questions keeps the heavy lane back.
+            paced: Whether what was done a short while ago, by whomever, is left for later.
             told: Whether it shall end; looked at before each effect, which is then left undone.
 
         Raises:
@@ -90,18 +97,29 @@ class Lanes:
         if name is LaneName.HEAVY and not now and (why := self._gate()):
             return self._skipped(name, why)
         lane = self._lane_of(name.lease, lease_ms=LEASE_MS)
-        if not lane.enter():
+        if not _entered(lane):
             return self._skipped(name, Skipped.LEASE)
         try:
-            return self._worked(name, _fence(lane, told))
+            if paced and self.left_ms(name):
+                return Ticked(name)
+            return self._worked(name, _fence(lane, told), paced=paced)
         finally:
             lane.leave()
 
+    def left_ms(self, name: LaneName) -> int:
+        """Until the next tick is due; 0 when it is."""
+        return self._pace.left_ms(name, self._plan.interval_ms(name))
+
     def serve(self, name: LaneName, stop: Stop, tell: Callable[[Ticked], None]) -> None:
-        """Tick until *stop* is set, at the lane's own interval; *tell* hears of each tick."""
+        """
+        Tick until *stop* is set, at the lane's own interval; *tell* hears of each tick.
+
+        Of several processes that serve a lane one has each tick.
+        """
         while not stop.is_set():
-            tell(self.tick(name, told=stop.is_set))
-            stop.wait(name.interval_ms / 1000)
+            if not self.left_ms(name):
+                tell(self.tick(name, paced=True, told=stop.is_set))
+            stop.wait((self.left_ms(name) or self._plan.interval_ms(name)) / 1000)
 
     def _gate(self) -> Skipped | None:
         now_ms = self._clock.now_ms()
@@ -109,67 +127,64 @@ class Lanes:
         return gate(self._plan.window, self._hour_of(now_ms), asked, self._plan.most_questions)
 
     def _skipped(self, name: LaneName, why: Skipped) -> Ticked:
-        now = self._now()
-        run = Run(name.value, GATE, RunStatus.SKIPPED, now, why.value, finished_at=now)
-        return Ticked(name, (replace(run, id=self._vault.journal.begin(run)),))
+        return Ticked(name, (self._written_off(name, GATE, why.value),))
 
-    def _worked(self, name: LaneName, fence: Callable[[], None]) -> Ticked:
-        done: list[Consolidated] = []
+    def _worked(self, name: LaneName, fence: Fence, *, paced: bool) -> Ticked:
+        runs: list[Run] = []
+        for phase in self._phases.of(name):
+            if paced and not self._pace.is_due(name, phase.name, phase.every_ms):
+                continue
+            runs.append(self._run(name, phase, fence))
+            if runs[-1].reason in (LOST, STOPPED):
+                break
+        return Ticked(name, tuple(runs))
 
-        def consolidate() -> dict[str, Any]:
-            selector, documents = self._chosen(name)
-            dry = name is LaneName.LIGHT and not self._plan.light_applies
-            done.append(self._consolidation(documents, dry_run=dry, fence=fence))
-            return _consolidated(done[0], selector, dry_run=dry)
-
-        runs = [self._phase(name, CONSOLIDATE, consolidate)]
-        if name is LaneName.HEAVY and runs[0].reason not in (LOST, STOPPED):
-            runs.append(self._deduce(name, fence))
-        return Ticked(name, tuple(runs), done[0] if done else None)
-
-    def _deduce(self, name: LaneName, fence: Callable[[], None]) -> Run:
-        synthesis = self._synthesis
-        if synthesis is None:
-            now = self._now()
-            run = Run(name.value, DEDUCTIVE, RunStatus.SKIPPED, now, NO_MODEL, finished_at=now)
-            return replace(run, id=self._vault.journal.begin(run))
-        return self._phase(name, DEDUCTIVE, lambda: _deduced(asdict(synthesis(fence=fence))))
-
-    def _phase(self, name: LaneName, phase: str, work: Callable[[], dict[str, Any]]) -> Run:
+    def _run(self, name: LaneName, phase: Phase, fence: Fence) -> Run:
         """Do one phase; its failure is written down and is no reason not to try the next one."""
-        begun = Run(name.value, phase, RunStatus.STARTED, self._now())
+        if phase.missing:
+            return self._written_off(name, phase.name, phase.missing)
+        begun = Run(name.value, phase.name, RunStatus.STARTED, self._now())
         begun = replace(begun, id=self._vault.journal.begin(begun))
         try:
-            counted = work()
-            run = replace(begun, status=RunStatus.COMPLETED, **counted)
+            run = replace(begun, status=RunStatus.COMPLETED, **phase.work(fence)._asdict())
         except (LeaseLost, Stopped) as end:
             reason = LOST if isinstance(end, LeaseLost) else STOPPED
             run = replace(begun, status=RunStatus.FAILED, reason=reason)
         except ClawmemError as error:
-            run = replace(
-                begun, status=RunStatus.FAILED, reason=FAILURES[phase], metrics={"error": error.code}
-            )
+            why = {"error": error.code}
+            run = replace(begun, status=RunStatus.FAILED, reason=FAILURES[phase.name], metrics=why)
         run = replace(run, finished_at=self._now())
         self._vault.journal.finish(run)
         return run
 
-    def _chosen(self, name: LaneName) -> tuple[str, list[Document]]:
-        served = self._vault.documents.ids(Scope(frozenset({COLLECTION})), content_types=("observation",))
-        documents = self._vault.documents.many(served).values()
-        if name is LaneName.LIGHT:
-            return NEWEST_FIRST, newest_first(documents, self._plan.light_limit)
-        return STALE_FIRST, stale_first(documents, self._recalled_at(), self._plan.heavy_limit)
-
-    def _recalled_at(self) -> dict[int, str]:
-        """When each document was last given in answer: recalls come oldest first."""
-        recalls = self._vault.telemetry.recalls()
-        return {hit.document_id: recall.asked_at for recall in recalls for hit in recall.hits}
+    def _written_off(self, name: LaneName, phase: str, why: str) -> Run:
+        """What is not done, and why."""
+        now = self._now()
+        run = Run(name.value, phase, RunStatus.SKIPPED, now, why, finished_at=now)
+        return replace(run, id=self._vault.journal.begin(run))
 
     def _now(self) -> str:
         return iso_utc(self._clock.now_ms())
 
 
-def _fence(lane: Lane, told: Callable[[], bool]) -> Callable[[], None]:
+def in_words(run: Run) -> str:
+    """A run in a few words."""
+    if run.status is not RunStatus.COMPLETED:
+        return f"{run.phase} {run.status}" + (f", {run.reason}" if run.reason else "")
+    would = " (dry run)" if run.metrics.get("dry_run") else ""
+    counted = f"{run.selected} looked at, {run.created} made, {run.rejected} refused{would}"
+    return f"{run.phase}: {counted}"
+
+
+def _entered(lane: Lane) -> bool:
+    """Whether the right could be had; a vault that is busy just now is as if another one had it."""
+    try:
+        return lane.enter()
+    except VaultError:
+        return False
+
+
+def _fence(lane: Lane, told: Callable[[], bool]) -> Fence:
     def fence() -> None:
         lane.keep()
         lane.check()
@@ -177,36 +192,3 @@ def _fence(lane: Lane, told: Callable[[], bool]) -> Callable[[], None]:
             raise Stopped
 
     return fence
-
-
-def _consolidated(done: Consolidated, selector: str, *, dry_run: bool) -> dict[str, Any]:
-    rejected = sum(done.rejected.values())
-    found = {"groups": len(done.groups), "contradictions": done.contradictions}
-    return {
-        "selected": done.considered,
-        "processed": sum(len(group.members) for group in done.groups),
-        "created": len(done.created),
-        "rejected": rejected,
-        "null_calls": done.null_calls,
-        "metrics": {"selector": selector, "dry_run": dry_run, **found, "rejected": dict(done.rejected)},
-    }
-
-
-def _deduced(stats: Mapping[str, int]) -> dict[str, Any]:
-    own = {"considered", "drafted", "created", "rejected", "nullCalls"}
-    return {
-        "selected": stats["considered"],
-        "processed": stats["drafted"],
-        "created": stats["created"],
-        "rejected": stats["rejected"],
-        "null_calls": stats["nullCalls"],
-        "metrics": {name: count for name, count in stats.items() if name not in own},
-    }
-
-
-def _in_words(run: Run) -> str:
-    if run.status is not RunStatus.COMPLETED:
-        return f"{run.phase} {run.status}, {run.reason}"
-    would = " (dry run)" if run.metrics.get("dry_run") else ""
-    counted = f"{run.selected} looked at, {run.created} made, {run.rejected} refused{would}"
-    return f"{run.phase}: {counted}"

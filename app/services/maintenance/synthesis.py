@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from clawmem.app.services.capture.memories import Memories
+from clawmem.app.services.knowledge.asking import CALLS_A_DAY
+from clawmem.app.services.maintenance.careful_asking import CarefulAsk, Fence, careful
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.knowledge.llm_answer import json_answer
 from clawmem.domain.maintenance import deduction
+from clawmem.domain.maintenance.contradiction_gate import heuristic
 from clawmem.domain.maintenance.deduction import Candidate, Draft, Stats
 from clawmem.ports.clock import Clock
-from clawmem.ports.errors import ModelError
-from clawmem.ports.generator import Generator, JsonSchema
+from clawmem.ports.generator import Generator
 from clawmem.ports.records import Document, InactiveReason, Scope
 from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.vault import Vault
@@ -25,72 +25,89 @@ ORIGIN = "deduction"
 TYPE = "deductive"
 FOLDER = "deductions"
 RECENT_MS = 7 * 86_400_000
-MOST = 40
-TITLES = 20
-TIMEOUT_S = 60.0
+MOST = 20  # memories that conclusions are drawn from at once
+EARLIER = 20  # conclusions that a new one is compared with
+RELATED = 10  # relations between the sources that the judge is told of
 _SHOWN = 600  # characters of each memory
 _NAME_CHARS = 12
 
 
+Choose = Callable[[Sequence[Document]], Sequence[Document]]
+
+
 class _Pool(NamedTuple):
-    """What conclusions are drawn from, and under which titles some were before."""
+    """What conclusions are drawn from, and those that were drawn before: documents by title."""
 
     candidates: list[Candidate]
-    titles: list[str]
+    earlier: dict[str, int]
+
+
+def newest(documents: Sequence[Document]) -> Sequence[Document]:
+    """The last modified ones, which come first."""
+    return documents[:MOST]
 
 
 class Synthesis:
     """Draws conclusions from the decisions, preferences, milestones and problems of the last week."""
 
-    def __init__(self, vault: Vault, clock: Clock, generator: Generator, *, most: int = MOST) -> None:
+    def __init__(
+        self, vault: Vault, clock: Clock, generator: Generator, *, calls_a_day: int = CALLS_A_DAY
+    ) -> None:
         self._vault = vault
         self._clock = clock
         self._memories = Memories(vault, clock)
         self._generator = generator
-        self._most = most
+        self._calls_a_day = calls_a_day
 
-    def __call__(self, *, fence: Callable[[], None] = lambda: None) -> Stats:
+    def __call__(self, choose: Choose = newest, *, fence: Fence = lambda: None) -> Stats:
         """
         Draft, judge and keep conclusions; what became of them.
 
         Args:
+            choose: Those that are looked at, of all that may be.
             fence: Called before each question and in the transaction of each effect; what it raises, this raises.
 
         Raises:
             VaultError: what was kept before it stays.
         """
-        pool = self._pool()
+        pool = self._pool(choose)
         stats = Stats(considered=len(pool.candidates))
         if len(pool.candidates) < deduction.LEAST_SOURCES:
             return stats
-        fence()
-        drafts = deduction.read_drafts(
-            self._asked(
-                deduction.draft_prompt([one.text[:_SHOWN] for one in pool.candidates]), deduction.DRAFTS
-            )
-        )
-        if drafts is None:
-            return stats.plus("nullCalls")
-        stats = replace(stats, drafted=len(drafts))
-        for draft in drafts:
-            stats = self._settled(draft, pool, stats, fence)
-        return stats
+        ask = careful(self._vault, self._clock, self._generator, fence, self._calls_a_day)
+        assert ask is not None, "there is a generator"
+        prompt = deduction.draft_prompt([one.text[:_SHOWN] for one in pool.candidates])
+        drafts = deduction.read_drafts(ask(deduction.DRAFTS, prompt))
+        stats = replace(stats, drafted=len(drafts or ()))
+        for draft in drafts or ():
+            stats = self._settled(draft, pool, stats, ask, fence)
+        return replace(stats, nullCalls=ask.null_calls)
 
-    def _settled(self, draft: Draft, pool: _Pool, stats: Stats, fence: Callable[[], None]) -> Stats:
+    def _settled(self, draft: Draft, pool: _Pool, stats: Stats, ask: CarefulAsk, fence: Fence) -> Stats:
         answer = None
         if deduction.fault(draft, pool.candidates) is None:
-            fence()
-            said = deduction.evidence(draft.conclusion, deduction.sources(draft, pool.candidates))
-            answer = self._asked(deduction.judge_prompt(draft, said), deduction.JUDGE)
+            answer = ask(deduction.JUDGE, self._question(draft, pool))
         kept, stats = deduction.judged(draft, pool.candidates, answer, stats)
         if not kept:
             return stats
-        if deduction.is_known(draft.conclusion, pool.titles):
+        if deduction.is_known(draft.conclusion, list(pool.earlier)):
             return stats.plus(deduction.Rejected.KNOWN)
-        pool.titles.append(draft.conclusion)
-        return stats.plus("created") if self._save(draft, pool, fence) else stats
+        made = self._save(draft, pool, fence)
+        if not made:
+            return stats
+        pool.earlier[draft.conclusion] = made
+        return stats.plus("created")
 
-    def _save(self, draft: Draft, pool: _Pool, fence: Callable[[], None]) -> bool:
+    def _question(self, draft: Draft, pool: _Pool) -> str:
+        cited = deduction.sources(draft, pool.candidates)
+        ids = [one.document_id for one in cited]
+        titles = {one.id: one.title for one in self._vault.documents.many(ids).values()}
+        edges = self._vault.relations.outbound(ids, limit=RELATED)
+        related = [f"{titles[e.source]!r} {e.kind} {titles[e.target]!r}" for e in edges if e.target in titles]
+        return deduction.judge_prompt(draft, deduction.evidence(draft.conclusion, cited), related[:RELATED])
+
+    def _save(self, draft: Draft, pool: _Pool, fence: Fence) -> int:
+        """The document that a draft becomes; 0 when somebody wanted it forgotten."""
         cited, now = deduction.sources(draft, pool.candidates), iso_utc(self._clock.now_ms())
         ids = sorted(one.document_id for one in cited)
         name = sha256(draft.conclusion.encode("utf-8", "surrogatepass")).hexdigest()[:_NAME_CHARS]
@@ -99,7 +116,7 @@ class Synthesis:
             fence()
             there = self._vault.documents.at(COLLECTION, path)
             if there is not None and there.inactive is InactiveReason.FORGOTTEN:
-                return False
+                return 0
             paths = [one.display_path for one in self._vault.documents.many(ids).values()]
             body = deduction.body(draft, sorted(paths))
             title = deduction.title(draft)
@@ -107,10 +124,21 @@ class Synthesis:
             edges = [
                 Relation(one, made, RelationKind.SUPPORTING, deduction.CONFIDENCE, ORIGIN, now) for one in ids
             ]
-            self._vault.relations.put(edges)
-        return True
+            self._vault.relations.put([*edges, *self._against(draft, made, pool, now)])
+        return made
 
-    def _pool(self) -> _Pool:
+    def _against(self, draft: Draft, made: int, pool: _Pool, now: str) -> list[Relation]:
+        """What relates a conclusion to earlier ones about the same that say otherwise."""
+        found = []
+        for title in deduction.near_titles(draft.conclusion, list(pool.earlier)):
+            told, other = heuristic(draft.conclusion, title), pool.earlier[title]
+            if told.contradictory and other != made:
+                why = {"reasoning": told.reason}
+                kind = RelationKind.CONTRADICTS
+                found.append(Relation(made, other, kind, told.confidence, ORIGIN, now, why))
+        return found
+
+    def _pool(self, choose: Choose) -> _Pool:
         earlier = self._vault.documents.latest(Scope(frozenset({COLLECTION})))
         since = iso_utc(self._clock.now_ms() - RECENT_MS)
         drawn = [one for one in earlier if one.content_type == TYPE]
@@ -121,7 +149,7 @@ class Synthesis:
             if one.content_type in deduction.TYPES and one.modified_at >= since and one.id not in used
         ]
         return _Pool(
-            [self._candidate(one) for one in recent[: self._most]], [one.title for one in drawn[:TITLES]]
+            [self._candidate(one) for one in choose(recent)], {one.title: one.id for one in drawn[:EARLIER]}
         )
 
     def _used(self, drawn: Sequence[int]) -> set[int]:
@@ -132,18 +160,3 @@ class Synthesis:
     def _candidate(self, document: Document) -> Candidate:
         names = frozenset(one.name for one in self._vault.entities.mentions(document.id))
         return Candidate(document.id, self._vault.documents.body(document.id) or "", names)
-
-    def _asked(self, question: str, asked: deduction.Asked) -> Any:
-        """A model's answer; ``None`` when there is none that can be used."""
-        schema: JsonSchema = asked.schema
-        ask = partial(
-            self._generator.generate,
-            timeout_s=TIMEOUT_S,
-            max_tokens=asked.max_tokens,
-            temperature=asked.temperature,
-            schema=schema,
-        )
-        try:
-            return json_answer(ask, question, schema)
-        except ModelError:
-            return None

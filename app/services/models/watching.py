@@ -6,16 +6,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
-from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.ports.clock import Clock
 from clawmem.ports.embedder import Embedder
-from clawmem.ports.errors import EmbeddingError, InputTooLong, ModelError
+from clawmem.ports.errors import EmbeddingError, InputTooLong, ModelError, ModelUnavailable
 from clawmem.ports.generator import Generator, JsonSchema
 from clawmem.ports.model_failures import ModelFailure, ModelFailures, ModelRole
 from clawmem.ports.records import Vector
 from clawmem.ports.reranker import Reranker
 
 AGAIN_MS = 60_000  # a server that is down fails every question; once a minute is enough to know it by
+REST_MS = 60_000  # a process that lives for one question does not ask again what failed another so lately
 
 
 class Watch:
@@ -26,21 +27,31 @@ class Watch:
     wrong with the diary, the model's answer or error stands.
     """
 
-    def __init__(self, failures: ModelFailures, clock: Clock, role: ModelRole, model: str) -> None:
+    def __init__(
+        self, failures: ModelFailures, clock: Clock, role: ModelRole, model: str, *, rest_ms: int = 0
+    ) -> None:
         """
         Args:
             model: Its name or address, as it is told to a person.
+            rest_ms: For how long what failed in an earlier process is not asked.
         """
         self._failures = failures
         self._clock = clock
         self._role = role
         self._model = model
+        self._rest_ms = rest_ms
         self._may_have_failed = True  # in an earlier process
         self._noted_ms: int | None = None
 
     @contextmanager
     def naming(self) -> Iterator[None]:
-        """What a model says about itself, of which it may know the answer by heart; its errors pass through."""
+        """
+        What a model says about itself, of which it may know the answer by heart; its errors pass through.
+
+        Raises:
+            ModelUnavailable: it rests.
+        """
+        self._let_rest()
         try:
             yield
         except InputTooLong:
@@ -51,7 +62,7 @@ class Watch:
 
     @contextmanager
     def asking(self) -> Iterator[None]:
-        """What the model itself has to answer; its errors pass through."""
+        """What the model itself has to answer; else as `naming`."""
         with self.naming():
             yield
         self._answered()
@@ -66,14 +77,31 @@ class Watch:
         with suppress(Exception):
             self._failures.record(ModelFailure(self._role, self._model, iso_utc(now_ms), reason))
 
+    def _let_rest(self) -> None:
+        last = self._open_failure() if self._rest_ms and self._may_have_failed else None
+        failed_ms = parse_iso(last.failed_at) if last else None
+        if last is None or failed_ms is None:
+            return
+        past_ms = self._clock.now_ms() - failed_ms
+        if 0 <= past_ms < self._rest_ms:  # a clock that was set back says nothing: ask
+            reason = f"{last.reason}, {past_ms // 1000} seconds ago"
+            raise ModelUnavailable(self._model, reason, retry_after_s=(self._rest_ms - past_ms) / 1000)
+
     def _answered(self) -> None:
         if not self._may_have_failed:
             return
         self._noted_ms, self._may_have_failed = None, False
+        if last := self._open_failure():
+            with suppress(Exception):
+                self._failures.record(replace(last, answered_at=iso_utc(self._clock.now_ms())))
+
+    def _open_failure(self) -> ModelFailure | None:
+        """The failure since which this model has not been seen to answer."""
         with suppress(Exception):
             last = self._failures.latest().get(self._role)
             if last is not None and last.model == self._model and last.answered_at is None:
-                self._failures.record(replace(last, answered_at=iso_utc(self._clock.now_ms())))
+                return last
+        return None
 
 
 class WatchedEmbedder:

@@ -51,6 +51,9 @@ class RetrievalRequest(NamedTuple):
     floor: float = 0.0  # the least probable answer that is given; below it there is silence
     intent: str = ""
     as_of: str | None = None  # what was written at this moment or later is not known; as records write it
+    candidate_limit: int | None = (
+        None  # how many of what the indexes say are looked at; as deep as usual without
+    )
 
 
 def read_request(
@@ -70,6 +73,7 @@ def read_request(
     floor: float = 0.0,
     intent: str = "",
     as_of: str = "",
+    candidate_limit: int | None = None,
 ) -> RetrievalRequest:
     """
     Check what was asked and read the question's words once.
@@ -82,12 +86,15 @@ def read_request(
         floor: How probable it must be that anything answers, 0 to 1; otherwise the answer is empty.
         intent: What the answer is wanted for, in words that steer and are not looked for.
         as_of: The day, to its end, or the moment of which the answer shall be; see `as_it_was`.
+        candidate_limit: How many of what the indexes put first are looked at closely, by a reranker as well, whatever
+            *limit* says; there are no other answers. As deep as each stage usually looks without.
 
     Raises:
-        InvalidInput: an empty or over-long question, a limit outside 1..100, a score outside 0..1, a date
-            that is none.
+        InvalidInput: an empty or over-long question, a limit of either kind outside 1..100, a score outside
+            0..1, a date that is none.
     """
-    _refuse(query, limit, min_score, floor)
+    _refuse(query, min_score, floor)
+    _refuse_limits(limit, candidate_limit)
     scope = Scope(frozenset(collections), _moment(since), first_after(until))
     return RetrievalRequest(
         query,
@@ -104,6 +111,7 @@ def read_request(
         floor,
         intent.strip(),
         first_after(as_of),
+        candidate_limit,
     )
 
 
@@ -120,7 +128,7 @@ def as_it_was(request: RetrievalRequest) -> RetrievalRequest:
     return request._replace(scope=scope, now_ms=min(request.now_ms, moment_ms - 1))
 
 
-def _refuse(query: str, limit: int, min_score: float, floor: float) -> None:
+def _refuse(query: str, min_score: float, floor: float) -> None:
     if not query.strip():
         raise InvalidInput("INVALID_INPUT", "The question is empty. Give it a word to look for.")
     if len(query) > MAX_QUERY:
@@ -128,12 +136,16 @@ def _refuse(query: str, limit: int, min_score: float, floor: float) -> None:
             "INPUT_TOO_LONG",
             f"The question has {len(query)} characters; {MAX_QUERY} are the most. Shorten it.",
         )
-    if not 1 <= limit <= MAX_LIMIT:
-        raise InvalidInput("OUT_OF_BOUNDS", f"A limit of {limit} cannot be met; choose 1 to {MAX_LIMIT}.")
     if not 0.0 <= min_score <= 1.0:
         raise InvalidInput("OUT_OF_BOUNDS", f"A minimum score of {min_score} makes no sense; choose 0 to 1.")
     if not 0.0 <= floor <= 1.0:
         raise InvalidInput("OUT_OF_BOUNDS", f"A floor of {floor} makes no sense; choose 0 to 1.")
+
+
+def _refuse_limits(*limits: int | None) -> None:
+    for limit in limits:
+        if limit is not None and not 1 <= limit <= MAX_LIMIT:
+            raise InvalidInput("OUT_OF_BOUNDS", f"A limit of {limit} cannot be met; choose 1 to {MAX_LIMIT}.")
 
 
 def first_after(text: str) -> str | None:

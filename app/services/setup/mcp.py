@@ -59,7 +59,7 @@ class SetUpMcp:
             ConfigError: somebody else's has that name, or the file cannot be read or written.
         """
         servers = self._settings.member(SERVERS)
-        if name in servers and not _is_ours(servers[name]):
+        if name in servers and not is_ours(servers[name]):
             raise ConfigError(
                 f"{self._settings.file}: another server is called {name!r}. Give it another name, then try again."
             )
@@ -105,16 +105,22 @@ EDITED = "claude-code"  # the one whose file is changed for the user
 
 
 def _without_ours(servers: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: one for name, one in servers.items() if not (name.startswith(OURS) and _is_ours(one))}
+    return {name: one for name, one in servers.items() if not (name.startswith(OURS) and is_ours(one))}
 
 
-def _is_ours(server: Any) -> bool:
+def is_ours(server: Any) -> bool:
     """Whether an entry starts clawmem, by whichever path."""
     if not isinstance(server, dict):
         return False
     args = server.get("args")
     words = [str(server.get("command", "")), *(map(str, args) if isinstance(args, list) else ())]
     return "mcp" in words and any(Path(word).name == OURS for word in words)
+
+
+def offer_of(server: Entry) -> tuple[str, ...]:
+    """What one of ours is started for: the options that say which tools and which vault."""
+    args = [str(one) for one in server.get("args", ())]
+    return tuple(args[args.index("mcp") + 1 :]) if "mcp" in args else ()
 
 
 def _dumped(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""The watcher as a service of the user's own session: one description, written as each system wants it."""
+"""Watcher and server as services of the user's own session: one description, written as each system wants it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ from typing import NamedTuple
 from clawmem.ports.errors import ConfigError
 
 RESTARTS_AFTER_S = 5
-STOPS_WITHIN_S = 20  # a little more than the watcher takes
+STOPS_WITHIN_S = 20  # a little more than either takes
 
 
 class Service(NamedTuple):
-    """``command`` is the program with its arguments; ``variables`` are those that it needs of the environment."""
+    """
+    ``name`` is what its file is called by; ``command`` is the program with its arguments; ``variables`` are those that
+    it needs of the environment.
+    """
 
+    name: str
     description: str
     command: Sequence[str]
     variables: Mapping[str, str]
@@ -27,7 +31,8 @@ class Manager(NamedTuple):
     """
     What starts services on a system.
 
-    ``file`` is below the home folder; ``begin`` and ``end`` are commands, where ``{file}`` stands for its path.
+    ``file`` is below the home folder, ``{name}`` the name of the service; ``begin`` and ``end`` are commands, where
+    ``{file}`` stands for its path.
     """
 
     file: str
@@ -76,7 +81,7 @@ def systemd_unit(service: Service) -> str:
 def launch_agent(service: Service) -> str:
     """*service* as an agent of launchd."""
     agent = {
-        "Label": "clawmem.watcher",
+        "Label": f"clawmem.{service.name}",
         "ProgramArguments": list(service.command),
         "EnvironmentVariables": dict(service.variables),
         "RunAtLoad": True,
@@ -88,7 +93,7 @@ def launch_agent(service: Service) -> str:
     return plistlib.dumps(agent).decode("utf-8")
 
 
-_UNIT = "clawmem-watcher.service"
+_UNIT = "clawmem-{name}.service"
 MANAGERS = {
     "linux": Manager(
         f".config/systemd/user/{_UNIT}",
@@ -97,7 +102,7 @@ MANAGERS = {
         ("systemctl", "--user", "disable", "--now", _UNIT),
     ),
     "darwin": Manager(
-        "Library/LaunchAgents/clawmem.watcher.plist",
+        "Library/LaunchAgents/clawmem.{name}.plist",
         launch_agent,
         ("launchctl", "load", "-w", "{file}"),
         ("launchctl", "unload", "-w", "{file}"),
@@ -122,9 +127,10 @@ def manager_of(platform: str) -> Manager:
 class InstallService:
     """Writes or deletes the file of one service below *home*; repeating it changes nothing."""
 
-    def __init__(self, manager: Manager, home: Path, *, dry_run: bool = False) -> None:
+    def __init__(self, manager: Manager, home: Path, name: str, *, dry_run: bool = False) -> None:
         self._manager = manager
-        self._file = home / manager.file
+        self._name = name
+        self._file = home / manager.file.format(name=name)
         self._dry_run = dry_run
 
     def install(self, service: Service) -> UnitChange:
@@ -146,7 +152,7 @@ class InstallService:
         """*command* as a person types it."""
         import shlex
 
-        return shlex.join(word.format(file=self._file) for word in command)
+        return shlex.join(word.format(file=self._file, name=self._name) for word in command)
 
     def _before(self) -> str | None:
         try:

@@ -15,7 +15,6 @@ from clawmem.domain.security.origin import LEADS, SOURCES, is_verified
 from clawmem.domain.surfacing import block as blocks
 from clawmem.domain.surfacing.age import age_label
 from clawmem.domain.surfacing.packing import SEPARATOR, pack, pack_lines
-from clawmem.domain.surfacing.profiles import Profile
 from clawmem.domain.surfacing.tiers import CHARACTERS, tier_of
 from clawmem.ports.records import EVERYTHING, Document, Scope
 from clawmem.ports.vault import Vault
@@ -56,12 +55,12 @@ class Composer:
         self._clean = clean
         self._redact = redact
 
-    def __call__(self, candidates: Sequence[Candidate], request: RetrievalRequest, profile: Profile) -> Shown:
-        """The passages that fit the budget of *profile*, best first, and what relates their documents."""
+    def __call__(self, candidates: Sequence[Candidate], request: RetrievalRequest, budget: int) -> Shown:
+        """The passages that fit into *budget* tokens, best first, and what relates their documents."""
         best = max((c.score for c in candidates), default=0.0)
-        heads = {d.id: self._head(d, request.now_ms) for d in (c.document for c in candidates) if d}
+        documents = {c.document_id: c.document for c in candidates if c.document}
+        heads = {number: self._head(document, request.now_ms) for number, document in documents.items()}
         passages = [self._passage(c, heads[c.document_id], request, best) for c in candidates]
-        budget = profile.budget - blocks.FRAME_TOKENS
         fitting = pack(len(passages), lambda n: SEPARATOR.join(_entries(passages[:n])), budget)
         shown = passages[:fitting]
         entries = _entries(shown)

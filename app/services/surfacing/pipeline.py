@@ -73,7 +73,7 @@ def settling(vault: Vault, means: Means, choices: Choices) -> dict[str, Stage]:
         "score": score(vault),
         "confident": means.confidence,
         "successors first": successors_first(vault, of_lines=True),
-        "visible": visible(vault),
+        "visible": visible(vault, choices),
         "focused": focused(vault, choices.topic),
         "threshold": threshold(choices.profile, choices.mode),
         "activated": activated(vault),

@@ -9,6 +9,7 @@ from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.stages.judge import judge
 from clawmem.app.services.retrieval.trace import StageTrace, Trace
 from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.app.services.surfacing.choices import Choices
 from clawmem.domain.capture.own_collection import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.retrieval.intent import has_recency_intent
@@ -24,6 +25,7 @@ from clawmem.ports.vault import Vault
 LOOKED_AT = 40  # candidates from the top: no budget holds more, and each costs a look at its text
 SAYS_SOMETHING = 2  # content words
 KIND_IS_READ = 2000  # characters of a body by which its kind is told
+USUAL = Choices()
 
 IsRefused = Callable[[str], bool]
 
@@ -60,8 +62,8 @@ def confident(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     return work.with_candidates([c._replace(score=likely * min(1.0, max(0.0, c.score))) for c in head])
 
 
-def visible(vault: Vault) -> Stage:
-    """Without what is hidden, what somebody wants to hear nothing of for now, and what says nothing."""
+def visible(vault: Vault, choices: Choices = USUAL) -> Stage:
+    """Without what is hidden, unwanted for now, in the conversation already, or says nothing."""
 
     def why(candidate: Candidate, now: str) -> str:
         document = candidate.document
@@ -69,13 +71,26 @@ def visible(vault: Vault) -> Stage:
             return "never surfaced from there"
         if document.is_snoozed(now):
             return "snoozed"
-        return "says nothing" if is_noise(text_of(vault, candidate)) else ""
+        if _is_said_here(vault, document, choices):
+            return "said in this session"
+        text = text_of(vault, candidate)
+        if is_noise(text):
+            return "says nothing"
+        return "loaded by the client" if " ".join(text.split()) in choices.loaded else ""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         now = iso_utc(request.now_ms)
         return _without(lambda candidate: why(candidate, now))(request, work, trace)
 
     return stage
+
+
+def _is_said_here(vault: Vault, document: Document, choices: Choices) -> bool:
+    """Whether the session said it itself, in the part of its conversation that was not compacted."""
+    if not choices.session_id or document.collection != OWN_COLLECTION:
+        return False
+    said = vault.captures.sightings(document.id)
+    return any(one.session_id == choices.session_id and one.seen_at > choices.compacted_at for one in said)
 
 
 def guarded(vault: Vault, is_refused: IsRefused) -> Stage:

@@ -19,10 +19,11 @@ from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, Turns, asked
 from clawmem.app.services.surfacing.watch import Watch
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
-from clawmem.domain.surfacing.block import block
+from clawmem.domain.surfacing.block import block, frame_tokens
 from clawmem.domain.surfacing.gate import MOST_PROMPT, without_prefixes
-from clawmem.domain.surfacing.hints import NUDGE_INTERVAL, nudge, routing_hint
+from clawmem.domain.surfacing.hints import nudge, routing_hint
 from clawmem.domain.surfacing.look_back import looking_back
+from clawmem.domain.surfacing.profiles import NUDGE_INTERVAL
 from clawmem.ports.clock import Clock
 from clawmem.ports.vault import Vault
 
@@ -59,12 +60,13 @@ class Surfaced(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """A prompt on its way: as a question, after which turns, with which choices, and since when."""
+    """A prompt on its way: as a question, with which choices, what stands around its block, and since when."""
 
     request: RetrievalRequest
-    turns: Turns
     choices: Choices
     watch: Watch
+    hint: str
+    nudge: str
 
 
 class SurfaceContext:
@@ -105,14 +107,15 @@ class SurfaceContext:
         request = self._request(prompt, choices)
         text = looking_back(request.query, self._before(turns, request))
         choices = choices._replace(asked=text, looks_back=text != request.query)
-        return _Asked(request, turns, choices, watch)
+        return _Asked(request, choices, watch, routing_hint(request.query), self._nudge(turns))
 
     def _said(self, asked: _Asked, found: Work, before: Trace) -> Surfaced:
         settled = Pipeline(self._vault, settling(self._vault, self._means, asked.choices))
         work, trace = settled.rank(asked.request, found, before)
         compose = Composer(self._vault, self._dressing.clean, self._dressing.redact)
-        shown = compose(work.candidates, asked.request, asked.choices.profile)
-        text = self._block(asked.request.query, shown, asked.turns, asked.choices)
+        budget = asked.choices.profile.budget - frame_tokens(asked.hint, asked.nudge)
+        shown = compose(work.candidates, asked.request, budget)
+        text = self._block(asked, shown)
         answer = self._answer(asked.request, shown.candidates, trace, work.answered)
         return Surfaced(text, token_count(text), answer, asked.request, asked.watch.ms)
 
@@ -153,14 +156,25 @@ class SurfaceContext:
         except Exception:  # noqa: BLE001  the prompt alone is a question as well
             return []
 
-    def _block(self, prompt: str, shown: Shown, turns: Turns, choices: Choices) -> str:
-        budget = choices.profile.facts_budget
+    def _nudge(self, turns: Turns) -> str:
+        """A reminder, unless somebody tended the memory since: whoever did, from whichever door."""
+        interval = self._dressing.nudge_interval
+        try:
+            if not nudge(turns.blocks_since(), interval):
+                return ""  # most sessions are too short for it, and then nothing is looked up
+            acts = self._vault.acts.latest(1)
+            return nudge(turns.blocks_since(acts[0].at if acts else ""), interval)
+        except Exception:  # noqa: BLE001  a reminder that is missing is none that anybody misses
+            return ""
+
+    def _block(self, asked: _Asked, shown: Shown) -> str:
+        budget = asked.choices.profile.facts_budget
         return block(
             shown.entries,
             shown.relations,
-            self._facts(prompt, budget) if shown.entries and budget else (),
-            hint=routing_hint(prompt),
-            nudge=nudge(turns.blocks_since_tended, self._dressing.nudge_interval),
+            self._facts(asked.request.query, budget) if shown.entries and budget else (),
+            hint=asked.hint,
+            nudge=asked.nudge,
         )
 
     def _facts(self, prompt: str, budget: int) -> Sequence[str]:

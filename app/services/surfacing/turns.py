@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from clawmem.app.services.retrieval.recalls import query_hash
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.surfacing.hints import TENDING
 from clawmem.domain.surfacing.look_back import LOOK_BACK, MOST_MINUTES
 from clawmem.ports.receipts import Receipts
 from clawmem.ports.telemetry import Recall, Telemetry
@@ -22,17 +21,15 @@ class Turns(NamedTuple):
 
     session_id: str | None
     rows: tuple[Recall, ...] = ()
-    tended: int = 0  # rows that stood before the last time that anybody tended the memory
 
     @property
     def number(self) -> int:
         """The number of this turn, from 0."""
         return len(self.rows)
 
-    @property
-    def blocks_since_tended(self) -> int:
-        """How many prompts carried something since."""
-        return sum(bool(row.hits) for row in self.rows[self.tended :])
+    def blocks_since(self, moment: str = "") -> int:
+        """How many prompts carried something after *moment*; without one all that did."""
+        return sum(bool(row.hits) and row.asked_at > moment for row in self.rows)
 
     def seen(self, prompt: str, now_ms: int, within_s: float = SEEN_WITHIN_S) -> bool:
         """Whether the same was asked in this session not longer ago than *within_s*; never when that is 0."""
@@ -44,14 +41,8 @@ def turns_of(telemetry: Telemetry, session_id: str) -> Turns:
     """The turns of a session; nobody's where there is no id."""
     if not session_id:
         return Turns(None)
-    rows: list[Recall] = []
-    tended = 0
-    for row in telemetry.of_session(session_id):
-        if row.verb == CONTEXT_SURFACING:
-            rows.append(row)
-        elif row.verb in TENDING:
-            tended = len(rows)
-    return Turns(session_id, tuple(rows), tended)
+    rows = (row for row in telemetry.of_session(session_id) if row.verb == CONTEXT_SURFACING)
+    return Turns(session_id, tuple(rows))
 
 
 def gated(turns: Turns, prompt: str, now_ms: int) -> Recall:

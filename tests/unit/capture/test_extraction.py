@@ -265,8 +265,8 @@ def test_state_before_compaction_ranks_by_the_last_request() -> None:
         (U, "We'll use Postgres for the ledger."), (U, "We'll keep the cache."), (U, "Now the ledger tables.")
     )
 
-    state = state_of(messages)
+    state = state_of(messages, list(findings(messages)))
 
     assert state.index("Postgres") < state.index("keep the cache")
     assert "## Last User Request\n\nNow the ledger tables." in state
-    assert state_of([]) == ""
+    assert state_of([], []) == ""

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from clawmem.domain.maintenance import deduction
 from clawmem.domain.maintenance.deduction import Candidate, Stats
-from clawmem.domain.maintenance.merge_gate import Said, may_merge, may_stand_for, similarity
+from clawmem.domain.maintenance.merge_gate import Said, is_candidate, may_merge, may_stand_for, similarity
+from clawmem.domain.maintenance.nearby import Nearby
 from clawmem.domain.maintenance.patterns import read_patterns
 
 DATA = Path(__file__).parents[2] / "data"
@@ -72,6 +73,19 @@ def test_the_gate_takes_no_side(one: str, other: str) -> None:
     """Merging has no order, a text is as similar to itself as can be, and nothing is more than that."""
     assert may_merge(Said(one), Said(other)) == may_merge(Said(other), Said(one))
     assert 0.0 <= similarity(one, other) <= 1.0 + 1e-9
+
+
+SENTENCES = st.lists(st.sampled_from("alpha bravo carol delta echoes foxtrot".split()), max_size=6).map(
+    " ".join
+)
+
+
+@given(st.lists(SENTENCES, max_size=12), SENTENCES)
+def test_nothing_near_is_overlooked(statements: list[str], text: str) -> None:
+    """What is found by a few words is what comparing with each of them finds."""
+    near = Nearby(enumerate(statements)).near(text)
+
+    assert near == [number for number, one in enumerate(statements) if is_candidate(text, one)]
 
 
 def test_evidence_shares_two_words() -> None:

@@ -19,13 +19,18 @@ LINE_CHARS = 400  # around a line: lines of one note must not all be read as the
 
 
 def choose_chunk(vault: Vault, reranker: Reranker | None) -> Stage:
-    """Give the first `RERANKED` candidates the text by which *reranker* shall judge them; none without one."""
+    """
+    Give the first candidates the text by which *reranker* shall judge them; none without one.
+
+    `RERANKED` of them, or as many as the request says.
+    """
     if reranker is None:
         return unchanged
     readable = reranker.max_document_chars
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        head, tail = work.candidates[:RERANKED], work.candidates[RERANKED:]
+        most_read = request.candidate_limit or RERANKED
+        head, tail = work.candidates[:most_read], work.candidates[most_read:]
         spans = vault.documents.spans(candidate.best for candidate in head)
         most = min(readable, CHUNK_CHARS if request.unit is Unit.DOCUMENT else LINE_CHARS)
         wanted = intent_terms(request.intent) if request.unit is Unit.DOCUMENT else ()

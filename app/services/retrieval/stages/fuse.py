@@ -13,19 +13,22 @@ from clawmem.ports.vault import Vault
 
 
 def fuse(vault: Vault) -> Stage:
-    """From hits by leg to candidates, by the sum of scaled scores."""
+    """From hits by leg to candidates, by the sum of scaled scores; the best of them, as many as were asked for."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        if request.unit is Unit.LINE and not work.legs.get(grains.LINE):
-            return nearest(vault)(
-                request, work, trace
-            )  # no line holds a word of it; meaning may know a passage
-        if request.unit is Unit.DOCUMENT:
-            return work.with_candidates(_documents(vault, request, work)[:MAX_LIMIT])
-        work = lines_located(vault, work)
-        return work.with_candidates(fused_lines(request, work)[:MAX_LIMIT])
+        work = _fused(vault, request, work, trace)
+        return work.with_candidates(work.candidates[: request.candidate_limit or MAX_LIMIT])
 
     return stage
+
+
+def _fused(vault: Vault, request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+    if request.unit is Unit.DOCUMENT:
+        return work.with_candidates(_documents(vault, request, work))
+    if not work.legs.get(grains.LINE):  # no line holds a word of it; meaning may know a passage
+        return nearest(vault)(request, work, trace)
+    work = lines_located(vault, work)
+    return work.with_candidates(fused_lines(request, work))
 
 
 def fused_lines(request: RetrievalRequest, work: Work) -> list[Candidate]:

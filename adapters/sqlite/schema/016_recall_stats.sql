@@ -1,0 +1,12 @@
+-- What the times at which a document was surfaced come to; made anew from the recalls that are kept.
+create table recall_stats (
+    document_id integer primary key,
+    recalls     integer not null,
+    queries     integer not null,                    -- different ones
+    days        integer not null,                    -- different ones
+    negatives   integer not null,                    -- times that it was of no use
+    first_at    text not null,
+    last_at     text not null,
+    diversity   real not null,
+    spacing     real not null
+);

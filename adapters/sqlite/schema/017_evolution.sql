@@ -1,0 +1,5 @@
+-- Why a note was written anew, in the words of who did; and which document says that something is over.
+alter table notes add column reason text not null default '';
+
+alter table triples add column ended_by integer references documents (id) on delete set null;
+create index triples_ended_by on triples (ended_by) where ended_by is not null;

@@ -1,0 +1,60 @@
+"""Sessions, and what was changed around a document, on paper."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from clawmem.app.cli.rendering import Part, printable, table
+
+if TYPE_CHECKING:
+    from clawmem.app.services.documents.timeline import Entry, Timeline
+    from clawmem.ports.sessions import Session
+
+SHOWN_ID, SHOWN_SUMMARY, SHOWN_FILES = 8, 100, 5  # of a session, where a person reads it
+
+
+def sessions_part(found: list[Session] | tuple[Session, ...]) -> Part:
+    """Sessions as a table."""
+    if not found:
+        return "No sessions are written down yet."
+    columns = ("session", "began", "minutes", "handed over in", "what came of it", "files")
+    return table(columns, [_session_row(session) for session in found])
+
+
+def timeline_parts(found: Timeline) -> list[Part]:
+    """What lies around a document, as a table in which it is marked, and the session that it was changed in."""
+    marked = [("", entry) for entry in found.before] + [(">", found.focus)]
+    marked += [("", entry) for entry in found.after]
+    order = table(("", "docid", "modified", "file", "title"), [_entry_row(*one) for one in marked])
+    if not found.session:
+        return [order]
+    within = f"in session {found.session.id[:SHOWN_ID]}: {found.session.summary[:SHOWN_SUMMARY]}"
+    return [order, printable(within)]
+
+
+def _entry_row(mark: str, entry: Entry) -> tuple[str, ...]:
+    document = entry.document
+    changed = document.modified_at[:16].replace("T", " ")
+    return (mark, f"#{entry.docid}", changed, document.display_path, document.title)
+
+
+def _session_row(session: Session) -> tuple[str, ...]:
+    files = ", ".join(session.files_changed[:SHOWN_FILES])
+    more = len(session.files_changed) - SHOWN_FILES
+    return (
+        session.id[:SHOWN_ID],
+        session.started_at[:16].replace("T", " "),
+        _minutes(session),
+        session.handoff_path or "",
+        " ".join(session.summary.split())[:SHOWN_SUMMARY],
+        f"{files} and {more} more" if more > 0 else files,
+    )
+
+
+def _minutes(session: Session) -> str:
+    from clawmem.domain.documents.times import parse_iso
+
+    if session.ended_at is None:
+        return "active"
+    began, ended = parse_iso(session.started_at), parse_iso(session.ended_at)
+    return "?" if began is None or ended is None else str(round((ended - began) / 60_000))

@@ -1,0 +1,134 @@
+"""What the vault knows beside the words: graph entities, facts, evolution, export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from clawmem.app.cli.session import one_of, opened, wants_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from clawmem.app.services.graph.export import Edge, Node
+
+FORMATS = ("graphml", "jsonld")
+LINES = 500  # of an export that are written at once
+
+Doc = Annotated[str, typer.Argument(metavar="DOC", help="A path, clawmem:// address or #docid.")]
+
+
+def entities(
+    ctx: typer.Context,
+    words: Annotated[
+        list[str], typer.Argument(metavar="NAME...", help="Words of a name, or how they begin.")
+    ],
+    limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="How many.")] = 10,
+) -> None:
+    """People, projects, tools and other things that documents speak of, by name."""
+    from clawmem.app.cli.rendering import show, show_json, show_table
+    from clawmem.app.records.entities import things_of
+
+    with opened(ctx, read_only=True) as services:
+        found = things_of(services, " ".join(words), limit)
+    if wants_json(ctx):
+        show_json(found)
+    elif not found["entities"]:
+        show(f"Nothing is known that is called {' '.join(words)}.")
+    else:
+        rows = [tuple(one.values()) for one in found["entities"]]
+        show_table(tuple(found["entities"][0]), rows)
+
+
+def facts(
+    ctx: typer.Context,
+    words: Annotated[
+        list[str], typer.Argument(metavar="NAME...", help="A name, or an id that entities shows.")
+    ],
+    as_of: Annotated[str, typer.Option("--as-of", help="Only what held on this day.")] = "",
+    direction: Annotated[str, typer.Option(help="outgoing, incoming or both.")] = "both",
+    limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="How many.")] = 100,
+) -> None:
+    """What documents say of somebody or something, and from when to when it held."""
+    from clawmem.app.cli.rendering import show, show_json
+    from clawmem.app.records.entities import counts_line, fact_line, facts_of
+    from clawmem.ports.triples import Direction
+
+    way = one_of("--direction", direction, tuple(Direction))
+    with opened(ctx, read_only=True) as services:
+        known = facts_of(services, " ".join(words), as_of, way, limit)
+    if wants_json(ctx):
+        show_json(known)
+        return
+    show("\n".join(map(fact_line, known["facts"])) or f"Nothing is known of {known['entity']['name']}.")
+    show(counts_line(known["stats"]))
+
+
+def evolution(
+    ctx: typer.Context,
+    name: Doc,
+    limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="How many versions.")] = 10,
+) -> None:
+    """How what is noted about a document changed, and which document let it; the last version first."""
+    from clawmem.app.cli.rendering import show, show_json
+    from clawmem.app.records.evolution import evolution_of, version_lines
+
+    with opened(ctx, read_only=True) as services:
+        found = evolution_of(services, services.lookup.find(name), limit)
+    if wants_json(ctx):
+        show_json(found)
+    elif not found["timeline"]:
+        show(f"Nothing is noted about {found['document']['file']} yet. Run: clawmem enrich")
+    else:
+        show("\n".join(line for one in found["timeline"] for line in version_lines(one)))
+
+
+def export(
+    ctx: typer.Context,
+    form: Annotated[str, typer.Option("--format", help="graphml or jsonld.")] = "graphml",
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Into this file.", show_default=False)
+    ] = None,
+) -> None:
+    """Documents, entities, facts and relations as one graph, for other programs."""
+    from clawmem.app.services.graph.export import whole_graph
+
+    write = _writer(one_of("--format", form, FORMATS))
+    with opened(ctx, read_only=True) as services:
+        blocks = _blocks(write(whole_graph(services.vault)))
+        if output is None:
+            for block in blocks:
+                typer.echo(block, nl=False)
+        else:
+            _into(output, blocks)
+
+
+def _writer(form: str) -> Callable[[Iterable[Node | Edge]], Iterator[str]]:
+    from clawmem.app.services.graph.graphml import graphml
+    from clawmem.app.services.graph.json_ld import json_ld
+
+    return graphml if form == "graphml" else json_ld
+
+
+def _blocks(lines: Iterator[str]) -> Iterator[str]:
+    from itertools import islice
+
+    while block := list(islice(lines, LINES)):
+        yield "".join(f"{line}\n" for line in block)
+
+
+def _into(output: Path, blocks: Iterator[str]) -> None:
+    """Whole or not at all: what stands there stays until the last line is written."""
+    from clawmem.ports.errors import InvalidInput
+
+    beside = output.with_name(f".{output.name}.new")
+    try:
+        with beside.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(blocks)
+        beside.replace(output)
+    except OSError as error:
+        raise InvalidInput("INVALID_INPUT", f"{output} cannot be written: {error.strerror}.") from error
+    finally:
+        beside.unlink(missing_ok=True)

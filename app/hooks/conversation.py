@@ -1,0 +1,35 @@
+"""What stands near the transcript of a conversation: what was saved of it, and what the client remembers by itself."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+FOLDER = "memory"  # the client's own, for one project
+STATE, INDEX = "precompact-state.md", "MEMORY.md"
+LOADED_LINES, LOADED_BYTES = 200, 25_000  # of its index the client puts so much before every session
+
+
+def state_file(transcript: str) -> Path:
+    """Where the state of a conversation is saved when it is about to be compacted."""
+    return Path(transcript).parent / FOLDER / STATE
+
+
+def compacted_at(transcript: str) -> str:
+    """When a conversation was last compacted, by what was saved then; empty where it never was."""
+    from clawmem.domain.documents.times import iso_utc
+
+    with suppress(OSError, ValueError):
+        if transcript:
+            return iso_utc(state_file(transcript).stat().st_mtime_ns // 1_000_000)
+    return ""
+
+
+def loaded_by_client(transcript: str) -> str:
+    """What the client itself has put before the session, blanks collapsed; empty where it remembers nothing."""
+    with suppress(OSError, ValueError):
+        if transcript:
+            with (Path(transcript).parent / FOLDER / INDEX).open("rb") as file:
+                text = file.read(LOADED_BYTES).decode("utf-8", "ignore")
+            return " ".join(" ".join(text.splitlines()[:LOADED_LINES]).split())
+    return ""

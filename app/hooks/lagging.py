@@ -1,0 +1,39 @@
+"""A client tells the end of a turn a moment before its transcript does."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from time import monotonic, sleep
+
+PATIENCE_S = 1.0
+STEP_S = 0.05
+READ = 1 << 18  # bytes from the end of a transcript: behind an answer stand lines of the client's own
+LONGEST = 80
+
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ,.;:()-]{10,}")  # looks the same however JSON is written
+
+
+def wait_for(said: str, transcript: Path, patience_s: float = PATIENCE_S) -> bool:
+    """
+    Wait until *said*, the last thing that the assistant said, stands in *transcript*; whether it does.
+
+    Nobody waits for what could not be known again, nor for a transcript that cannot be read.
+    """
+    plain = _PLAIN.findall(said[-READ:])
+    end = monotonic() + patience_s
+    try:
+        while plain and plain[-1][-LONGEST:].encode() not in _end_of(transcript):
+            if monotonic() >= end:
+                return False
+            sleep(STEP_S)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _end_of(file: Path) -> bytes:
+    with file.open("rb") as opened:
+        opened.seek(max(0, os.fstat(opened.fileno()).st_size - READ))
+        return opened.read()

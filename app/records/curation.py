@@ -1,0 +1,85 @@
+"""The examination of the memory as a record: what the hook `curator-nudge` reads, and what programs may."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from typing_extensions import TypedDict
+
+from clawmem.app.services.lifecycle.examining import recommended
+
+if TYPE_CHECKING:
+    from clawmem.app.services.lifecycle.examining import Examination
+
+
+class Health(TypedDict):
+    """Documents by what became of them, texts that wait for vectors, and what is wrong around the vault."""
+
+    active: int
+    archived: int
+    forgotten: int
+    pinned: int
+    snoozed: int
+    neverAccessed: int
+    embeddingBacklog: int
+    infrastructure: list[str]
+
+
+class Candidates(TypedDict):
+    """How many somebody might put away."""
+
+    candidates: int
+
+
+class Retrieval(TypedDict):
+    """Whether the latest note is found by its own title, and with which score, from 0 to below 1."""
+
+    bm25Pass: bool
+    topScore: float
+
+
+class Collections(TypedDict):
+    """How many there are, which of them are in no configuration, and how much of it nobody ever used."""
+
+    total: int
+    orphaned: list[str]
+    neverAccessedPct: float
+
+
+class CuratorReport(TypedDict):
+    """All of it; ``actions`` are sentences, each with what to run."""
+
+    timestamp: str
+    health: Health
+    sweep: Candidates
+    consolidation: Candidates
+    retrieval: Retrieval
+    collections: Collections
+    actions: list[str]
+
+
+def curator_report(found: Examination) -> CuratorReport:
+    """An examination."""
+    counts = found.lifecycle
+    return {
+        "timestamp": found.at,
+        "health": {
+            "active": counts.active,
+            "archived": counts.archived,
+            "forgotten": counts.forgotten,
+            "pinned": counts.pinned,
+            "snoozed": counts.snoozed,
+            "neverAccessed": counts.never_accessed,
+            "embeddingBacklog": found.pending,
+            "infrastructure": list(found.problems),
+        },
+        "sweep": {"candidates": found.idle},
+        "consolidation": {"candidates": found.duplicates},
+        "retrieval": {"bm25Pass": found.is_found, "topScore": round(found.top_score, 4)},
+        "collections": {
+            "total": found.collections,
+            "orphaned": list(found.unlisted),
+            "neverAccessedPct": round(100 * found.never_accessed_share, 1),
+        },
+        "actions": list(recommended(found)),
+    }

@@ -1,0 +1,57 @@
+"""The vault in numbers as a record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from typing_extensions import TypedDict
+
+from clawmem.app.services.documents.stats import numbers
+from clawmem.ports.sessions import Session
+
+if TYPE_CHECKING:
+    from clawmem.app.opened import Services
+
+
+class IndexStats(TypedDict):
+    """
+    What the vault holds, in numbers.
+
+    ``collections`` counts them. ``stale_documents`` are those whose day of review is over; ``recent_sessions`` those
+    that began last, newest first.
+    """
+
+    total_documents: int
+    needs_embedding: int
+    has_vectors: bool
+    collections: int
+    content_types: dict[str, int]
+    stale_documents: int
+    average_access_count: float
+    notes: int
+    facts: int
+    relations: dict[str, int]
+    recorded_questions: int
+    receipts: int
+    recent_sessions: list[Session]
+
+
+def stats_of(services: Services) -> IndexStats:
+    """The numbers as of now."""
+    found = numbers(services.vault, services.clock, services.status)
+    report = found.status
+    return {
+        "total_documents": report.documents,
+        "needs_embedding": report.embeddings.pending,
+        "has_vectors": report.embeddings.stored > 0,
+        "collections": len(report.collections),
+        "content_types": report.content_types,
+        "stale_documents": found.stale,
+        "average_access_count": found.mean_accesses,
+        "notes": report.notes.notes,
+        "facts": sum(services.vault.triples.counts().values()),
+        "relations": report.relations,
+        "recorded_questions": report.recalls,
+        "receipts": report.receipts,
+        "recent_sessions": found.sessions,
+    }

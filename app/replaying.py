@@ -1,0 +1,50 @@
+"""Asking the question of a receipt again, by the way that it was asked."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import TYPE_CHECKING
+
+from clawmem.app.cli.main import VERSION
+
+if TYPE_CHECKING:
+    from clawmem.app.opened import Services
+    from clawmem.app.services.retrieval.receipts import Receipt
+    from clawmem.app.services.retrieval.replay import Replay
+    from clawmem.app.services.retrieval.why import Ask
+
+
+def asked_again(services: Services, receipt: Receipt) -> Replay:
+    """
+    What the question finds in the vault as it is now, against what it found; nothing is written down.
+
+    Raises:
+        InvalidInput: it was asked in a way that this version does not know.
+    """
+    from clawmem.app.cli.retrieval import ask
+    from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
+    from clawmem.ports.errors import InvalidInput
+
+    if receipt.verb == CONTEXT_SURFACING:
+        return services.why.replay(receipt, _surface_again(services, receipt), VERSION)
+    if not hasattr(services.parts, receipt.verb):
+        message = f"The answer was given by {receipt.verb!r}, which nobody can ask again from here."
+        raise InvalidInput("INVALID_INPUT", message)
+    return services.why.replay(receipt, partial(ask, services), VERSION)
+
+
+def _surface_again(services: Services, receipt: Receipt) -> Ask:
+    """Asks as the hook does, by the profile of then, and writes nothing down; the prompts before it are not known."""
+    from clawmem.app.hooks.surfacing_choices import chosen_in
+    from clawmem.app.hooks.surfacing_wiring import surface_over
+    from clawmem.app.services.surfacing.choices import Choices
+    from clawmem.app.services.surfacing.turns import Turns
+    from clawmem.domain.surfacing.profiles import profile_named
+
+    chosen = chosen_in(os.environ)._replace(remembers=False, forgets=False)
+    profile = profile_named(receipt.asked.get("profile", chosen.profile))
+    surface = surface_over(services.vault, chosen, profile)
+    return lambda verb, request: (
+        surface(request.query, Turns(None), Choices(profile, mode=chosen.mode)).answer
+    )

@@ -1,0 +1,38 @@
+"""The vault in numbers, for who looks after it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clawmem.app.services.maintenance.status import Status, StatusReport
+from clawmem.domain.documents.times import iso_utc
+from clawmem.ports.clock import Clock
+from clawmem.ports.sessions import Session
+from clawmem.ports.vault import Vault
+
+RECENT = 5
+DAY = len("2026-03-31")
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """
+    What `Status` counts, and beside it: served documents whose day of review is over, how often one of them was
+    accessed on average, and the sessions that began last, newest first.
+    """
+
+    status: StatusReport
+    stale: int
+    mean_accesses: float
+    sessions: list[Session]
+
+
+def numbers(vault: Vault, clock: Clock, status: Status) -> Numbers:
+    """The counts as of now. Raises `VaultError`: the vault cannot be read."""
+    served, today = vault.documents.latest(), iso_utc(clock.now_ms())[:DAY]
+    return Numbers(
+        status(),
+        stale=sum(bool(one.review_by) and str(one.review_by)[:DAY] < today for one in served),
+        mean_accesses=round(sum(one.access_count for one in served) / max(1, len(served)), 2),
+        sessions=vault.sessions.recent(RECENT),
+    )

@@ -1,0 +1,58 @@
+"""What cannot hold any more because of what a document says explicitly, in whichever order documents are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clawmem.domain.knowledge.triples import MIGRATED_TO, REPLACED, Statement, ends
+from clawmem.ports.triples import Direction, Triple
+from clawmem.ports.vault import Vault
+
+MOST_HELD = 1000  # of one thing, that are looked at for whether they still hold
+
+
+def end_what_is_over(vault: Vault, new: Sequence[Triple]) -> int:
+    """
+    End what *new*, which one document says and which is kept already, takes the place of; how much ended.
+
+    Some of *new* may be over itself: an older document is often read after the one that takes back what it says.
+    """
+    over = [*_over_since(vault, new)]
+    for document_id in {one.document_id for one in _said_later(vault, new)}:
+        over += _over_since(vault, vault.triples.of_document(document_id))
+    over.sort(key=lambda pair: pair[1].valid_from)  # the first that took it back did
+    return sum([vault.triples.end(held, last.valid_from, last.document_id) for held, last in over])
+
+
+def _over_since(vault: Vault, said: Sequence[Triple]) -> Iterator[tuple[Triple, Triple]]:
+    """What cannot hold any more, because one document *said* that; each with what it said of it."""
+    statements = {_in_ids(one) for one in said}
+    for last in said:
+        for held in _touched(vault, last):
+            if ends(statements, _in_ids(held)):
+                yield held, last
+
+
+def _touched(vault: Vault, triple: Triple) -> list[Triple]:
+    """What was known of who moved, or of what was replaced."""
+    if triple.predicate == MIGRATED_TO:
+        return vault.triples.recorded(triple.subject.id, MOST_HELD, Direction.OUTGOING)
+    if triple.predicate == REPLACED:
+        return vault.triples.recorded(triple.object_id, MOST_HELD, Direction.INCOMING)
+    return []
+
+
+def _said_later(vault: Vault, new: Sequence[Triple]) -> Iterator[Triple]:
+    """What was said explicitly of the same things on a later day."""
+    since = min((one.valid_from for one in new), default="")
+    ever = vault.triples.recorded
+    for thing in {one.subject.id for one in new}:
+        moves = ever(thing, MOST_HELD, Direction.OUTGOING, predicate=MIGRATED_TO)
+        yield from (one for one in moves if one.valid_from > since)
+    for thing in {one.object_id for one in new if one.object_id}:
+        replacements = ever(thing, MOST_HELD, Direction.INCOMING, predicate=REPLACED)
+        yield from (one for one in replacements if one.valid_from > since)
+
+
+def _in_ids(triple: Triple) -> Statement:
+    return Statement(triple.subject.id, triple.predicate, triple.object_id or triple.object_name)

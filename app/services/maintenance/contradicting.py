@@ -1,0 +1,122 @@
+"""Observations that contradict each other: found, related, and where the owner chose so the later one holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+
+from clawmem.app.services.indexing.publish import withdraw
+from clawmem.app.services.maintenance.careful_asking import CarefulAsk, Fence
+from clawmem.app.services.maintenance.deciding import Decisions, Verdict
+from clawmem.app.services.maintenance.observations import Observation, Observations
+from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.maintenance import patterns
+from clawmem.domain.maintenance.contradiction_gate import (
+    LEAST_CONFIDENCE,
+    Contradiction,
+    Policy,
+    contradiction,
+    read_verdict,
+)
+from clawmem.ports.clock import Clock
+from clawmem.ports.journal import Replacement
+from clawmem.ports.records import InactiveReason
+from clawmem.ports.relations import Relation, RelationKind
+from clawmem.ports.vault import Vault
+
+ORIGIN = "consolidation"
+BY_MODEL = "a model says that they contradict each other"
+JUDGED = 10  # pairs that a model is asked about in one run
+_MOST_RELATIONS = 1000
+
+
+class Contradicting:
+    """
+    Relates what contradicts each other.
+
+    Args:
+        policy: What becomes of the earlier of two.
+        least: The confidence from which on something is done.
+    """
+
+    def __init__(
+        self,
+        vault: Vault,
+        clock: Clock,
+        decisions: Decisions,
+        policy: Policy = Policy.LINK,
+        least: float = LEAST_CONFIDENCE,
+    ) -> None:
+        self._vault = vault
+        self._clock = clock
+        self._decisions = decisions
+        self._policy = policy
+        self._least = least
+
+    def __call__(
+        self,
+        every: Sequence[Observation],
+        among: Observations,
+        grouped: AbstractSet[int],
+        ask: CarefulAsk | None,
+        fence: Fence,
+        *,
+        dry_run: bool,
+    ) -> int:
+        """
+        Of each of *every* with what is near *among* all but the *grouped*; how many pairs contradict and were not
+        known to.
+        """
+        found, left, gone = 0, JUDGED, set[int]()
+        for newer, older in _pairs(every, among, grouped):
+            if {newer.id, older.id} & gone or self._is_known(newer, older):
+                continue
+            verdict = _judged(newer, older, ask) if ask and left > 0 else None
+            left -= ask is not None
+            told = contradiction(newer.said.text, older.said.text, verdict, least=self._least)
+            if told.contradictory:
+                found += 1
+                gone |= {older.id} if self._policy is Policy.SUPERSEDE else set()
+                # What a model says may hold words of the notes: it stays with their relation, which goes with them.
+                why = BY_MODEL if verdict else told.reason
+                outcome = Verdict.SUPERSEDE if self._policy is Policy.SUPERSEDE else Verdict.LINK
+                self._decisions.add(outcome, (newer.id, older.id), why, confidence=told.confidence)
+                if not dry_run:
+                    self._settle((newer.id, older.id), told, why, fence)
+        return found
+
+    def _settle(self, ends: tuple[int, int], told: Contradiction, why: str, fence: Fence) -> None:
+        at, (newer, older) = iso_utc(self._clock.now_ms()), ends
+        reasoning = {"reasoning": told.reason}
+        edge = Relation(newer, older, RelationKind.CONTRADICTS, told.confidence, ORIGIN, at, reasoning)
+        with self._vault.writing():
+            fence()
+            served = self._vault.documents.many(ends).values()
+            if any(one.inactive is not None for one in served):
+                return
+            self._vault.relations.put([edge])
+            if self._policy is Policy.SUPERSEDE:
+                withdraw(self._vault, [older], InactiveReason.SUPERSEDED)
+                self._vault.journal.replace(Replacement(newer, (older,), why, at))
+
+    def _is_known(self, newer: Observation, older: Observation) -> bool:
+        edges = self._vault.relations.outbound([newer.id], {RelationKind.CONTRADICTS}, limit=_MOST_RELATIONS)
+        return any(edge.target == older.id for edge in edges)
+
+
+def _pairs(
+    every: Sequence[Observation], among: Observations, grouped: AbstractSet[int]
+) -> Iterator[tuple[Observation, Observation]]:
+    """The later one first, each two once."""
+    seen: set[frozenset[int]] = set()
+    for one in every:
+        for other in among.near(one, without=grouped):
+            pair = frozenset((one.id, other.id))
+            if pair not in seen:
+                seen.add(pair)
+                yield (one, other) if one.when > other.when else (other, one)
+
+
+def _judged(newer: Observation, older: Observation, ask: CarefulAsk) -> Contradiction | None:
+    question = patterns.judge_prompt(newer.said.text, older.said.text)
+    return read_verdict(ask(patterns.VERDICT, question))

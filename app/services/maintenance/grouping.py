@@ -1,0 +1,121 @@
+"""Which observations say the same: by a model's word or by their own, as far as the merge gate lets them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations, takewhile
+from typing import NamedTuple
+
+from clawmem.app.services.maintenance.careful_asking import CarefulAsk
+from clawmem.app.services.maintenance.deciding import Decisions, Verdict
+from clawmem.app.services.maintenance.observations import Observation, Observations
+from clawmem.domain.maintenance import patterns
+from clawmem.domain.maintenance.merge_gate import NORMAL, STRICT, may_merge, may_stand_for
+from clawmem.ports.vault import Vault
+
+AT_ONCE = 20  # observations that a model is shown
+BY_MODEL = "a model says that they say the same"
+BY_WORDS = "they say the same words"
+APART = "they were taken apart"
+
+
+class Group(NamedTuple):
+    """
+    Observations that say *text*, the newest first, and by whose word they do.
+
+    ``score`` is the least cosine of any two of them; ``None`` where a model said it in other words.
+    """
+
+    text: str
+    members: tuple[Observation, ...]
+    why: str
+    score: float | None = None
+
+
+class Thresholds(NamedTuple):
+    """The cosine that two texts about the same names need, and those whose names cannot be compared."""
+
+    normal: float = NORMAL
+    strict: float = STRICT
+
+
+class Grouping:
+    """Finds groups, and notes what was refused."""
+
+    def __init__(self, vault: Vault, thresholds: Thresholds, decisions: Decisions) -> None:
+        undone = vault.journal.replacements(undone=True)
+        # Merged once and taken apart: somebody knows better.
+        self._apart = frozenset(frozenset(pair) for one in undone for pair in combinations(one.replaced, 2))
+        self._thresholds = thresholds
+        self._decisions = decisions
+
+    def by_model(self, every: Sequence[Observation], ask: CarefulAsk) -> list[Group]:
+        """What a model finds among *every*, in batches."""
+        groups: list[Group] = []
+        taken: set[int] = set()
+        for shown in _batches(every, AT_ONCE):
+            for pattern in _patterns(shown, ask):
+                members = tuple(shown[number - 1] for number in sorted(pattern.source_indices))
+                if not self._refused(pattern.observation, members, taken):
+                    taken |= {one.id for one in members}
+                    groups.append(Group(pattern.observation, members, BY_MODEL))
+        return groups
+
+    def by_words(self, every: Sequence[Observation], among: Observations, taken: set[int]) -> list[Group]:
+        """Each of *every* with what is near *among* all, where each two of a group may be merged."""
+        groups: list[Group] = []
+        taken = set(taken)
+        for one in every:
+            if one.id in taken:
+                continue
+            members, scores = [one], [1.0]
+            for other in among.near(one):
+                found = [] if other.id in taken else self._scores(members, other)
+                if len(found) == len(members):
+                    members.append(other)
+                    scores += found
+            if len(members) > 1:
+                taken |= {member.id for member in members}
+                members.sort(key=lambda member: member.when, reverse=True)
+                groups.append(Group(members[0].said.text, tuple(members), BY_WORDS, round(min(scores), 4)))
+        return groups
+
+    def _refused(self, text: str, members: Sequence[Observation], taken: set[int]) -> bool:
+        ids = [one.id for one in members]
+        reason = may_stand_for(text, [one.said for one in members])
+        if taken.intersection(ids):
+            reason = "it is part of another group"
+        elif any(frozenset(pair) in self._apart for pair in combinations(ids, 2)):
+            reason = APART
+        if reason:
+            self._decisions.add(Verdict.REFUSE, ids, reason, by="model")
+        return bool(reason)
+
+    def _scores(self, members: Sequence[Observation], other: Observation) -> list[float]:
+        """The cosines of *other* with *members*, up to the first with which it may not be merged."""
+        every = (self._score(member, other) for member in members)
+        return list(takewhile(bool, every))
+
+    def _score(self, one: Observation, other: Observation) -> float:
+        """Their cosine; 0 where they may not be merged, and that is noted."""
+        ids = (one.id, other.id)
+        merge = may_merge(one.said, other.said, **self._thresholds._asdict())
+        reason = APART if frozenset(ids) in self._apart else merge.reason
+        if reason:
+            found = {
+                "score": round(merge.score, 4),
+                "threshold": merge.threshold,
+                "method": merge.method.value,
+            }
+            self._decisions.add(Verdict.REFUSE, ids, reason, by="words", **found)
+        return 0.0 if reason else merge.score
+
+
+def _patterns(shown: Sequence[Observation], ask: CarefulAsk) -> list[patterns.Pattern]:
+    answer = ask(patterns.PATTERNS, patterns.prompt([one.said.text for one in shown]))
+    return patterns.read_patterns(answer, len(shown)) or []
+
+
+def _batches(every: Sequence[Observation], size: int) -> Iterator[Sequence[Observation]]:
+    starts = range(0, len(every), size)
+    return (batch for batch in (every[start : start + size] for start in starts) if len(batch) > 1)

@@ -1,0 +1,35 @@
+"""What becomes of things that were noted several times: whether they still are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from clawmem.domain.documents.times import parse_iso
+from clawmem.domain.maintenance import patterns
+from clawmem.domain.maintenance.trend import Trend, trend
+from clawmem.ports.records import Document
+from clawmem.ports.vault import Vault
+
+
+class Trending(NamedTuple):
+    """A document that stands for others: how often that was noted, on which days first and last."""
+
+    document: Document
+    times: int
+    first: str
+    last: str
+    trend: Trend
+
+
+def trends(vault: Vault, documents: Iterable[Document], now_ms: int) -> list[Trending]:
+    """Of those of *documents* that stand for others, in their order."""
+    consolidated = (one for one in documents if patterns.CONSOLIDATED in one.tags)
+    return [_trending(vault, one, now_ms) for one in consolidated]
+
+
+def _trending(vault: Vault, document: Document, now_ms: int) -> Trending:
+    occasions = patterns.noted(document, vault.documents.body(document.id) or "")
+    days = sorted(one.day for one in occasions) or [document.authored_at[:10]]
+    first, last = (now_ms if (ms := parse_iso(day)) is None else ms for day in (days[0], days[-1]))
+    return Trending(document, len(days), days[0], days[-1], trend(first, last, len(days), now_ms))

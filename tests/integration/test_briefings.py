@@ -1,0 +1,177 @@
+"""What a session is told unasked at its beginning and after a compaction: how much, what first, and what never."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.briefing.compaction import AfterCompaction
+from clawmem.app.services.briefing.curation import curation_note
+from clawmem.app.services.briefing.file_lessons import FileLessons
+from clawmem.app.services.briefing.session import SessionBriefing
+from clawmem.app.services.indexing.publish import publish
+from clawmem.app.services.retrieval.pipelines.search import search
+from clawmem.contracts.samples import document, fragments
+from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.documents.tokens import token_count
+
+DAY_MS = 86_400_000
+OWN = "_clawmem"
+LONG = "of the ledger and everything else that somebody may want to know of it " * 40
+STATE = (
+    "# State\n\n## Last User Request\n\nWhere does the ledger live?\n\n## Key Decisions This Session\n\n"
+    + "".join(f"- We keep ledger {n} {LONG[:90]}\n" for n in range(60))
+)
+
+
+class Briefed:
+    """A vault, and what a session is told over it."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock()
+        self.vault = SqliteVault(":memory:")
+
+    def keep(self, path: str, body: str, content_type: str, *, days: float = 0, **rest: Any) -> int:
+        """A document that was changed so many days ago."""
+        at = iso_utc(self.clock.now_ms() - round(days * DAY_MS))
+        fields = {"content_type": content_type, "modified_at": at, "authored_at": at, "title": path, **rest}
+        with self.vault.writing():
+            return publish(self.vault, document(path, body, **fields), body, fragments(body))
+
+    def after_compaction(self, state: str = STATE) -> str:
+        return AfterCompaction(self.vault, search(self.vault), self.clock, str)(state)
+
+    def at_start(self) -> str:
+        return SessionBriefing(self.vault, self.clock, str).at_start()
+
+
+@pytest.fixture
+def briefed() -> Iterator[Briefed]:
+    made = Briefed()
+    yield made
+    made.vault.close()
+
+
+def section_of(block: str, heading: str) -> str:
+    """One section, its heading included."""
+    return heading + block.partition(heading)[2].partition("\n\n## ")[0].removesuffix(
+        "\n</vault-postcompact>"
+    )
+
+
+def test_after_compaction_every_part_keeps_to_its_budget(briefed: Briefed) -> None:
+    """1200 tokens: the state 600, five decisions of a week 400, three lessons 150, three notes of 150 characters 200."""
+    for n in range(8):
+        briefed.keep(f"d{n}.md", f"Decided {n}: {LONG}", "decision", days=n)
+        briefed.keep(f"a{n}.md", f"Never {n}: short.", "antipattern", days=n)
+        briefed.keep(f"n{n}.md", f"The ledger lives in room {n}. {LONG}", "note", days=n)
+
+    told = briefed.after_compaction()
+
+    assert told.startswith("<vault-postcompact>\n") and token_count(told) <= 1200
+    for heading, most in (
+        ("## Saved before", 600),
+        ("## Decisions of", 400),
+        ("## What went", 150),
+        ("## From", 200),
+    ):
+        assert heading in told
+        assert token_count(section_of(told, heading)) <= most, heading
+    lessons = section_of(told, "## What went")
+    assert [n for n in range(8) if f"Never {n}" in lessons] == [0, 1, 2]
+    assert section_of(told, "## From").count("\n- ") <= 3
+
+
+def test_after_compaction_at_most_five_decisions_of_a_week(briefed: Briefed) -> None:
+    for n in range(7):
+        briefed.keep(f"d{n}.md", f"Decided {n}.", "decision", days=n / 10)
+    briefed.keep("old.md", "Decided long ago.", "decision", days=8)
+
+    told = briefed.after_compaction("")
+
+    assert [n for n in range(7) if f"Decided {n}." in told] == [0, 1, 2, 3, 4]
+    assert "long ago" not in told
+
+
+def test_a_session_begins_with_what_it_needs_first(briefed: Briefed) -> None:
+    """2000 tokens: profile 800, handoff 600, current 400 with what is pinned first, stale notes 200 and five at most."""
+    briefed.keep("profile.md", f"# Profile\n\n- {LONG * 3}", "hub", collection=OWN)
+    briefed.keep("agent/handoffs/1.md", f"Stopped here. {LONG * 3}", "handoff", collection=OWN)
+    briefed.keep("fresh.md", "Fresh.", "decision")
+    briefed.keep("used.md", "Used.", "preference", days=1, access_count=10)
+    old = briefed.keep("pinned.md", "Pinned.", "preference", days=90)
+    briefed.keep("last-month.md", "Old.", "decision", days=8)
+    with briefed.vault.writing():
+        briefed.vault.documents.pin(old, True)
+    for n in range(9):
+        briefed.keep(f"stale-{n}.md", "Text.", "note", days=40 + n)
+
+    told = briefed.at_start()
+
+    assert told.startswith("<vault-session>\n") and token_count(told) <= 2000
+    for heading, most in (
+        ("## Profile", 800),
+        ("## Where", 600),
+        ("## What is", 400),
+        ("## Not looked", 200),
+    ):
+        assert heading in told
+        assert token_count(section_of(told, heading)) <= most, heading
+    current = told.partition("## What is going on")[2].partition("\n\n")[0]
+    order = [line.split()[1] for line in current.splitlines() if line.startswith("- ")]
+    assert order == ["pinned.md", "used.md", "fresh.md"]
+    assert told.partition("## Not looked at")[2].count("\n- ") == 5
+
+
+@pytest.mark.parametrize(
+    ("path", "rest"),
+    [
+        ("experiments/x.md", {}),
+        ("x.md", {"snoozed_until": "2999-01-01T00:00:00.000Z"}),
+        ("x.md", {"tags": ("origin:tool_outside",)}),
+    ],
+    ids=["experiment", "snoozed", "outside"],
+)
+def test_what_nobody_is_told_unasked(briefed: Briefed, path: str, rest: dict[str, Any]) -> None:
+    """Neither at the start, nor after a compaction, nor before an edit; without the reason it would be."""
+    for name, more in (("plain.md", {}), (path, rest)):
+        snoozed = more.pop("snoozed_until", None)
+        number = briefed.keep(
+            name, f"The ledger of {name} lives in pay.sql.", "decision", title=f"T-{name}", **more
+        )
+        if snoozed:
+            with briefed.vault.writing():
+                briefed.vault.documents.snooze(number, snoozed)
+    lessons = FileLessons(briefed.vault, search(briefed.vault), briefed.clock, str)
+
+    for told in (briefed.at_start(), briefed.after_compaction(), lessons("/src/pay.sql")):
+        assert "plain.md" in told
+        assert path not in told.replace("T-plain.md", "").replace("plain.md", "")
+
+
+def test_after_compaction_machines_are_heard_of_what_was_settled(briefed: Briefed) -> None:
+    """Of what machines keep, not the handoff that repeats the request."""
+    briefed.keep(
+        "agent/handoffs/1.md", "Where does the ledger live? It was asked.", "handoff", collection=OWN
+    )
+    briefed.keep("agent/observations/1.md", "The ledger lives in Oslo.", "decision", days=30, collection=OWN)
+
+    told = briefed.after_compaction()
+
+    assert "handoffs" not in told
+    assert "lives in Oslo" in section_of(told, "## From the vault")
+
+
+def test_a_report_within_its_budget() -> None:
+    """200 tokens, however many actions somebody recommends; and what waits for vectors."""
+    actions = ", ".join(f'"Pin note {n} of the ledger"' for n in range(200))
+    report = f'{{"timestamp": "2026-01-01T00:00:00Z", "actions": [{actions}]}}'
+
+    told = curation_note(report, 1_767_225_600_000, str, pending=30, documents=100)
+
+    assert told.startswith("<vault-curator>\n") and token_count(told) <= 200
+    assert "30 texts have no vector yet" in told and "Pin note 0" in told

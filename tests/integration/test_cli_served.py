@@ -1,0 +1,279 @@
+"""Questions of the command line, with a running server and without: the same answers, and a tenth of the work."""
+
+from __future__ import annotations
+
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from rest_world import POSTGRES, REDIS, World, world_at
+from server_process import Served, serving
+from typer.testing import CliRunner
+
+from clawmem.app.cli.command_line import cli
+from clawmem.app.cli.main import QUESTIONS
+from clawmem.app.cli.served import quickly_answered
+from clawmem.app.hooks import thin_client
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
+
+QUESTION = ("where", "do", "login", "sessions", "live?")
+ANSWERED = (
+    ("search", *QUESTION, "-n", "2"),
+    ("search", "--unit", "line", *QUESTION),
+    ("search", "zebra"),
+    ("search", "--type", "decision", "--tag", "none", *QUESTION),
+    ("vsearch", *QUESTION, "--as-of", "2020-01-01"),
+    ("query", *QUESTION, "--intent", "operations", "--candidate-limit", "2", "--no-diverse"),
+    ("query", *QUESTION, "--floor", "0.999"),
+    ("query", *QUESTION, "--explain"),
+    ("intent-search", "why", "Postgres?", "--intent", "why", "--no-graph"),
+    ("retrieve", "what", "did", "we", "do", "yesterday"),
+    ("retrieve", "what of Redis and also what of tickets", "--explain"),
+    ("plan", "what of Redis and also what of tickets"),
+    ("similar", REDIS),
+    ("timeline", POSTGRES, "--before", "2"),
+    ("sessions",),
+    ("log", "-n", "1"),
+    ("search", "--", "-x"),
+)  # fmt: skip
+REFUSED = (
+    ("search", "x", "-c", "elsewhere"),
+    ("search", "x", "--since", "2026-02-30"),
+    ("search", "x", "--limit", "0"),
+    ("query", "x", "--unit", "page"),
+    ("vsearch", "x", "--floor", "nan"),
+    ("retrieve", "x", "--mode", "slowly"),
+    ("intent-search", "x", "--intent", "HOW"),
+    ("similar", "nowhere.md"),
+    ("sessions", "-n", "0"),
+)  # fmt: skip
+FOR_THE_COMMAND = (
+    ("search",),
+    ("search", "x", "-n", "few"),
+    ("search", "--help"),
+    ("search", "x", "--alone"),
+    ("search", "x", "--backend=sqlite"),
+    ("search", "x", "--vault", "work"),
+    ("search", "not \udce9 text"),
+)
+# What a question has no need of when it is asked of a server: what opens a vault, and what reads a command line.
+NEVER = {
+    "apsw", "asyncio", "clawmem.app.cli.command_line", "clawmem.app.container", "clawmem.app.services", "clawmem.domain",
+    "dataclasses", "dependency_injector", "http.client", "importlib.metadata", "numpy", "onnxruntime", "pydantic", "rich",
+    "sqlite3", "starlette", "typer",
+}  # fmt: skip
+
+
+class Heard(NamedTuple):
+    """What a person sees of a command."""
+
+    out: str
+    err: str
+    code: int
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """One server for all of them."""
+    with world_at(tmp_path_factory.mktemp("served") / "home") as one:
+        yield one
+
+
+@pytest.fixture
+def at_home(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """This process in that home, patient however busy the machine is."""
+    for name in ("INDEX_PATH", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in world.environ.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(thin_client, "PATIENCE_S", 20.0)
+    return world
+
+
+@pytest.fixture
+def served(at_home: World, capsys: pytest.CaptureFixture[str]) -> Callable[..., Heard]:
+    """A command as the server answers it."""
+
+    def ask(*arguments: str) -> Heard:
+        code = 0
+        try:
+            assert quickly_answered(arguments)
+        except SystemExit as left:
+            code = int(left.code or 0)
+        return Heard(*capsys.readouterr(), code)
+
+    return ask
+
+
+def alone(*arguments: str) -> Heard:
+    """The same as its own process answers it."""
+    done = CliRunner().invoke(cli, [*arguments])
+    return Heard(done.stdout, done.stderr, done.exit_code)
+
+
+def steady(heard: Heard) -> Heard:
+    """Without how long each stage took, and which receipt it is."""
+    lines = re.sub(
+        r' +\d+\.\d\b *| +$|(?<="ms": )[\d.]+|(?<="receipt": )\d+|^receipt: .*',
+        "",
+        heard.out,
+        flags=re.MULTILINE,
+    )
+    return heard._replace(out=lines if "stage" in heard.out else heard.out)
+
+
+class TestBothWays:
+    @pytest.mark.parametrize("form", [(), ("--json",)], ids=["plain", "json"])
+    @pytest.mark.parametrize("arguments", ANSWERED, ids=" ".join)
+    def test_answers(
+        self, served: Callable[..., Heard], arguments: tuple[str, ...], form: tuple[str, ...]
+    ) -> None:
+        """To the letter, what is said on stderr included."""
+        verb, *rest = arguments
+
+        told = served(verb, *form, *rest)
+
+        assert steady(told) == steady(alone(verb, *form, *rest))
+        assert (told.out.strip() != "", told.code) == (True, 0)
+
+    @pytest.mark.parametrize("arguments", REFUSED, ids=" ".join)
+    def test_refusals(self, served: Callable[..., Heard], arguments: tuple[str, ...]) -> None:
+        """The same sentence, and the same exit code."""
+        told = served(*arguments)
+
+        assert told == alone(*arguments)
+        assert told.err.startswith("clawmem: ")
+        assert told.code in (2, 3)
+
+    def test_every_question_is_looked_at(self) -> None:
+        """A new one has to be put into the table."""
+        assert {verb for verb, *_ in ANSWERED} == {*QUESTIONS}
+
+    def test_receipts(self, served: Callable[..., Heard], at_home: World) -> None:
+        """Both ways leave one, that says the same."""
+        served("search", *QUESTION)
+        alone("search", *QUESTION)
+
+        receipts = [at_home.cli("why", str(one["id"])) for one in at_home.cli("why")[:2]]
+
+        apart = {"id", "asked_at", "took_ms", "stages"}
+        one, other = (
+            {name: value for name, value in found.items() if name not in apart} for found in receipts
+        )
+        assert one == other
+        assert one["question"] == " ".join(QUESTION)
+
+    @pytest.mark.parametrize("arguments", FOR_THE_COMMAND, ids=ascii)
+    def test_what_is_for_the_command_itself(self, at_home: World, arguments: tuple[str, ...]) -> None:
+        """Usage, help, and whatever a server knows nothing of."""
+        assert not quickly_answered(arguments)
+
+    @pytest.mark.parametrize(
+        ("name", "value"), [("CLAWMEM_PROFILE", "deep"), ("XDG_DATA_HOME", "/elsewhere")]
+    )
+    def test_other_variables(
+        self, at_home: World, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+    ) -> None:
+        """Whose answer may differ is not asked."""
+        assert quickly_answered(("sessions",))
+        monkeypatch.setenv(name, value)
+        assert not quickly_answered(("sessions",))
+
+
+@pytest.mark.parametrize(
+    ("verb", "arguments", "status"),
+    [
+        ("search", ["x", "--vault", "work"], 400),
+        ("search", ["--alone", "x"], 400),
+        ("search", ["--help"], 400),
+        ("search", ["x", "--no-such-option"], 400),
+        ("search", [], 400),
+        ("forget", [REDIS], 404),
+        ("--version", [], 404),
+        ("query", ["x", "--json"], 200),
+    ],
+)
+def test_the_route(world: World, verb: str, arguments: list[str], status: int) -> None:
+    """Questions to the server's own vault, and nothing else that a command line can do."""
+    found, told = world.post(f"/cli/{verb}", arguments=arguments)
+
+    assert found == status
+    assert (told.keys() == {"error", "code"}) == (status != 200)
+
+
+def test_what_a_question_loads(world: World) -> None:
+    """A process asks the server with little more than the standard library, and says what it would say alone."""
+    code = (
+        "import sys; already = {*sys.modules}\n"
+        "from clawmem.app.hooks import thin_client; thin_client.PATIENCE_S = 20.0\n"
+        "from clawmem.app.cli.main import main\n"
+        "main()\n"
+        "print(*({*sys.modules} - already), file=sys.stderr)\n"
+    )
+
+    asked = _ran(world, "-c", code, "query", *QUESTION)
+    answered = _ran(world, "-m", "clawmem", "query", *QUESTION, "--alone")
+
+    modules = asked.stderr.split()
+    assert {never for never in NEVER if any(f"{one}.".startswith(f"{never}.") for one in modules)} == set()
+    assert "clawmem.app.cli.served" in modules
+    assert (asked.stdout, answered.stderr) == (answered.stdout, "")
+
+
+def test_without_vectors(
+    invoke: Callable[..., object], notes: Path, home: Path, environ: dict[str, str]
+) -> None:
+    """What is wrong with the vault the command says itself, and the server nothing of it, or of who hung up."""
+    invoke("collection", "add", notes)
+    invoke("update")
+    world = World(home, environ, None)  # type: ignore[arg-type]
+
+    with serving(environ, home) as server:
+        told = [_ran(world, "-m", "clawmem", "vsearch", "x"), _ran(world, "-m", "clawmem", "query", "Redis")]
+        _hang_up(server)
+        assert server.end() == 0
+        log = server.log.read_text()
+    afterwards = [
+        _ran(world, "-m", "clawmem", "vsearch", "x"),
+        _ran(world, "-m", "clawmem", "query", "Redis"),
+    ]
+
+    def shown(done: subprocess.CompletedProcess[str]) -> Heard:
+        return Heard(done.stdout, done.stderr, done.returncode)
+
+    assert list(map(shown, told)) == list(map(shown, afterwards))
+    assert [done.returncode for done in told] == [6, 0]
+    assert "degraded: vector" in told[1].stderr
+    assert log == ""
+
+
+def _hang_up(server: Served) -> None:
+    """Begin a question, and do not wait until it may be asked."""
+    with socket.create_connection(("127.0.0.1", server.port), 20) as connection:
+        head = [
+            "POST /cli/search HTTP/1.1",
+            f"Host: 127.0.0.1:{server.port}",
+            f"Authorization: Bearer {server.token}",
+            "Content-Type: application/json",
+            "Content-Length: 20",
+            "Expect: 100-continue",
+        ]
+        connection.sendall("\r\n".join([*head, "", ""]).encode())
+        assert connection.recv(12) == b"HTTP/1.1 100"
+
+
+def _ran(world: World, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-P", *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=world.home,
+        env=world.environ,
+    )

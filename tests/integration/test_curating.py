@@ -1,0 +1,202 @@
+"""Looking after the memory by hand: what comes back again, what is said twice, what might be done."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hook_process import ask
+from typer.testing import Result
+
+from clawmem.adapters.memory.clock import START_MS, ManualClock
+from clawmem.adapters.memory.vault import MemoryVault
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.briefing.reflecting import reflect
+from clawmem.app.services.indexing.publish import publish
+from clawmem.app.services.lifecycle.archiving import Archiving
+from clawmem.app.services.lifecycle.duplicates import Duplicates
+from clawmem.app.services.lifecycle.status import lifecycle_status
+from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
+from clawmem.contracts.samples import document, fragments
+from clawmem.domain.briefing.current import DAY_MS
+from clawmem.domain.documents.times import iso_utc
+from clawmem.ports.records import FragmentKind, InactiveReason
+from clawmem.ports.telemetry import Recall, RecallHit
+from clawmem.ports.vault import Vault
+
+Invoke = Callable[..., Result]
+
+PUMP = "The booking pump needs a grease nipple every spring before launching"
+OTHERS = [
+    "Bread with caraway seeds for Sunday", "Lantern oil from the chandler in town", "Rope splicing by the harbour light",
+    "Winter cover with new eyelets", "Compass swung after the engine was moved",
+]  # fmt: skip
+
+
+def note(vault: Vault, path: str, body: str, days: int = 0, **fields: object) -> int:
+    """A note that was changed so many days ago."""
+    changed = iso_utc(START_MS - days * DAY_MS)
+    given = {"title": body.split(".")[0], "modified_at": changed, **fields}
+    with vault.writing():
+        return publish(
+            vault, document(path, body, **given), body, fragments(body, kind=FragmentKind.DOCUMENT)
+        )
+
+
+@pytest.fixture
+def vault() -> Vault:
+    made = MemoryVault()
+    for number, text in enumerate(OTHERS):
+        note(made, f"other{number}.md", f"{text}.")
+    return made
+
+
+def paths(found: object) -> list[str]:
+    return [one.path for one in found]  # type: ignore[attr-defined]
+
+
+class TestReflection:
+    """What a window of days has in common."""
+
+    def test_a_window(self, vault: Vault) -> None:
+        """Decisions and lessons of these days, the latest first; what is older says nothing."""
+        for days in (1, 2, 3, 30):
+            note(vault, f"d{days}.md", "Keep the slot hold.", days, content_type="decision")
+            note(vault, f"l{days}.md", "Never again.", days, content_type="antipattern")
+
+        found = reflect(vault, ManualClock(), 14)
+
+        assert paths(found.decisions) == ["d1.md", "d2.md", "d3.md"]
+        assert paths(found.antipatterns) == ["l1.md", "l2.md", "l3.md"]
+        # Title and text say it in each of them.
+        assert [(one.text, one.times) for one in found.phrases][:1] == [("keep slot hold", 6)]
+
+    def test_what_was_of_use_together(self, vault: Vault) -> None:
+        """Pairs of served notes that were of use together three times, whenever that was."""
+        one, two, three = (note(vault, f"{name}.md", name, 99) for name in ("a", "b", "c"))
+        for _ in range(3):
+            vault.usage.note({one: True, two: True, three: True}, iso_utc(START_MS))
+        vault.usage.note({one: True, three: True}, iso_utc(START_MS))
+        vault.documents.deactivate([two], InactiveReason.ARCHIVED)
+
+        [pair] = reflect(vault, ManualClock()).together
+
+        assert (pair.one.id, pair.other.id, pair.count) == (one, three, 4)
+
+
+def test_what_is_wanted_and_what_is_of_no_use(vault: Vault) -> None:
+    """The status counts both kinds of candidates among what was put beside prompts."""
+    wanted, useless, pinned = (
+        note(vault, f"{name}.md", name, pinned=name == "c") for name in ("a", "b", "c")
+    )
+    for number, day in enumerate((0, 3, 7, 7, 7)):
+        asked = [RecallHit(wanted, 1, 0.9, True)] if number < 3 else []
+        hits = (*asked, RecallHit(useless, 2, 0.8), RecallHit(pinned, 3, 0.7))
+        at = iso_utc(START_MS - day * DAY_MS)
+        vault.telemetry.record(Recall(at, CONTEXT_SURFACING, f"q{number}", 1.0, 9, hits=hits))
+
+    counted = lifecycle_status(vault, ManualClock(), None)
+
+    assert (counted.recalls, counted.surfaced) == (5, 3)
+    # What is of no use to anybody, however often, is wanted by its spread as well: both are said.
+    assert (counted.pin_candidates, counted.snooze_candidates) == (2, 1)
+
+
+class TestDuplicates:
+    """Unsure notes that say what another one says."""
+
+    def test_the_unsure_one_goes(self, vault: Vault) -> None:
+        """And says for which; the other stays, and what was put away comes back when it is wanted."""
+        kept = note(vault, "kept.md", f"{PUMP}. Wipe it.", confidence=0.8)
+        gone = note(vault, "gone.md", f"{PUMP}. Twice.", confidence=0.2)
+        archiving = Archiving(vault, ManualClock())
+        duplicates = Duplicates(vault, archiving)
+
+        [found] = duplicates()
+        duplicates.archive([found], "test")
+
+        assert (found.document.id, found.kept.id) == (gone, kept)
+        assert found.overlap > 0.8
+        assert paths(archiving.archived()) == ["gone.md"]
+        assert "says what notes/kept.md says" in vault.acts.latest(1)[0].why
+        assert duplicates() == []
+        archiving.restore([gone], "test")
+        assert paths(archiving.archived()) == []
+
+    @pytest.mark.parametrize(
+        "fields",
+        [{"confidence": 0.4}, {"confidence": 0.1, "pinned": True}, {"confidence": 0.1, "collection": "else"}],
+    )
+    def test_who_stays(self, vault: Vault, fields: dict[str, object]) -> None:
+        """What is sure, pinned, or the only one of its collection."""
+        note(vault, "kept.md", f"{PUMP}.", confidence=0.8)
+        note(vault, "other.md", f"{PUMP}.", **fields)
+
+        assert Duplicates(vault, Archiving(vault, ManualClock()))() == []
+
+    def test_one_of_several_stays(self, vault: Vault) -> None:
+        """Of notes that are all unsure and say the same, one is left."""
+        for number in range(4):
+            note(vault, f"{number}.md", f"{PUMP}.", confidence=0.1 + number / 100)
+
+        found = Duplicates(vault, Archiving(vault, ManualClock()))()
+
+        gone = {one.document.path for one in found}
+        assert len(gone) == 3
+        assert not gone & {one.kept.path for one in found}
+        assert Duplicates(vault, Archiving(vault, ManualClock()))(0) == []
+
+    def test_other_words_are_another_note(self, vault: Vault) -> None:
+        """The same title does not make the same note."""
+        note(vault, "kept.md", f"{PUMP}. " + " ".join(OTHERS), confidence=0.8)
+        note(vault, "other.md", f"{PUMP}. " + " ".join(f"elsewhere{n}" for n in range(40)), confidence=0.1)
+
+        assert Duplicates(vault, Archiving(vault, ManualClock()))() == []
+
+
+class TestCommands:
+    """The same on the command line."""
+
+    def test_consolidate(self, remembered: Invoke, home: Path) -> None:
+        """--dry-run changes nothing; what goes stands in the log."""
+        with closing(SqliteVault(str(home / ".cache/clawmem/index.sqlite"))) as vault:
+            for number, text in enumerate((*OTHERS, PUMP)):
+                note(vault, f"n{number}.md", f"{text}.")
+            note(vault, "twice.md", f"{PUMP}.", confidence=0.1)
+        dry = json.loads(remembered("consolidate", "--dry-run", "--json").stdout)
+        done = json.loads(remembered("consolidate", "9", "--json").stdout)
+
+        assert (dry["dry_run"], done["dry_run"]) == (True, False)
+        assert (
+            dry["archived"]
+            == done["archived"]
+            == [{"file": "notes/twice.md", "kept": "notes/n5.md", "overlap": 1.0}]
+        )
+        assert "0 archived" in remembered("consolidate").stdout
+        assert "says what notes/n5.md says" in remembered("lifecycle", "log").stdout
+
+    def test_reflect(self, remembered: Invoke) -> None:
+        """In both forms."""
+        assert json.loads(remembered("reflect", "9999", "--json").stdout)["days"] == 9999
+        assert "decisions in 9999 days" in remembered("reflect", "9999").stdout
+        assert remembered("reflect", "0").exit_code == 2
+
+    def test_the_next_session_hears_of_it(
+        self, remembered: Invoke, home: Path, environ: dict[str, str]
+    ) -> None:
+        """What curate writes is what curator-nudge tells."""
+        with closing(SqliteVault(str(home / ".cache/clawmem/index.sqlite"))) as vault:
+            note(vault, "lost.md", "Text.", collection="unlisted")
+        report = json.loads(remembered("curate", "--json").stdout)
+        event = {"hook_event_name": "SessionStart", "session_id": "s", "source": "startup"}
+        told = ask(environ, home, "curator-nudge", event).context
+
+        assert report["collections"]["orphaned"] == ["unlisted"]
+        assert report["health"]["active"] == 4
+        assert report["actions"]
+        assert all(action in told for action in report["actions"] if "unlisted" in action)
+        assert "<vault-curator>" in told
+        assert (home / ".cache/clawmem/curator-report.json").stat().st_mode & 0o077 == 0

@@ -1,0 +1,318 @@
+"""What is known beside the words: facts that end, notes that go on, the graph for other programs, names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from itertools import permutations
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from typer.testing import Result
+
+from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.memory.files import MemoryFiles
+from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.graph.export import Edge, Node, whole_graph
+from clawmem.app.services.graph.graphml import graphml
+from clawmem.app.services.graph.json_ld import json_ld
+from clawmem.app.services.indexing.publish import withdraw
+from clawmem.app.services.indexing.update import Folder, UpdateCollection
+from clawmem.app.services.knowledge.enriching import Enrich, enriching
+from clawmem.app.services.knowledge.evolution import versions
+from clawmem.contracts.samples import save
+from clawmem.domain.knowledge.entities import entity_id
+from clawmem.ports.entities import Entity
+from clawmem.ports.notes import Note
+from clawmem.ports.records import InactiveReason
+from clawmem.ports.relations import Relation, RelationKind
+from clawmem.ports.triples import Direction, Triple
+from clawmem.ports.vault import Vault
+
+Invoke = Callable[..., Result]
+
+DATA = Path(__file__).parents[1] / "data"
+NOW_MS = 1_790_000_000_000
+LEDGER = "default:concept:ledger"
+XML = "{http://graphml.graphdrawing.org/xmlns}"
+DAY = "2026-03-01"
+
+# What a note says, and the triples that a model makes of it.
+SAID = {
+    "2026-01-10-mysql.md": ("ledger uses MySQL", ("ledger", "uses", "MySQL")),
+    "2026-03-20-postgres.md": (
+        "Postgres replaced MySQL, so ledger uses Postgres",
+        ("Postgres", "replaced", "MySQL"),
+        ("ledger", "uses", "Postgres"),
+    ),
+    "2026-02-05-host.md": ("ledger runs on Basil", ("ledger", "runs_on", "Basil")),
+    "2026-04-02-move.md": ("ledger migrated to Thyme", ("ledger", "migrated_to", "Thyme")),
+    "2026-05-09-move.md": ("ledger migrated to Sage", ("ledger", "migrated_to", "Sage")),
+}
+MYSQL, POSTGRES = "2026-01-10-mysql.md", "2026-03-20-postgres.md"
+
+
+@pytest.fixture
+def vault() -> Iterator[Vault]:
+    with closing(SqliteVault(":memory:")) as one:
+        yield one
+
+
+class Writing:
+    """Notes that are written and read by a model, one after the other."""
+
+    def __init__(self, vault: Vault) -> None:
+        self.vault, self.clock, self.files = vault, ManualClock(NOW_MS), MemoryFiles()
+        self.enrich = enriching(vault, self.clock, ScriptedGenerator(_script), str)
+
+    def __call__(self, path: str, text: str) -> None:
+        self.files.write(f"/notes/{path}", f"# Note\n\n{text}.\n".encode(), mtime_ns=self.clock.now_ms())
+        UpdateCollection(self.vault, self.files, self.clock, parse_yaml)(Folder("notes", "/notes"))
+        self.enrich()
+
+    def id(self, path: str) -> int:
+        document = self.vault.documents.at("notes", path)
+        assert document is not None
+        return document.id
+
+    def history(self) -> list[tuple[str, str, str, str]]:
+        """What is known of the ledger, with its days."""
+        found = self.vault.triples.recorded(LEDGER, 99, Direction.OUTGOING)
+        return sorted((one.predicate, one.object_name, one.valid_from, one.valid_to) for one in found)
+
+
+def _script(prompt: str) -> str:
+    if prompt.startswith("Describe"):
+        return json.dumps({"keywords": ["ledger"], "tags": ["infra"], "context": "Of the ledger."})
+    if prompt.startswith("List"):
+        [triples] = [triples for said, *triples in SAID.values() if said in prompt] or [[]]
+        named = [dict(zip(("subject", "predicate", "object"), one, strict=True)) for one in triples]
+        return json.dumps({"entities": [], "triples": named})
+    return "{}"
+
+
+class TestWhatEnds:
+    """A statement in a note ends what it takes the place of, whoever was read first."""
+
+    ENDED = (
+        ("migrated_to", "Sage", "2026-05-09", ""),
+        ("migrated_to", "Thyme", "2026-04-02", "2026-05-09"),
+        ("runs_on", "Basil", "2026-02-05", "2026-04-02"),
+        ("uses", "MySQL", "2026-01-10", "2026-03-20"),
+        ("uses", "Postgres", "2026-03-20", ""),
+    )
+
+    @pytest.mark.parametrize("order", [tuple(SAID), tuple(reversed(SAID)), *list(permutations(SAID))[7::13]])
+    def test_in_any_order(self, vault: Vault, order: tuple[str, ...]) -> None:
+        """The days come from the notes, not from when they were read."""
+        writing = Writing(vault)
+        for path in order:
+            writing(path, SAID[path][0])
+
+        assert writing.history() == [*self.ENDED]
+
+    def test_what_is_read_again_is_as_it_was(self, vault: Vault) -> None:
+        """Every note enriched anew gives the same facts."""
+        writing = Writing(vault)
+        for path, (said, *_) in SAID.items():
+            writing(path, said)
+        writing.enrich(anew=True)
+
+        assert writing.history() == [*self.ENDED]
+
+    @pytest.mark.parametrize("how", ["changed", "forgotten"])
+    def test_it_is_taken_back(self, vault: Vault, how: str) -> None:
+        """A note that says it no more, or is forgotten, has ended nothing."""
+        writing = Writing(vault)
+        for path in (MYSQL, POSTGRES):
+            writing(path, SAID[path][0])
+        assert ("uses", "MySQL", "2026-01-10", "2026-03-20") in writing.history()
+
+        if how == "changed":
+            writing(POSTGRES, "It was only a thought")
+        else:
+            with vault.writing():
+                withdraw(vault, [writing.id(POSTGRES)], InactiveReason.FORGOTTEN)
+
+        assert writing.history() == [("uses", "MySQL", "2026-01-10", "")]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "meant"),
+    [((), "concept"), (("person",), "person"), (("service",), "service"), (("person", "project"), "concept")],
+    ids=["new", "one", "another", "two"],
+)
+def test_a_name_that_two_have_is_neither(vault: Vault, kinds: tuple[str, ...], meant: str) -> None:
+    """A statement speaks of the one thing that is called so; of several it speaks of none of them."""
+    known = [Entity(entity_id("ledger", kind), "ledger", kind) for kind in kinds]
+    vault.entities.set_mentions(save(vault, "known.md"), known)
+
+    Writing(vault)(MYSQL, SAID[MYSQL][0])
+
+    assert [one.subject.id for one in vault.triples.recorded(f"default:{meant}:ledger", 9)] == [
+        f"default:{meant}:ledger"
+    ]
+
+
+def test_what_ended_it_is_told(remembered: Invoke, home: Path) -> None:
+    """A fact names its sentence, and the note that says that it is over; a day asks for what held then."""
+    with closing(SqliteVault(str(home / ".cache/clawmem/index.sqlite"))) as vault:
+        old, new = save(vault, "old.md", "Old."), save(vault, "new.md", "New.")
+        ledger, mysql = (Entity(entity_id(name, "concept"), name, "concept") for name in ("ledger", "MySQL"))
+        uses = Triple(ledger, "uses", mysql, old, "2026-01-10", said="It uses MySQL.")
+        vault.triples.add([uses])
+        vault.triples.end(uses, DAY, new)
+
+    told = json.loads(remembered("graph", "facts", "MySQL", "--json").stdout)
+
+    [fact] = told["facts"]
+    assert (fact["direction"], fact["current"], fact["valid_to"]) == ("incoming", False, DAY)
+    assert (fact["file"], fact["ended_by"], fact["said"]) == (
+        "notes/old.md",
+        "notes/new.md",
+        "It uses MySQL.",
+    )
+    assert told["stats"] == {"total_triples": 1, "current_facts": 0, "expired_facts": 1, "predicates": {}}
+    assert "[ended 2026-03-01, 100%]" in remembered("graph", "facts", "ledger", "--as-of", DAY).stdout
+    assert (
+        "Nothing is known of ledger."
+        in remembered("graph", "facts", "ledger", "--as-of", "2026-03-02").stdout
+    )
+    assert remembered("graph", "facts", "ledger", "--as-of", "2026-02-30").exit_code == 2
+
+
+class TestEvolution:
+    """The versions of a note, the newest first."""
+
+    def test_versions(self, vault: Vault) -> None:
+        """Each beside the one before, with what let it; a document that is not served is not named."""
+        one, other, gone = (save(vault, f"{name}.md", name) for name in "abc")
+        for cause in (None, other, gone):
+            context = f"Since {cause}."
+            vault.notes.put(Note(one, ("hive",), (), context, cause=cause, reason="Bees." if cause else ""))
+        vault.documents.deactivate([gone], InactiveReason.ARCHIVED)
+
+        third, second, first = versions(vault, one, 9)
+
+        assert [one.note.version for one in (third, second, first)] == [3, 2, 1]
+        assert (first.before, first.cause) == (None, None)
+        assert second.before == first.note
+        assert second.cause is not None and second.cause.id == other
+        assert (second.note.reason, third.cause) == ("Bees.", None)
+        assert versions(vault, one, 1) == [third]
+        assert versions(vault, one, 0) == versions(vault, gone, 9) == []
+
+
+def _odd_vault(vault: Vault) -> None:
+    """Titles, names and texts that would break a format that is put together carelessly."""
+    one = save(vault, 'a "b" & <c>.md', "One.", title='\x00 <a href="x">]]> & \'')
+    other = save(vault, "ü/ö.md", "Two.", title="日本 \U0001f9e0")
+    ann = Entity(entity_id("Ann & Co", "org"), "Ann & Co", "org")
+    vault.entities.set_mentions(one, [ann])
+    vault.entities.set_mentions(other, [ann])
+    reason = {"reasoning": 'because "of" <it>\x1b'}
+    vault.relations.put([Relation(one, other, RelationKind.CAUSAL, 0.5, "model", metadata=reason)])
+    tea = Entity(entity_id("Tea", "concept"), "Tea", "concept")
+    vault.triples.add(
+        [
+            Triple(ann, "prefers", "tea & <milk>", one, DAY),
+            Triple(ann, "uses", tea, other, "", DAY, 0.7, "So."),
+        ]
+    )
+
+
+class TestExport:
+    """The whole graph, for other programs."""
+
+    def test_it_is_whole(self, vault: Vault) -> None:
+        """Every end of an edge is a node, and every node is there once."""
+        _odd_vault(vault)
+        graph = list(whole_graph(vault))
+        nodes = [one.id for one in graph if isinstance(one, Node)]
+        edges = [one for one in graph if isinstance(one, Edge)]
+
+        assert len(nodes) == len(set(nodes)) == 5
+        assert {end for one in edges for end in (one.source, one.target)} == set(nodes)
+        assert sorted(one.kind for one in edges) == [
+            "causal",
+            "mentions",
+            "mentions",
+            "statement",
+            "statement",
+        ]
+
+    def test_graphml(self, vault: Vault) -> None:
+        """It is XML with every attribute declared; what XML cannot hold is replaced."""
+        _odd_vault(vault)
+        root = ElementTree.fromstring("\n".join(graphml(whole_graph(vault))))
+
+        declared = {one.get("id"): one.get("attr.name") for one in root.iter(f"{XML}key")}
+        assert {one.get("key") for one in root.iter(f"{XML}data")} <= declared.keys()
+        labels = {one.text for one in root.iter(f"{XML}data") if one.get("key") == "node_label"}
+        assert {'\ufffd <a href="x">]]> & \'', "日本 \U0001f9e0", "Ann & Co", "tea & <milk>"} <= labels
+        assert [one.text for one in root.iter(f"{XML}data") if one.get("key") == "edge_current"] == [
+            "true",
+            "false",
+        ]
+
+    def test_json_ld(self, vault: Vault) -> None:
+        """It is JSON whose items name each other by their ids; nothing outside has to be read."""
+        _odd_vault(vault)
+        document = json.loads("\n".join(json_ld(whole_graph(vault))))
+
+        items = document["@graph"]
+        named = {one["@id"] for one in items if "@id" in one}
+        assert {one[end] for one in items for end in ("source", "target", "mentions") if end in one} <= named
+        [said] = [one for one in items if one.get("predicate") == "prefers"]
+        assert (said["@type"], said["target"], said["valid_from"]) == (
+            "Statement",
+            "text:tea%20%26%20%3Cmilk%3E",
+            DAY,
+        )
+        assert isinstance(document["@context"], dict)
+
+    def test_an_empty_vault(self, vault: Vault) -> None:
+        """There is nothing in it, and it can be read."""
+        assert json.loads("\n".join(json_ld(whole_graph(vault))))["@graph"] == []
+        assert not list(ElementTree.fromstring("\n".join(graphml(whole_graph(vault)))).iter(f"{XML}node"))
+
+    def test_the_command(self, remembered: Invoke, tmp_path: Path) -> None:
+        """To standard output, or whole into a file; what stands where it cannot be written stays."""
+        file = tmp_path / "vault.graphml"
+
+        assert remembered("graph", "export", "-o", file).exit_code == 0
+        assert file.read_text("utf-8") == remembered("graph", "export").stdout
+        assert json.loads(remembered("graph", "export", "--format", "jsonld").stdout)["@graph"]
+        refused = remembered("graph", "export", "-o", tmp_path / "none" / "x")
+        assert (refused.exit_code, refused.stdout) == (2, "")
+        assert [one.name for one in tmp_path.glob("*.graphml*")] == [file.name]
+
+
+def test_names_of_documents_that_nobody_tuned_on() -> None:
+    """Twenty notes, labelled before the extractor ever saw them: what is found is mostly right, and mostly found."""
+    held_out = [json.loads(line) for line in (DATA / "names_heldout.jsonl").read_text("utf-8").splitlines()]
+    files, clock = MemoryFiles(), ManualClock(NOW_MS)
+    for one in held_out:
+        files.write(f"/held/{one['path']}", one["text"].encode(), mtime_ns=1)
+    with closing(SqliteVault(":memory:")) as vault:
+        UpdateCollection(vault, files, clock, parse_yaml)(Folder("held", "/held"))
+        Enrich(vault, clock)()
+        found = {
+            document.path: [entity.name for entity in vault.entities.mentions(document.id)]
+            for document in vault.documents.latest()
+        }
+    given = [(name, one["names"]) for one in held_out for name in found[one["path"]]]
+    right = sum(any(_is_meant(name, label) for label in labels) for name, labels in given)
+    labels = sum(len(one["names"]) for one in held_out)
+
+    assert right / len(given) >= 0.9
+    assert right / labels >= 0.65  # .93 and .68 were measured, once
+
+
+def _is_meant(name: str, label: str) -> bool:
+    """Whether the label is that name, or a part that a person is called by."""
+    return set(label.split()) <= set(name.split()) and (label == name or name.split()[0] == label)

@@ -1,0 +1,48 @@
+"""What is said again and again."""
+
+from __future__ import annotations
+
+import pytest
+
+from clawmem.domain.briefing.phrases import LEAST, MOST, Phrase, repeated_phrases
+
+
+def test_three_times_is_often() -> None:
+    """A phrase counts in every text; one that stands twice is none."""
+    texts = ["Signed cookies expire.", "Use signed cookies!", "signed COOKIES", "slot hold", "slot hold"]
+
+    assert repeated_phrases(texts) == [Phrase("signed cookies", 3)]
+
+
+def test_longer_ones_come_first_among_equals() -> None:
+    """By how often, then by length, then by letters."""
+    found = repeated_phrases(["shorter slot hold"] * LEAST + ["slot hold"])
+
+    assert found == [
+        Phrase("slot hold", 4),
+        Phrase("shorter slot hold", 3),
+        Phrase("shorter slot", 3),
+    ]
+
+
+def test_small_words_do_not_part_a_phrase() -> None:
+    """Stop words and words of up to three letters are passed over, and no phrase goes from one text to the next."""
+    assert repeated_phrases(["move it to the cold store"] * LEAST) == [
+        Phrase("move cold store", 3),
+        Phrase("cold store", 3),
+        Phrase("move cold", 3),
+    ]
+    assert repeated_phrases(["alpha", "beta"] * 9) == []
+
+
+@pytest.mark.parametrize("texts", [[], [""], ["the and for"] * 9])
+def test_nothing_is_said(texts: list[str]) -> None:
+    """Without telling words there is no phrase."""
+    assert repeated_phrases(texts) == []
+
+
+def test_twenty_are_enough() -> None:
+    """The most frequent ones are told."""
+    row = " ".join(f"word{number:02}" for number in range(40))
+
+    assert len(repeated_phrases([row] * LEAST)) == MOST

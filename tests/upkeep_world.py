@@ -1,0 +1,103 @@
+"""
+A vault with something to do for every phase of upkeep, and a process that stands still in the middle of one:
+
+    python tests/upkeep_world.py VAULT PHASE
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from dependency_injector import providers
+
+from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.app.opened import Services, open_services
+from clawmem.app.services.capture.memories import Memories
+from clawmem.app.services.maintenance import lanes
+from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
+from clawmem.app.settings import load_settings
+from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.maintenance.schedule import LaneName
+from clawmem.ports.clock import Clock
+from clawmem.ports.telemetry import Recall, RecallHit
+from clawmem.ports.vault import Vault
+
+OBSERVED = ("The export of Hartmann fails on Fridays", "The export of Hartmann fails on Fridays!")
+DECIDED = ("Hartmann gets invoices from the export.", "The export is slow since March.")
+CONCLUDED = "The slow export hurts Hartmann and its invoices"
+
+
+def observe(vault: Vault, clock: Clock, *texts: str, kind: str = "observation") -> list[int]:
+    """Keep *texts* as observations, or as another kind of memory; their ids."""
+    with vault.writing():
+        place = sum(vault.documents.collections().values())
+        return [
+            Memories(vault, clock).write(
+                f"agent/observations/2023-11-{10 + place + n:02}-one-{kind}-{place + n}.md",
+                text,
+                f"# {text}\n\n> {text}\n",
+                kind,
+                0.8,
+                iso_utc(clock.now_ms() + n),
+            )
+            for n, text in enumerate(texts)
+        ]
+
+
+def fill(vault: Vault, clock: Clock) -> None:
+    """Something said twice, something to conclude, and something that was surfaced."""
+    first, *_ = observe(vault, clock, *OBSERVED)
+    observe(vault, clock, *DECIDED, kind="decision")
+    hits = (RecallHit(first, 1, 0.9),)
+    vault.telemetry.record(
+        Recall(iso_utc(clock.now_ms()), CONTEXT_SURFACING, "abc", 1.0, 3, (), hits, "session")
+    )
+
+
+def sensible(prompt: str) -> str:
+    """A model that concludes one thing, and finds nothing else."""
+    if "What follows" in prompt:
+        draft = {"conclusion": CONCLUDED, "premises": ["it is slow"], "source_indices": [1, 2]}
+        return json.dumps({"deductions": [draft]})
+    if "Does the conclusion" in prompt:
+        return json.dumps({"supported": True})
+    if "Can both" in prompt:
+        return json.dumps({"contradictory": False, "confidence": 0.9})
+    return json.dumps({"patterns": []})
+
+
+@contextmanager
+def upkeep(vault: Path, script: Callable[[str], str] = sensible) -> Iterator[Services]:
+    """The services over a vault, with a model that answers what *script* says."""
+    with open_services(load_settings(vault=vault)) as services:
+        services.parts.generator.override(providers.Object(ScriptedGenerator(script)))
+        yield services
+
+
+def _stand_still(services: Services, phase: str) -> None:
+    """Where the phase asks whether it still may: in the transaction of its effect, or before a question."""
+    usual = lanes._fence
+
+    def fence(*given: object) -> Callable[[], None]:
+        check = usual(*given)  # type: ignore[arg-type]
+
+        def stop_in_phase() -> None:
+            check()
+            if services.vault.journal.runs(1)[0].phase == phase:
+                print("there", flush=True)  # noqa: T201  whoever started it waits for this
+                time.sleep(600)
+
+        return stop_in_phase
+
+    lanes._fence = fence
+
+
+if __name__ == "__main__":
+    with upkeep(Path(sys.argv[1])) as opened:
+        _stand_still(opened, sys.argv[2])
+        opened.lanes().tick(LaneName.LIGHT)
