@@ -39,7 +39,7 @@ def surface_over(
 def _means(vault: ServedVault, chosen: Chosen, profile: Profile, models: ForOnePrompt) -> Means:
     from clawmem.app.services.surfacing.pipeline import Means
 
-    guard = Means(_gives_orders)
+    guard = Means(_gives_orders, threads=models.threads)
     if not profile.by_meaning:
         return guard
     means = guard._replace(embedder=_embedder(vault, chosen, models), late=models.comparing())

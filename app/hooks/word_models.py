@@ -1,4 +1,4 @@
-"""The models that read a prompt: for a process that ends with it, and for one that stays."""
+"""What reads a prompt: in a process that ends with it, and in one that stays."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from clawmem.app.services.retrieval.legs.ask_all import Threads
     from clawmem.ports.embedder import Embedder
     from clawmem.ports.late_interaction import LateInteraction
 
 
 class ForOnePrompt:
     """What is quick to begin with, and slower than others with every word."""
+
+    threads: Threads | None = None  # for the legs of a question; none is kept
 
     def embedder_of(self, fingerprint: str, folder: Path) -> Embedder | None:
         """The embedder that makes vectors of this fingerprint, if one here does; large ones lie in *folder*."""
@@ -31,6 +34,9 @@ class ForMany(ForOnePrompt):
     """What takes its time to begin with, and is kept: of each model one, and every word that was ever met."""
 
     def __init__(self) -> None:
+        from clawmem.app.services.retrieval.legs.ask_all import Threads
+
+        self.threads = Threads()
         self._known: dict[str, Embedder | None] = {}
 
     def embedder_of(self, fingerprint: str, folder: Path) -> Embedder | None:

@@ -60,6 +60,7 @@ class WarmVault:
         """Close what is open."""
         self._records = self._served = self._file = None
         self._open.close()
+        self.models.threads.close()
 
     @contextmanager
     def _kept(self) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""The legs of a prompt: asked together with the questions before it, and none waited for too long."""
+"""The legs of a prompt: asked together with the questions before it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def legs_of(vault: Vault, embedder: Embedder | None, choices: Choices) -> Mappin
     meaning = asking(vector_leg(vault, embedder), choices.asked)
     return {
         "lexical": words,
-        "vector": in_time(meaning, choices.profile.vector_s),
+        "vector": meaning,
         "temporal": temporal_leg(vault),
     }
 
@@ -39,11 +39,3 @@ def asked_as(request: RetrievalRequest, question: str) -> RetrievalRequest:
     """*request* for *question* in the place of its own; the same where that is empty."""
     text = question.strip()[:MAX_QUERY]
     return request._replace(query=text, forms=query_forms(text)) if text else request
-
-
-def in_time(leg: Leg, seconds: float) -> Leg:
-    """*leg*, waited for no longer than *seconds*: a scan or a model cannot be stopped, but it can be left alone."""
-    from clawmem.app.services.retrieval.asking_models import InTime
-
-    waiting = InTime("surfacing", seconds)
-    return lambda request, work: waiting(lambda left: leg(request, work))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
-from clawmem.app.services.retrieval.legs.ask_all import AskAll, Leg
+from clawmem.app.services.retrieval.legs.ask_all import AskAll, Threads
 from clawmem.app.services.retrieval.pipelines.with_models import NO_MODELS, Models
 from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.fuse import fuse
@@ -28,6 +28,7 @@ from clawmem.app.services.surfacing.settling import (
     varied,
     visible,
 )
+from clawmem.domain.retrieval.grains import VECTOR
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.late_interaction import LateInteraction
 from clawmem.ports.vault import Vault
@@ -38,7 +39,7 @@ class Means(NamedTuple):
     What there is to find with; of the models none need be there.
 
     ``confidence`` is the stage that makes scores absolute. ``models`` opens those that a deep profile asks, when it
-    does.
+    does. ``threads`` are those of a process that stays, for its legs.
     """
 
     is_refused: IsRefused = lambda text: False
@@ -46,6 +47,7 @@ class Means(NamedTuple):
     late: LateInteraction | None = None
     confidence: Stage = confident
     models: Callable[[], AbstractContextManager[Models]] = lambda: nullcontext(NO_MODELS)
+    threads: Threads | None = None
 
 
 def finding(vault: Vault, means: Means, choices: Choices) -> dict[str, Stage]:
@@ -58,12 +60,12 @@ def finding(vault: Vault, means: Means, choices: Choices) -> dict[str, Stage]:
     by_meaning = profile.by_meaning and vault.embeddings.fingerprint() is not None
     embedder = means.embedder if by_meaning else None
     return {
-        "search": AskAll(legs_of(vault, embedder, choices), profile.deadline_s),
+        "search": _asking(vault, means, embedder, choices),
         "fuse": fuse(vault),
         **(_compared(vault, means.late, embedder) if profile.by_meaning else {}),
         "precise first": precise_first(vault),
         "named files": about_named_files(vault),
-        "judge": judged_alone(vault, _alone(vault, embedder, choices)),
+        "judge": judged_alone(vault, _asking_alone(vault, means, embedder, choices)),
     }
 
 
@@ -83,9 +85,19 @@ def settling(vault: Vault, means: Means, choices: Choices) -> dict[str, Stage]:
     }
 
 
-def _alone(vault: Vault, embedder: Embedder | None, choices: Choices) -> Mapping[str, Leg]:
-    """The legs of the prompt alone; none where it was asked alone already."""
-    return legs_of(vault, embedder, choices._replace(asked="")) if choices.looks_back else {}
+def _asking(vault: Vault, means: Means, embedder: Embedder | None, choices: Choices) -> Stage:
+    profile = choices.profile
+    return AskAll(
+        legs_of(vault, embedder, choices),
+        profile.deadline_s,
+        patience_s={VECTOR: profile.vector_s},
+        threads=means.threads,
+    )
+
+
+def _asking_alone(vault: Vault, means: Means, embedder: Embedder | None, choices: Choices) -> Stage | None:
+    """Asks about the prompt alone; nothing where it was asked alone already."""
+    return _asking(vault, means, embedder, choices._replace(asked="")) if choices.looks_back else None
 
 
 def _compared(vault: Vault, late: LateInteraction | None, embedder: Embedder | None) -> dict[str, Stage]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from clawmem.app.services.retrieval.legs.ask_all import AskAll, Leg
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.stages.judge import judge
 from clawmem.app.services.retrieval.trace import StageTrace, Trace
@@ -30,16 +29,16 @@ USUAL = Choices()
 IsRefused = Callable[[str], bool]
 
 
-def judged_alone(vault: Vault, alone: Mapping[str, Leg]) -> Stage:
+def judged_alone(vault: Vault, ask: Stage | None) -> Stage:
     """
-    `judge`, by what the prompt finds *alone*: with the questions before it, everything would be found.
+    `judge`, by what the prompt finds alone, which *ask* finds: with the questions before it, everything would be found.
 
     Only a prompt that says next to nothing by itself is judged together with them.
     """
-    ask, decide = AskAll(alone), judge(vault)
+    decide = judge(vault)
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        if not alone or len(request.forms.words) < SAYS_SOMETHING:
+        if ask is None or len(request.forms.words) < SAYS_SOMETHING:
             return decide(request, work, trace)
         found = ask(
             request, Work(), Trace([StageTrace("alone", 0, 0, 0.0)])

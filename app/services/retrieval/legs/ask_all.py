@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
 from time import perf_counter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
@@ -45,17 +45,56 @@ def answered(searches: Mapping[str, Search]) -> LegAnswer:
     return LegAnswer(found, degraded)
 
 
+class Threads:
+    """
+    A thread for each leg by its name, kept for the next question: its own connection to the vault is worth keeping.
+
+    Not a common pool, which a leg that hangs would fill, question after question, until no leg answers.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[str, ThreadPoolExecutor] = {}
+
+    def of(self, name: str) -> ThreadPoolExecutor:
+        """The one that asks this leg."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        if name not in self._kept:
+            self._kept[name] = ThreadPoolExecutor(1, thread_name_prefix=f"leg-{name}")
+        return self._kept[name]
+
+    def close(self) -> None:
+        """Let them end with what they have in hand."""
+        for thread in self._kept.values():
+            thread.shutdown(wait=False)
+        self._kept.clear()
+
+
 class AskAll:
     """
     The stage that asks every leg. A single one is asked on the spot, and its error is the answer's.
 
     Of several each has its own thread: one that is late or broken is named in ``trace.degraded``, and
     what the others found is the answer. When none answers, the first error of one is raised.
+
+    Args:
+        patience_s: With single legs, where it is less than *deadline_s*: a scan or a model cannot be stopped, but
+            it can be left alone.
+        threads: Of somebody who outlives this stage.
     """
 
-    def __init__(self, legs: Mapping[str, Leg], deadline_s: float = DEADLINE_S) -> None:
+    def __init__(
+        self,
+        legs: Mapping[str, Leg],
+        deadline_s: float = DEADLINE_S,
+        *,
+        patience_s: Mapping[str, float] = MappingProxyType({}),
+        threads: Threads | None = None,
+    ) -> None:
         self._legs = legs
         self._deadline_s = deadline_s
+        self._patience_s = patience_s
+        self._threads = threads or Threads()
 
     def __call__(self, request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if len(self._legs) == 1:
@@ -66,24 +105,19 @@ class AskAll:
         trace.hits.update({name: len(hits) for name, hits in found.items()})
         return work._replace(legs=found)
 
-    @cached_property
-    def _threads(self) -> Mapping[str, ThreadPoolExecutor]:
-        from concurrent.futures import ThreadPoolExecutor
-
-        # Kept for the next question: a thread's own connection to the vault is worth keeping. Not a common
-        # pool, which a leg that hangs would fill, question after question, until no leg answers.
-        return {name: ThreadPoolExecutor(1, thread_name_prefix=f"leg-{name}") for name in self._legs}
-
     def _side_by_side(self, request: RetrievalRequest, work: Work, trace: Trace) -> Hits:
-        until = perf_counter() + self._deadline_s
-        waiting = {name: self._threads[name].submit(leg, request, work) for name, leg in self._legs.items()}
+        began = perf_counter()
+        waiting = {
+            name: self._threads.of(name).submit(leg, request, work) for name, leg in self._legs.items()
+        }
         found: dict[str, Sequence[Hit]] = {}
         for name, future in waiting.items():
+            within = self._patience_s.get(name, self._deadline_s)
             try:
-                found.update(_told(name, future.result(max(0.0, until - perf_counter())), trace))
+                found.update(_told(name, future.result(max(0.0, began + within - perf_counter())), trace))
             except TimeoutError:
                 future.cancel()  # one that still waits for its turn is not wanted any more
-                trace.degraded[name] = f"no answer within {self._deadline_s:g} s"
+                trace.degraded[name] = f"no answer within {within:g} s"
             except Exception as error:  # noqa: BLE001  a broken leg must not take the others' answer along
                 trace.degraded[name] = str(error) or type(error).__name__
         if waiting.keys() <= trace.degraded.keys() and not found:
