@@ -14,7 +14,7 @@ from clawmem.ports.vault import Vault
 
 # One store serves all examples of a run, and one test function all the suites that inherit it.
 any_text = settings(
-    max_examples=50,
+    max_examples=25,
     deadline=None,
     derandomize=True,
     database=None,

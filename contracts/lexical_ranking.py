@@ -190,7 +190,7 @@ class LexicalScopeContract(VaultContract):
 
         If this fails: the scope is applied after the cut to the limit.
         """
-        for number in range(200):
+        for number in range(50):
             put(vault, "budget", f"c{number % 4}")
         ids = [put(vault, "budget " + "plain " * 40, "small") for _ in range(3)]
 

@@ -12,7 +12,7 @@ from hypothesis import settings
 # hypothesis has its own profile loaded by now, whose other settings stay. For a longer search:
 # pytest --hypothesis-profile=thorough
 settings.register_profile("thorough", deadline=None, max_examples=1_000)
-settings.register_profile("steady", deadline=None, max_examples=50)
+settings.register_profile("steady", deadline=None, max_examples=25)
 settings.load_profile("steady")
 
 MEMORY = Path("/dev/shm")

@@ -33,6 +33,8 @@ class ForOnePrompt:
 class ForMany(ForOnePrompt):
     """What takes its time to begin with, and is kept: of each model one, and every word that was ever met."""
 
+    threads: Threads
+
     def __init__(self) -> None:
         from clawmem.app.services.retrieval.legs.ask_all import Threads
 
