@@ -1,10 +1,17 @@
-"""Where things lie, from the environment alone: for doors that cannot wait for the whole configuration."""
+"""
+Where things lie, from the environment alone: for doors that cannot wait for the whole configuration.
+
+What a prompt asks for comes as text as well: ``pathlib`` costs its process as much as reading JSON does.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
 from contextlib import suppress
-from pathlib import Path
+
+TYPE_CHECKING = False  # as `typing` has it, which costs a prompt as much again
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def complete(env: MutableMapping[str, str]) -> None:
@@ -16,33 +23,47 @@ def complete(env: MutableMapping[str, str]) -> None:
     """
     # Not there, not text, no home: a hook must go on all the same.
     with suppress(OSError, RuntimeError, ValueError):
-        lines = (config_folder(env) / ".env").read_text("utf-8").splitlines()
-        for key, value in filter(None, map(_assignment, lines)):
+        for key, value in filter(None, map(_assignment, text_in(f"{config_place(env)}/.env").splitlines())):
             env.setdefault(key, value)
 
 
 def config_folder(env: Mapping[str, str]) -> Path:
     """Where the config file is looked for."""
+    return _path(config_place(env))
+
+
+def config_place(env: Mapping[str, str]) -> str:
+    """`config_folder` as text."""
     if chosen := env.get("CLAWMEM_CONFIG_DIR"):
-        return below_home(chosen, env)
-    return below_home(env.get("XDG_CONFIG_HOME") or "~/.config", env) / "clawmem"
+        return place_below_home(chosen, env)
+    return f"{place_below_home(env.get('XDG_CONFIG_HOME') or '~/.config', env)}/clawmem"
 
 
 def default_vault(env: Mapping[str, str]) -> Path:
     """The vault when the command line names none."""
+    return _path(vault_place(env))
+
+
+def vault_place(env: Mapping[str, str]) -> str:
+    """`default_vault` as text."""
     if chosen := env.get("INDEX_PATH"):
-        return below_home(chosen, env)
-    return below_home(env.get("XDG_CACHE_HOME") or "~/.cache", env) / "clawmem" / "index.sqlite"
+        return place_below_home(chosen, env)
+    return f"{place_below_home(env.get('XDG_CACHE_HOME') or '~/.cache', env)}/clawmem/index.sqlite"
 
 
 def models_folder(env: Mapping[str, str]) -> Path:
     """Where models are kept that are no part of an installed package."""
-    return below_home(env.get("XDG_DATA_HOME") or "~/.local/share", env) / "clawmem" / "models"
+    return _path(models_place(env))
+
+
+def models_place(env: Mapping[str, str]) -> str:
+    """`models_folder` as text."""
+    return f"{place_below_home(env.get('XDG_DATA_HOME') or '~/.local/share', env)}/clawmem/models"
 
 
 def client_servers(env: Mapping[str, str]) -> Path:
     """The file in which Claude Code keeps the servers that it starts."""
-    return Path(env.get("CLAUDE_CONFIG_DIR") or "~").expanduser() / ".claude.json"
+    return _path(env.get("CLAUDE_CONFIG_DIR") or "~").expanduser() / ".claude.json"
 
 
 def client_folder(env: Mapping[str, str]) -> Path:
@@ -57,10 +78,18 @@ def home_folder(env: Mapping[str, str]) -> Path:
 
 def below_home(place: str, env: Mapping[str, str]) -> Path:
     """*place*, where ``~`` is the home that the environment names: a server answers for others than itself."""
-    home = env.get("HOME")
-    if home and (place == "~" or place.startswith("~/")):
-        return Path(f"{home}{place[1:]}")
-    return Path(place).expanduser()
+    return _path(place_below_home(place, env))
+
+
+def text_in(place: str) -> str:
+    """
+    What the file at *place* holds.
+
+    Raises:
+        OSError, UnicodeDecodeError: there is none, or no text.
+    """
+    with open(place, encoding="utf-8") as file:  # noqa: PTH123
+        return file.read()
 
 
 def is_there(path: Path) -> bool:
@@ -69,6 +98,20 @@ def is_there(path: Path) -> bool:
         return path.exists()
     except OSError:  # a name that is too long, or a folder above that may not be entered
         return False
+
+
+def place_below_home(place: str, env: Mapping[str, str]) -> str:
+    """`below_home` as text."""
+    home = env.get("HOME")
+    if home and (place == "~" or place.startswith("~/")):
+        return f"{home}{place[1:]}"
+    return str(_path(place).expanduser()) if place.startswith("~") else place
+
+
+def _path(place: str) -> Path:
+    from pathlib import Path
+
+    return Path(place)
 
 
 def _assignment(line: str) -> tuple[str, str] | None:

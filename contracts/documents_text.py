@@ -163,6 +163,23 @@ class FragmentContract(VaultContract):
         assert set(vault.documents.spans(iter(asked))) == set(keys(here, [0, 1]))
         assert vault.documents.spans([]) == {}
 
+    def test_labels_say_who(self, vault: Vault) -> None:
+        """
+        Labels are those of the fragments that have one and are served.
+
+        If this fails: an empty label is given as well, or labels are read without the documents.
+        """
+        one, two = fragments("One.\nTwo.")
+        made = [one._replace(label="Ann"), two]
+        here = vault.documents.save(document("a.md", "One.\nTwo."), "One.\nTwo.", made)
+        gone = vault.documents.save(document("b.md", "One.\nTwo."), "One.\nTwo.", made)
+        vault.documents.deactivate([gone], InactiveReason.REMOVED)
+
+        asked = [*keys(here, [1, 0, 2]), *keys(gone, [0]), *keys(UNKNOWN, [0])]
+
+        assert vault.documents.labels(iter(asked)) == {FragmentKey(here, 0): "Ann"}
+        assert vault.documents.labels([]) == {}
+
     def test_spans_take_thousands(self, vault: Vault) -> None:
         """
         Asking for thousands of keys at once is no more than a question.

@@ -24,14 +24,15 @@ class JournalContract(VaultContract):
 
         If this fails: an unknown id raises, or is written down.
         """
-        vault.journal.finish(replace(HEAVY, id=UNKNOWN))
+        vault.journal.tell(replace(HEAVY, id=UNKNOWN))
+        assert vault.journal.run(UNKNOWN) is None
         assert vault.journal.runs(9) == []
         assert vault.journal.replacements() == []
         assert vault.journal.undo(1, NINE) is False
 
     def test_runs_come_back_whole(self, vault: Vault) -> None:
         """
-        A run comes back as it was begun, then as it ended; others stay as they are.
+        A run comes back as it was begun, then as it was told last; others stay as they are.
 
         If this fails: two columns are exchanged, or metrics come back as text.
         """
@@ -52,8 +53,9 @@ class JournalContract(VaultContract):
         assert 0 < first < second
         assert vault.journal.runs(9) == [replace(LIGHT, id=second), replace(HEAVY, id=first)]
 
-        vault.journal.finish(done)
+        vault.journal.tell(done)
         assert vault.journal.runs(9) == [replace(LIGHT, id=second), done]
+        assert (vault.journal.run(first), vault.journal.run(second)) == (done, replace(LIGHT, id=second))
 
     def test_the_last_runs(self, vault: Vault) -> None:
         """
@@ -107,14 +109,16 @@ class JournalContract(VaultContract):
 
     def test_part_of_the_transaction(self, vault: Vault) -> None:
         """
-        What fails is not written down.
+        What fails is not written down: neither a run nor what an older one was told to have done.
 
         If this fails: the journal is written by a connection of its own.
         """
+        older = vault.journal.begin(LIGHT)
         with pytest.raises(ZeroDivisionError), vault.writing():
             vault.journal.begin(HEAVY)
+            vault.journal.tell(replace(LIGHT, id=older, created=1))
             vault.journal.replace(MERGED)
             raise ZeroDivisionError
 
-        assert vault.journal.runs(9) == []
+        assert vault.journal.runs(9) == [replace(LIGHT, id=older)]
         assert vault.journal.replacements() == []

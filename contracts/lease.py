@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from clawmem.contracts.base import Contract
@@ -7,6 +9,8 @@ from clawmem.contracts.samples import T0
 from clawmem.ports.errors import LeaseLost
 from clawmem.ports.lease import LeaseStore
 from clawmem.ports.records import Lease
+
+UNKNOWN = "0" * 32  # a token that nobody was given
 
 
 class _LeaseContract(Contract):
@@ -21,6 +25,11 @@ def acquired(leases: LeaseStore, holder: str = "a", *, now_ms: int = T0, ttl_ms:
     lease = leases.acquire("index", holder, now_ms=now_ms, ttl_ms=ttl_ms)
     assert lease is not None, f"the index lease was refused to {holder!r} at T0 + {now_ms - T0} ms"
     return lease
+
+
+def _twice(leases: LeaseStore) -> tuple[Lease, Lease]:
+    """Two leases of one holder, the second acquired at T0 + 200, when the first had long run out."""
+    return acquired(leases, "a", ttl_ms=100), acquired(leases, "a", now_ms=T0 + 200, ttl_ms=100)
 
 
 class LeaseAcquireContract(_LeaseContract):
@@ -71,42 +80,42 @@ class LeaseAcquireContract(_LeaseContract):
         leases.check(lease, now_ms=T0 + 99)
         assert acquired(leases, "b", now_ms=T0 + 100)
 
-    def test_holder_may_acquire_again(self, leases: LeaseStore) -> None:
+    def test_holder_waits_too(self, leases: LeaseStore) -> None:
         """
-        The live holder gets its lease again, with a larger token and a new expiry.
+        A live lease is refused to its own holder: two threads of one process are two workers.
 
-        If this fails: the condition lacks `or holder = :holder`, or keeps the old row as it was.
+        If this fails: the condition says `or holder = :holder`.
         """
-        first = acquired(leases, "a", ttl_ms=100)
+        lease = acquired(leases, "a", ttl_ms=100)
 
-        again = acquired(leases, "a", now_ms=T0 + 50, ttl_ms=100)
+        assert leases.acquire("index", "a", now_ms=T0 + 50, ttl_ms=100) is None
+        leases.check(lease, now_ms=T0 + 99)
+        assert acquired(leases, "a", now_ms=T0 + 100).token != lease.token
 
-        assert again.token > first.token
-        assert again.expires_ms == T0 + 150
-
-    def test_token_grows_with_a_takeover(self, leases: LeaseStore) -> None:
+    def test_token_is_sixteen_bytes(self, leases: LeaseStore) -> None:
         """
-        Who takes over an expired lease gets a larger token than the one before.
+        A token is 32 lower-case hex digits, and comes back from `current` as it was given, all digits or not.
 
-        If this fails: the token belongs to the name, not to the holder.
+        If this fails: the token is a number, or is stored in a column that makes one of it.
         """
-        first = acquired(leases, "a", ttl_ms=100)
+        lease = acquired(leases, "a")
 
-        assert acquired(leases, "b", now_ms=T0 + 100).token > first.token
+        assert re.fullmatch("[0-9a-f]{32}", lease.token), lease.token
+        assert leases.current("index", now_ms=T0) == lease
 
-    def test_token_survives_a_release(self, leases: LeaseStore) -> None:
+    def test_no_token_is_given_twice(self, leases: LeaseStore) -> None:
         """
-        A token is never given twice for a name, a release in between notwithstanding.
+        Every acquisition has a token of its own, after a takeover and after a release, whoever holds it.
 
-        If this fails: releasing deletes the row and the counter with it.
+        If this fails: the token is made of the name, the holder or the time, or begins anew with a release.
         """
-        first = acquired(leases, "a")
-        leases.release(first)
+        given = [acquired(leases, "a", now_ms=T0 + 200 * n, ttl_ms=100) for n in range(20)]
+        leases.release(given[-1])
+        for _ in range(20):
+            given.append(acquired(leases, "a"))
+            leases.release(given[-1])
 
-        second = acquired(leases, "b")
-        leases.release(second)
-
-        assert first.token < second.token < acquired(leases, "a").token
+        assert len({lease.token for lease in given}) == 40
 
     def test_names_are_independent(self, leases: LeaseStore) -> None:
         """
@@ -161,27 +170,35 @@ class LeaseRenewContract(_LeaseContract):
         assert leases.acquire("index", "b", now_ms=T0 + 159, ttl_ms=100) is None
         assert leases.acquire("index", "b", now_ms=T0 + 160, ttl_ms=100)
 
-    def test_renewal_at_the_last_moment(self, leases: LeaseStore) -> None:
+    def test_expired_lease_that_nobody_took(self, leases: LeaseStore) -> None:
         """
-        One millisecond before `expires_ms` a lease can be renewed, at `expires_ms` it is lost.
+        Who slept through the expiry goes on while nobody else came: nobody else can have worked.
 
-        If this fails: the stored expiry is compared with the wrong one of `<` and `<=`.
-        """
-        lease = leases.renew(acquired(leases, "a", ttl_ms=100), now_ms=T0 + 99, ttl_ms=100)
-
-        with pytest.raises(LeaseLost):
-            leases.renew(lease, now_ms=T0 + 199, ttl_ms=100)
-
-    def test_expired_lease_stays_lost(self, leases: LeaseStore) -> None:
-        """
-        An expired lease cannot be renewed even if nobody has taken it.
-
-        If this fails: renew looks at the token only.
+        If this fails: renew looks at the expiry; the token alone tells whether somebody came.
         """
         lease = acquired(leases, "a", ttl_ms=100)
-
         with pytest.raises(LeaseLost):
-            leases.renew(lease, now_ms=T0 + 1000, ttl_ms=100)
+            leases.check(lease, now_ms=T0 + 1000)
+
+        leases.renew(lease, now_ms=T0 + 1000, ttl_ms=100)
+
+        leases.check(lease, now_ms=T0 + 1099)
+        assert leases.acquire("index", "b", now_ms=T0 + 1099, ttl_ms=100) is None
+
+    def test_taken_and_given_back_is_lost(self, leases: LeaseStore) -> None:
+        """
+        Who was overtaken stays lost when the other one is done, even if the other one was itself.
+
+        If this fails: a released name is renewed by whoever knew it, or by whoever has the holder's name.
+        """
+        lost = acquired(leases, "a", ttl_ms=100)
+        for holder in ("b", "a"):
+            leases.release(acquired(leases, holder, now_ms=T0 + 100, ttl_ms=100))
+
+            with pytest.raises(LeaseLost):
+                leases.renew(lost, now_ms=T0 + 101, ttl_ms=100)
+            with pytest.raises(LeaseLost):
+                leases.check(lost, now_ms=T0 + 50)
 
     def test_released_lease_cannot_be_renewed(self, leases: LeaseStore) -> None:
         """
@@ -215,11 +232,11 @@ class LeaseRenewContract(_LeaseContract):
 
         If this fails: renew compares holders and forgets the token.
         """
-        first = acquired(leases, "a")
-        acquired(leases, "a")
+        first, second = _twice(leases)
 
         with pytest.raises(LeaseLost):
-            leases.renew(first, now_ms=T0 + 1, ttl_ms=100)
+            leases.renew(first, now_ms=T0 + 201, ttl_ms=100)
+        leases.check(second, now_ms=T0 + 299)
 
 
 class LeaseFenceContract(_LeaseContract):
@@ -266,12 +283,11 @@ class LeaseFenceContract(_LeaseContract):
 
         If this fails: check compares holders and forgets the token.
         """
-        first = acquired(leases, "a")
-        second = acquired(leases, "a")
+        first, second = _twice(leases)
 
         with pytest.raises(LeaseLost):
-            leases.check(first, now_ms=T0)
-        leases.check(second, now_ms=T0)
+            leases.check(first, now_ms=T0 + 200)
+        leases.check(second, now_ms=T0 + 200)
 
     def test_other_holder_with_the_right_token_fails(self, leases: LeaseStore) -> None:
         """
@@ -291,7 +307,7 @@ class LeaseFenceContract(_LeaseContract):
         If this fails: a missing row is taken for a passing one.
         """
         with pytest.raises(LeaseLost) as lost:
-            leases.check(Lease("index", "a", token=1, expires_ms=T0 + 100), now_ms=T0)
+            leases.check(Lease("index", "a", UNKNOWN, expires_ms=T0 + 100), now_ms=T0)
 
         assert (lost.value.name, lost.value.holder) == ("index", "a")
 
@@ -366,12 +382,11 @@ class LeaseReleaseContract(_LeaseContract):
 
         If this fails: release compares holders and forgets the token.
         """
-        first = acquired(leases, "a")
-        second = acquired(leases, "a")
+        first, second = _twice(leases)
 
         leases.release(first)
 
-        leases.check(second, now_ms=T0)
+        leases.check(second, now_ms=T0 + 200)
 
     def test_release_after_a_renewal(self, leases: LeaseStore) -> None:
         """
@@ -396,4 +411,4 @@ class LeaseReleaseContract(_LeaseContract):
 
         leases.release(lease)
         leases.release(lease)
-        leases.release(Lease("unknown", "a", token=1, expires_ms=T0))
+        leases.release(Lease("unknown", "a", UNKNOWN, expires_ms=T0))

@@ -48,6 +48,7 @@ class TelemetryRecordContract(_TelemetryContract):
             hits,
             "session-1",
             4,
+            prompt_id="prompt-1",
         )
 
         recall_id = telemetry.record(given)

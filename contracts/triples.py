@@ -318,6 +318,24 @@ class TripleTimeContract(VaultContract):
         assert vault.triples.forget(two) == 0
         assert vault.triples.of_document(one) == [by_two, ended[1]]
 
+    def test_what_holds_again_is_answered(self, vault: Vault) -> None:
+        """
+        What had ended by a document holds again and is told, if a served document says it; what others ended has not.
+
+        If this fails: who has to say since when it is over by what remains is not told what that is about.
+        """
+        one, two, three = (save(vault, f"{name}.md") for name in "abc")
+        told, given = says(one, LEDGER, "uses", MYSQL), says(one, LEDGER, "uses", REDIS)
+        vault.triples.add([told, given, says(two, SHOP, "uses", MYSQL)])
+        vault.triples.end(told, APRIL, three)
+        vault.triples.end(given, APRIL, two)
+        vault.triples.end(says(two, SHOP, "uses", MYSQL), APRIL, three)
+        vault.documents.deactivate([two], InactiveReason.REMOVED)
+
+        assert vault.triples.reopen(three) == [told]
+        assert vault.triples.reopen(three) == vault.triples.reopen(UNKNOWN) == []
+        assert vault.triples.of_document(one) == [told, replace(given, valid_to=APRIL, ended_by=two)]
+
     def test_the_first_end_counts(self, vault: Vault) -> None:
         """
         What ended twice ended on the first of the days, in whichever order that is said; what is given stays.

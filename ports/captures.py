@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+from clawmem.ports.named_tuple import NamedTuple
 
 
 class Cursor(NamedTuple):

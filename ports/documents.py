@@ -126,6 +126,10 @@ class DocumentStore(Protocol):
         """Where these fragments lie; keys of unknown or inactive documents are left out."""
         ...
 
+    def labels(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, str]:
+        """What these fragments are labelled with; of what has no label, or is not served, nothing."""
+        ...
+
     def collections(self) -> Mapping[str, int]:
         """Active documents per collection, by name; a collection without any is left out."""
         ...

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import EVERYTHING, Scope
 
 MOST_COMPANIONS = 30  # entities that are followed from where a search stands

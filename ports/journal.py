@@ -62,8 +62,16 @@ class Journal(Protocol):
         """Write a run down as it is; its id, > 0 and growing."""
         ...
 
-    def finish(self, run: Run) -> None:
-        """Let the run of that id be this one from now on; an unknown id changes nothing."""
+    def tell(self, run: Run) -> None:
+        """
+        Let the run of that id be this one from now on; an unknown id changes nothing.
+
+        Told in the transaction of an effect, what a run did is known exactly as far as it was done.
+        """
+        ...
+
+    def run(self, run_id: int) -> Run | None:
+        """The run of that id, as it was last told; ``None`` when there is none."""
         ...
 
     def runs(self, limit: int, lane: str = "", phase: str = "") -> list[Run]:

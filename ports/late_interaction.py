@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+from clawmem.ports.named_tuple import NamedTuple
 
 
 class Matches(NamedTuple):

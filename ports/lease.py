@@ -17,8 +17,8 @@ class LeaseStore(Protocol):
         """
         Claim *name* until ``now_ms + ttl_ms``.
 
-        Succeeds when the name is free, when its lease has expired (``expires_ms <= now_ms``), or when
-        *holder* already has it; in every case the token is larger than any that was given for the name.
+        Succeeds when the name is free, or when its lease has expired (``expires_ms <= now_ms``), whoever had it: a
+        live lease is refused to its own holder too. The token is drawn anew each time.
 
         Args:
             name: What is being claimed, for example ``"index"``.
@@ -26,7 +26,7 @@ class LeaseStore(Protocol):
             ttl_ms: Lifetime in milliseconds, > 0.
 
         Returns:
-            The lease, or ``None`` while someone else's is live. ``None`` is normal, not an error.
+            The lease, or ``None`` while one is live. ``None`` is normal, not an error.
         """
         ...
 
@@ -40,10 +40,12 @@ class LeaseStore(Protocol):
 
     def renew(self, lease: Lease, *, now_ms: int, ttl_ms: int) -> Lease:
         """
-        Extend a lease that is still held to ``now_ms + ttl_ms``, keeping its token.
+        Let a lease last until ``now_ms + ttl_ms``, keeping its token.
+
+        One that has expired is renewed as well while nobody else took it: nobody else can have worked.
 
         Raises:
-            LeaseLost: it has expired (``expires_ms <= now_ms``), was released or was taken over.
+            LeaseLost: it was released or taken over, though that be released again.
         """
         ...
 

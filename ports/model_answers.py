@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import Protocol
+
+from clawmem.ports.digests import sha256
 
 
 class ModelAnswers(Protocol):

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import IndexRecord, Marker, Role
 
 

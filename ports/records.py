@@ -9,7 +9,8 @@ included; character offsets count code points of the body, front matter excluded
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
+
+from clawmem.ports.named_tuple import NamedTuple
 
 Vector = bytes
 """Little-endian float32, unit length, ``4 * dimensions`` bytes."""
@@ -234,12 +235,13 @@ class Lease(NamedTuple):
     """
     A claim on ``name`` by ``holder`` until ``expires_ms`` (epoch milliseconds, exclusive).
 
-    ``token`` grows with every acquisition, so a write guarded by it is refused to a stale holder.
+    ``token`` is drawn for each acquisition, so a write guarded by it is refused to a stale holder: 16 random bytes
+    in lower-case hex.
     """
 
     name: str
     holder: str
-    token: int
+    token: str
     expires_ms: int
 
 

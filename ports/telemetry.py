@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+from clawmem.ports.named_tuple import NamedTuple
 
 
 class RecallHit(NamedTuple):
@@ -22,7 +24,8 @@ class Recall(NamedTuple):
     One question that was answered at a door, and what it was given.
 
     ``query_hash`` tells questions apart; their text is not kept. ``verb`` is the command, or the name of the
-    hook, that asked. ``degraded`` names the legs that were missing. ``id`` is 0 until it is stored.
+    hook, that asked. ``degraded`` names the legs that were missing. ``id`` is 0 until it is stored. ``prompt_id`` is
+    the client's name of the prompt, where it gave one.
     """
 
     asked_at: str
@@ -35,6 +38,7 @@ class Recall(NamedTuple):
     session_id: str | None = None
     turn_index: int = 0
     id: int = 0
+    prompt_id: str = ""
 
 
 class Telemetry(Protocol):

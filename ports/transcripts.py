@@ -30,7 +30,8 @@ class TranscriptMessage:
     One message as a person would count them, however many lines hold it.
 
     ``text`` is prose without thoughts, tool calls and what the client put around it. ``line`` is the line on
-    which it begins, ``at`` its time as it is written there. An assistant's message may only touch files.
+    which it begins, ``at`` its time as it is written there. An assistant's message may only touch files. ``prompt_id`` is the client's name of
+    the prompt that a message is, or belongs to; empty where the client writes none.
     """
 
     id: str
@@ -39,6 +40,7 @@ class TranscriptMessage:
     text: str
     at: str = ""
     files: tuple[FileTouch, ...] = ()
+    prompt_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,6 +95,14 @@ class TripleStore(Protocol):
         """
         ...
 
+    def reopen(self, document_id: int) -> list[Triple]:
+        """
+        Let hold again what had ended by what a document says; those that served documents say, in their order.
+
+        What a document said once more since then stays ended before that.
+        """
+        ...
+
     def of_document(self, document_id: int) -> list[Triple]:
         """What one served document says, what ended included, in the order in which it was added."""
         ...

@@ -27,14 +27,19 @@ class World:
     def __init__(self, vault: Vault, clock: ManualClock, folder: Path) -> None:
         self.vault, self.clock, self.folder = vault, clock, folder
 
-    def session(self, name: str, *said: tuple[str, str]) -> Session:
-        """The session *name*, in whose transcript this was said, after what was said before."""
+    def session(self, name: str, *said: tuple[str, ...]) -> Session:
+        """
+        The session *name*, in whose transcript this was said, after what was said before.
+
+        Each is who said it, what, and what the client calls the prompt, if anything.
+        """
         path = self.folder / f"{name}.jsonl"
         with path.open("a") as file:
-            for speaker, text in said:
+            for speaker, text, *prompt in said:
                 number = file.tell()
                 message = {"role": speaker, "content": text}
                 entry = {"type": speaker, "uuid": f"{name}-{number}", "message": message}
+                entry |= {"promptId": prompt[0]} if prompt else {}
                 file.write(json.dumps(entry | {"timestamp": "2023-11-14T22:00:00.000Z"}) + "\n")
         return Session(name, str(path))
 

@@ -1,12 +1,14 @@
 """
 A vault with something to do for every phase of upkeep, and a process that stands still in the middle of one:
 
-    python tests/upkeep_world.py VAULT PHASE
+    python tests/upkeep_world.py VAULT PHASE within|after
 """
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +17,7 @@ from pathlib import Path
 
 from dependency_injector import providers
 
+import clawmem
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.app.opened import Services, open_services
 from clawmem.app.services.capture.memories import Memories
@@ -24,6 +27,7 @@ from clawmem.app.settings import load_settings
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.schedule import LaneName
 from clawmem.ports.clock import Clock
+from clawmem.ports.journal import Journal, Run, RunStatus
 from clawmem.ports.telemetry import Recall, RecallHit
 from clawmem.ports.vault import Vault
 
@@ -97,7 +101,37 @@ def _stand_still(services: Services, phase: str) -> None:
     lanes._fence = fence
 
 
+def _stand_still_at_the_end(services: Services, phase: str) -> None:
+    """Where all effects of the phase are kept, and its end is not written down yet."""
+    journal = type(services.vault.journal)
+    usual = journal.tell
+
+    def tell(self: Journal, run: Run) -> None:
+        if run.phase == phase and run.status is not RunStatus.STARTED:
+            print("there", flush=True)  # noqa: T201  whoever started it waits for this
+            time.sleep(600)
+        usual(self, run)  # type: ignore[arg-type]
+
+    journal.tell = tell  # type: ignore[method-assign,assignment]
+
+
+def killed_in(vault_file: Path, phase: str, where: str) -> None:
+    """A vault with something to do, and a process that was killed within that, or after it and before its end."""
+    with upkeep(vault_file) as services:
+        fill(services.vault, services.clock)
+    packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
+    process = subprocess.Popen(
+        [sys.executable, __file__, str(vault_file), phase, where],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, packages))},
+    )
+    assert process.stdout and process.stdout.readline() == "there\n"
+    process.kill()
+    process.communicate()
+
+
 if __name__ == "__main__":
     with upkeep(Path(sys.argv[1])) as opened:
-        _stand_still(opened, sys.argv[2])
+        (_stand_still if sys.argv[3] == "within" else _stand_still_at_the_end)(opened, sys.argv[2])
         opened.lanes().tick(LaneName.LIGHT)

@@ -55,7 +55,8 @@ def message_of(line: bytes, number: int) -> tuple[TranscriptMessage, bool]:
         raise NotConversation
     name = _text(message.get("id")) or _text(entry.get("uuid")) or f"line-{number}"
     at = _text(entry.get("timestamp"))
-    return TranscriptMessage(name, number, speaker, text, at, files), entry.get("isSidechain") is True
+    prompt = _text(entry.get("promptId"))
+    return TranscriptMessage(name, number, speaker, text, at, files, prompt), entry.get("isSidechain") is True
 
 
 def _speaker(entry: Mapping[str, Any]) -> Speaker:

@@ -132,6 +132,9 @@ class MemoryDocuments:
         found = (_span(number, fragment) for number in served for fragment in self._tables.fragments[number])
         return {span.key: span for span in found if span.key in asked}
 
+    def labels(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, str]:
+        return {key: span.label for key, span in self.spans(keys).items() if span.label}
+
     def collections(self) -> Mapping[str, int]:
         names = sorted(document.collection for document in self._active())
         return {name: names.count(name) for name in names}

@@ -17,8 +17,11 @@ class MemoryJournal:
         self._tables.runs = [*self._tables.runs, replace(run, id=number)]
         return number
 
-    def finish(self, run: Run) -> None:
+    def tell(self, run: Run) -> None:
         self._tables.runs = [run if one.id == run.id else one for one in self._tables.runs]
+
+    def run(self, run_id: int) -> Run | None:
+        return next((run for run in self._tables.runs if run.id == run_id), None)
 
     def runs(self, limit: int, lane: str = "", phase: str = "") -> list[Run]:
         newest_first = reversed(self._tables.runs)

@@ -41,6 +41,19 @@ class MemoryTriples:
         ]
         return sum(ends)
 
+    def reopen(self, document_id: int) -> list[Triple]:
+        held = {(one.document_id, _fact(one)) for one in self._tables.triples if one.is_current}
+        opens = [
+            one.ended_by == document_id and (one.document_id, _fact(one)) not in held
+            for one in self._tables.triples
+        ]
+        self._tables.triples = [
+            replace(one, valid_to="", ended_by=None) if is_open else one
+            for one, is_open in zip(self._tables.triples, opens, strict=True)
+        ]
+        opened = [one for one, is_open in zip(self._tables.triples, opens, strict=True) if is_open]
+        return [self._as_known(one) for one in opened if one in self._served()]
+
     def of_document(self, document_id: int) -> list[Triple]:
         return [self._as_known(one) for one in self._served() if one.document_id == document_id]
 
@@ -73,15 +86,9 @@ class MemoryTriples:
         return len({_fact(one) for one in self._served()})
 
     def forget(self, document_id: int) -> int:
+        self.reopen(document_id)
         gone = [one for one in self._tables.triples if one.document_id == document_id]
-        kept = [one for one in self._tables.triples if one.document_id != document_id]
-        held = {(one.document_id, _fact(one)) for one in kept if one.is_current}
-        self._tables.triples = [
-            replace(one, valid_to="", ended_by=None)
-            if one.ended_by == document_id and (one.document_id, _fact(one)) not in held
-            else one
-            for one in kept
-        ]
+        self._tables.triples = [one for one in self._tables.triples if one.document_id != document_id]
         left = {name for one in self._tables.triples for name in _ids(one)}
         left.update(*self._tables.mentions.values())
         for name in {name for one in gone for name in _ids(one)} - left:

@@ -11,10 +11,15 @@ from pathlib import Path
 
 BLANK = "▁"
 MARKS = ("<unk>", "<s>", "</s>")  # tokens of their own wherever they stand
+LONGEST_WORD = 60  # the library is faster with longer ones, though it has to be loaded
+
+# Of whose vocabulary the merges are known; with any other file everything is left to the library.
+KNOWN = "wordllama:l2_supercat:256:6f8f9cf87467"
 
 _WORD = re.compile(f"({BLANK}*)({BLANK}[^{BLANK}]*)")  # a word with one blank, behind all others
 
-Rank = tuple[bool, int, int, int]
+_BITS = 20  # that hold any id
+_NEVER = 1 << 4 * _BITS  # the rank of a pair that does not merge
 
 
 class BytePairs:
@@ -43,9 +48,12 @@ class BytePairs:
 
     def _merged(self, text: str) -> list[str]:
         pieces = list(self._smallest(text))
-        while ranked := [(rank, n) for n, pair in enumerate(pairwise(pieces)) if (rank := self._rank(*pair))]:
-            _, n = min(ranked)
+        ranks = [self._rank(*pair) for pair in pairwise(pieces)]
+        while (first := min(ranks, default=_NEVER)) < _NEVER:
+            n = ranks.index(first)
             pieces[n : n + 2] = [pieces[n] + pieces[n + 1]]
+            near = slice(max(n - 1, 0), n + 2)  # the pairs that the new piece is part of are ranked anew
+            ranks[near] = [self._rank(*pair) for pair in pairwise(pieces[near])]
         return pieces
 
     def _smallest(self, word: str) -> Iterator[str]:
@@ -56,11 +64,19 @@ class BytePairs:
             else:
                 yield from (f"<0x{byte:02X}>" for byte in character.encode())
 
-    def _rank(self, left: str, right: str) -> Rank | None:
-        whole = self._ids.get(left + right)
+    def _rank(self, left: str, right: str) -> int:
+        """Smaller for what merges earlier; one number, since they are compared more often than anything else."""
+        ids = self._ids
+        whole = ids.get(left + right)
         if whole is None:
-            return None
-        return left[-1] == right[-1] == BLANK, whole, self._ids[left], self._ids[right]
+            return _NEVER
+        blanks = left[-1] == right[-1] == BLANK
+        return ((blanks << _BITS | whole) << _BITS | ids[left]) << _BITS | ids[right]
+
+
+def is_plain(word: str) -> bool:
+    """Whether *word* is one that `BytePairs` should cut."""
+    return len(word) <= LONGEST_WORD and not any(mark in word for mark in MARKS)
 
 
 @cache  # of the one file there is: a server reads it once

@@ -5,9 +5,10 @@ from functools import cache, cached_property
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from clawmem.ports.errors import EmbeddingError
+from clawmem.adapters.models.byte_pairs import KNOWN, BytePairs, is_plain, read_ids
+from clawmem.adapters.models.static_weights import DIMENSIONS, ROWS, missing, weights_in
 from clawmem.ports.records import Vector
 
 if TYPE_CHECKING:
@@ -15,19 +16,19 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from tokenizers import Tokenizer
 
+    from clawmem.adapters.models.static_weights import Weights
+
     Floats = npt.NDArray[np.float32]
     Ints = npt.NDArray[np.int64]
 
-_ROWS, _DIMENSIONS = 32_000, 256
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
-_TENSOR = "embedding.weight"
 
 _EDGE = 64 * 1024  # of a file, hashed at either end
-_MAX_HEADER = _EDGE - 8
 _BATCH_TEXTS = 1024
 _BATCH_CHARS = 256 * 1024  # a tokenizer keeps about 300 bytes a token
 _SLICE = 1024  # tokens gathered at once: 1 MB, which stays in the cache
+_FEW_CHARS = 20_000  # that are cut before the library is loaded for more: as quick, and it takes 20 MB
 
 
 class StaticEmbedder:
@@ -38,7 +39,7 @@ class StaticEmbedder:
     opened before the first use, and of the weights only the rows that are asked for.
     """
 
-    dimensions = _DIMENSIONS
+    dimensions = DIMENSIONS
 
     def __init__(self, folder: Path | None = None) -> None:
         """
@@ -54,7 +55,7 @@ class StaticEmbedder:
 
     @cached_property
     def fingerprint(self) -> str:
-        from hashlib import sha256
+        from clawmem.ports.digests import sha256
 
         edges = b"".join(_edges(path) for path in (self.weights_path, self.tokenizer_path))
         return f"wordllama:l2_supercat:256:{sha256(edges).hexdigest()[:12]}"
@@ -69,12 +70,22 @@ class StaticEmbedder:
         """The sum of each text's token vectors, (n, 256) float32, as long as the training left them."""
         import numpy as np
 
-        encode = self._tokenizer.encode_batch_fast  # the ids alone, without their offsets
-        encodings = encode([whole_characters(text) for text in texts], add_special_tokens=False)
-        ids = [encoding.ids for encoding in encodings]
+        ids = self._ids([whole_characters(text) for text in texts])
         lengths = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
         tokens = np.fromiter(chain.from_iterable(ids), dtype=np.int64, count=int(lengths.sum()))
-        return self._sums(np.clip(tokens, 0, _ROWS - 1), lengths)
+        return self._sums(np.clip(tokens, 0, ROWS - 1), lengths)
+
+    def _ids(self, texts: list[str]) -> list[list[int]]:
+        """The tokens of each text, the same whoever cuts it."""
+        if not _tokenizer_in.cache_info().currsize and self._are_few(texts):
+            return [self._pairs.encode(text) for text in texts]
+        encode = self._tokenizer.encode_batch_fast  # the ids alone, without their offsets
+        return [encoding.ids for encoding in encode(texts, add_special_tokens=False)]
+
+    def _are_few(self, texts: list[str]) -> bool:
+        if sum(map(len, texts)) > _FEW_CHARS or self.fingerprint != KNOWN:
+            return False
+        return all(is_plain(word) for text in texts for word in text.split(" "))
 
     def _embed(self, texts: list[str]) -> Iterator[Vector]:
         return (vector.tobytes() for vector in _unit(self.token_sums(texts)))
@@ -83,9 +94,9 @@ class StaticEmbedder:
         """The sum of the rows of each text: (n, 256) float32."""
         import numpy as np
 
-        sums = np.zeros((len(lengths), _DIMENSIONS), dtype=np.float32)
+        sums = np.zeros((len(lengths), DIMENSIONS), dtype=np.float32)
         known, nth = np.unique(tokens, return_inverse=True)
-        rows = self._table[known].astype(np.float32)  # once a token, not once an occurrence: half the time
+        rows = self._weights.rows(known)  # once a token, not once an occurrence: half the time
         texts, starts = _pieces(lengths)
         ends = np.append(starts[1:], len(tokens))
         first = 0
@@ -98,8 +109,12 @@ class StaticEmbedder:
         return sums
 
     @cached_property
-    def _table(self) -> npt.NDArray[np.float16]:
-        return _table_in(self.weights_path)
+    def _weights(self) -> Weights:
+        return weights_in(self.weights_path)
+
+    @cached_property
+    def _pairs(self) -> BytePairs:
+        return BytePairs(read_ids(self.tokenizer_path))
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
@@ -108,22 +123,13 @@ class StaticEmbedder:
 
 # Read once a process: questions are embedded and compared word by word with the same files.
 @cache
-def _table_in(path: Path) -> npt.NDArray[np.float16]:
-    import numpy as np
-
-    offset = checked_offset(path)
-    table = np.memmap(path, dtype="<f2", mode="r", offset=offset, shape=(_ROWS, _DIMENSIONS))
-    return table.view(np.ndarray)  # the subclass makes every operation slower
-
-
-@cache
 def _tokenizer_in(path: Path) -> Tokenizer:
     from tokenizers import Tokenizer
 
     try:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises nothing narrower
-        raise _missing(f"{path} is damaged or of another kind") from error
+        raise missing(f"{path} is damaged or of another kind") from error
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer
@@ -132,20 +138,14 @@ def _tokenizer_in(path: Path) -> Tokenizer:
 def _package() -> Path:
     spec = find_spec("wordllama")  # finds, does not import
     if spec is None or not spec.submodule_search_locations:
-        raise _missing("the wordllama package is not installed")
+        raise missing("the wordllama package is not installed")
     return Path(spec.submodule_search_locations[0])
 
 
 def _present(path: Path) -> Path:
     if not path.is_file():
-        raise _missing(f"{path} does not exist")
+        raise missing(f"{path} does not exist")
     return path
-
-
-def _missing(reason: str) -> EmbeddingError:
-    return EmbeddingError(
-        f"The static vectors cannot be loaded: {reason}. Run: pip install --force-reinstall wordllama"
-    )
 
 
 def _edges(path: Path) -> bytes:
@@ -155,28 +155,6 @@ def _edges(path: Path) -> bytes:
         head = file.read(_EDGE)
         file.seek(max(0, size - _EDGE))
         return size.to_bytes(8, "little") + head + file.read(_EDGE)
-
-
-def checked_offset(path: Path) -> int:
-    """Where the numbers of the weights begin in bytes; raises `EmbeddingError` when they are not those expected."""
-    with path.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        header = _header(file.read(length)) if length <= _MAX_HEADER else {}
-    tensor = header.get(_TENSOR, {})
-    size = 2 * _ROWS * _DIMENSIONS
-    expected = {"dtype": "F16", "shape": [_ROWS, _DIMENSIONS], "data_offsets": [0, size]}
-    if tensor != expected or path.stat().st_size != 8 + length + size:
-        raise _missing(f"{path} is damaged or of another kind")
-    return 8 + length
-
-
-def _header(raw: bytes) -> dict[str, Any]:
-    import json
-
-    try:
-        return dict(json.loads(raw))
-    except (ValueError, TypeError):
-        return {}
 
 
 def _batches(texts: Sequence[str]) -> Iterator[list[str]]:

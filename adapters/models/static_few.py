@@ -9,21 +9,16 @@ from math import dist, hypot
 from mmap import ACCESS_READ, mmap
 from operator import add
 from struct import Struct
-from typing import NamedTuple
 
-from clawmem.adapters.models.byte_pairs import MARKS, BytePairs, read_ids
-from clawmem.adapters.models.static import StaticEmbedder, checked_offset, whole_characters
+from clawmem.adapters.models.byte_pairs import KNOWN, BytePairs, is_plain, read_ids
+from clawmem.adapters.models.static import StaticEmbedder, whole_characters
+from clawmem.adapters.models.static_weights import checked_offset
 from clawmem.adapters.models.static_words import StaticWords, shares
 from clawmem.ports.late_interaction import Matches
+from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Vector
 
-# Of whose vocabulary `BytePairs` knows the merges; with any other file everything is left to the library.
-KNOWN = "wordllama:l2_supercat:256:6f8f9cf87467"
-
-MOST_CHARACTERS = 2_000  # of a question, and
-LONGEST_WORD = (
-    60  # of each word of it: beyond them numpy and the library are faster, though they have to be loaded
-)
+MOST_CHARACTERS = 2_000  # of a question: beyond them numpy is faster, though it has to be loaded
 MOST_WORDS = 2_500  # the same for a comparison
 
 _ROW, _VECTOR = Struct("<256e"), Struct("<256f")
@@ -58,7 +53,7 @@ class FewStatic:
 
     def knows(self, words: Iterable[str]) -> bool:
         """Whether *words* can be summed here."""
-        return self.fingerprint == KNOWN and all(map(_is_plain, words))
+        return self.fingerprint == KNOWN and all(map(is_plain, words))
 
     def sums(self, text: str) -> Sequence[float]:
         """The sum of the vectors of its tokens, (256,); zeros for a text without any."""
@@ -124,10 +119,6 @@ class _Weights(NamedTuple):
 class _Word(NamedTuple):
     numbers: tuple[float, ...]
     length: float
-
-
-def _is_plain(word: str) -> bool:
-    return len(word) <= LONGEST_WORD and not any(mark in word for mark in MARKS)
 
 
 def _added(left: Sequence[float], right: Sequence[float]) -> Sequence[float]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float32]
 
-MOST_WORDS = 20_000  # kept with their vectors, 20 MB; then the vocabulary is begun anew
+MOST_WORDS = 12_000  # kept with their vectors, 12 MB; then the vocabulary is begun anew
 
 
 class StaticWords:
@@ -45,8 +45,8 @@ class StaticWords:
             return Matches((), tuple(() for _ in texts))
         with self._lock:
             asked, *written = self._vocabulary.numbers([words, *texts])
-            vectors = self._vocabulary.vectors
-        return _compared(vectors, asked, written)
+            units, lengths = self._vocabulary.units, self._vocabulary.lengths
+        return _compared(units, lengths, asked, written)
 
     @cached_property
     def _vocabulary(self) -> _Vocabulary:
@@ -65,57 +65,63 @@ class _Vocabulary:
     def __init__(self, embedder: StaticEmbedder, most_words: int) -> None:
         self._embedder = embedder
         self._most_words = most_words
-        self._number: dict[str, int] = {}
-        self._room: Floats = _zeros(1, embedder.dimensions)
+        self._begin(0)
 
     @property
-    def vectors(self) -> Floats:
-        """(words and one, dimensions), each where its number says."""
-        return self._room[: len(self._number) + 1]
+    def units(self) -> Floats:
+        """(words and one, dimensions), each where its number says, of length 1; of a word without a vector zeros."""
+        return self._units[: len(self._number) + 1]
+
+    @property
+    def lengths(self) -> Floats:
+        """(words and one,): how long their vectors were."""
+        return self._lengths[: len(self._number) + 1]
 
     def numbers(self, texts: Sequence[Sequence[str]]) -> list[list[int]]:
         """The numbers of every word of every text."""
-        if len(self._number) > self._most_words:
-            self._number, self._room = {}, _zeros(1, self._embedder.dimensions)
+        asked = set(chain.from_iterable(texts))
+        new = asked - self._number.keys()
+        if len(self._number) + len(new) >= len(self._lengths):
+            new = asked
+            self._begin(len(asked))
+        self._learn(sorted(new))
         number = self._number
-        self._learn(sorted(set(chain.from_iterable(texts)) - number.keys()))
         return [[number[word] for word in text] or [0] for text in texts]
+
+    def _begin(self, words: int) -> None:
+        """Know nothing, with room for so many *words*; room that nothing was written into takes no memory yet."""
+        self._number: dict[str, int] = {}
+        rows = max(words, self._most_words) + 1
+        self._units, self._lengths = _zeros(rows, self._embedder.dimensions), _zeros(rows)
 
     def _learn(self, new: Sequence[str]) -> None:
         if not new:
             return
-        sums = self._embedder.token_sums([f" {word}" for word in new])
         first = len(self._number) + 1
-        self._make_room(first + len(new))
-        self._room[first : first + len(new)] = sums
-        self._number.update(zip(new, range(first, first + len(new)), strict=True))
-
-    def _make_room(self, rows: int) -> None:
-        if rows > len(self._room):  # by doubling, or every question with a new word would copy all the others
-            known = self._room
-            self._room = _zeros(max(rows, 2 * len(known)), self._embedder.dimensions)
-            self._room[: len(known)] = known
+        end = first + len(new)
+        sums = self._embedder.token_sums([f" {word}" for word in new])
+        self._lengths[first:end] = _lengths(sums)
+        self._units[first:end] = _unit(sums, self._lengths[first:end])
+        self._number.update(zip(new, range(first, end), strict=True))
 
 
-def _zeros(rows: int, dimensions: int) -> Floats:
+def _zeros(*shape: int) -> Floats:
     import numpy as np
 
-    return np.zeros((rows, dimensions), dtype=np.float32)
+    return np.zeros(shape, dtype=np.float32)
 
 
-def _compared(vectors: Floats, asked: list[int], written: list[list[int]]) -> Matches:
+def _compared(units: Floats, lengths: Floats, asked: list[int], written: list[list[int]]) -> Matches:
     import numpy as np
 
-    question = vectors[asked]
-    weights = _lengths(question)
+    weights = shares(lengths[asked].tolist())
     if not written:
-        return Matches(shares(weights.tolist()), ())
+        return Matches(weights, ())
     starts = np.cumsum([0, *map(len, written[:-1])])
     known, nth = np.unique(np.fromiter(chain.from_iterable(written), dtype=np.int64), return_inverse=True)
-    rows = vectors[known]
-    cosines = _products(_unit(question, weights), _unit(rows, _lengths(rows)))  # (words, known)
+    cosines = _products(units[asked], units[known])  # (words, known)
     nearest = np.clip(np.maximum.reduceat(cosines[:, nth], starts, axis=1), 0, 1)
-    return Matches(shares(weights.tolist()), tuple(map(tuple, nearest.T.tolist())))
+    return Matches(weights, tuple(map(tuple, nearest.T.tolist())))
 
 
 def _products(left: Floats, right: Floats) -> Floats:

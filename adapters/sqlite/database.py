@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import re
+import os
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import count
-from pathlib import Path
-from typing import Any
-from weakref import WeakSet
+from typing import Any, TypeVar
 
 import apsw
 
+from clawmem.adapters.sqlite.connections import (
+    knows_vectors,
+    load_vectors,
+    open_reader,
+    open_writer,
+    patience,
+)
+from clawmem.adapters.sqlite.readers import Readers, readers_of
 from clawmem.ports.errors import (
     ClawmemError,
     InvalidInput,
@@ -26,19 +31,19 @@ from clawmem.ports.errors import (
     VaultReadOnly,
 )
 
+Made = TypeVar("Made")
 Row = tuple[Any, ...]
 Bindings = Sequence[Any] | Mapping[str, Any]
 
-BUSY_TIMEOUT_S = 10.0
 MEMORY = ":memory:"
-READER_CACHE_KB = (
-    512  # of SQLite's own 2000: a server has dozens of readers, and the system caches the file as well
-)
 
 # sqlite-vec makes errors of its own of what SQLite told it, at best in the same words.
-_FULL = re.compile("disk is full|Could not insert a new vector chunk")
-_BROKEN = re.compile(
-    "Internal sqlite-vec error|vectors blob read error|chunks iter error|Could not fetch vector"
+_FULL = ("disk is full", "Could not insert a new vector chunk")
+_BROKEN = (
+    "Internal sqlite-vec error",
+    "vectors blob read error",
+    "chunks iter error",
+    "Could not fetch vector",
 )
 
 
@@ -47,10 +52,10 @@ _TENDED: Counter[str] = Counter()
 
 class Database:
     """
-    A writer connection, and a read-only one for every other thread that asks.
+    A writer connection, and read-only ones, lent to every other thread that asks.
 
-    Readers let two legs of one question run side by side (SQLite releases the interpreter while it works).
-    Inside a transaction the thread that writes reads what it wrote.
+    Readers let two legs of one question run side by side (SQLite releases the interpreter while it works). All that
+    the process opens of a file share them. Inside a transaction the thread that writes reads what it wrote.
     """
 
     _tends_log = True  # who is open for writing puts the log away when it closes
@@ -60,29 +65,30 @@ class Database:
         self.read_only = read_only
         self._wants_vectors = vector_extension
         self._owner = threading.get_ident()
-        self._readers = threading.local()
-        self._opened: WeakSet[apsw.Connection] = WeakSet()  # a thread that ends takes its own along
-        with self._translated():
-            self._main = self._open(read_only)
+        if not read_only:
+            with self._translated():
+                self._main  # noqa: B018  opened, and made where there is none
+        file = (path, *which_file(path), vector_extension)
+        self._readers = readers_of(file, partial(open_reader, path, vector_extension))
         self._tends_log = self._tends_log and not read_only
         _TENDED[path] += self._tends_log
+        if read_only:
+            self._try()
 
     # -- reading ------------------------------------------------------------------------------------
 
     def rows(self, sql: str, bindings: Bindings = ()) -> list[Row]:
         """All rows of a query."""
-        with self._translated():
-            return list(self._reader().execute(sql, bindings))
+        return self._read(lambda reader: list(reader.execute(sql, bindings)))
 
     def stream(self, sql: str, bindings: Bindings = ()) -> Iterator[Row]:
         """The rows of a query one by one, for results that should not all be in memory."""
-        with self._translated():
-            yield from self._reader().execute(sql, bindings)
+        with self._reader() as reader:
+            yield from reader.execute(sql, bindings)
 
     def row(self, sql: str, bindings: Bindings = ()) -> Row | None:
         """The first row of a query, or ``None``."""
-        with self._translated():
-            return next(iter(self._reader().execute(sql, bindings)), None)
+        return self._read(lambda reader: next(iter(reader.execute(sql, bindings)), None))
 
     def value(self, sql: str, bindings: Bindings = ()) -> Any:
         """The first column of the first row, or ``None``."""
@@ -130,7 +136,7 @@ class Database:
 
     def write_ahead(self) -> None:
         """Let readers and a writer work side by side from now on; the file remembers it."""
-        patient = _patience()
+        patient = patience()
         for attempt in count():
             try:
                 with self._translated():
@@ -155,41 +161,52 @@ class Database:
     @cached_property
     def has_vectors(self) -> bool:
         """Whether the vector extension could be loaded."""
-        return self._wants_vectors and _load_vectors(self._main)
+        if not self.read_only:
+            return self._wants_vectors and load_vectors(self._main)
+        return self._read(knows_vectors)
 
     def close(self) -> None:
-        """Close every connection; a second call does nothing. One that a thread is reading with ends with the thread."""
-        for connection in list(self._opened):
+        """Close every connection; a second call does nothing. One that a thread is reading with is closed by the thread."""
+        self._readers = _CLOSED
+        if "_main" in self.__dict__:  # at last: one that only reads does not put the log away
             with suppress(apsw.ThreadingViolationError):  # of a leg or a model that nobody waits for any more
-                connection.close()
-        self._opened.clear()
+                self._main.close()
         _TENDED[self.path] -= self._tends_log
         self._tends_log = False
 
-    def _reader(self) -> apsw.Connection:
-        if threading.get_ident() == self._owner or self.path == MEMORY:
-            return self._main
-        reader: apsw.Connection | None = getattr(self._readers, "connection", None)
-        if reader is None:
-            reader = self._readers.connection = self._open(read_only=True)
-            if self.has_vectors:
-                _load_vectors(reader)
-        return reader
+    def _read(self, ask: Callable[[apsw.Connection], Made]) -> Made:
+        try:
+            return ask(self._main) if self._reads_what_it_writes() else self._readers.lend(ask)
+        except (apsw.Error, UnicodeError) as error:
+            raise self._explain(error) from error
 
-    def _open(self, read_only: bool) -> apsw.Connection:
-        flags = (
-            apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-        )
-        connection = apsw.Connection(self.path, flags=flags)
-        self._opened.add(connection)
-        # First the waiting, then everything that may have to wait.
-        connection.set_busy_handler(_patience())
-        connection.pragma("foreign_keys", True)
-        if read_only:
-            connection.pragma("cache_size", -READER_CACHE_KB)
-        else:
-            connection.pragma("synchronous", "full")
-        return connection
+    @contextmanager
+    def _reader(self) -> Iterator[apsw.Connection]:
+        with self._translated():
+            if self._reads_what_it_writes():
+                yield self._main
+            else:
+                with self._readers.lent() as reader:
+                    yield reader
+
+    def _reads_what_it_writes(self) -> bool:
+        return self.path == MEMORY or (not self.read_only and threading.get_ident() == self._owner)
+
+    def _try(self) -> None:
+        """Raises what is wrong with a file that is only read."""
+        try:
+            self._read(lambda reader: None)
+        except BaseException:
+            self.close()
+            raise
+
+    @cached_property
+    def _main(self) -> apsw.Connection:
+        """The writer; of a file that is only read it is there for who tries to write, and is told that he cannot."""
+        return open_reader(self.path, vectors=False) if self.read_only else self._open()
+
+    def _open(self) -> apsw.Connection:
+        return open_writer(self.path)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -203,7 +220,7 @@ class Database:
             return InvalidInput("INVALID_INPUT", "The text holds half a character. Give it as valid Unicode.")
         if isinstance(error, apsw.BusyError | apsw.LockedError):
             return VaultLocked(self.path)
-        if isinstance(error, apsw.FullError) or _FULL.search(str(error)):
+        if isinstance(error, apsw.FullError) or _says(error, _FULL):
             return VaultFull(self.path)
         if isinstance(error, apsw.ReadOnlyError | apsw.PermissionsError):
             return VaultReadOnly(self.path)
@@ -215,11 +232,18 @@ class Database:
                 else VaultError(self.path, f"There is no vault at {self.path}.")
             )
         broken = isinstance(error, apsw.NotADBError | apsw.CorruptError | UnicodeDecodeError)
-        if broken or _BROKEN.search(str(error)):
+        if broken or _says(error, _BROKEN):
             return VaultDamaged(self.path, "it is not a SQLite database, or a broken one")
         return VaultError(
             self.path, f"{self.path} cannot be used: {error}. Look at it, or choose another --vault."
         )
+
+
+def _no_more() -> apsw.Connection:
+    raise apsw.ConnectionClosedError("it was closed")
+
+
+_CLOSED = Readers(_no_more)
 
 
 def is_log_tended(path: str) -> bool:
@@ -227,42 +251,18 @@ def is_log_tended(path: str) -> bool:
     return _TENDED[path] > 0
 
 
+def _says(error: Exception, words: Iterable[str]) -> bool:
+    said = str(error)
+    return any(one in said for one in words)
+
+
+def which_file(path: str) -> tuple[int, ...]:
+    """What tells the file at *path* from another that takes its place; of none nothing."""
+    with suppress(OSError, ValueError):
+        found = os.stat(path)  # noqa: PTH116  a prompt would load `pathlib` for it
+        return found.st_dev, found.st_ino
+    return ()
+
+
 def _exists(path: str) -> bool:
-    try:
-        return Path(path).exists()
-    except OSError:  # a name that is too long, a folder that must not be entered
-        return False
-
-
-def _patience() -> Callable[[int], bool]:
-    """Wait with jitter: SQLite's own back-off lets one of several writers starve for seconds."""
-    since = 0.0
-
-    def wait(attempts: int) -> bool:
-        nonlocal since
-        import random  # and with it OpenSSL: most never wait
-
-        since = time.monotonic() if attempts == 0 else since
-        if time.monotonic() - since > BUSY_TIMEOUT_S:
-            return False
-        time.sleep(random.uniform(0.0005, 0.004))
-        return True
-
-    return wait
-
-
-def _load_vectors(connection: apsw.Connection) -> bool:
-    """Load vec0 by its path; importing its Python package would import numpy for one helper of it."""
-    from importlib.util import find_spec
-
-    spec = find_spec("sqlite_vec")
-    if spec is None or not spec.submodule_search_locations:
-        return False
-    try:
-        connection.enable_load_extension(True)
-        connection.load_extension(str(Path(spec.submodule_search_locations[0]) / "vec0"), "sqlite3_vec_init")
-    except apsw.Error:
-        return False
-    finally:
-        connection.enable_load_extension(False)
-    return True
+    return os.path.exists(path)  # noqa: PTH110

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from hashlib import sha256
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from clawmem.adapters.sqlite.database import Database, Row
 from clawmem.adapters.sqlite.keys import pack, span, unpack
 from clawmem.adapters.sqlite.scope import conditions
+from clawmem.ports.digests import sha256
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import (
     EVERYTHING,
@@ -38,6 +38,15 @@ _LEARNT = frozenset(
         "revision_count",
     }
 )
+_STAMP = Document._fields.index("stamp")  # where a record has what lies in two columns; its id is the last
+# By place, since a question looks a hundred of them up.
+_READ: dict[int, Callable[[Any], Any]] = {
+    _COLUMNS.index("tags"): lambda tags: () if tags == "[]" else tuple(json.loads(tags)),
+    _COLUMNS.index("pinned"): bool,
+    _COLUMNS.index("pinned_in_note"): bool,
+    _COLUMNS.index("inactive"): lambda reason: InactiveReason(reason) if reason else None,
+    _COLUMNS.index("embed_state"): {state.value: state for state in EmbedState}.__getitem__,
+}
 _TOLD = tuple(name for name in _COLUMNS if name not in _LEARNT)
 _SAVE = f"""
 insert into documents ({", ".join(_COLUMNS)}, source_size, source_mtime_ns)
@@ -57,6 +66,16 @@ _SPANS = """
 select fragments.key, kind, start_line, end_line, start, "end", label, heading
   from json_each(?) as asked
   join fragments on fragments.key = asked.value
+  join documents on documents.id = fragments.key >> 20 and inactive is null
+"""
+_BEGINNING_SO = """
+select hash from json_each(?) as asked
+  join documents on hash >= asked.value and hash < asked.value || 'g' and inactive is null
+"""
+_LABELS = """
+select fragments.key, label
+  from json_each(?) as asked
+  join fragments on fragments.key = asked.value and label <> ''
   join documents on documents.id = fragments.key >> 20 and inactive is null
 """
 # Looked up for hundreds of spans a question, which the enum itself takes five times as long for.
@@ -208,9 +227,8 @@ class SqliteDocuments:
         return dict(self._db.rows(sql))
 
     def hash_prefixes(self, length: int, hashes: Iterable[str]) -> set[str]:
-        sql = "select hash from documents where hash >= ? and hash < ? and inactive is null"
         prefixes = {text[:length] for text in hashes}
-        return {row[0] for prefix in prefixes for row in self._db.rows(sql, (prefix, f"{prefix}g"))}
+        return {found for (found,) in self._db.rows(_BEGINNING_SO, (json.dumps(list(prefixes)),))}
 
     # -- text ---------------------------------------------------------------------------------------
 
@@ -228,6 +246,10 @@ class SqliteDocuments:
         packed = {pack(key): key for key in keys}
         rows = self._db.rows(_SPANS, (json.dumps(list(packed)),))
         return {packed[row[0]]: _span(packed[row[0]], row) for row in rows}
+
+    def labels(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, str]:
+        packed = {pack(key): key for key in keys}
+        return {packed[key]: label for key, label in self._db.rows(_LABELS, (json.dumps(list(packed)),))}
 
 
 def text_hash(part: Fragment) -> str | None:
@@ -253,14 +275,11 @@ def _values(document: Document) -> dict[str, Any]:
 
 
 def _document(row: Row) -> Document:
-    document_id, size, mtime_ns, *rest = row
-    values = dict(zip(_COLUMNS, rest, strict=True))
-    values["tags"] = tuple(json.loads(values["tags"]))
-    values["pinned"] = bool(values["pinned"])
-    values["pinned_in_note"] = bool(values["pinned_in_note"])
-    values["inactive"] = InactiveReason(values["inactive"]) if values["inactive"] else None
-    values["embed_state"] = EmbedState(values["embed_state"])
-    return Document(**values, stamp=None if size is None else SourceStamp(size, mtime_ns), id=document_id)
+    document_id, size, mtime_ns, *values = row
+    for place, read in _READ.items():
+        values[place] = read(values[place])
+    stamp = None if size is None else SourceStamp(size, mtime_ns)
+    return Document._make((*values[:_STAMP], stamp, *values[_STAMP:], document_id))
 
 
 def _first(rows: list[Row]) -> Document | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from pathlib import Path
 
 import apsw
 
-from clawmem.adapters.sqlite.database import MEMORY, Database, is_log_tended
+from clawmem.adapters.sqlite.database import MEMORY, Database, is_log_tended, which_file
 
 BUSY_TIMEOUT_MS = 5  # a question is not kept waiting for its own diary
 
@@ -24,6 +25,10 @@ def jotting(db: Database) -> Iterator[Database]:
     if db.path == MEMORY:  # has no other connection
         yield db
         return
+    if standing := _STANDING.get(db.path):
+        with standing.taken() as writer:
+            yield writer
+        return
     log_was_empty = log_is_empty(db.path)
     with closing(_Jotter(db.path)) as writer:
         yield writer
@@ -33,13 +38,67 @@ def jotting(db: Database) -> Iterator[Database]:
             writer.write("pragma wal_checkpoint(truncate)")
 
 
+@contextmanager
+def standing_writer(path: str) -> Iterator[None]:
+    """
+    Keep one writer for whatever this process jots into the vault at *path*, for the length of a block.
+
+    Opening one, and putting the log away after it, costs more than the note: with a standing writer notes stay in
+    the log, and who asks for one also sees to it (`clawmem.adapters.sqlite.log.put_log_away`).
+    """
+    standing = _STANDING[path] = _Standing(path)
+    try:
+        yield
+    finally:
+        del _STANDING[path]
+        standing.close()
+
+
+class _Standing:
+    """A jotter for all threads, one after the other, as SQLite would have them wait anyway."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._turn = threading.Lock()
+        self._open: tuple[tuple[int, ...], _Jotter] | None = None
+
+    @contextmanager
+    def taken(self) -> Iterator[Database]:
+        """The jotter into the file that lies there now; after anything went wrong the next is another one."""
+        with self._turn:
+            try:
+                yield self._current()
+            except BaseException:
+                self._let_go()
+                raise
+
+    def close(self) -> None:
+        with self._turn:
+            self._let_go()
+
+    def _current(self) -> Database:
+        if self._open and self._open[0] == which_file(self._path):
+            return self._open[1]
+        self._let_go()
+        writer = _Jotter(self._path)
+        self._open = which_file(self._path), writer
+        return writer
+
+    def _let_go(self) -> None:
+        if self._open:
+            self._open[1].close()
+        self._open = None
+
+
+_STANDING: dict[str, _Standing] = {}
+
+
 class _Jotter(Database):
     _tends_log = False
 
-    def _open(self, read_only: bool) -> apsw.Connection:
+    def _open(self) -> apsw.Connection:
         # Not created: a vault that was deleted in the meantime stays deleted.
         connection = apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READWRITE)
-        self._opened.add(connection)
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         connection.pragma("foreign_keys", True)
         # In write-ahead mode safe for everything but the last transactions before a power failure.
@@ -49,5 +108,7 @@ class _Jotter(Database):
 
 def log_is_empty(path: str) -> bool:
     """Whether the vault at *path* has nothing in its log, or no log at all."""
-    log = Path(f"{path}-wal")
-    return not log.exists() or log.stat().st_size == 0
+    try:
+        return os.stat(f"{path}-wal").st_size == 0  # noqa: PTH116  a prompt would load `pathlib` for it
+    except FileNotFoundError:
+        return True

@@ -11,7 +11,8 @@ _FIELDS = (
 )  # fmt: skip
 _COLUMNS = ", ".join(_FIELDS)
 _BEGIN = f"insert into maintenance_runs ({_COLUMNS}) values ({', '.join('?' * len(_FIELDS))}) returning id"
-_FINISH = f"update maintenance_runs set {', '.join(f'{name} = ?' for name in _FIELDS)} where id = ?"
+_TELL = f"update maintenance_runs set {', '.join(f'{name} = ?' for name in _FIELDS)} where id = ?"
+_RUN = f"select {_COLUMNS}, id from maintenance_runs where id = ?"
 _RUNS = f"""
 select {_COLUMNS}, id from maintenance_runs
  where (:lane = '' or lane = :lane) and (:phase = '' or phase = :phase) order by id desc limit :limit
@@ -39,8 +40,12 @@ class SqliteJournal:
     def begin(self, run: Run) -> int:
         return int(self._db.write(_BEGIN, _values(run))[0][0])
 
-    def finish(self, run: Run) -> None:
-        self._db.write(_FINISH, (*_values(run), run.id))
+    def tell(self, run: Run) -> None:
+        self._db.write(_TELL, (*_values(run), run.id))
+
+    def run(self, run_id: int) -> Run | None:
+        row = self._db.row(_RUN, (run_id,))
+        return _run(row) if row else None
 
     def runs(self, limit: int, lane: str = "", phase: str = "") -> list[Run]:
         asked = {"lane": lane, "phase": phase, "limit": max(limit, 0)}

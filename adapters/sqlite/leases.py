@@ -6,22 +6,21 @@ from clawmem.ports.records import Lease
 
 # One statement each, so that check and write cannot be separated by another process.
 _ACQUIRE = """
-insert into leases (name, holder, token, expires_ms) values (:name, :holder, 1, :until)
-on conflict (name) do update set holder = :holder, token = token + 1, expires_ms = :until
- where expires_ms <= :now or holder = :holder
+insert into leases (name, holder, token, expires_ms) values (:name, :holder, :token, :until)
+on conflict (name) do update set holder = :holder, token = :token, expires_ms = :until
+ where expires_ms <= :now
 returning token
 """
+# One that has run out is still its holder's while nobody else came: else the token would be another.
 _RENEW = """
-update leases set expires_ms = :until
- where name = :name and holder = :holder and token = :token and expires_ms > :now
+update leases set expires_ms = :until where name = :name and holder = :holder and token = :token
 returning token
 """
 _CURRENT = "select name, holder, token, expires_ms from leases where name = ? and expires_ms > ?"
 _CHECK = """
 select 1 from leases where name = :name and holder = :holder and token = :token and expires_ms > :now
 """
-# The row stays: its token must outlive a release, or a stale holder could match a new one.
-_RELEASE = "update leases set expires_ms = 0 where name = :name and holder = :holder and token = :token"
+_RELEASE = "delete from leases where name = :name and holder = :holder and token = :token"
 
 
 class SqliteLeases:
@@ -31,9 +30,11 @@ class SqliteLeases:
         self._db = db
 
     def acquire(self, name: str, holder: str, *, now_ms: int, ttl_ms: int) -> Lease | None:
-        until = now_ms + ttl_ms
-        rows = self._db.write(_ACQUIRE, {"name": name, "holder": holder, "until": until, "now": now_ms})
-        return Lease(name, holder, rows[0][0], until) if rows else None
+        import secrets
+
+        lease = Lease(name, holder, secrets.token_hex(16), now_ms + ttl_ms)
+        rows = self._db.write(_ACQUIRE, {**_named(lease), "until": lease.expires_ms, "now": now_ms})
+        return lease if rows else None
 
     def current(self, name: str, *, now_ms: int) -> Lease | None:
         row = self._db.row(_CURRENT, (name, now_ms))
@@ -41,9 +42,9 @@ class SqliteLeases:
 
     def renew(self, lease: Lease, *, now_ms: int, ttl_ms: int) -> Lease:
         until = now_ms + ttl_ms
-        if not self._db.write(_RENEW, {**_named(lease), "until": until, "now": now_ms}):
+        if not self._db.write(_RENEW, {**_named(lease), "until": until}):
             raise LeaseLost(lease.name, lease.holder)
-        return Lease(lease.name, lease.holder, lease.token, until)
+        return lease._replace(expires_ms=until)
 
     def check(self, lease: Lease, *, now_ms: int) -> None:
         if not self._db.write(_CHECK, {**_named(lease), "now": now_ms}):

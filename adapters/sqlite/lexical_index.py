@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from clawmem.adapters.sqlite.commits import Commits
 from clawmem.adapters.sqlite.database import Database
@@ -15,6 +15,7 @@ from clawmem.adapters.sqlite.keys import pack, span, unpack
 from clawmem.adapters.sqlite.matches import Matches, best_of, telling
 from clawmem.adapters.sqlite.scope import documents_in
 from clawmem.ports.lexical_index import TITLE_WEIGHT
+from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Scope, Term
 
 # bm25() only works in the query that matches, so each term has a query of its own.
@@ -187,11 +188,8 @@ class SqliteLexicalIndex(Commits):
         def find() -> Matches:
             sql = _PART.format(table=_table(grain), title=TITLE_WEIGHT, among=among.sql)
             bindings = {**among.bindings, "term": _expression(term), "weight": weight}
-            keys, scores = array("q"), array("d")
-            for key, score in self._db.rows(sql, bindings):
-                keys.append(key)
-                scores.append(score)
-            return Matches(keys, scores)
+            rows = self._db.rows(sql, bindings)
+            return Matches(array("q", [key for key, _ in rows]), array("d", [score for _, score in rows]))
 
         key = content, grain, term, weight, among.name
         return find() if among.name is None else _kept(_MATCHES, key, find)

@@ -9,12 +9,12 @@ from clawmem.adapters.sqlite.jotter import jotting
 from clawmem.ports.telemetry import Recall, RecallHit
 
 _RECORD = """
-insert into recalls (asked_at, verb, query_hash, took_ms, asked_for, degraded, session_id, turn_index)
-values (?, ?, ?, ?, ?, ?, ?, ?) returning id
+insert into recalls (asked_at, verb, query_hash, took_ms, asked_for, degraded, session_id, turn_index, prompt_id)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?) returning id
 """
 _RECORD_HIT = "insert into recall_hits values (?, ?, ?, ?, ?)"
 _SELECT = """
-select id, asked_at, verb, query_hash, took_ms, asked_for, degraded, session_id, turn_index,
+select id, asked_at, verb, query_hash, took_ms, asked_for, degraded, session_id, turn_index, prompt_id,
        document_id, rank, score, was_referenced
   from recalls left join recall_hits on recall_id = id
 """
@@ -29,7 +29,7 @@ _TRIM = (
     "delete from recalls where id in (select id from recalls where asked_at < ? order by asked_at limit ?)"
 )
 _NO_LIMIT = -1
-_OF_RECALL = 9  # so many columns of a row are the recall's, the rest are its hit's
+_OF_RECALL = 10  # so many columns of a row are the recall's, the rest are its hit's
 
 
 class SqliteTelemetry:
@@ -69,7 +69,7 @@ class SqliteTelemetry:
 
 def _insert(db: Database, recall: Recall) -> int:
     asked = (recall.asked_at, recall.verb, recall.query_hash, recall.took_ms, recall.limit)
-    seen = (json.dumps(recall.degraded), recall.session_id, recall.turn_index)
+    seen = (json.dumps(recall.degraded), recall.session_id, recall.turn_index, recall.prompt_id)
     recall_id = int(db.write(_RECORD, (*asked, *seen))[0][0])
     hits = ((recall_id, h.rank, h.document_id, h.score, h.was_referenced) for h in recall.hits)
     db.write_many(_RECORD_HIT, hits)
@@ -82,10 +82,10 @@ def _recalls(rows: Iterator[Row]) -> Iterator[Recall]:
 
 
 def _recall(row: Row, hits: tuple[RecallHit, ...]) -> Recall:
-    recall_id, asked_at, verb, query_hash, took_ms, limit, degraded, session_id, turn_index = row
+    recall_id, asked_at, verb, query_hash, took_ms, limit, degraded, session_id, turn_index, prompt_id = row
     missing = tuple(json.loads(degraded))
     asked = (asked_at, verb, query_hash, took_ms, limit, missing)
-    return Recall(*asked, hits, session_id, turn_index, recall_id)
+    return Recall(*asked, hits, session_id, turn_index, recall_id, prompt_id)
 
 
 def _hit(row: Row) -> RecallHit:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 
@@ -24,7 +25,7 @@ update triples set valid_to = :day, ended_by = :by
    and (object = (select key from entities where id = :object) or literal = :literal)
 """
 # What a document said once more since then holds from then on; the time before stays ended.
-_REOPEN = "update or ignore triples set valid_to = null, ended_by = null where ended_by = ?"
+_REOPEN = "update or ignore triples set valid_to = null, ended_by = null where ended_by = ? returning id"
 # A cross join is one whose order SQLite leaves alone: an index gives the rows in the order they are wanted in.
 _SAID = """
 select one.id, one.name, one.kind, one.mention_count, predicate,
@@ -36,6 +37,7 @@ select one.id, one.name, one.kind, one.mention_count, predicate,
   left join entities as other on other.key = object
 """
 _OF_DOCUMENT = f"{_SAID} where document_id = ? order by triples.id"
+_THESE = f"{_SAID} where triples.id in (select value from json_each(?)) order by triples.id"
 _FOUND = f"""
 {_SAID}
  where triples.{{end}} = (select key from entities where id = :entity) and {{when}}
@@ -82,6 +84,10 @@ class SqliteTriples:
         self._db.write(_END, {**_named(triple), "day": day, "by": by})
         return self._db.changes()
 
+    def reopen(self, document_id: int) -> list[Triple]:
+        opened = [number for (number,) in self._db.write(_REOPEN, (document_id,))]
+        return [_triple(row) for row in self._db.rows(_THESE, (json.dumps(opened),))] if opened else []
+
     def of_document(self, document_id: int) -> list[Triple]:
         return [_triple(row) for row in self._db.rows(_OF_DOCUMENT, (document_id,))]
 
@@ -113,7 +119,7 @@ class SqliteTriples:
 
     def forget(self, document_id: int) -> int:
         with self._db.atomic():
-            self._db.write(_REOPEN, (document_id,))
+            self.reopen(document_id)
             self._db.write("delete from triples where document_id = ?", (document_id,))
             return self._db.changes()
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clawmem.adapters.sqlite.database import MEMORY, Database
@@ -234,6 +233,8 @@ class SqliteVault:
 
 
 def _make_folder(path: str) -> None:
+    from pathlib import Path
+
     try:
         Path(path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except FileExistsError as error:
@@ -243,4 +244,6 @@ def _make_folder(path: str) -> None:
 
 
 def _size(path: str) -> int:
+    from pathlib import Path
+
     return sum(part.stat().st_size for part in map(Path, (path, f"{path}-wal")) if part.exists())

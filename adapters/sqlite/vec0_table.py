@@ -120,8 +120,7 @@ class Vec0Table:
     def _rounded(self) -> QuickVectors | None:
         from clawmem.adapters.sqlite.quick_vectors import rounded  # and with it numpy
 
-        found = rounded(self._db.stream(_CHUNKS))
-        return found if found and len(found.keys) == self.count() else None
+        return rounded(self._db.stream(_CHUNKS), self.count())
 
     def _documents(self, scope: Scope) -> Collection[int] | None:
         seen, bindings = documents_in(scope)

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+import sys
 
 
 def holder_id() -> str:
     """A name for this process that no other process ever has: ``host:pid:nonce``, another one each call."""
-    from socket import gethostname
-
-    return f"{gethostname()}:{os.getpid()}:{os.urandom(6).hex()}"
+    return f"{_host()}:{os.getpid()}:{os.urandom(6).hex()}"
 
 
 def is_gone(holder: str) -> bool:
@@ -18,10 +16,16 @@ def is_gone(holder: str) -> bool:
     False when nothing can be told: another machine's, or a number that was given to another process. Where
     process numbers of several containers share a host name it can be wrong; a lease's token keeps that harmless.
     """
-    from socket import gethostname
-
     host, _, rest = holder.rpartition(":")[0].rpartition(":")
-    return host == gethostname() and rest.isdigit() and not _is_running(int(rest))
+    return host == _host() and rest.isdigit() and not _is_running(int(rest))
+
+
+def _host() -> str:
+    if sys.platform == "win32":
+        from socket import gethostname
+
+        return gethostname()
+    return os.uname().nodename  # the same, for which every prompt would load all of `socket`
 
 
 def _is_running(pid: int) -> bool:
@@ -39,7 +43,8 @@ def _is_running(pid: int) -> bool:
 def _waits_to_be_buried(pid: int) -> bool:
     """Whether the process has ended, and only its parent has not asked for it yet."""
     try:
-        state = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[:1]
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123  a prompt would load `pathlib` for it
+            state = file.read().rpartition(b")")[2].split()[:1]
     except OSError:  # no such thing on this system
         return False
     return state == [b"Z"]

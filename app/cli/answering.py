@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
@@ -20,7 +19,7 @@ from clawmem.app.cli.rendering import (
     styled,
     table,
 )
-from clawmem.app.cli.retrieval import NO_VECTORS, Given, Question, ask, read_question
+from clawmem.app.cli.retrieval import Given, Question, ask, given_to
 from clawmem.app.cli.session import one_of
 
 if TYPE_CHECKING:
@@ -75,10 +74,7 @@ def answer_parts(answer: Answer, receipt: Receipt | None = None) -> Iterator[Par
 
 
 def _given(services: Services, way: Way, question: Question) -> Given:
-    began = perf_counter()
-    request = read_question(services, question)
-    found = way.find(services, question, request)
-    return Given(services, found, request, way.name, (perf_counter() - began) * 1000)
+    return given_to(services, way.name, question, lambda request: way.find(services, question, request))
 
 
 def _explained(verb: str, given: Given, *, in_json: bool) -> Said:
@@ -112,10 +108,7 @@ def _intent_search(services: Services, question: Question, request: RetrievalReq
 
     asked_for = question.asks_for.upper()
     forced = Intent(one_of("--intent", asked_for, tuple(Intent))) if asked_for else None
-    found = services.intent_search(forced, with_graph=question.graph)(request)
-    if services.vault.embeddings.fingerprint() is None:
-        found.trace.degraded["vector"] = NO_VECTORS
-    return found
+    return services.intent_search(forced, with_graph=question.graph)(request)
 
 
 def _of_intent(found: IntentAnswer) -> dict[str, Any]:

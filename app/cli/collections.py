@@ -8,15 +8,26 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clawmem.app.cli.command_line import Verbs
-from clawmem.app.cli.session import Force, kept_up, opened, settings_of, settings_of_usual, wants_json
+from clawmem.app.cli.session import (
+    Force,
+    chosen_by,
+    kept_up,
+    opened,
+    settings_of,
+    settings_of_usual,
+    tell,
+    wants_json,
+)
 
 if TYPE_CHECKING:
+    from clawmem.app.cli.rendering import Part, Said
     from clawmem.app.opened import Services
     from clawmem.app.records.collections import Collection
     from clawmem.app.services.indexing.embed import EmbedReport
     from clawmem.app.services.indexing.update import PassReport
     from clawmem.app.services.knowledge.enriching import EnrichReport
     from clawmem.app.settings import Settings
+    from clawmem.ports.documents import DocumentStore
 
 cli = typer.Typer(rich_markup_mode=None)
 collection = typer.Typer(cls=Verbs, rich_markup_mode=None, help="The folders that are remembered.")
@@ -46,16 +57,22 @@ def add(ctx: typer.Context, path: Folder, name: Name = None, pattern: Pattern = 
 @collection.command("list")
 def list_all(ctx: typer.Context) -> None:
     """Every collection with its folder and how many documents of it are served."""
-    from clawmem.app.cli.rendering import show, show_json, show_table
+    from clawmem.app.cli.rendering import Said, show_part
+    from clawmem.app.records.collections import collections_of
 
-    rows = _collections(ctx)
-    if wants_json(ctx):
-        show_json(rows)
-    elif not rows:
-        show("No collections yet. Run: clawmem collection add PATH")
+    def part(settings: Settings, documents: DocumentStore | None) -> Part:
+        from clawmem.app.cli.rendering import json_part
+
+        rows = collections_of(settings, documents)
+        return json_part(rows) if wants_json(ctx) else _list_part(rows)
+
+    def say(services: Services) -> Said:
+        return Said([part(services.settings, services.vault.documents)])
+
+    if chosen_by(ctx).hand_on or settings_of(ctx).vault.exists():
+        tell(ctx, say)
     else:
-        lines = [(one["name"], one["documents"], one["pattern"] or "", one["path"] or "") for one in rows]
-        show_table(("name", "documents", "pattern", "path"), lines)
+        show_part(part(settings_of(ctx), None))
 
 
 @collection.command("remove")
@@ -251,14 +268,13 @@ def _pull(command: str, folder: Path) -> str | None:
     )
 
 
-def _collections(ctx: typer.Context) -> list[Collection]:
-    from clawmem.app.records.collections import collections_of
+def _list_part(rows: list[Collection]) -> Part:
+    from clawmem.app.cli.rendering import table
 
-    settings = settings_of(ctx)
-    if not settings.vault.exists():
-        return collections_of(settings, None)
-    with opened(ctx, read_only=True) as services:
-        return collections_of(settings, services.vault.documents)
+    if not rows:
+        return "No collections yet. Run: clawmem collection add PATH"
+    lines = [(one["name"], one["documents"], one["pattern"] or "", one["path"] or "") for one in rows]
+    return table(("name", "documents", "pattern", "path"), lines)
 
 
 def _withdraw(ctx: typer.Context, name: str) -> int:

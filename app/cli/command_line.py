@@ -6,13 +6,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
 from typer.core import TyperGroup
 
+from clawmem.app.cli.arguments import parted
 from clawmem.app.cli.leaving import BROKEN_PIPE, INTERRUPTED, in_order, leave, swallow_output
 from clawmem.app.cli.main import VERSION
 from clawmem.app.cli.session import Chosen
@@ -48,8 +48,6 @@ FAMILIES = {
     "watch": ("watch", "install-service"),
     "vaults": ("vault",),
 }
-FLAGS = frozenset({"--json", "--alone"})
-VALUED = frozenset({"--vault", "--backend"})
 EVERYWHERE = "--vault, --backend, --alone and --json may stand here as well; see clawmem --help."
 
 # Wrong usage, whatever it is called in this release of typer: BadParameter is a UsageError is a ClickException.
@@ -121,16 +119,7 @@ class CommandLine(Verbs):
 
 def hoisted(args: Sequence[str]) -> list[str]:
     """The same arguments with the global options first, up to a ``--``."""
-    front: list[str] = []
-    rest: list[str] = []
-    waiting = iter(args)
-    for arg in waiting:
-        if arg == "--":
-            rest += [arg, *waiting]
-        elif arg in FLAGS or arg.partition("=")[0] in VALUED:
-            front += [arg, *islice(waiting, int(arg in VALUED))]
-        else:
-            rest.append(arg)
+    front, rest = parted(args)
     return front + rest
 
 

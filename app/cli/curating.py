@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clawmem.app.cli.session import opened, settings_of_usual, wants_json
+from clawmem.app.cli.session import opened, settings_of_usual, tell, wants_json
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
+    from clawmem.app.cli.rendering import Said
+    from clawmem.app.opened import Services
     from clawmem.app.services.briefing.reflecting import Reflection
     from clawmem.app.services.lifecycle.duplicates import Duplicate
 
@@ -26,15 +29,17 @@ Most = Annotated[int, typer.Argument(min=1, max=10_000, help="How many unsure no
 @cli.command()
 def reflect(ctx: typer.Context, days: Days = 14) -> None:
     """What recent decisions say again and again, what was tried in vain, and what was of use together."""
-    from clawmem.app.cli.rendering import show_json
-    from clawmem.app.services.briefing.reflecting import reflect as look_back
 
-    with opened(ctx, read_only=True) as services:
+    def say(services: Services) -> Said:
+        from clawmem.app.cli.rendering import Said, json_part, printable
+        from clawmem.app.services.briefing.reflecting import reflect as look_back
+
         found = look_back(services.vault, services.clock, days)
-    if wants_json(ctx):
-        show_json(_reflection(found))
-    else:
-        _show_reflection(found)
+        if wants_json(ctx):
+            return Said([json_part(_reflection(found))])
+        return Said([*map(printable, _reflection_lines(found))])
+
+    tell(ctx, say)
 
 
 @cli.command()
@@ -115,16 +120,14 @@ def _reflection(found: Reflection) -> dict[str, Any]:
     }
 
 
-def _show_reflection(found: Reflection) -> None:
-    from clawmem.app.cli.rendering import show
-
-    show(f"{len(found.decisions)} decisions in {found.days} days")
+def _reflection_lines(found: Reflection) -> Iterator[str]:
+    yield f"{len(found.decisions)} decisions in {found.days} days"
     for phrase in found.phrases:
-        show(f"  said {phrase.times} times: {phrase.text}")
+        yield f"  said {phrase.times} times: {phrase.text}"
     for one in found.antipatterns:
-        show(f"  tried in vain: {one.title} ({one.display_path})")
+        yield f"  tried in vain: {one.title} ({one.display_path})"
     for pair in found.together:
-        show(f"  {pair.count} times of use together: {pair.one.display_path}, {pair.other.display_path}")
+        yield f"  {pair.count} times of use together: {pair.one.display_path}, {pair.other.display_path}"
 
 
 def _duplicate(one: Duplicate) -> dict[str, Any]:

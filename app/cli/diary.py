@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from clawmem.app.cli.command_line import Verbs
-from clawmem.app.cli.session import opened, wants_json
+from clawmem.app.cli.session import opened, tell, wants_json
+
+if TYPE_CHECKING:
+    from clawmem.app.cli.rendering import Said
+    from clawmem.app.opened import Services
+    from clawmem.app.services.capture.diary import DiaryEntry
 
 cli = typer.Typer(rich_markup_mode=None)
 diary = typer.Typer(cls=Verbs, rich_markup_mode=None, help="A diary in the vault: write, read.")
@@ -47,15 +52,19 @@ def read(
     agent: Annotated[str, typer.Option("-a", "--agent", help="Only of this writer.")] = "",
 ) -> None:
     """The last entries, newest first."""
-    from clawmem.app.cli.rendering import show, show_json
-    from clawmem.app.records.diary import entry_of
 
-    with opened(ctx, read_only=True) as services:
+    def say(services: Services) -> Said:
+        from clawmem.app.cli.rendering import Said, json_part, printable
+        from clawmem.app.records.diary import entry_of
+
         entries = services.diary.read(limit, agent)
-    if wants_json(ctx):
-        show_json([entry_of(one) for one in entries])
-        return
-    for one in entries:
-        show(f"{one.document.modified_at[:16].replace('T', ' ')}  {one.document.domain}: {one.text}\n")
-    if not entries:
-        show("The diary is empty.")
+        if wants_json(ctx):
+            return Said([json_part([entry_of(one) for one in entries])])
+        return Said([*map(printable, map(_entry_text, entries))] or ["The diary is empty."])
+
+    tell(ctx, say)
+
+
+def _entry_text(entry: DiaryEntry) -> str:
+    document = entry.document
+    return f"{document.modified_at[:16].replace('T', ' ')}  {document.domain}: {entry.text}\n"

@@ -6,10 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clawmem.app.cli.session import Collections, named_collections, opened, wants_json
+from clawmem.app.cli.session import Collections, named_collections, tell, wants_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from clawmem.app.cli.rendering import Part, Said
     from clawmem.app.opened import Services
+    from clawmem.app.records.documents import Listed
+    from clawmem.app.services.documents.lookup import Excerpt
 
 cli = typer.Typer(rich_markup_mode=None)
 
@@ -23,18 +28,15 @@ def list_latest(
     collection: Collections = None,
 ) -> None:
     """The documents that were changed last."""
-    from clawmem.app.cli.rendering import show, show_json, show_table
-    from clawmem.app.records.documents import latest
 
-    with opened(ctx, read_only=True) as services:
+    def say(services: Services) -> Said:
+        from clawmem.app.cli.rendering import Said, json_part
+        from clawmem.app.records.documents import latest
+
         rows = latest(services, named_collections(services, collection), limit)
-    if wants_json(ctx):
-        show_json(rows)
-    elif not rows:
-        show("No documents yet. Run: clawmem update")
-    else:
-        short: list[dict[str, Any]] = [{**row, "modified": row["modified"][:10]} for row in rows]
-        show_table(tuple(rows[0]), [tuple(row.values()) for row in short])
+        return Said([json_part(rows) if wants_json(ctx) else _list_part(rows)])
+
+    tell(ctx, say)
 
 
 @cli.command()
@@ -45,16 +47,17 @@ def get(
     lines: Annotated[int | None, typer.Option("--lines", min=1, help="At most so many lines.")] = None,
 ) -> None:
     """The text of one document."""
-    from clawmem.app.cli.rendering import show_json
-    from clawmem.app.records.documents import part_of
 
-    with opened(ctx, read_only=True) as services:
+    def say(services: Services) -> Said:
+        from clawmem.app.cli.rendering import Said, json_part, verbatim
+        from clawmem.app.records.documents import part_of
+
         excerpt = services.lookup.get(name, from_line=first, max_lines=lines)
-        known = _known_of(services, excerpt.document.id) if wants_json(ctx) else {}
-    if wants_json(ctx):
-        show_json({**part_of(excerpt), **known})
-    else:
-        _show_text(excerpt.text)
+        if not wants_json(ctx):
+            return Said([verbatim(excerpt.text)])
+        return Said([json_part({**part_of(excerpt), **_known_of(services, excerpt.document.id)})])
+
+    tell(ctx, say)
 
 
 @cli.command("multi-get")
@@ -64,18 +67,17 @@ def multi_get(
     max_bytes: Annotated[int, typer.Option(min=1, help="Leave larger documents out.")] = 10240,
 ) -> None:
     """The texts of several documents."""
-    from clawmem.app.cli.rendering import show_json
-    from clawmem.app.records.documents import part_of
 
-    with opened(ctx, read_only=True) as services:
+    def say(services: Services) -> Said:
+        from clawmem.app.cli.rendering import Said, json_part
+        from clawmem.app.records.documents import part_of
+
         found = services.lookup.multi_get(pattern, max_bytes=max_bytes)
-    if wants_json(ctx):
-        show_json({"documents": [part_of(e) for e in found.excerpts], "errors": found.errors})
-        return
-    for excerpt in found.excerpts:
-        _show_text(f"==> {excerpt.document.display_path} (#{excerpt.docid}) <==\n{excerpt.text}\n")
-    for error in found.errors:
-        typer.echo(f"clawmem: {error}", err=True)
+        if not wants_json(ctx):
+            return Said([*map(_text_part, found.excerpts)], asides=[*map(str, found.errors)])
+        return Said([json_part({"documents": [*map(part_of, found.excerpts)], "errors": found.errors})])
+
+    tell(ctx, say)
 
 
 def _known_of(services: Services, document_id: int) -> dict[str, Any]:
@@ -91,10 +93,16 @@ def _known_of(services: Services, document_id: int) -> dict[str, Any]:
     }
 
 
-def _show_text(text: str) -> None:
-    """A pipe gets the text as it is; a terminal gets nothing that could drive it."""
-    import sys
+def _list_part(rows: Sequence[Listed]) -> Part:
+    from clawmem.app.cli.rendering import table
 
-    from clawmem.app.cli.rendering import printable
+    if not rows:
+        return "No documents yet. Run: clawmem update"
+    short: list[dict[str, Any]] = [{**row, "modified": row["modified"][:10]} for row in rows]
+    return table(tuple(rows[0]), [tuple(row.values()) for row in short])
 
-    typer.echo(printable(text) if sys.stdout.isatty() else text.encode("utf-8", "replace"))
+
+def _text_part(excerpt: Excerpt) -> Part:
+    from clawmem.app.cli.rendering import verbatim
+
+    return verbatim(f"==> {excerpt.document.display_path} (#{excerpt.docid}) <==\n{excerpt.text}\n")

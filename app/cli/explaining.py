@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from clawmem.app.cli.rendering import Part, printable, show, show_part, show_table, table
+from clawmem.app.cli.rendering import Part, printable, table
 from clawmem.app.services.retrieval.receipts import LegRank, Receipt, ReceiptItem, ReceiptStage
 from clawmem.app.services.retrieval.replay import Change, Replay
 
@@ -31,36 +31,27 @@ def how_parts(receipt: Receipt) -> list[Part]:
     return [printable(f"hits: {hits or 'none'}"), table(("stage", "in", "out", "ms", ""), rows)]
 
 
-def show_receipt(receipt: Receipt) -> None:
+def receipt_parts(receipt: Receipt) -> Iterator[Part]:
     """A receipt that was kept, whole."""
-    asked = ", ".join(f"{name} {value}" for name, value in receipt.asked.items())
-    show(f"{receipt.verb}: {receipt.question}" + (f"  ({asked})" if asked else ""))
-    model = f", vectors of {receipt.model}" if receipt.model else ""
-    show(f"asked {receipt.asked_at}, {receipt.took_ms:g} ms, clawmem {receipt.version}{model}")
-    if receipt.answered is not None:
-        show(f"{receipt.answered:.0%} likely that anything found here answers")
-    show("" if receipt.items else "nothing was found")
+    yield from map(printable, _head_lines(receipt))
     for rank, item in enumerate(receipt.items, start=1):
         likely = "" if item.confidence is None else f"  {item.confidence:.0%} likely"
-        show(f"{rank}. {item.file}:{item.start_line}  #{item.docid}  {item.score:.3f}{likely}")
-        show("\n".join(f"    {line}" for line in item_lines(item)))
-    show("")
-    for part in how_parts(receipt):
-        show_part(part)
-    for leg, reason in receipt.degraded.items():
-        show(f"degraded: {leg}: {reason}")
+        yield printable(f"{rank}. {item.file}:{item.start_line}  #{item.docid}  {item.score:.3f}{likely}")
+        yield from (printable(f"    {line}") for line in item_lines(item))
+    yield ""
+    yield from how_parts(receipt)
+    yield from (printable(f"degraded: {leg}: {reason}") for leg, reason in receipt.degraded.items())
 
 
-def show_replay(replay: Replay) -> None:
+def replay_parts(replay: Replay) -> Iterator[Part]:
     """What became of each answer."""
-    show("")
-    show("Asked again of the vault as it is now:")
+    yield ""
+    yield "Asked again of the vault as it is now:"
     if replay.voice:
-        show(f"  {replay.voice}{_likely_now(replay.now)}")
-    for circumstance in replay.circumstances:
-        show(f"  {circumstance}")
+        yield printable(f"  {replay.voice}{_likely_now(replay.now)}")
+    yield from (printable(f"  {circumstance}") for circumstance in replay.circumstances)
     columns = ("", "then", "now", "score then", "now", "file", "why")
-    show_table(columns, [_row(change) for change in replay.changes])
+    yield table(columns, [_row(change) for change in replay.changes])
 
 
 def receipt_record(receipt: Receipt) -> dict[str, Any]:
@@ -89,6 +80,16 @@ def ranks_record(legs: Mapping[str, LegRank]) -> dict[str, object]:
 def stage_record(stage: ReceiptStage) -> dict[str, object]:
     """One stage for JSON."""
     return {**stage._asdict(), "drops": [drop._asdict() for drop in stage.drops]}
+
+
+def _head_lines(receipt: Receipt) -> Iterator[str]:
+    asked = ", ".join(f"{name} {value}" for name, value in receipt.asked.items())
+    yield f"{receipt.verb}: {receipt.question}" + (f"  ({asked})" if asked else "")
+    model = f", vectors of {receipt.model}" if receipt.model else ""
+    yield f"asked {receipt.asked_at}, {receipt.took_ms:g} ms, clawmem {receipt.version}{model}"
+    if receipt.answered is not None:
+        yield f"{receipt.answered:.0%} likely that anything found here answers"
+    yield "" if receipt.items else "nothing was found"
 
 
 def _legs(item: ReceiptItem) -> Iterable[str]:

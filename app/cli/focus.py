@@ -54,10 +54,10 @@ def clear_topic(ctx: typer.Context, session_id: SessionId = "") -> None:
 
 
 def _topics() -> Topics:
-    from clawmem.app.hooks.surfacing_choices import topics_folder
+    from clawmem.app.hooks.surfacing_choices import topics_place
     from clawmem.app.hooks.topics import Topics
 
-    return Topics(topics_folder(os.environ))
+    return Topics(topics_place(os.environ))
 
 
 def _session(given: str) -> str:

@@ -9,7 +9,6 @@ import typer
 from clawmem.app.cli.command_line import Verbs
 from clawmem.app.cli.knowledge import entities, evolution, export, facts
 from clawmem.app.cli.retrieval import (
-    NO_VECTORS,
     AsOf,
     Explain,
     Floor,
@@ -23,10 +22,15 @@ from clawmem.app.cli.retrieval import (
     Words,
     answer,
 )
-from clawmem.app.cli.session import Collections, one_of, opened, wants_json
+from clawmem.app.cli.session import Collections, one_of, opened, tell, wants_json
+from clawmem.app.services.retrieval.lacking import NO_VECTORS, lacks_vectors
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from clawmem.app.cli.rendering import Part, Said
     from clawmem.app.opened import Services
+    from clawmem.app.records.documents import Place, Step
     from clawmem.app.services.graph.build import BuildReport
 
 cli = typer.Typer(rich_markup_mode=None)
@@ -61,8 +65,7 @@ def build(
     every = temporal == semantic
     with opened(ctx) as services:
         made = _build(services, every or temporal, every or semantic, threshold)
-        has_vectors = services.vault.embeddings.fingerprint() is not None
-    lacking = "semantic" in made and not has_vectors
+        lacking = "semantic" in made and lacks_vectors(services.vault)
     if wants_json(ctx):
         show_json(
             {
@@ -87,26 +90,21 @@ def causes(
     depth: Annotated[int, typer.Option(help="How many steps, 1 to 10.")] = 5,
 ) -> None:
     """What led to a document, and what it led to."""
-    from clawmem.app.cli.rendering import show, show_json, show_table
-    from clawmem.app.records.documents import place_of, steps_of
-    from clawmem.domain.graph.causal import Direction
 
-    way = Direction(one_of("--direction", direction, tuple(Direction)))
-    with opened(ctx, read_only=True) as services:
+    def say(services: Services) -> Said:
+        from clawmem.app.cli.rendering import Said, json_part
+        from clawmem.app.records.documents import place_of, steps_of
+        from clawmem.domain.graph.causal import Direction
+
+        way = Direction(one_of("--direction", direction, tuple(Direction)))
         document = services.lookup.find(name)
         links = steps_of(services, services.causal_links(document, way, depth))
         source = place_of(services, document)
-    if wants_json(ctx):
-        show_json({"source": source, "direction": way, "links": links})
-    elif not links:
-        show(f"Nothing is known to have led to {document.display_path}, or to have come of it.")
-    else:
-        show(f"{document.display_path} ({document.title})")
-        rows = [
-            (LED[link["direction"]], link["depth"], f"{link['weight']:.0%}", link["file"], link["reasoning"])
-            for link in links
-        ]
-        show_table(("", "steps", "sure", "document", "reasoning"), rows)
+        if wants_json(ctx):
+            return Said([json_part({"source": source, "direction": way, "links": links})])
+        return Said([*_chain_parts(source, links)])
+
+    tell(ctx, say)
 
 
 for _verb in (entities, facts, evolution, export):
@@ -144,6 +142,20 @@ def intent_search(
         floor=floor,
     )
     answer(ctx, "intent-search", question._replace(asks_for=intent, graph=not no_graph, explain=explain))
+
+
+def _chain_parts(source: Place, links: Sequence[Step]) -> Iterator[Part]:
+    from clawmem.app.cli.rendering import printable, table
+
+    if not links:
+        yield printable(f"Nothing is known to have led to {source['file']}, or to have come of it.")
+        return
+    yield printable(f"{source['file']} ({source['title']})")
+    rows = [
+        (LED[link["direction"]], link["depth"], f"{link['weight']:.0%}", link["file"], link["reasoning"])
+        for link in links
+    ]
+    yield table(("", "steps", "sure", "document", "reasoning"), rows)
 
 
 def _build(services: Services, temporal: bool, semantic: bool, threshold: float) -> dict[str, BuildReport]:

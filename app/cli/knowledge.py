@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clawmem.app.cli.session import one_of, opened, wants_json
+from clawmem.app.cli.session import one_of, opened, tell, wants_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from clawmem.app.cli.rendering import Said
+    from clawmem.app.opened import Services
     from clawmem.app.services.graph.export import Edge, Node
 
 FORMATS = ("graphml", "jsonld")
@@ -28,18 +30,20 @@ def entities(
     limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="How many.")] = 10,
 ) -> None:
     """People, projects, tools and other things that documents speak of, by name."""
-    from clawmem.app.cli.rendering import show, show_json, show_table
-    from clawmem.app.records.entities import things_of
 
-    with opened(ctx, read_only=True) as services:
+    def say(services: Services) -> Said:
+        from clawmem.app.cli.rendering import Said, json_part, printable, table
+        from clawmem.app.records.entities import things_of
+
         found = things_of(services, " ".join(words), limit)
-    if wants_json(ctx):
-        show_json(found)
-    elif not found["entities"]:
-        show(f"Nothing is known that is called {' '.join(words)}.")
-    else:
+        if wants_json(ctx):
+            return Said([json_part(found)])
+        if not found["entities"]:
+            return Said([printable(f"Nothing is known that is called {' '.join(words)}.")])
         rows = [tuple(one.values()) for one in found["entities"]]
-        show_table(tuple(found["entities"][0]), rows)
+        return Said([table(tuple(found["entities"][0]), rows)])
+
+    tell(ctx, say)
 
 
 def facts(
@@ -52,18 +56,20 @@ def facts(
     limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="How many.")] = 100,
 ) -> None:
     """What documents say of somebody or something, and from when to when it held."""
-    from clawmem.app.cli.rendering import show, show_json
-    from clawmem.app.records.entities import counts_line, fact_line, facts_of
-    from clawmem.ports.triples import Direction
 
-    way = one_of("--direction", direction, tuple(Direction))
-    with opened(ctx, read_only=True) as services:
+    def say(services: Services) -> Said:
+        from clawmem.app.cli.rendering import Said, json_part, printable
+        from clawmem.app.records.entities import counts_line, fact_line, facts_of
+        from clawmem.ports.triples import Direction
+
+        way = one_of("--direction", direction, tuple(Direction))
         known = facts_of(services, " ".join(words), as_of, way, limit)
-    if wants_json(ctx):
-        show_json(known)
-        return
-    show("\n".join(map(fact_line, known["facts"])) or f"Nothing is known of {known['entity']['name']}.")
-    show(counts_line(known["stats"]))
+        if wants_json(ctx):
+            return Said([json_part(known)])
+        lines = [*map(fact_line, known["facts"])] or [f"Nothing is known of {known['entity']['name']}."]
+        return Said([*map(printable, [*lines, counts_line(known["stats"])])])
+
+    tell(ctx, say)
 
 
 def evolution(
@@ -72,17 +78,19 @@ def evolution(
     limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="How many versions.")] = 10,
 ) -> None:
     """How what is noted about a document changed, and which document let it; the last version first."""
-    from clawmem.app.cli.rendering import show, show_json
-    from clawmem.app.records.evolution import evolution_of, version_lines
 
-    with opened(ctx, read_only=True) as services:
+    def say(services: Services) -> Said:
+        from clawmem.app.cli.rendering import Said, json_part, printable
+        from clawmem.app.records.evolution import evolution_of, version_lines
+
         found = evolution_of(services, services.lookup.find(name), limit)
-    if wants_json(ctx):
-        show_json(found)
-    elif not found["timeline"]:
-        show(f"Nothing is noted about {found['document']['file']} yet. Run: clawmem enrich")
-    else:
-        show("\n".join(line for one in found["timeline"] for line in version_lines(one)))
+        if wants_json(ctx):
+            return Said([json_part(found)])
+        lines = [line for one in found["timeline"] for line in version_lines(one)]
+        nothing = f"Nothing is noted about {found['document']['file']} yet. Run: clawmem enrich"
+        return Said([*map(printable, lines or [nothing])])
+
+    tell(ctx, say)
 
 
 def export(

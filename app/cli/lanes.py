@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clawmem.app.cli.command_line import Verbs
-from clawmem.app.cli.session import opened, wants_json
+from clawmem.app.cli.session import opened, tell, wants_json
 from clawmem.domain.maintenance.schedule import LaneName
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from clawmem.app.cli.rendering import Part, Said
     from clawmem.app.opened import Services
     from clawmem.app.services.maintenance.account import Account
     from clawmem.app.services.maintenance.lanes import Ticked
+    from clawmem.ports.journal import Run
 
 cli = typer.Typer(rich_markup_mode=None)
 lanes = typer.Typer(
@@ -38,27 +42,16 @@ def _verbs() -> None:
 @lanes.command()
 def status(ctx: typer.Context, limit: HowMany = 10) -> None:
     """Who works in which lane and when it is due, what became of merged notes, and the last runs."""
-    from clawmem.app.cli.rendering import show, show_json, show_table
 
-    with opened(ctx, read_only=True) as services:
-        told = _told(services)
-        runs = services.vault.journal.runs(limit)
-    if wants_json(ctx):
-        show_json({**told, "runs": [asdict(run) for run in runs]})
-        return
-    for name, holder in told["workers"].items():
-        due = f", due in {told['due_s'][name]} s" if name in told["on"] else ", off"
-        show(f"{name}: {f'{holder} works' if holder else 'nobody works'}{due}")
-    show(f"calls of models today: {told['calls_today']} of {told['daily_calls']}")
-    if told["trends"]:
-        trends = ", ".join(f"{count} {name}" for name, count in told["trends"].items())
-        show(f"notes that stand for others: {trends}")
-    if runs:
-        rows = [
-            (_when(r.started_at), r.lane, r.phase, r.status, r.reason, r.selected, r.created, r.rejected)
-            for r in runs
-        ]
-        show_table(("when", "lane", "phase", "status", "reason", "seen", "made", "refused"), rows)
+    def say(services: Services) -> Said:
+        from clawmem.app.cli.rendering import Said, json_part
+
+        told, runs = _told(services), services.vault.journal.runs(limit)
+        if wants_json(ctx):
+            return Said([json_part({**told, "runs": [asdict(run) for run in runs]})])
+        return Said([*_status_parts(told), *([_runs_part(runs)] if runs else [])])
+
+    tell(ctx, say)
 
 
 @lanes.command()
@@ -68,18 +61,18 @@ def journal(
     lane: Annotated[LaneName | None, typer.Option(help="Of one lane.", show_default=False)] = None,
 ) -> None:
     """What each run did or why it did nothing, the last one first: every note that it decided about, and why."""
-    from clawmem.app.cli.rendering import show, show_json
-    from clawmem.app.services.maintenance.account import account
 
-    with opened(ctx, read_only=True) as services:
+    def say(services: Services) -> Said:
+        from clawmem.app.cli.rendering import Said, json_part, printable
+        from clawmem.app.services.maintenance.account import account
+
         runs = services.vault.journal.runs(limit, lane.value if lane else "")
         accounts = [account(services.vault, run) for run in runs]
-    if wants_json(ctx):
-        show_json({"runs": [_record(one) for one in accounts]})
-        return
-    for one in accounts:
-        first, *rest = one.lines()
-        show("\n".join([f"{_when(one.run.started_at)} {one.run.lane} {first}", *rest]))
+        if wants_json(ctx):
+            return Said([json_part({"runs": [_record(one) for one in accounts]})])
+        return Said([*map(printable, map(_journal_text, accounts))])
+
+    tell(ctx, say)
 
 
 @lanes.command()
@@ -152,6 +145,31 @@ def _told(services: Services) -> dict[str, Any]:
         "daily_calls": plan.daily_calls,
         "trends": dict(Counter(one.trend.value for one in found)),
     }
+
+
+def _status_parts(told: dict[str, Any]) -> Iterator[Part]:
+    for name, holder in told["workers"].items():
+        due = f", due in {told['due_s'][name]} s" if name in told["on"] else ", off"
+        yield f"{name}: {f'{holder} works' if holder else 'nobody works'}{due}"
+    yield f"calls of models today: {told['calls_today']} of {told['daily_calls']}"
+    if told["trends"]:
+        trends = ", ".join(f"{count} {name}" for name, count in told["trends"].items())
+        yield f"notes that stand for others: {trends}"
+
+
+def _runs_part(runs: Sequence[Run]) -> Part:
+    from clawmem.app.cli.rendering import table
+
+    rows = [
+        (_when(r.started_at), r.lane, r.phase, r.status, r.reason, r.selected, r.created, r.rejected)
+        for r in runs
+    ]
+    return table(("when", "lane", "phase", "status", "reason", "seen", "made", "refused"), rows)
+
+
+def _journal_text(one: Account) -> str:
+    first, *rest = one.lines()
+    return "\n".join([f"{_when(one.run.started_at)} {one.run.lane} {first}", *rest])
 
 
 def _show(ctx: typer.Context, services: Services, ticked: Ticked) -> None:

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clawmem.app.cli.command_line import Verbs
-from clawmem.app.cli.session import opened, wants_json
+from clawmem.app.cli.session import opened, tell, wants_json
 
 if TYPE_CHECKING:
+    from clawmem.app.cli.rendering import Part, Said
     from clawmem.app.opened import Services
+    from clawmem.app.records.lifecycle import Done
+    from clawmem.app.services.lifecycle.status import LifecycleStatus
     from clawmem.app.services.lifecycle.sweeping import Swept
     from clawmem.domain.lifecycle.policy import ArchivePolicy
     from clawmem.ports.records import Document
@@ -36,21 +39,17 @@ def _verbs() -> None:
 @lifecycle.command()
 def status(ctx: typer.Context) -> None:
     """How many notes are served, pinned, snoozed, archived and forgotten."""
-    from clawmem.app.cli.rendering import show, show_json
-    from clawmem.app.services.lifecycle.status import lifecycle_status
-    from clawmem.domain.lifecycle.policy import read_policy
 
-    with opened(ctx, read_only=True) as services:
-        counted = lifecycle_status(services.vault, services.clock, read_policy(services.settings.lifecycle))
-    if wants_json(ctx):
-        show_json(counted)
-        return
-    show(f"{counted.active} served, of them {counted.pinned} pinned, {counted.snoozed} snoozed")
-    show(f"{counted.never_accessed} never accessed; oldest access {counted.oldest_access or 'none'}")
-    show(f"{counted.archived} archived, {counted.forgotten} forgotten; {counted.recalls} recalls")
-    could = f"{counted.pin_candidates} could be pinned, {counted.snooze_candidates} snoozed"
-    show(f"{counted.surfaced} put beside prompts, of them {could}")
-    show(_policy_in_words(counted.policy))
+    def say(services: Services) -> Said:
+        from clawmem.app.cli.rendering import Said, json_part
+        from clawmem.app.services.lifecycle.status import lifecycle_status
+        from clawmem.domain.lifecycle.policy import read_policy
+
+        policy = read_policy(services.settings.lifecycle)
+        counted = lifecycle_status(services.vault, services.clock, policy)
+        return Said([json_part(counted)] if wants_json(ctx) else _status_lines(counted))
+
+    tell(ctx, say)
 
 
 @lifecycle.command()
@@ -81,9 +80,14 @@ def search(
     ctx: typer.Context, words: Annotated[list[str], typer.Argument(metavar="WORDS...")], limit: Number = 20
 ) -> None:
     """Find among what is archived."""
-    with opened(ctx, read_only=True) as services:
+
+    def say(services: Services) -> Said:
+        from clawmem.app.cli.rendering import Said
+
         found = services.archiving.archived(" ".join(words), limit=limit)
-    _show_documents(ctx, found, "Nothing archived holds these words.")
+        return Said([_documents_part(ctx, found, "Nothing archived holds these words.")])
+
+    tell(ctx, say)
 
 
 @lifecycle.command()
@@ -94,6 +98,7 @@ def restore(
     everything: Annotated[bool, typer.Option("--all", help="All that is archived.")] = False,
 ) -> None:
     """Serve archived notes again."""
+    from clawmem.app.cli.rendering import show_part
     from clawmem.app.services.lifecycle.archiving import MOST_FOUND
     from clawmem.ports.errors import InvalidInput
 
@@ -102,27 +107,21 @@ def restore(
     with opened(ctx) as services:
         chosen = services.archiving.archived(query, collection, MOST_FOUND if query else None)
         restored = services.archiving.restore([one.id for one in chosen], BY)
-    _show_documents(ctx, restored, "Nothing of that is archived.")
+    show_part(_documents_part(ctx, restored, "Nothing of that is archived."))
 
 
 @lifecycle.command()
 def log(ctx: typer.Context, limit: Number = 20) -> None:
     """Who pinned, snoozed, archived, restored or forgot what, when and why; the last act first."""
-    from clawmem.app.cli.rendering import show, show_json, show_table
-    from clawmem.app.records.lifecycle import acts_of
 
-    with opened(ctx, read_only=True) as services:
+    def say(services: Services) -> Said:
+        from clawmem.app.cli.rendering import Said, json_part
+        from clawmem.app.records.lifecycle import acts_of
+
         acts = acts_of(services.vault, services.vault.acts.latest(limit))
-    if wants_json(ctx):
-        show_json(acts)
-    elif not acts:
-        show("Nothing was done to any note yet.")
-    else:
-        rows = [
-            (a["id"], a["at"][:16].replace("T", " "), a["act"], a["by"], a["file"] or "", a["why"])
-            for a in acts
-        ]
-        show_table(("act", "when", "what", "by", "note", "why"), rows)
+        return Said([json_part(acts) if wants_json(ctx) else _acts_part(acts)])
+
+    tell(ctx, say)
 
 
 @lifecycle.command()
@@ -139,6 +138,28 @@ def undo(
         show_json({"undone": undone})
     else:
         show(f"{undone['act']} of {undone['file']} is taken back.")
+
+
+def _status_lines(counted: LifecycleStatus) -> list[Part]:
+    could = f"{counted.pin_candidates} could be pinned, {counted.snooze_candidates} snoozed"
+    return [
+        f"{counted.active} served, of them {counted.pinned} pinned, {counted.snoozed} snoozed",
+        f"{counted.never_accessed} never accessed; oldest access {counted.oldest_access or 'none'}",
+        f"{counted.archived} archived, {counted.forgotten} forgotten; {counted.recalls} recalls",
+        f"{counted.surfaced} put beside prompts, of them {could}",
+        _policy_in_words(counted.policy),
+    ]
+
+
+def _acts_part(acts: list[Done]) -> Part:
+    from clawmem.app.cli.rendering import table
+
+    if not acts:
+        return "Nothing was done to any note yet."
+    rows = [
+        (a["id"], a["at"][:16].replace("T", " "), a["act"], a["by"], a["file"] or "", a["why"]) for a in acts
+    ]
+    return table(("act", "when", "what", "by", "note", "why"), rows)
 
 
 def _policy(services: Services) -> ArchivePolicy:
@@ -182,12 +203,11 @@ def _show_swept(ctx: typer.Context, swept: Swept) -> None:
         raise typer.Exit(LEFT)
 
 
-def _show_documents(ctx: typer.Context, documents: list[Document], nothing: str) -> None:
-    from clawmem.app.cli.rendering import show, show_json, show_table
+def _documents_part(ctx: typer.Context, documents: list[Document], nothing: str) -> Part:
+    from clawmem.app.cli.rendering import json_part, table
 
     if wants_json(ctx):
-        show_json([{"file": one.display_path, "title": one.title} for one in documents])
-    elif not documents:
-        show(nothing)
-    else:
-        show_table(("note", "title"), [(one.display_path, one.title) for one in documents])
+        return json_part([{"file": one.display_path, "title": one.title} for one in documents])
+    if not documents:
+        return nothing
+    return table(("note", "title"), [(one.display_path, one.title) for one in documents])

@@ -7,10 +7,6 @@ import os
 import sys
 
 VERSION = "0.1.0"
-# What a server answers as well.
-QUESTIONS = (
-    "search", "vsearch", "query", "intent-search", "retrieve", "plan", "similar", "timeline", "sessions", "log",
-)  # fmt: skip
 
 
 def main() -> None:
@@ -31,7 +27,9 @@ def main() -> None:
 
         if quickly_handed_on(sys.argv[2:]):  # an assistant waits for it at every start
             return
-    if sys.argv[1:2] and sys.argv[1] in QUESTIONS:
+    from clawmem.app.cli.arguments import is_question, parted
+
+    if is_question(parted(sys.argv[1:])[1]):
         from clawmem.app.cli.served import quickly_answered
 
         if quickly_answered(sys.argv[1:]):

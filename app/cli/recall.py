@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clawmem.app.cli.retrieval import (
-    NO_VECTORS,
     AsOf,
     Explain,
     Floor,
@@ -105,11 +104,8 @@ def similar(
     def say(services: Services) -> Said:
         from clawmem.app.cli.answering import answer_parts
         from clawmem.app.cli.rendering import Said, json_part, result_record
-        from clawmem.ports.errors import EmbeddingError
 
         document = services.lookup.find(name)
-        if services.vault.embeddings.fingerprint() is None:
-            raise EmbeddingError(f"Nothing can be compared by meaning: {NO_VECTORS}")
         found = services.find_similar(document, now_ms=services.clock.now_ms(), limit=limit, as_of=as_of)
         degraded = found.answer.trace.degraded
         if not wants_json(ctx):

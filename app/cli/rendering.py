@@ -28,20 +28,27 @@ class Table(NamedTuple):
     rows: list[list[str]]
 
 
-Part = str | Table
-"""What stands below one another on paper: text, harmless to a terminal and perhaps styled, or a table."""
+class Verbatim(NamedTuple):
+    """A text for whoever reads the pipe, as it is; a terminal is given nothing of it that could drive it."""
+
+    text: str
+
+
+Part = str | Table | Verbatim
+"""What stands below one another on paper: text, harmless to a terminal and perhaps styled, or one of the others."""
 
 
 class Said(NamedTuple):
     """
     What a command has to say.
 
-    ``degraded`` are reasons, by what could not be taken into account; ``later`` is what is left to do when nobody
-    waits any more.
+    ``degraded`` are reasons, by what could not be taken into account; ``asides`` are sentences about what was left
+    out; ``later`` is what is left to do when nobody waits any more.
     """
 
     parts: list[Part]
     degraded: Mapping[str, str] = {}
+    asides: Sequence[str] = ()
     later: Callable[[], object] = lambda: None
 
 
@@ -75,9 +82,16 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
     return Table(list(columns), [[printable(str(cell)) for cell in row] for row in rows])
 
 
+def verbatim(text: str) -> Verbatim:
+    """*text*, what cannot be encoded replaced."""
+    return Verbatim(text.encode("utf-8", "replace").decode("utf-8"))
+
+
 def part_of(told: Any) -> Part:
     """A part that came as JSON."""
-    return told if isinstance(told, str) else Table(*told)
+    if isinstance(told, str):
+        return told
+    return Verbatim(*told) if len(told) == len(Verbatim._fields) else Table(*told)
 
 
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -89,6 +103,8 @@ def show_part(part: Part) -> None:
     """A part of what a command says."""
     if isinstance(part, str):
         _show_line(part)
+    elif isinstance(part, Verbatim):
+        _show_verbatim(part.text)
     elif sys.stdout.isatty():
         _show_rich_table(part.columns, part.rows)
     else:
@@ -106,11 +122,13 @@ def is_unlikely(answer: Answer) -> bool:
 
 
 def show_said(said: Said) -> None:
-    """What a command says; on stderr, whatever form the answer has, what it could not take into account."""
+    """What a command says; on stderr, whatever form the answer has, what it could not take into account or give."""
     for part in said.parts:
         show_part(part)
     for leg, reason in said.degraded.items():
         sys.stderr.write(f"degraded: {leg}: {printable(reason)}\n")
+    for aside in said.asides:
+        sys.stderr.write(f"clawmem: {printable(aside)}\n")
 
 
 def answer_record(
@@ -184,6 +202,15 @@ def _show_line(text: str) -> None:
     import typer  # it takes longer than all that a server is asked for
 
     typer.echo(text, color=_colour())
+
+
+def _show_verbatim(text: str) -> None:
+    if sys.stdout.isatty():
+        _show_line(printable(text))
+        return
+    sys.stdout.flush()
+    sys.stdout.buffer.write(f"{text}\n".encode())
+    sys.stdout.buffer.flush()
 
 
 def _show_rich_table(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> None:

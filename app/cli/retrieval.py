@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from clawmem.app.cli.main import VERSION
 from clawmem.app.cli.session import Collections, named_collections, one_of, tell, wants_json
+from clawmem.app.services.retrieval.lacking import note_lacking, refuse_lacking
 from clawmem.app.services.retrieval.request import LEAST_COSINE
 
 if TYPE_CHECKING:
@@ -51,8 +53,6 @@ Candidates = Annotated[
     ),
 ]
 NoDiverse = Annotated[bool, typer.Option("--no-diverse", help="Do not move near-copies of an answer back.")]
-
-NO_VECTORS = "the vault holds no vectors yet. Run: clawmem embed"
 
 
 class Question(NamedTuple):
@@ -188,22 +188,32 @@ def answer(ctx: typer.Context, verb: str, question: Question) -> None:
     tell(ctx, say)
 
 
+def given_to(
+    services: Services, verb: str, question: Question, find: Callable[[RetrievalRequest], Answer]
+) -> Given:
+    """
+    What *find* answers to *question*, with what it could not take into account.
+
+    Args:
+        verb: The name under which the receipt is kept.
+    """
+    began = perf_counter()
+    request = read_question(services, question)
+    found = find(request)
+    note_lacking(services.vault, verb, found)
+    return Given(services, found, request, verb, (perf_counter() - began) * 1000)
+
+
 def ask(services: Services, verb: str, request: RetrievalRequest) -> Answer:
     """
-    What the pipeline of a verb answers, and what it could not take into account.
+    What the pipeline of a verb answers.
 
     Raises:
         EmbeddingError: nothing but vectors was asked, and the vault has none.
     """
-    from clawmem.ports.errors import EmbeddingError
-
-    has_vectors = verb == "search" or services.vault.embeddings.fingerprint() is not None
-    if verb == "vsearch" and not has_vectors:
-        raise EmbeddingError(f"Nothing can be found by meaning: {NO_VECTORS}")
-    found = services.pipeline(verb)(request)
-    if not has_vectors:
-        found.trace.degraded["vector"] = NO_VECTORS
-    return found
+    if verb == "vsearch":
+        refuse_lacking(services.vault, "found")
+    return services.pipeline(verb)(request)
 
 
 def read_question(services: Services, question: Question) -> RetrievalRequest:

@@ -47,10 +47,13 @@ def serve(
     """
     Keep the vault open and answer over HTTP: hooks ask it and are quicker for it. Ctrl-C ends it.
 
-    --status and --stop leave with 1 when none runs.
+    --status and --stop leave with 1 when none runs, --status also when the one that runs does not answer.
     """
-    if status or stop:
-        _tell(ctx, _stopped(settings_of(ctx).vault) if stop else _found(settings_of(ctx).vault), stopped=stop)
+    if stop:
+        _tell_of_stop(ctx, _stopped(settings_of(ctx).vault))
+        return
+    if status:
+        _tell_of_status(ctx, _found(settings_of(ctx).vault))
         return
     from clawmem.app.serve.lifetime import Choices
     from clawmem.app.serve.lifetime import serve as serve_vault
@@ -70,21 +73,35 @@ def _say(ctx: typer.Context, url: str) -> None:
     sys.stdout.flush()  # whoever started it may be waiting for this line
 
 
-def _tell(ctx: typer.Context, server: Announcement | None, *, stopped: bool) -> None:
+def _tell_of_stop(ctx: typer.Context, server: Announcement | None) -> None:
+    _tell(ctx, server, "no longer", running=False)
+    if not server:
+        raise typer.Exit(1)
+
+
+def _tell_of_status(ctx: typer.Context, server: Announcement | None) -> None:
+    from clawmem.app.serve.probe import answers
+
+    is_well = server is not None and answers(server)
+    _tell(ctx, server, "now", running=server is not None, answers=is_well)
+    if server and not is_well:
+        typer.echo("It does not answer. Stop it with: clawmem serve --stop", err=True)
+    if not is_well:
+        raise typer.Exit(1)
+
+
+def _tell(ctx: typer.Context, server: Announcement | None, did: str, **facts: bool) -> None:
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.serve.lifetime import url_of
 
     vault = str(settings_of(ctx).vault)
     if wants_json(ctx):
         told = {"url": url_of(server), "pid": server.pid, "version": server.version} if server else {}
-        show_json({"vault": vault, "running": bool(server) and not stopped, **told})
+        show_json({"vault": vault, **facts, **told})
     elif server:
-        did = "no longer" if stopped else "now"
         show(f"{vault} is {did} served at {url_of(server)} by process {server.pid} ({server.version}).")
     else:
         show(f"No server of {vault} runs.")
-    if not server:
-        raise typer.Exit(1)
 
 
 def _found(vault: Path) -> Announcement | None:

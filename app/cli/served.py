@@ -1,26 +1,30 @@
 """
 The quick way of a question: to the server that has the vault open, before anything is imported for it.
 
-The server reads the command line as well. What a question got wrong it says; whatever else goes wrong, and whatever
-is out of the ordinary, is for the command itself.
+The server reads the command line as well. What is wrong with a question, the vault or a model it says. What is out of
+the ordinary is for the command itself, and so is a question that the server has no time for, or takes too long over.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from clawmem.app.cli.arguments import JSON, VAULT, is_own_work, parted, value_of
 from clawmem.app.cli.leaving import in_order
 from clawmem.app.cli.main import VERSION
 from clawmem.app.cli.rendering import Said, part_of, show_said
 from clawmem.app.hooks.thin_client import posted, serves
-from clawmem.app.places import default_vault
-from clawmem.app.serve.announcement import announced, token_of, variables_in
+from clawmem.app.places import below_home, default_vault
+from clawmem.app.serve.announcement import Announcement, announced, token_of, variables_in
 from clawmem.ports.errors import ClawmemError
 
-OWN = frozenset({"--alone", "--backend", "--vault"})  # of what they choose a server knows nothing
+FIRST_S = 1.0  # for the server's first word: a person waits for what takes the command itself half as long
+ANSWER_S = 30.0  # for the answer: with models that are slow, and give up in time, no question takes longer
 
 
 class Refused(ClawmemError):
@@ -32,31 +36,54 @@ class Refused(ClawmemError):
 
 
 def quickly_answered(arguments: Sequence[str]) -> bool:
-    """Whether a server answered the command line, which begins with one of `QUESTIONS`."""
+    """Whether a server answered the command line, which `is_question`."""
     with in_order():
         told = _told(arguments)
         if told is None:
             return False
         if told["refused"]:
             raise Refused(told["refused"], told["exit_code"])
-        show_said(Said([part_of(one) for one in told["parts"]], told["degraded"]))
+        show_said(Said([part_of(one) for one in told["parts"]], told["degraded"], told["asides"]))
         return True
 
 
 def _told(arguments: Sequence[str]) -> Any:
-    """What the server of the usual vault says, if it would answer as this process; else ``None``."""
-    verb, *rest = arguments
-    if any(one.partition("=")[0] in OWN for one in rest):
+    """What a server of the chosen vault says, if it would answer as this process; else ``None``."""
+    front, (verb, *rest) = parted(arguments)
+    if is_own_work(front):
         return None
-    vault = default_vault(os.environ)
-    server = announced(vault)
+    file, name = _vault_of(value_of(VAULT, front))
+    server = announced(file)
     if server is None or not serves(server, os.environ, VERSION):
         return None
     if server.variables != variables_in(os.environ):
         return None
+    asked = {"arguments": [*([JSON] if JSON in front else []), *rest], "vault": name}
+    return _asked_of(server, f"/cli/{verb}", token_of(file, os.environ), asked)
+
+
+def _vault_of(said: str | None) -> tuple[Path, str | None]:
+    """
+    The file whose server to ask for the vault that is *said*, and how to call the vault there.
+
+    What holds a slash or a dot is no name; any other the server of the usual vault knows, or nobody does.
+    """
+    if said is None or not (os.sep in said or "." in said):
+        return default_vault(os.environ), said
+    file = below_home(said, os.environ).absolute()
+    return file, str(file)
+
+
+def _asked_of(server: Announcement, path: str, token: str, asked: dict[str, Any]) -> Any:
     try:
-        body = json.dumps({"arguments": rest}, ensure_ascii=False).encode()
-        answer = posted(server, f"/cli/{verb}", token_of(vault, os.environ), body)
+        body = json.dumps(asked, ensure_ascii=False).encode()
+        answer = posted(server, path, token, body, first_s=FIRST_S, answer_s=ANSWER_S)
+    except TimeoutError:
+        sys.stderr.write(
+            f"clawmem: the server (process {server.pid}) does not answer in time; asked without it. "
+            "Look at it with: clawmem serve --status\n"
+        )
+        return None
     except (OSError, UnicodeError):  # not there, or not a word of any language
         return None
     return json.loads(answer) if answer else None

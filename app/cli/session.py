@@ -87,14 +87,18 @@ def kept_up(services: Services) -> list[str]:
     ]
 
 
-def tell(ctx: typer.Context, say: Say) -> None:
-    """Show what *say* makes of the chosen vault, or let somebody else do so."""
+def tell(ctx: typer.Context, say: Say, *, read_only: bool = True) -> None:
+    """
+    Show what *say* makes of the chosen vault, or let somebody else do so; *read_only* is how it is opened here.
+
+    What *say* reads is the vault and the settings in the services, and nothing of the process that it runs in.
+    """
     from clawmem.app.cli.rendering import show_said
 
     if hand_on := chosen_by(ctx).hand_on:
         hand_on(say)
         return
-    with opened(ctx, read_only=True) as services:
+    with opened(ctx, read_only=read_only) as services:
         said = say(services)
         show_said(said)
         said.later()
@@ -109,8 +113,9 @@ def named_collections(services: Services, names: Sequence[str] | None) -> list[s
     """
     from clawmem.ports.errors import NotFound
 
-    known = {*services.settings.collections, *services.vault.documents.collections()}
     wanted = [name.strip() for given in names or () for name in given.split(",") if name.strip()]
+    # To know them all every document is counted.
+    known = {*services.settings.collections, *services.vault.documents.collections()} if wanted else ()
     for name in wanted:
         if name not in known:
             raise NotFound("collection", name, suggestions=sorted(known))

@@ -1,4 +1,4 @@
-"""Putting the memory into a client: setup hooks, setup mcp."""
+"""Putting the memory into a client: setup hooks, setup mcp, setup curator."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from clawmem.app.cli.session import one_of, settings_of, wants_json
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from clawmem.app.services.setup.curator import CuratorChange
     from clawmem.app.services.setup.hook_entries import Entry
     from clawmem.app.services.setup.hooks import Change
     from clawmem.app.services.setup.mcp import McpChange
@@ -85,12 +86,15 @@ def mcp(
     known = CLIENTS[one_of("--client", client, tuple(CLIENTS))]
     name, entry = _server_name(chosen), entry_of(_server_command(ctx, chosen))
     if client != EDITED:
-        told = f"{known.title} keeps its servers in {known.file}. "
         shown = "" if remove else known.written(name, entry)
         if wants_json(ctx):
             show_json({"client": client, "file": known.file, "config": shown})
-        else:
-            show(f"{told}Take out what is called {name}." if remove else f"{told}Put this in:\n{shown}")
+            return
+        what = f"Take out what is called {name}." if remove else "Put this in:"
+        # Beside it: what goes into a pipe is what goes into the file.
+        typer.echo(f"{known.title} keeps its servers in {known.file}. {what}", err=True)
+        if shown:
+            show(shown)
         return
     set_up = SetUpMcp(client_servers(os.environ), dry_run=dry_run)
     change = set_up.remove() if remove else set_up.install(name, entry)
@@ -102,15 +106,56 @@ def mcp(
         show(change.shown if dry_run else _told_of_servers(change))
 
 
+@setup.command("curator")
+def curator(
+    ctx: typer.Context,
+    remove: Annotated[bool, typer.Option("--remove", help="Take the agent out.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the file, change nothing.")] = False,
+) -> None:
+    """Give Claude Code an agent that looks after the memory when somebody says "curate memory"."""
+    from clawmem.app.cli.rendering import show, show_json
+    from clawmem.app.places import client_folder
+    from clawmem.app.services.setup.curator import SetUpCurator, page_of
+
+    set_up = SetUpCurator(client_folder(os.environ), dry_run=dry_run)
+    change = (
+        set_up.remove() if remove else set_up.install(page_of([*start_of_command(), *_vault_options(ctx)]))
+    )
+    if wants_json(ctx):
+        show_json({"file": change.file, "changed": change.changed, "dry_run": dry_run})
+    elif dry_run:
+        show(change.text.rstrip("\n"))
+    else:
+        show(_told_of_curator(change))
+
+
+def _vault_options(ctx: typer.Context) -> list[str]:
+    vault = _named_vault(ctx)
+    # By its name where it has one: a name says that the folders of the config file are not its own.
+    return ["--vault", settings_of(ctx).named or str(vault.resolve())] if vault else []
+
+
+def _told_of_curator(change: CuratorChange) -> str:
+    if not change.changed:
+        return f"{change.file}: nothing to change."
+    if not change.text:
+        return f"{change.file}: the agent is out."
+    return (
+        f'{change.file}: from the next session on, say "curate memory". Undo: clawmem setup curator --remove'
+    )
+
+
 def _server_name(chosen: str) -> str:
     return "clawmem" if chosen == "clawmem" else f"clawmem-{chosen}"
 
 
 def _server_command(ctx: typer.Context, chosen: str) -> list[str]:
-    vault = _named_vault(ctx)
-    # By its name where it has one: a name says that the folders of the config file are not its own.
-    options = ["--vault", settings_of(ctx).named or str(vault.resolve())] if vault else []
-    return [*start_of_command(), "mcp", *options, *([] if chosen == "clawmem" else ["--tools", chosen])]
+    return [
+        *start_of_command(),
+        "mcp",
+        *_vault_options(ctx),
+        *([] if chosen == "clawmem" else ["--tools", chosen]),
+    ]
 
 
 def _told_of_servers(change: McpChange) -> str:

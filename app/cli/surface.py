@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clawmem.app.cli.session import opened, settings_of, wants_json
+from clawmem.app.cli.session import settings_of, tell, wants_json
 
 if TYPE_CHECKING:
+    from clawmem.app.cli.rendering import Part, Said
+    from clawmem.app.opened import Services
     from clawmem.app.services.surfacing.spending import Spent
 
 cli = typer.Typer(rich_markup_mode=None)
@@ -49,21 +51,32 @@ def budget(
     last: Annotated[int, typer.Option("-n", "--last", help="How many sessions.")] = 5,
 ) -> None:
     """What was given to prompts unasked, in tokens, and how much of it was of use."""
-    from clawmem.app.cli.rendering import show_json
+
+    def say(services: Services) -> Said:
+        from clawmem.app.cli.rendering import Said, json_part
+        from clawmem.ports.errors import InvalidInput
+
+        if last < 1:
+            raise InvalidInput("OUT_OF_BOUNDS", f"{last} sessions cannot be shown; choose 1 or more.")
+        found = _spent(services, session, last)
+        if not wants_json(ctx):
+            return Said([_spent_part(found)])
+        return Said(
+            [json_part([{**spent._asdict(), "share_referenced": spent.share_referenced} for spent in found])]
+        )
+
+    tell(ctx, say)
+
+
+def _spent(services: Services, session: str, last: int) -> list[Spent]:
     from clawmem.app.services.surfacing.spending import spent_by, spent_lately
     from clawmem.domain.documents.times import iso_utc
-    from clawmem.ports.errors import InvalidInput
 
-    if last < 1:
-        raise InvalidInput("OUT_OF_BOUNDS", f"{last} sessions cannot be shown; choose 1 or more.")
-    with opened(ctx, read_only=True) as services:
-        since = iso_utc(services.clock.now_ms() - DAYS_BACK * DAY_MS)
-        one = spent_by(services.vault, session) if session else None
-        found = ([one] if one else []) if session else spent_lately(services.vault, since, last)
-    if wants_json(ctx):
-        show_json([{**spent._asdict(), "share_referenced": spent.share_referenced} for spent in found])
-    else:
-        _show(found)
+    if session:
+        one = spent_by(services.vault, session)
+        return [one] if one else []
+    since = iso_utc(services.clock.now_ms() - DAYS_BACK * DAY_MS)
+    return spent_lately(services.vault, since, last)
 
 
 def _for_prompt(prompt: str) -> str:
@@ -92,14 +105,13 @@ def _print(text: str) -> None:
         typer.echo(text)
 
 
-def _show(found: list[Spent]) -> None:
-    from clawmem.app.cli.rendering import show, show_table
+def _spent_part(found: list[Spent]) -> Part:
+    from clawmem.app.cli.rendering import table
 
     if not found:
-        show("Nothing was given to any prompt yet.")
-        return
+        return "Nothing was given to any prompt yet."
     columns = ("session", "last asked", "prompts", "with a block", "tokens", "documents", "of use")
-    show_table(columns, [_row(spent) for spent in found])
+    return table(columns, [_row(spent) for spent in found])
 
 
 def _row(spent: Spent) -> tuple[str, ...]:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clawmem.app.cli.collections import Folder, Name, added, run_embed, run_update, update_lines
-from clawmem.app.cli.session import kept_up, opened, settings_of, settings_of_usual, wants_json
+from clawmem.app.cli.session import kept_up, opened, settings_of, settings_of_usual, tell, wants_json
 from clawmem.app.places import client_folder, client_servers
 
 if TYPE_CHECKING:
+    from clawmem.app.cli.rendering import Said
+    from clawmem.app.opened import Services
     from clawmem.app.services.maintenance.status import StatusReport
     from clawmem.app.settings import Settings
 
@@ -64,30 +66,35 @@ def bootstrap(
 @cli.command()
 def status(ctx: typer.Context) -> None:
     """What the vault holds and how far its vectors are."""
-    from clawmem.app.cli.model_roles import role_rows
-    from clawmem.app.cli.rendering import show_json, show_table
 
-    with opened(ctx) as services:  # for writing, so that an older vault is brought up to date
-        report, now_ms = services.status(), services.clock.now_ms()
-    if wants_json(ctx):
-        show_json(report)
-    else:
-        show_table(("what", "value"), [*_status_rows(report), *role_rows(report.roles, now_ms)])
+    def say(services: Services) -> Said:
+        from clawmem.app.cli.model_roles import role_rows
+        from clawmem.app.cli.rendering import Said, json_part, table
+        from clawmem.app.records.stats import status_of
+
+        report, now_ms = status_of(services), services.clock.now_ms()
+        if wants_json(ctx):
+            return Said([json_part(report)])
+        return Said([table(("what", "value"), [*_status_rows(report), *role_rows(report.roles, now_ms)])])
+
+    tell(ctx, say, read_only=False)  # for writing, so that an older vault is brought up to date
 
 
 @cli.command("index-stats")
 def index_stats(ctx: typer.Context) -> None:
     """The vault in numbers, and its last sessions."""
-    from clawmem.app.cli.rendering import show_json, show_table
-    from clawmem.app.records.stats import stats_of
 
-    with opened(ctx, read_only=True) as services:
+    def say(services: Services) -> Said:
+        from clawmem.app.cli.rendering import Said, json_part, table
+        from clawmem.app.records.stats import stats_of
+
         found = stats_of(services)
-    if wants_json(ctx):
-        show_json(found)
-    else:
+        if wants_json(ctx):
+            return Said([json_part(found)])
         rows = {**found, "recent_sessions": ", ".join(one.id[:8] for one in found["recent_sessions"])}
-        show_table(("what", "value"), list(rows.items()))
+        return Said([table(("what", "value"), rows.items())])
+
+    tell(ctx, say)
 
 
 @cli.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -56,9 +57,10 @@ def sync(
     from clawmem.app.vaults import of_vault
 
     settings = of_vault(settings_of(ctx), name)
-    admitted(folder, settings.home)  # before a vault is made for nothing
+    place = str(Path(folder).expanduser().absolute())
+    admitted(place, settings.home)  # before a vault is made for nothing
     with open_services(settings) as services:
-        report = _read(services, folder, collection or name, pattern)
+        report = _read(services, place, collection or name, pattern)
         embedded = run_embed(services) if embed else None
         lag = kept_up(services)
     if wants_json(ctx):

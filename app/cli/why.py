@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clawmem.app.cli.session import opened, wants_json
+from clawmem.app.cli.session import tell, wants_json
 from clawmem.app.replaying import asked_again
 
 if TYPE_CHECKING:
+    from clawmem.app.cli.rendering import Part, Said
     from clawmem.app.opened import Services
     from clawmem.app.services.retrieval.receipts import Receipt
     from clawmem.app.services.retrieval.replay import Replay
@@ -35,40 +36,39 @@ def why(
     replay: Annotated[bool, typer.Option("--replay", help="Ask again, and show what changed.")] = False,
 ) -> None:
     """Show how an answer came about, and what the same question finds now."""
-    with opened(ctx, read_only=True) as services:
+
+    def say(services: Services) -> Said:
+        from clawmem.app.cli.rendering import Said
+
         if name is None:
-            _show_latest(services, as_json=wants_json(ctx))
-            return
+            return Said([_latest_part(services, as_json=wants_json(ctx))])
         receipt = services.why.find(name)
         now = asked_again(services, receipt) if replay else None
-    _show(receipt, now, as_json=wants_json(ctx))
+        return Said(_receipt_parts(receipt, now, as_json=wants_json(ctx)))
+
+    tell(ctx, say)
 
 
-def _show_latest(services: Services, *, as_json: bool) -> None:
-    from clawmem.app.cli.rendering import show, show_json, show_table
+def _latest_part(services: Services, *, as_json: bool) -> Part:
+    from clawmem.app.cli.rendering import json_part, table
     from clawmem.app.records.receipts import line_of
 
     rows = [line_of(kept) for kept in services.why.latest(LISTED)]
     if as_json:
-        show_json(rows)
-    elif rows:
-        readable = [{**row, "question": row["question"] or UNREADABLE} for row in rows]
-        show_table(tuple(rows[0]), [tuple("" if v is None else v for v in row.values()) for row in readable])
-    else:
-        show("No receipts. They are kept for every answer, unless that is switched off.")
+        return json_part(rows)
+    if not rows:
+        return "No receipts. They are kept for every answer, unless that is switched off."
+    readable = [{**row, "question": row["question"] or UNREADABLE} for row in rows]
+    return table(tuple(rows[0]), [tuple("" if v is None else v for v in row.values()) for row in readable])
 
 
-def _show(receipt: Receipt, now: Replay | None, *, as_json: bool) -> None:
-    from clawmem.app.cli.rendering import show_json
+def _receipt_parts(receipt: Receipt, now: Replay | None, *, as_json: bool) -> list[Part]:
+    from clawmem.app.cli.explaining import receipt_parts, replay_parts
+    from clawmem.app.cli.rendering import json_part
 
     if as_json:
-        show_json(_record(receipt, now))
-        return
-    from clawmem.app.cli.explaining import show_receipt, show_replay
-
-    show_receipt(receipt)
-    if now:
-        show_replay(now)
+        return [json_part(_record(receipt, now))]
+    return [*receipt_parts(receipt), *(replay_parts(now) if now else ())]
 
 
 def _record(receipt: Receipt, now: Replay | None) -> dict[str, Any]:

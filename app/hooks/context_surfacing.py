@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from os.path import isfile
 
 from clawmem.app.hooks.protocol import SILENCE, HookEvent, HookOutput
 from clawmem.app.hooks.surfacing_choices import Chosen, chosen_in
@@ -20,7 +21,7 @@ def run(event: HookEvent, here: Surroundings) -> HookOutput:
     and opens no more of the vault than that takes.
     """
     chosen = chosen_in(here.environ)
-    if event.in_subagent or not event.prompted_by_person or not chosen.vault.is_file():
+    if event.in_subagent or not event.prompted_by_person or not isfile(chosen.vault):  # noqa: PTH113
         return SILENCE
     if why_skip(event.prompt, heartbeats=chosen.heartbeats, with_heartbeats=chosen.with_heartbeats):
         _write_down_alone(event, chosen)
@@ -30,6 +31,7 @@ def run(event: HookEvent, here: Surroundings) -> HookOutput:
 
 def _surfaced(event: HookEvent, chosen: Chosen, here: Surroundings) -> HookOutput:
     from clawmem.app.hooks.conversation import compacted_at, loaded_by_client
+    from clawmem.app.hooks.embed_server import EmbedServer
     from clawmem.app.hooks.surfacing_wiring import surface_over
     from clawmem.app.services.surfacing.choices import Choices
     from clawmem.app.services.surfacing.turns import gated, turns_of
@@ -38,7 +40,7 @@ def _surfaced(event: HookEvent, chosen: Chosen, here: Surroundings) -> HookOutpu
     with here.searchable() as vault:
         if vault is None:
             return SILENCE
-        turns, now_ms = turns_of(vault.telemetry, event.session_id), _now_ms()
+        turns, now_ms = turns_of(vault.telemetry, event.session_id, event.prompt_id), _now_ms()
         if turns.seen(event.prompt, now_ms, chosen.dedupe_s):
             vault.telemetry.record(gated(turns, event.prompt, now_ms))
             return SILENCE
@@ -51,10 +53,11 @@ def _surfaced(event: HookEvent, chosen: Chosen, here: Surroundings) -> HookOutpu
             compacted_at=compacted_at(event.transcript_path),
             loaded=loaded_by_client(event.transcript_path),
         )
-        surface = surface_over(vault, chosen, profile, here.models)
-        return HookOutput(
-            surface(event.prompt, turns, choices, lambda block: here.offer(HookOutput(block))).block
-        )
+        server = EmbedServer(vault, chosen)
+        surface = surface_over(vault, chosen, profile, here.models, server)
+        surfaced = surface(event.prompt, turns, choices, lambda block: here.offer(HookOutput(block)))
+        server.learn(surfaced.answer.trace.degraded)
+        return HookOutput(surfaced.block)
 
 
 def _write_down_alone(event: HookEvent, chosen: Chosen) -> None:
@@ -63,13 +66,13 @@ def _write_down_alone(event: HookEvent, chosen: Chosen) -> None:
         return
     from clawmem.adapters.sqlite.silent_turn import note_silent_turn
 
-    note_silent_turn(str(chosen.vault), CONTEXT_SURFACING, event.session_id)
+    note_silent_turn(chosen.vault, CONTEXT_SURFACING, event.session_id)
 
 
 def _topic(event: HookEvent, chosen: Chosen) -> str:
     from clawmem.app.hooks.topics import Topics
 
-    kept = Topics(chosen.topics).get(event.session_id) if chosen.topics and event.session_id else ""
+    kept = Topics(chosen.topics).get(event.session_id) if event.session_id else ""
     return kept or chosen.topic
 
 

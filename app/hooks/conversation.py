@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FOLDER = "memory"  # the client's own, for one project
 STATE, INDEX = "precompact-state.md", "MEMORY.md"
@@ -12,7 +16,9 @@ LOADED_LINES, LOADED_BYTES = 200, 25_000  # of its index the client puts so much
 
 def state_file(transcript: str) -> Path:
     """Where the state of a conversation is saved when it is about to be compacted."""
-    return Path(transcript).parent / FOLDER / STATE
+    from pathlib import Path  # a prompt does without
+
+    return Path(_beside(transcript, STATE))
 
 
 def compacted_at(transcript: str) -> str:
@@ -21,7 +27,7 @@ def compacted_at(transcript: str) -> str:
 
     with suppress(OSError, ValueError):
         if transcript:
-            return iso_utc(state_file(transcript).stat().st_mtime_ns // 1_000_000)
+            return iso_utc(os.stat(_beside(transcript, STATE)).st_mtime_ns // 1_000_000)  # noqa: PTH116
     return ""
 
 
@@ -29,7 +35,11 @@ def loaded_by_client(transcript: str) -> str:
     """What the client itself has put before the session, blanks collapsed; empty where it remembers nothing."""
     with suppress(OSError, ValueError):
         if transcript:
-            with (Path(transcript).parent / FOLDER / INDEX).open("rb") as file:
+            with open(_beside(transcript, INDEX), "rb") as file:  # noqa: PTH123
                 text = file.read(LOADED_BYTES).decode("utf-8", "ignore")
             return " ".join(" ".join(text.splitlines()[:LOADED_LINES]).split())
     return ""
+
+
+def _beside(transcript: str, name: str) -> str:
+    return os.path.join(os.path.dirname(transcript), FOLDER, name)  # noqa: PTH118, PTH120

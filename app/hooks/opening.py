@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from os.path import exists
 from typing import TYPE_CHECKING
 
-from clawmem.app.places import default_vault
+from clawmem.app.places import vault_place
 
 if TYPE_CHECKING:
     from clawmem.adapters.sqlite.vault import SqliteVault
@@ -22,13 +23,13 @@ def records(environ: Mapping[str, str]) -> Iterator[SqliteVault | None]:
     longer than anybody waits, raises. Nothing of a project counts here: who clones a repository
     has not chosen what it says.
     """
-    path = default_vault(environ)
-    if not path.exists():
+    place = vault_place(environ)
+    if not exists(place):  # noqa: PTH110
         yield None
         return
     from clawmem.adapters.sqlite.vault import SqliteVault
 
-    vault = SqliteVault(str(path), read_only=True)
+    vault = SqliteVault(place, read_only=True)
     try:
         yield vault
     finally:
@@ -40,7 +41,7 @@ def writable_records(environ: Mapping[str, str]) -> Iterator[SqliteVault]:
     """The records for writing, a little; the vault is there."""
     from clawmem.adapters.sqlite.vault import SqliteVault
 
-    vault = SqliteVault(str(default_vault(environ)), vector_extension=False)
+    vault = SqliteVault(vault_place(environ), vector_extension=False)
     try:
         yield vault
     finally:

@@ -25,7 +25,7 @@ def run(event: HookEvent, here: Surroundings) -> HookOutput:
         from clawmem.app.services.briefing.file_lessons import FileLessons
         from clawmem.app.services.retrieval.pipelines.search import search
 
-        output = HookOutput(FileLessons(vault, search(vault), SystemClock(), safe)(path))
+        output = HookOutput(FileLessons(search(vault), SystemClock(), safe)(path))
     here.offer(output)
     Injected(here.vault).add(event.session_id, output.context)
     return output

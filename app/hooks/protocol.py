@@ -9,7 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+
+from clawmem.ports.named_tuple import NamedTuple
+
+TYPE_CHECKING = False  # as `typing` has it, which costs a prompt a millisecond and a half
+if TYPE_CHECKING:
+    from typing import Any
 
 # A client cuts strings at 10 000 characters and shows a preview instead.
 MOST_CHARACTERS = 9_500

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from clawmem.ports.named_tuple import NamedTuple
 
 _OWN_RESERVE_S = 1.0  # of the client's patience, for starting and for answering
 

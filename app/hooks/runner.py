@@ -11,13 +11,14 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, NoReturn
 
 from clawmem.app.hooks.protocol import SILENCE, HookEvent, HookOutput, read_event
 from clawmem.app.hooks.registry import HOOKS, Registered, module_of
 
+TYPE_CHECKING = False  # as `typing` has it, which costs a prompt a millisecond and a half
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import NoReturn
 
     from clawmem.app.hooks.surroundings import Surroundings
 

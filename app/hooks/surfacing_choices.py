@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
 
-from clawmem.app.places import config_folder, default_vault, models_folder
+from clawmem.app.places import config_place, models_place, place_below_home, text_in, vault_place
 from clawmem.domain.surfacing.profiles import BALANCED, NUDGE_INTERVAL, ThresholdMode
+from clawmem.ports.named_tuple import NamedTuple
 
 CONFIG_FILES = ("config.yaml", "index.yml")
 DEDUPE_S = 600.0
 RECALL_DAYS, RECEIPT_DAYS = 90, 30
 
-_SCALAR = re.compile(r"^(\w+):[ \t]+([^#\s{\[|>&*!][^#\n]*?)[ \t]*(?:[ \t]#.*)?$", re.MULTILINE)
+_SCALAR = r"(?m)^(\w+):[ \t]+([^#\s{\[|>&*!][^#\n]*?)[ \t]*(?:[ \t]#.*)?$"
 _ASKED = ("CLAWMEM_LLM_", "CLAWMEM_RERANK_")
 _URLS = tuple(f"{beginning}URL" for beginning in _ASKED)
 _TRUE = frozenset({"1", "true", "yes", "on"})
@@ -28,11 +27,11 @@ class Chosen(NamedTuple):
 
     ``remembers`` says whether anything is written down at all; ``receipt_days`` is 0 where no words are kept.
     ``heartbeats`` are the person's own signs of one. ``servers`` holds the variables of the model servers that may
-    be asked about a prompt; it is empty where none is named.
+    be asked about a prompt; it is empty where none is named. ``embed_url`` is where the server of the vectors is.
     """
 
-    vault: Path
-    models: Path
+    vault: str
+    models: str
     profile: str = BALANCED
     mode: ThresholdMode = ThresholdMode.ADAPTIVE
     embedder: str = "auto"
@@ -44,9 +43,10 @@ class Chosen(NamedTuple):
     with_heartbeats: bool = False
     dedupe_s: float = DEDUPE_S
     nudge_interval: int = NUDGE_INTERVAL
-    topics: Path | None = None
+    topics: str = ""
     topic: str = ""
     servers: Mapping[str, str] = MappingProxyType({})
+    embed_url: str = ""
 
 
 def chosen_in(env: Mapping[str, str]) -> Chosen:
@@ -54,10 +54,9 @@ def chosen_in(env: Mapping[str, str]) -> Chosen:
     said = _plain_lines(env)
     read_only = _is_true(said.get("read_only", ""))
     with_receipts = _is_true(said.get("receipts", "true"))
-    vault = default_vault(env)
     return Chosen(
-        vault=vault,
-        models=models_folder(env),
+        vault=vault_place(env),
+        models=models_place(env),
         profile=env.get("CLAWMEM_PROFILE") or said.get("profile", BALANCED),
         mode=_mode(env.get("CLAWMEM_THRESHOLD_MODE", "")),
         embedder=said.get("embedder", "auto"),
@@ -69,17 +68,18 @@ def chosen_in(env: Mapping[str, str]) -> Chosen:
         with_heartbeats=_is_true(env.get("CLAWMEM_DISABLE_HEARTBEAT_SUPPRESSION", "")),
         dedupe_s=_number(env.get("CLAWMEM_HOOK_DEDUP_WINDOW_SEC", ""), DEDUPE_S),
         nudge_interval=int(_number(env.get("CLAWMEM_NUDGE_INTERVAL", ""), NUDGE_INTERVAL)),
-        topics=topics_folder(env),
+        topics=topics_place(env),
         topic=env.get("CLAWMEM_SESSION_FOCUS", ""),
         servers=_servers(env),
+        embed_url=env.get("CLAWMEM_EMBED_URL", ""),
     )
 
 
-def topics_folder(env: Mapping[str, str]) -> Path:
-    """Where the topics of sessions are kept."""
+def topics_place(env: Mapping[str, str]) -> str:
+    """The folder in which the topics of sessions are kept."""
     if chosen := env.get("CLAWMEM_FOCUS_ROOT"):
-        return Path(chosen).expanduser()
-    return Path(env.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "clawmem" / "sessions"
+        return place_below_home(chosen, env)
+    return f"{place_below_home(env.get('XDG_CACHE_HOME') or '~/.cache', env)}/clawmem/sessions"
 
 
 def _servers(env: Mapping[str, str]) -> dict[str, str]:
@@ -89,11 +89,10 @@ def _servers(env: Mapping[str, str]) -> dict[str, str]:
 
 def _plain_lines(env: Mapping[str, str]) -> dict[str, str]:
     """The top-level ``key: value`` lines of the config file; what is nested is not asked for here."""
-    folder = config_folder(env)
     for name in CONFIG_FILES:
         with suppress(OSError, UnicodeDecodeError):
-            text = (folder / name).read_text("utf-8")
-            return {key: value.strip("'\"") for key, value in _SCALAR.findall(text)}
+            found = re.findall(_SCALAR, text_in(f"{config_place(env)}/{name}"))
+            return {key: value.strip("'\"") for key, value in found}
     return {}
 
 

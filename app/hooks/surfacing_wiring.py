@@ -10,6 +10,7 @@ from clawmem.app.hooks.surfacing_choices import Chosen
 from clawmem.app.hooks.word_models import ForOnePrompt
 
 if TYPE_CHECKING:
+    from clawmem.app.hooks.embed_server import EmbedServer
     from clawmem.app.services.indexes.vault import ServedVault
     from clawmem.app.services.retrieval.pipelines.with_models import Models
     from clawmem.app.services.retrieval.recalls import Recalls
@@ -22,7 +23,11 @@ FOR_ONE_PROMPT = ForOnePrompt()
 
 
 def surface_over(
-    vault: ServedVault, chosen: Chosen, profile: Profile, models: ForOnePrompt = FOR_ONE_PROMPT
+    vault: ServedVault,
+    chosen: Chosen,
+    profile: Profile,
+    models: ForOnePrompt = FOR_ONE_PROMPT,
+    server: EmbedServer | None = None,
 ) -> SurfaceContext:
     """Surfacing over an opened vault; of the models only what *profile* asks for is even looked for."""
     from clawmem.adapters.system.clock import SystemClock
@@ -32,17 +37,19 @@ def surface_over(
     clock = SystemClock()
     dressing = Dressing(safe, _redacted, _facts_of(vault), nudge_interval=chosen.nudge_interval)
     return SurfaceContext(
-        vault, _means(vault, chosen, profile, models), dressing, clock, _recalls(vault, chosen)
+        vault, _means(vault, chosen, profile, models, server), dressing, clock, _recalls(vault, chosen)
     )
 
 
-def _means(vault: ServedVault, chosen: Chosen, profile: Profile, models: ForOnePrompt) -> Means:
+def _means(
+    vault: ServedVault, chosen: Chosen, profile: Profile, models: ForOnePrompt, server: EmbedServer | None
+) -> Means:
     from clawmem.app.services.surfacing.pipeline import Means
 
     guard = Means(_gives_orders, threads=models.threads)
     if not profile.by_meaning:
         return guard
-    means = guard._replace(embedder=_embedder(vault, chosen, models), late=models.comparing())
+    means = guard._replace(embedder=_embedder(vault, chosen, models, server), late=models.comparing())
     return means._replace(models=lambda: _servers(vault, chosen)) if chosen.servers else means
 
 
@@ -70,23 +77,20 @@ def _gives_orders(text: str) -> bool:
     return inspect(text).dropped
 
 
-def _embedder(vault: ServedVault, chosen: Chosen, models: ForOnePrompt) -> Embedder:
+def _embedder(
+    vault: ServedVault, chosen: Chosen, models: ForOnePrompt, server: EmbedServer | None
+) -> Embedder:
+    from pathlib import Path
+
+    from clawmem.app.hooks.embed_server import EmbedServer
     from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
 
+    folder = Path(chosen.models)
     return ServingEmbedder(
-        vault.embeddings, _configured, lambda fingerprint: models.embedder_of(fingerprint, chosen.models)
+        vault.embeddings,
+        server or EmbedServer(vault, chosen),
+        lambda fingerprint: models.embedder_of(fingerprint, folder),
     )
-
-
-def _configured() -> Embedder:
-    """The embedder of the whole configuration: a server, for one; only when nothing here embeds as the vault was."""
-    import os
-    from typing import cast
-
-    from clawmem.app.container import build_container
-    from clawmem.app.settings import load_settings
-
-    return cast("Embedder", build_container(load_settings(environ=os.environ), read_only=True).embedder())
 
 
 @contextmanager

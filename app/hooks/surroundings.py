@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
 
 from clawmem.app.hooks.protocol import HookOutput, Offer
 from clawmem.app.places import default_vault
 
+TYPE_CHECKING = False  # as `typing` has it, which costs a prompt a millisecond and a half
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from clawmem.adapters.sqlite.vault import SqliteVault

@@ -10,12 +10,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import closing
+from time import monotonic
 
-from clawmem.app.places import default_vault
+from clawmem.app.places import vault_place
 from clawmem.app.serve.announcement import Announcement, announced, places_in, token_of
 
+TYPE_CHECKING = False  # as `typing` has it, which costs a prompt a millisecond and a half
+if TYPE_CHECKING:
+    from _socket import socket
+
 PATIENCE_S = 0.1  # with the connection, and again with the server's first word
-LONGEST_LINE = 1_000  # bytes
+LONGEST_HEAD = 4_000  # bytes
+MOST_AT_ONCE = 1 << 20  # bytes
+END_OF_HEAD = b"\r\n\r\n"
 
 # What a client may choose for its own call; everything else is the server's.
 CHOICES = (
@@ -40,7 +48,7 @@ def ask(name: str, event: str, environ: Mapping[str, str], version: str) -> str:
 
     It waits for an answer for as long as the server takes; whoever calls has a deadline.
     """
-    vault = default_vault(environ)
+    vault = vault_place(environ)
     server = announced(vault)
     if server is None or not serves(server, environ, version):
         return ""
@@ -53,14 +61,28 @@ def ask(name: str, event: str, environ: Mapping[str, str], version: str) -> str:
         return ""
 
 
-def posted(server: Announcement, path: str, token: str, body: bytes, *headers: str) -> str:
+def posted(
+    server: Announcement,
+    path: str,
+    token: str,
+    body: bytes,
+    *headers: str,
+    first_s: float | None = None,
+    answer_s: float | None = None,
+) -> str:
     """
     What *server* answers; empty where it is not this server, may not, will not now or says no.
 
+    Args:
+        first_s: Seconds for its first word, `PATIENCE_S` without.
+        answer_s: Seconds for all that follows, however it trickles in; without it as long as the server takes.
+
     Raises:
+        TimeoutError: it is there, and is not done in time.
         OSError, UnicodeError: nobody is there, or not any more; nothing that is an answer.
     """
-    return _exchange(server, _head(server, path, token, len(body), headers), body)
+    head = _head(server, path, token, len(body), headers)
+    return _exchange(server, head, body, PATIENCE_S if first_s is None else first_s, answer_s)
 
 
 def serves(server: Announcement, environ: Mapping[str, str], version: str) -> bool:
@@ -86,26 +108,46 @@ def _head(server: Announcement, path: str, token: str, length: int, headers: Seq
     return ("\r\n".join(lines) + "\r\n\r\n").encode("ascii")
 
 
-def _exchange(server: Announcement, head: bytes, body: bytes) -> str:
-    import socket
+def _exchange(server: Announcement, head: bytes, body: bytes, first_s: float, answer_s: float | None) -> str:
+    from _socket import AF_INET, AF_INET6, SOCK_STREAM, socket  # `socket` adds names alone, for a millisecond
 
-    family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as connection:
-        connection.settimeout(PATIENCE_S)
+    family = AF_INET6 if ":" in server.host else AF_INET
+    with closing(socket(family, SOCK_STREAM)) as connection:
+        connection.settimeout(first_s)
         connection.connect((server.host, server.port))
         connection.sendall(head)
-        with connection.makefile("rb") as answer:
-            if not answer.readline(LONGEST_LINE).startswith(b"HTTP/1.1 100 "):
-                return ""  # whatever it says instead: it is not this server, or it may not, or will not now
-            while answer.readline(LONGEST_LINE).strip():
-                pass
-            connection.settimeout(None)
-            connection.sendall(body)
-            return _line_in(answer.read())
+        first, _, more = _received(connection, first_s, LONGEST_HEAD).partition(END_OF_HEAD)
+        if not first.startswith(b"HTTP/1.1 100 "):
+            return ""  # whatever it says instead: it is not this server, or it may not, or will not now
+        connection.settimeout(answer_s)
+        connection.sendall(body)
+        return _line_in(more + _received(connection, answer_s))
+
+
+def _received(connection: socket, seconds: float | None, most_head: int = 0) -> bytes:
+    """All that comes, within *seconds*; with *most_head* only up to the end of a head, or that many bytes."""
+    until = None if seconds is None else monotonic() + seconds
+    got = b""
+    while not (most_head and (END_OF_HEAD in got or len(got) > most_head)):
+        if until is not None:
+            _wait_until(until, connection)
+        part = connection.recv(MOST_AT_ONCE)
+        if not part:
+            break
+        got += part
+    return got
+
+
+def _wait_until(until: float, connection: socket) -> None:
+    """Have *connection* wait no longer; a peer that sends a byte now and then would be waited for for ever."""
+    left = until - monotonic()
+    if left <= 0:
+        raise TimeoutError
+    connection.settimeout(left)
 
 
 def _line_in(answer: bytes) -> str:
     """The content of a whole answer that says yes."""
-    head, _, content = answer.partition(b"\r\n\r\n")
+    head, _, content = answer.partition(END_OF_HEAD)
     whole = f"\r\ncontent-length: {len(content)}\r\n".encode() in head.lower() + b"\r\n"
     return content.decode("utf-8") if head.startswith(b"HTTP/1.1 200 ") and whole else ""

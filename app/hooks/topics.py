@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from clawmem.domain.surfacing.focus import MOST_TOPIC, file_name, read_topic
 from clawmem.ports.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _BYTES = 4  # of the longest character
 
@@ -14,12 +17,13 @@ _BYTES = 4  # of the longest character
 class Topics:
     """Topics by session, below one folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path | str) -> None:
         self._folder = folder
 
     def get(self, session_id: str) -> str:
         """The topic of a session; empty where there is none, or none that can be read."""
-        with suppress(OSError, UnicodeDecodeError), self._file(session_id).open("rb") as file:
+        place = f"{self._folder}/{file_name(session_id)}"
+        with suppress(OSError, UnicodeDecodeError), open(place, "rb") as file:  # noqa: PTH123
             return read_topic(file.read(MOST_TOPIC * _BYTES + 2).decode("utf-8"))
         return ""
 
@@ -37,7 +41,7 @@ class Topics:
                 "INVALID_INPUT",
                 f"A topic has 1 to {MOST_TOPIC} characters; this one has {len(topic.strip())}.",
             )
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._file(session_id).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         draft = self._file(session_id).with_suffix(".draft")
         draft.write_text(f"{kept}\n", "utf-8")
         draft.replace(self._file(session_id))
@@ -50,4 +54,6 @@ class Topics:
         return had
 
     def _file(self, session_id: str) -> Path:
-        return self._folder / file_name(session_id)
+        from pathlib import Path
+
+        return Path(self._folder) / file_name(session_id)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from clawmem.app.services.retrieval.legs.ask_all import Threads
+    from pathlib import Path
+
+    from clawmem.app.services.retrieval.legs.threads import Threads
     from clawmem.ports.embedder import Embedder
     from clawmem.ports.late_interaction import LateInteraction
 
@@ -36,7 +37,7 @@ class ForMany(ForOnePrompt):
     threads: Threads
 
     def __init__(self) -> None:
-        from clawmem.app.services.retrieval.legs.ask_all import Threads
+        from clawmem.app.services.retrieval.legs.threads import Threads
 
         self.threads = Threads()
         self._known: dict[str, Embedder | None] = {}

@@ -21,7 +21,7 @@ from clawmem.app.records.parameters import AsOf, Collections, Compact, Limit, Na
 from clawmem.app.serve.desk import Desk
 from clawmem.app.services.documents.lookup import MAX_BYTES
 from clawmem.app.services.documents.timeline import MOST_AROUND
-from clawmem.ports.errors import EmbeddingError, NotFound
+from clawmem.ports.errors import NotFound
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
@@ -100,10 +100,6 @@ class DocumentTools:
 
         def work(services: Services) -> tuple[str, schemas.Similar]:
             document = services.lookup.find(file)
-            if services.vault.embeddings.fingerprint() is None:
-                raise EmbeddingError(
-                    "Nothing can be compared by meaning: the vault holds no vectors yet. Call embed first."
-                )
             found = services.find_similar(document, now_ms=services.clock.now_ms(), limit=limit, as_of=as_of)
             said = schemas.Similar(
                 reference=schemas.Place(

@@ -47,6 +47,9 @@ class Fact(Record):
     ``ended_by`` is the document that says that it is over.
     """
 
+    id: str = Field(
+        description="Of what is said: the same whichever document says it, and whenever it holds."
+    )
     direction: str = Field(
         description="outgoing: it is said of the entity; incoming: the entity is named in it."
     )

@@ -17,6 +17,7 @@ from clawmem.app.records.evolution import MOST_VERSIONS, VERSIONS, evolution_of,
 from clawmem.app.records.parameters import Limit, Name, Vault
 from clawmem.app.serve.desk import Desk
 from clawmem.app.services.graph.build import SIMILAR
+from clawmem.app.services.retrieval.lacking import NO_VECTORS, lacks_vectors
 from clawmem.domain.graph.causal import DEPTH
 from clawmem.domain.graph.causal import Direction as Way
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from clawmem.app.records.entities import Facts
     from clawmem.app.records.evolution import Evolution
 
-NO_VECTORS = "the vault holds no vectors yet. Call embed first"
 
 GraphType = Literal["temporal", "semantic", "all"]
 EVERY: list[GraphType] = ["all"]
@@ -86,7 +86,7 @@ class GraphTools:
                 kind: graph_schemas.GraphCounts(relations=one.relations, changed=one.changed)
                 for kind, one in made.items()
             }
-            lacking = "semantic" in wanted and services.vault.embeddings.fingerprint() is None
+            lacking = "semantic" in wanted and lacks_vectors(services.vault)
             return graph_schemas.Graphs(**counts, degraded={"semantic": NO_VECTORS} if lacking else {})
 
         said = await self._desk.write(work, vault)

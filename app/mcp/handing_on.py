@@ -32,10 +32,14 @@ def handed_on(named: Path | None, tools: ToolSet) -> bool:
     if os.environ.get(FILES_VARIABLE):  # a server has its own
         return False
     from clawmem.app.mcp.bridge import Bridge, server_of
+    from clawmem.app.serve.probe import answers
 
     vault = named or default_vault(os.environ)
     environ = {**os.environ, "INDEX_PATH": str(vault)}
-    if server_of(vault, environ, VERSION) is None:
+    server = server_of(vault, environ, VERSION)
+    if server is None or not answers(
+        server
+    ):  # what hangs would keep the assistant waiting for its first word
         return False
     from clawmem.app.mcp.lines import Lines
 

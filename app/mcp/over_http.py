@@ -1,4 +1,4 @@
-"""The tools at ``/mcp`` of a server: a door that opens when somebody knocks, or the server has nothing better to do."""
+"""The tools at ``/mcp`` of a server: a door that opens when somebody knocks; what is behind it takes 27 MB."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from clawmem.app.mcp.calling import ToolServer
     from clawmem.app.serve.inside import Inside
-
-WARM_AFTER_S = 20.0  # hooks are asked meanwhile; a short life never pays for the import
 
 
 class McpDoor:
@@ -43,14 +41,12 @@ class McpDoor:
     async def open(self) -> AsyncIterator[None]:
         """While the server lives. Everything is begun and ended by one task, as the library wants it."""
         keeper = asyncio.create_task(self._keep())
-        warm = asyncio.create_task(self._warm_up())
         try:
             yield
         finally:
-            for task in (warm, keeper):
-                task.cancel()
-                with suppress(asyncio.CancelledError):
-                    await task
+            keeper.cancel()
+            with suppress(asyncio.CancelledError):
+                await keeper
 
     def hang_up(self) -> None:
         """End what would never end by itself: a server that stops waits for everything else."""
@@ -64,11 +60,6 @@ class McpDoor:
             self._waiting.put_nowait((chosen, asked))
             return await asked
         return self._made[chosen]
-
-    async def _warm_up(self) -> None:
-        await asyncio.sleep(WARM_AFTER_S)
-        with suppress(Exception):  # then the first who asks is told
-            await self.manager(ToolSet.CLAWMEM)
 
     async def _keep(self) -> None:
         async with AsyncExitStack() as running:

@@ -211,6 +211,31 @@ class Pass(Record):
     problems: list[str]
 
 
+class Enriched(Record):
+    """
+    What enriching did: documents by rules and by a model, and what of it was new or another than before.
+
+    ``waiting`` documents are still to be done; ``stopped`` says why no model was asked any more, empty without a reason.
+    """
+
+    by_rules: int
+    by_model: int
+    notes: int
+    mentions: int
+    links: int
+    triples: int
+    evolved: int
+    failed: int
+    waiting: int
+    stopped: str
+
+
+class Reread(Pass):
+    """The same of the folders that are remembered; ``enriched`` is null where nobody asked for it."""
+
+    enriched: Enriched | None = None
+
+
 class Synced(Pass):
     """The same, of a folder into a vault that has a name."""
 

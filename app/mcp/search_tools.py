@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
 
 from mcp.types import CallToolResult
 from pydantic import Field
 
-from clawmem.app.cli.retrieval import Given, Question, ask, read_question
+from clawmem.app.cli.retrieval import Question, ask, given_to
 from clawmem.app.mcp import schemas
 from clawmem.app.mcp.calling import answer
 from clawmem.app.mcp.rendering import answer_fields, answer_text, session_lines, session_record
@@ -46,7 +46,6 @@ Ask = Callable[["Services", "RetrievalRequest"], F]
 
 Mode = Literal["auto", "timeline", "causal", "discovery", "complex", "keyword", "semantic", "hybrid"]
 IntentName = Literal["WHY", "WHEN", "ENTITY", "WHAT"]
-NO_VECTORS = "the vault holds no vectors yet"
 
 
 class SearchTools:
@@ -203,17 +202,12 @@ class SearchTools:
         return answer(answer_text(found, compact=compact), said)
 
     async def _found(self, verb: str, question: Question, work: Ask[F], vault: str | None) -> F:
-        def asked(services: Services) -> F:
-            request = read_question(services, question)
-            began = perf_counter()
-            found = work(services, request)
-            if verb != "search" and services.vault.embeddings.fingerprint() is None:
-                found.trace.degraded.setdefault("vector", NO_VECTORS)
-            given = Given(services, found, request, verb, (perf_counter() - began) * 1000)
+        def recorded(services: Services) -> F:
+            given = given_to(services, verb, question, partial(work, services))
             given.record(given.receipt)
-            return found
+            return cast("F", given.answer)
 
-        return await self._desk.read(asked, vault)
+        return await self._desk.read(recorded, vault)
 
 
 def _way(found: Retrieved) -> dict[str, Any]:

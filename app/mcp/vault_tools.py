@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 from mcp.server.mcpserver import Context
@@ -77,16 +78,24 @@ class VaultTools:
         said = schemas.Vaults(vaults={name: str(path) for name, path in self._desk.settings.vaults.items()})
         return answer("\n".join(f"{name}: {path}" for name, path in said.vaults.items()), said)
 
-    async def reindex(self, ctx: Context[Any, Any]) -> Annotated[CallToolResult, schemas.Pass]:
+    async def reindex(
+        self,
+        ctx: Context[Any, Any],
+        enrich: Annotated[
+            bool, Field(description="Then find keywords, names and links of every document anew.")
+        ] = False,
+    ) -> Annotated[CallToolResult, schemas.Reread]:
         """Read the folders that are remembered again; makes no vectors, see embed."""
-        step = steps_for(ctx, "reading the folders")
+        step, enriching = steps_for(ctx, "reading the folders"), steps_for(ctx, "enriching")
 
-        def work(services: Services) -> dict[str, Any]:
+        def work(services: Services) -> schemas.Reread:
             reports = [services.update(folder, progress=step) for folder in services.folders]
-            return _counted(services, reports, step)
+            report = services.enrich()(anew=True, progress=enriching) if enrich else None
+            enriched = schemas.Enriched(**asdict(report)) if report else None
+            return schemas.Reread(**_counted(services, reports, step), enriched=enriched)
 
-        said = schemas.Pass(**await self._desk.write(work))
-        return answer(_pass_text(said), said)
+        said = await self._desk.write(work)
+        return answer(_reread_text(said), said)
 
     async def vault_sync(
         self,
@@ -165,6 +174,13 @@ def _counted(services: Services, reports: Sequence[PassReport], step: Progress) 
         "removed": sum(one.removed for one in reports),
         "problems": [problem for one in reports for problem in one.problems] + lagging,
     }
+
+
+def _reread_text(said: schemas.Reread) -> str:
+    if said.enriched is None:
+        return _pass_text(said)
+    done = f"enriched: {said.enriched.by_rules} documents by rules, {said.enriched.by_model} by a model"
+    return "\n".join(filter(None, [_pass_text(said), done, said.enriched.stopped]))
 
 
 def _pass_text(said: schemas.Pass) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import TypedDict
 
+from clawmem.app.services.knowledge.ending import in_ids
 from clawmem.app.services.knowledge.facts import known_of
 from clawmem.ports.triples import Direction
 
@@ -39,10 +40,12 @@ class Fact(TypedDict):
     """
     What a document says of something; a day that is null is since ever, or up to now.
 
+    ``id`` is of what is said, the same in every answer: whichever document says it, and whether it holds or has ended.
     ``direction`` is seen from what was asked for. ``said`` is the sentence that it comes from, ``file`` where that
     stands, ``ended_by`` the document that says that it is over, null where none does.
     """
 
+    id: str
     direction: str
     subject: str
     predicate: str
@@ -127,6 +130,7 @@ def _fact(triple: Triple, known: Known) -> Fact:
     is_outgoing = triple.subject.id == known.entity.id
     ender = known.documents.get(triple.ended_by or 0)
     return {
+        "id": in_ids(triple).id,
         "direction": str(Direction.OUTGOING if is_outgoing else Direction.INCOMING),
         "subject": triple.subject.name,
         "predicate": triple.predicate,

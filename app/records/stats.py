@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from typing_extensions import TypedDict
@@ -11,6 +12,7 @@ from clawmem.ports.sessions import Session
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
+    from clawmem.app.services.maintenance.status import StatusReport
 
 
 class IndexStats(TypedDict):
@@ -34,6 +36,13 @@ class IndexStats(TypedDict):
     recorded_questions: int
     receipts: int
     recent_sessions: list[Session]
+
+
+def status_of(services: Services) -> StatusReport:
+    """What the vault holds and how far its vectors are."""
+    report = services.status()
+    # Who only looks opens it for reading, which says nothing about the vault.
+    return replace(report, info=replace(report.info, read_only=services.settings.read_only))
 
 
 def stats_of(services: Services) -> IndexStats:

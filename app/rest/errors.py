@@ -16,10 +16,14 @@ from clawmem.app.serve.workers import Busy
 from clawmem.ports.errors import (
     Ambiguous,
     ClawmemError,
+    EmbeddingError,
+    IndexBusy,
     InvalidInput,
     ModelUnavailable,
     NotFound,
+    VaultFull,
     VaultLocked,
+    VaultReadOnly,
 )
 
 # The first that fits. What is not here is nobody's fault but ours, or the vault's.
@@ -27,7 +31,11 @@ STATUS: tuple[tuple[type[ClawmemError], int], ...] = (
     (NotFound, 404),
     (Ambiguous, 409),
     (InvalidInput, 400),
+    (EmbeddingError, 409),  # what the vault holds does not go with what was asked
+    (VaultReadOnly, 403),
+    (VaultFull, 507),
     (VaultLocked, 503),
+    (IndexBusy, 503),
     (ModelUnavailable, 503),
     (Busy, 503),
     (ClawmemError, 500),

@@ -8,7 +8,6 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from clawmem.app.cli.rendering import result_record
-from clawmem.app.cli.retrieval import NO_VECTORS
 from clawmem.app.opened import Services
 from clawmem.app.records.documents import Step, place_of, steps_of
 from clawmem.app.records.entities import FACTS, MOST_FACTS, Facts, Things, facts_of, things_of
@@ -17,10 +16,10 @@ from clawmem.app.rest.documents import Named
 from clawmem.app.rest.operation import Asked, changing, reading
 from clawmem.app.rest.questions import FoundWhole
 from clawmem.app.services.graph.build import SIMILAR, BuildReport
+from clawmem.app.services.retrieval.lacking import NO_VECTORS, lacks_vectors
 from clawmem.app.services.retrieval.request import MAX_LIMIT
 from clawmem.app.services.retrieval.similar import LIMIT
 from clawmem.domain.graph.causal import DEPTH, LEAST_DEPTH, MOST_DEPTH, Direction
-from clawmem.ports.errors import EmbeddingError
 from clawmem.ports.triples import Direction as Side
 
 
@@ -98,8 +97,6 @@ class Built(TypedDict):
 def similar(services: Services, asked: Near) -> dict[str, Any]:
     """The documents that are nearest to one by meaning."""
     document = services.lookup.find(asked.docid)
-    if services.vault.embeddings.fingerprint() is None:
-        raise EmbeddingError(f"Nothing can be compared by meaning: {NO_VECTORS}")
     now_ms = services.clock.now_ms()
     found = services.find_similar(document, now_ms=now_ms, limit=asked.limit, as_of=asked.as_of)
     near = [result_record(result) for result in found.answer.results]
@@ -139,7 +136,7 @@ def evolution(services: Services, asked: Versions) -> Evolution:
 def build(services: Services, asked: Kinds) -> Built:
     """Relate documents that follow each other in time, or are about the same; safe to repeat."""
     graphs = services.build_graphs
-    lacking = asked.semantic and services.vault.embeddings.fingerprint() is None
+    lacking = asked.semantic and lacks_vectors(services.vault)
     return {
         "temporal": graphs.temporal() if asked.temporal else None,
         "semantic": graphs.semantic(asked.threshold) if asked.semantic else None,

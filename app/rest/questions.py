@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from time import perf_counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from clawmem.app.cli.rendering import answer_record
-from clawmem.app.cli.retrieval import Given, Question, read_question
+from clawmem.app.cli.retrieval import Given, Question, given_to
 from clawmem.app.opened import Services
 from clawmem.app.records.parameters import AsOf, Floor, Limit, MinScore, Since, Until
 from clawmem.app.rest.operation import Asked
@@ -142,10 +141,8 @@ def answered(
         verb: The name under which the receipt is kept.
         said: What an answer says besides its results.
     """
-    began = perf_counter()
-    request = read_question(services, asked.question())
-    found = ask(request)
-    given = Given(services, found, request, verb, (perf_counter() - began) * 1000)
+    given = given_to(services, verb, asked.question(), ask)
+    found = given.answer
     record = {**_record(given, asked), "count": len(found.results), "degraded": found.trace.degraded}
     return {**record, **said(found)}
 
@@ -164,25 +161,21 @@ def _record(given: Given, asked: AnyQuestion) -> dict[str, Any]:
     given.record(given.receipt)
     record = answer_record(found)
     if asked.compact:
-        shown: list[Any] = [_compact(given, result) for result in found.results]
+        words = given.request.forms.words
+        shown: list[Any] = [_compact(result, words) for result in found.results]
     else:
         whole: Any = zip(record["results"], found.results, strict=True)  # type: ignore[call-overload]
-        shown = [{**one, "body": _body(given, result)} for one, result in whole]
+        shown = [{**one, "body": result.body} for one, result in whole]
     return {**record, "results": shown}
 
 
-def _compact(given: Given, result: Result) -> Found:
+def _compact(result: Result, words: Sequence[str]) -> Found:
     document = result.document
-    words, first = given.request.forms.words, document.body_line
     return {
         "docid": result.docid,
         "path": document.display_path,
         "title": document.title,
         "score": round(result.score, 3),
         "contentType": document.content_type,
-        "snippet": snippet(_body(given, result), words, max_length=SNIPPET, first_line=first).text,
+        "snippet": snippet(result.body, words, max_length=SNIPPET, first_line=document.body_line).text,
     }
-
-
-def _body(given: Given, result: Result) -> str:
-    return given.services.vault.documents.body(result.document.id) or ""

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from clawmem.app.cli.retrieval import NO_VECTORS, Question, ask
+from clawmem.app.cli.retrieval import Question, ask
 from clawmem.app.opened import Services
 from clawmem.app.records.parameters import CandidateLimit, Diverse, MinScore, Purpose
 from clawmem.app.rest.operation import reading
@@ -102,10 +102,7 @@ def intent_search(services: Services, asked: IntentQuestion) -> dict[str, Any]:
     """Find by what the question asks for: reasons and relations are followed from document to document."""
 
     def find(request: RetrievalRequest) -> Answer:
-        found = services.intent_search(asked.intent, with_graph=asked.graph)(request)
-        if services.vault.embeddings.fingerprint() is None:
-            found.trace.degraded["vector"] = NO_VECTORS
-        return found
+        return services.intent_search(asked.intent, with_graph=asked.graph)(request)
 
     def said(found: IntentAnswer) -> dict[str, Any]:
         return {"intent": found.intent, "confidence": found.confidence}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import Any
 
 from pydantic import Field
@@ -12,12 +11,13 @@ from typing_extensions import TypedDict
 from clawmem.app.opened import Services
 from clawmem.app.places import client_folder, client_servers
 from clawmem.app.records.collections import Collection, collections_of
-from clawmem.app.records.stats import IndexStats, stats_of
+from clawmem.app.records.stats import IndexStats, stats_of, status_of
 from clawmem.app.rest.health import Health, health_record
 from clawmem.app.rest.operation import Asked, Nothing, changing, reading
 from clawmem.app.rest.questions import Names, listed
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.update import PassReport
+from clawmem.app.services.knowledge.enriching import EnrichReport
 from clawmem.app.services.maintenance.finding import Finding
 from clawmem.app.services.maintenance.server_checks import client_findings
 from clawmem.app.services.maintenance.status import StatusReport
@@ -34,6 +34,7 @@ class Again(Which):
     """Which collections, and how thoroughly."""
 
     force: bool = Field(False, description="Also the files that look unchanged.")
+    enrich: bool = Field(False, description="Then enrich every document anew.")
 
 
 class Update(Which):
@@ -64,13 +65,18 @@ class Stats(Health):
 
 
 class Read(TypedDict):
-    """What passes over the files found; ``lagging`` says which index could not be brought up to date."""
+    """
+    What passes over the files found; ``lagging`` says which index could not be brought up to date.
+
+    ``embed`` and ``enrich`` are what was done after them, null where nobody asked for it.
+    """
 
     collections: list[PassReport]
     added: int
     updated: int
     removed: int
     embed: EmbedReport | None
+    enrich: EnrichReport | None
     lagging: dict[str, str]
 
 
@@ -83,9 +89,7 @@ class Embedded(TypedDict):
 
 def status(services: Services, asked: Nothing) -> StatusReport:
     """What the vault holds and how far its vectors are."""
-    report = services.status()
-    # Opened for reading to be looked at, which says nothing about the vault.
-    return replace(report, info=replace(report.info, read_only=services.settings.read_only))
+    return status_of(services)
 
 
 def stats(services: Services, asked: Nothing) -> Stats:
@@ -122,12 +126,15 @@ def verify(services: Services, asked: Nothing) -> list[str]:
 def update(services: Services, asked: Update) -> dict[str, Any]:
     """Read what is new and changed."""
     read = _read(services, asked)
-    return {**read, "embed": services.embed() if asked.embed else None, "lagging": _kept_up(services)}
+    embedded = services.embed() if asked.embed else None
+    return {**read, "embed": embedded, "enrich": None, "lagging": _kept_up(services)}
 
 
 def reindex(services: Services, asked: Again) -> dict[str, Any]:
-    """Read every file again that looks changed, or any."""
-    return {**_read(services, asked, force=asked.force), "embed": None, "lagging": _kept_up(services)}
+    """Read every file again that looks changed, or any; then, if asked for, enrich every document anew."""
+    read = _read(services, asked, force=asked.force)
+    enriched = services.enrich()(anew=True) if asked.enrich else None
+    return {**read, "embed": None, "enrich": enriched, "lagging": _kept_up(services)}
 
 
 def embed(services: Services, asked: Anew) -> Embedded:

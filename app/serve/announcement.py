@@ -9,8 +9,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from pathlib import Path
-from typing import NamedTuple
+
+from clawmem.ports.named_tuple import NamedTuple
+
+TYPE_CHECKING = False  # as `typing` has it, which costs a prompt a millisecond and a half
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_SERVER, _TOKEN = ".server", ".token"  # behind the name of the vault
 
 # What decides where a process looks for settings, models and topics. Who looks elsewhere is served by nobody else.
 PLACES = (
@@ -49,30 +55,32 @@ class Announcement(NamedTuple):
 
 def announcement_file(vault: Path) -> Path:
     """Where the server of *vault* says that it is there."""
-    return vault.with_name(f"{vault.name}.server")
+    return vault.with_name(f"{vault.name}{_SERVER}")
 
 
 def token_file(vault: Path) -> Path:
     """Where the token of the servers of *vault* is kept, readable by its owner alone."""
-    return vault.with_name(f"{vault.name}.token")
+    return vault.with_name(f"{vault.name}{_TOKEN}")
 
 
-def announced(vault: Path) -> Announcement | None:
+def announced(vault: Path | str) -> Announcement | None:
     """What stands beside *vault*, true or not any more; ``None`` where nothing does, or nothing of this vault."""
     try:
-        told = Announcement(**json.loads(announcement_file(vault).read_bytes()))
+        with open(f"{vault}{_SERVER}", "rb") as file:  # noqa: PTH123
+            told = Announcement(**json.loads(file.read()))
     except (OSError, ValueError, TypeError):
         return None
     # A copy of the folder holds a copy of the announcement.
     return told if told.vault == os.path.realpath(vault) else None
 
 
-def token_of(vault: Path, environ: Mapping[str, str]) -> str:
+def token_of(vault: Path | str, environ: Mapping[str, str]) -> str:
     """The token that a client of *vault* shows; empty where there is none, or none that it may read."""
     if chosen := environ.get(TOKEN_VARIABLE):
         return chosen
     try:
-        return token_file(vault).read_text("ascii").strip()
+        with open(f"{vault}{_TOKEN}", encoding="ascii") as file:  # noqa: PTH123
+            return file.read().strip()
     except (OSError, UnicodeDecodeError):
         return ""
 

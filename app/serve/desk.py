@@ -45,11 +45,16 @@ class Desk:
         self._reading: Line = reading or self._own[0].submit
         self._writing: Line = writing or self._own[1].submit
         self._kept = _Kept()
+        self._named: set[Path] = set()
 
     @property
     def settings(self) -> Settings:
         """The settings as they are now."""
         return self._settings()
+
+    def named(self) -> list[Path]:
+        """The files of the vaults that were asked for by name until now."""
+        return [*self._named]
 
     async def read(self, work: Callable[[Services], T], vault: str | None = None) -> T:
         """
@@ -107,7 +112,11 @@ class Desk:
 
     def _chosen(self, vault: str | None) -> Settings:
         settings = self._settings()
-        return settings if vault is None else of_vault(settings, vault)
+        if vault is None:
+            return settings
+        chosen = of_vault(settings, vault)
+        self._named.add(chosen.vault)
+        return chosen
 
 
 class _Kept(threading.local):

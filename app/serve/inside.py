@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,6 +60,15 @@ class Inside:
     @contextmanager
     def at_work(self) -> Iterator[None]:
         """Begin; at the end wait a little for what is in hand, and no longer."""
+        with self._jotting():
+            self._begin()
+            try:
+                yield
+            finally:
+                self._end()
+        self._put_log_away()
+
+    def _begin(self) -> None:
         self.workers.start()
         self.writer.start()
         self.drainer.start()
@@ -68,18 +77,28 @@ class Inside:
             self.watcher.start()
         for lane in self.lanes:
             lane.start()
-        try:
-            yield
-        finally:
-            for lane in self.lanes:
-                lane.tell()
-            self.drainer.close(HANDS_S)
-            if self.watcher:
-                self.watcher.close(HANDS_S)
-            self.writer.close(HANDS_S)
-            self.workers.close(HANDS_S)
-            for lane in self.lanes:
-                lane.close()
+
+    def _end(self) -> None:
+        for lane in self.lanes:
+            lane.tell()
+        self.drainer.close(HANDS_S)
+        if self.watcher:
+            self.watcher.close(HANDS_S)
+        self.writer.close(HANDS_S)
+        self.workers.close(HANDS_S)
+        for lane in self.lanes:
+            lane.close()
+
+    def _jotting(self) -> AbstractContextManager[None]:
+        from clawmem.adapters.sqlite.jotter import standing_writer
+
+        return standing_writer(str(self.vault))
+
+    def _put_log_away(self) -> None:
+        from clawmem.adapters.sqlite.log import put_log_away
+
+        for vault in (self.vault, *self.desk.named()):
+            put_log_away(str(vault))
 
     def _settings(self) -> Settings:
         from clawmem.app.settings import load_settings
@@ -87,10 +106,11 @@ class Inside:
         return load_settings(environ=self.environ)
 
     def _drain(self) -> None:
-        from clawmem.adapters.sqlite.log import put_log_away
+        from clawmem.adapters.system.heap import give_back_memory
 
         self._work_off()
-        put_log_away(str(self.vault))
+        self._put_log_away()
+        give_back_memory()  # about every minute: what answers leave between what is kept adds up to 15 MB
 
     def _work_off(self) -> None:
         spool = Spool(self.vault)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import socket
@@ -71,12 +72,14 @@ def serve(
         ConfigError: it cannot listen there, or not without a token.
         VaultError: there is no vault, or it cannot be opened.
     """
+    from clawmem.adapters.system.heap import share_one_heap
     from clawmem.app.opened import open_services
     from clawmem.app.serve.token import token_for
 
     if choices.without_token and choices.host not in LOOPBACK:
         raise ConfigError(f"At {choices.host} others can ask as well: leave out --no-token.")
     os.umask(PRIVATE)  # for whatever is made from here on; threads cannot each have their own
+    share_one_heap()
     # Open for writing until the end: who closes last puts the vault's log away.
     with open_services(settings, create=False) as services, _alone(settings.vault):
         token = "" if choices.without_token else token_for(settings.vault, environ)
@@ -125,7 +128,7 @@ def _listening(choices: Choices) -> Iterator[socket.socket]:
     except OSError as error:
         if choices.port is not None:
             raise ConfigError(
-                f"Nothing can listen at {choices.host} port {choices.port}: {error.strerror or error}. "
+                f"Nothing can listen at {choices.host} port {choices.port}: {_reason(error)}. "
                 "Choose another --port, or leave it out and a free one is taken."
             ) from error
         listener = _listen_anywhere(choices.host)
@@ -137,7 +140,12 @@ def _listen_anywhere(host: str) -> socket.socket:
     try:
         return _listen(host, 0)
     except OSError as error:
-        raise ConfigError(f"Nothing can listen at {host}: {error.strerror or error}.") from error
+        raise ConfigError(f"Nothing can listen at {host}: {_reason(error)}.") from error
+
+
+def _reason(error: OSError) -> str:
+    """Why, in the system's words; the library adds the address, which stands before them already."""
+    return str(error.strerror or error).partition(" (while ")[0]
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -187,6 +195,7 @@ def _answer(
 
     inside = Inside(vault, environ, settings if choices.watch else None, settings)
     app = application(inside, names_of(here.host, here.port, choices.names), token)
+    gc.freeze()  # modules and routes stay to the end; to look for garbage among them slows every answer by a twentieth
     try:
         Host(app, listener, appear, vanish).serve_until_told()
     finally:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from queue import Full, Queue
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar
@@ -16,6 +16,7 @@ from clawmem.ports.errors import ClawmemError
 T = TypeVar("T")
 
 THREADS = 4
+PATIENCE_S = 0.05  # with the thread whose turn it is
 WAITING = 16  # pieces of work that may wait for a thread; who comes then is better served elsewhere
 
 
@@ -33,9 +34,37 @@ class _Task(NamedTuple):
     future: Future[Any]
 
 
+class Turns:
+    """
+    One thread at a time, as long as that is quick.
+
+    One interpreter computes for one thread; several that compute hand it to and fro with every row of the vault, and
+    together answer a third less than one after the other. But who waits for a model or a disk keeps nobody waiting for
+    long: past *patience_s* since its turn began the others go on beside it.
+    """
+
+    def __init__(self, patience_s: float = PATIENCE_S) -> None:
+        self._patience_s = patience_s
+        self._turn = threading.Lock()
+        self._began = 0.0
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """The length of a turn."""
+        patience = self._began + self._patience_s - monotonic()
+        if not self._turn.acquire(timeout=max(0.0, patience)):
+            yield  # beside who is at it for so long
+            return
+        self._began = monotonic()
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+
 class Workers:
     """
-    *count* threads. A process that ends does not wait for them: what hangs would keep it.
+    *count* threads that take turns. A process that ends does not wait for them: what hangs would keep it.
 
     Args:
         open_vault: Called once in each thread.
@@ -44,6 +73,7 @@ class Workers:
     def __init__(self, open_vault: Callable[[], WarmVault], count: int = THREADS) -> None:
         self._tasks: Queue[_Task | None] = Queue(WAITING + count)
         self._open_vault = open_vault
+        self._turns = Turns()
         self._threads = [
             threading.Thread(target=self._run, name=f"clawmem-{number}", daemon=True)
             for number in range(count)
@@ -82,7 +112,8 @@ class Workers:
         vault.warm_up()
         while task := self._tasks.get():
             if task.future.set_running_or_notify_cancel():
-                _do(task, vault)
+                with self._turns.taken():
+                    _do(task, vault)
         vault.close()
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from clawmem.domain.capture.cues import ASKED, is_like
 from clawmem.domain.capture.extraction import Finding, payload
 from clawmem.domain.capture.kinds import Kind
+from clawmem.domain.capture.preferences import ASKED, is_like
 from clawmem.domain.capture.sentences import sentences
 from clawmem.ports.transcripts import TranscriptMessage
 

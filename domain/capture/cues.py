@@ -2,32 +2,22 @@
 By which words a sentence gives itself away, in English and German.
 
 Every table is a list of patterns over one sentence; what is asked, weighed or imagined is set aside before
-any of them is tried. Which of them earn their place is measured on labelled conversations.
+any of them is tried. Which of them earn their place is measured on labelled conversations. Those of wishes are in
+`preferences`.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-from functools import cache
-
 from clawmem.domain.capture.kinds import Kind
+from clawmem.domain.capture.preferences import (
+    ASKED,
+    OPENERS,
+    PREFERRED,
+    PREFERRED_EVEN_WITHIN_A_QUESTION,
+    compiled,
+    is_like,
+)
 from clawmem.ports.transcripts import Speaker
-
-_OPENERS = (
-    r"^(?:(?:ok(?:ay)?|k|yes|yeah|yep|right|fine|good|great|nice|cool|alright|agreed|true|perfect|understood|noted|"
-    r"ah|ha|hm+|wow|phew|and|so|but|then|well|super|gut|ja|genau|dann|also)\b[\s,.!:;—-]*)*"
-)
-
-ASKED = (
-    r"\?[\"')\]]*$",
-    (
-        rf"{_OPENERS}(?:should|could|would|can|may|might|shall|must|do|does|did|is|are|was|were|has|have|will)"
-        r" (?:i|we|you|they|it|he|she|that|this|these|those|there|the|a|an|our|my|your|anyone|somebody)\b"
-    ),
-    rf"{_OPENERS}(?:what|which|who|whom|why|how|when|where)(?:'s|'re)?\b(?! matters| counts)",
-    r"^(?:soll|sollen|sollte|kann|können|könnte|wer|wie|was|wann|warum|welche[rs]?)\b",
-)
 
 WEIGHED = (
     r"\b(?:could|might|may|maybe|perhaps|possibly|presumably|probably should)\b",
@@ -71,7 +61,7 @@ DECIDED = (
 
 # Said by who decides: the same words in an assistant's report say how things are, not how they shall be.
 DECREED = (
-    rf"{_OPENERS}we (?:now |only |all )?{_BASE}s?\b",
+    rf"{OPENERS}we (?:now |only |all )?{_BASE}s?\b",
     r"(?:^|[,;:.] )(?:\S+ ){1,8}then[.!]?$",
     r"\bno [\w-]+(?: [\w-]+)?(?:,| then| in (?:this|our)| here| anywhere)",
     (
@@ -85,7 +75,7 @@ DECREED = (
     r"\b(?:rename|move|set|change|switch|drop|replace|remove) (?:it|that|them|the \S+|this)\b.*\b(?:to|by|with|everywhere)\b",
     r"\bis (?:good )?enough\b",
     r"\bin this project\b|\bfrom day one\b|\bacross the board\b",
-    rf"{_OPENERS}i(?:'ll| will) {_BASE}\b",
+    rf"{OPENERS}i(?:'ll| will) {_BASE}\b",
 )
 
 SETTLED = (  # said by the assistant: what is a rule of the thing from here on
@@ -99,22 +89,6 @@ SETTLED = (  # said by the assistant: what is a rule of the thing from here on
     r"\bonly (?:links?|runs?|passed|allowed|accepts?|applies)\b",
     r"\b(?:stays?|remains?) (?:on|at|in|where) (?:the|its|their|a)\b",
     r"\b(?:i(?:'m| am) keeping|i kept|i(?:'ll| will) (?:make|have) \S+ .*\bonly\b)",
-)
-
-PREFERRED_EVEN_WITHIN_A_QUESTION = (
-    r"\bi(?: really| generally| usually| strongly| much)? prefer\b|\bmy preference\b|\bich bevorzuge\b",
-)
-
-PREFERRED = (
-    r"\bi(?: really)? (?:hate|dislike|can't stand|love it when)\b|\bi (?:like|love) (?!it\b|this\b|that\b|the\b|your\b)",
-    r"\bi (?:do not|don't|never|always) (?:ever )?(?:want|like|need to see)\b|\bich (?:will|möchte|mag) (?:kein|nie|immer)",
-    r"\b(?:always|never|immer|niemals?)\b(?!.*\b(?:was|were|has|had)\b).*\bplease\b|\bplease\b.*\b(?:always|never|don't|do not)\b",
-    rf"{_OPENERS}(?:please )?(?:always|never|do not|don't|avoid) (?!worry|know|think|forget|bother|mind)\w+",
-    r",? always[.!]?$|\bnever guess\b|\bevery time you\b|\bstop \w+ing\b",
-    r"\bi(?:'d| would) rather\b.*\bthan\b|\bich hätte lieber\b",
-    r"\bno [\w-]+ please\b|\bplease no [\w-]+|\bin plain \w+ please\b",
-    rf"{_OPENERS}keep \S+ (?:short|simple|small|brief|plain)\b",
-    r"\bi want (?:it|you|them|everything|all) to\b.*\b(?:never|always|and)\b",
 )
 
 BROKEN = (
@@ -167,17 +141,6 @@ _BY_SPEAKER = {
     Speaker.USER: (*DECIDED, *DECREED),
     Speaker.ASSISTANT: (*DECIDED, *SETTLED),
 }
-
-
-@cache
-def compiled(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    """Any of *patterns*, whatever the case."""
-    return re.compile("|".join(f"(?:{one})" for one in patterns), re.IGNORECASE)
-
-
-def is_like(patterns: Iterable[str], sentence: str) -> bool:
-    """Whether one of *patterns* occurs in *sentence*."""
-    return compiled(tuple(patterns)).search(sentence.replace("’", "'")) is not None
 
 
 def kind_of(sentence: str, speaker: Speaker) -> Kind | None:

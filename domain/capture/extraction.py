@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from clawmem.domain.capture.cues import ASKED, is_like, kind_of
+from clawmem.domain.capture.cues import kind_of
 from clawmem.domain.capture.kinds import Kind
+from clawmem.domain.capture.preferences import ASKED, is_like
 from clawmem.domain.capture.sentences import sentences
 from clawmem.ports.transcripts import Speaker, TranscriptMessage
 

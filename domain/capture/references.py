@@ -40,5 +40,20 @@ def answers_by_turn(messages: Sequence[TranscriptMessage], first_turn: int) -> d
     return {turn: "\n".join(texts) for turn, texts in said.items()}
 
 
+def answers_by_prompt(messages: Sequence[TranscriptMessage], before: str = "") -> dict[str, str]:
+    """
+    What the assistant said to each prompt, by the client's names of them.
+
+    What stands before the first prompt answers the one called *before*.
+    """
+    said: dict[str, list[str]] = {}
+    prompt = before
+    for message in messages:
+        prompt = message.prompt_id or (prompt if message.speaker is Speaker.ASSISTANT else "")
+        if prompt and message.speaker is Speaker.ASSISTANT:
+            said.setdefault(prompt, []).append(message.text)
+    return {name: "\n".join(texts) for name, texts in said.items()}
+
+
 def _occurs(name: str, text: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None

@@ -1,17 +1,18 @@
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable
 
+from clawmem.domain.security.patterns import Pattern
+from clawmem.ports.digests import sha256
 from clawmem.ports.errors import InvalidInput
 
 DOCID_LENGTH = 6  # what people can read aloud; longer only where two documents would be confused
 CANONICAL_ID_LENGTH = 16  # 64 bits: a collision is not expected below some hundred million documents
 MAX_PATH_LENGTH = 1000  # characters
 
-DOCID = re.compile(r"#?[0-9a-f]{6,64}", re.IGNORECASE | re.ASCII)
-VIRTUAL_PATH = re.compile(r"(?:clawmem:)?//+(?P<rest>[^/].*)", re.DOTALL)
+DOCID = Pattern(r"#?[0-9a-f]{6,64}", flags=re.IGNORECASE | re.ASCII)
+VIRTUAL_PATH = Pattern(r"(?:clawmem:)?//+(?P<rest>[^/].*)", flags=re.DOTALL)
 
 
 def body_hash(body: str) -> str:
@@ -21,12 +22,12 @@ def body_hash(body: str) -> str:
     Nothing is normalised, so one changed blank is another content. A lone surrogate, which JSON
     can carry and UTF-8 cannot, is hashed as its three-byte form instead of being refused.
     """
-    return hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256(body.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def source_hash(data: bytes) -> str:
     """SHA-256 of a file's bytes as they lie on disk, frontmatter included: tells whether to read it again."""
-    return hashlib.sha256(data).hexdigest()
+    return sha256(data).hexdigest()
 
 
 def canonical_id(collection: str, path: str) -> str:
@@ -57,7 +58,7 @@ def is_docid(text: str) -> bool:
 
     Nothing else may reach a prefix query, where ``%`` or ``_`` would match documents never named.
     """
-    return DOCID.fullmatch(text) is not None
+    return DOCID.compiled.fullmatch(text) is not None
 
 
 def normalise_docid(text: str) -> str:
@@ -82,7 +83,7 @@ def parse_virtual_path(text: str) -> tuple[str, str] | None:
     the path collapse and one at its end is dropped. ``clawmem://c`` and ``clawmem://c/`` name the
     root of a collection and give an empty path. Neither part is checked: see `check_path`.
     """
-    match = VIRTUAL_PATH.fullmatch(text)
+    match = VIRTUAL_PATH.compiled.fullmatch(text)
     if match is None:
         return None
     collection, *segments = filter(None, match["rest"].split("/"))

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
+from clawmem.domain.security.patterns import Pattern
+
 EPOCH = datetime(1970, 1, 1)
 MILLISECOND = timedelta(milliseconds=1)
 _OWN_LENGTH = len("2026-01-31T12:00:00.000Z")
@@ -12,16 +14,14 @@ _OWN_LENGTH = len("2026-01-31T12:00:00.000Z")
 FIRST_YEAR = 1970
 LAST_YEAR = 2100
 
-ISO = re.compile(
+ISO = Pattern(
     r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})"
     r"(?:[Tt ](?P<hour>[0-9]{2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2})(?:[.,](?P<fraction>[0-9]+))?)?"
     r" ?(?:[Zz]|(?P<sign>[+-])(?P<east_h>[0-9]{2})(?::?(?P<east_m>[0-5][0-9]))?)?)?"
 )
-DAY = re.compile(r"(?<![0-9])(?P<y>[0-9]{4})-(?P<m>[0-9]{2})-(?P<d>[0-9]{2})(?![0-9])")
-COMPACT_DAY = re.compile(r"(?<![0-9])(?P<y>[0-9]{4})(?P<m>[0-9]{2})(?P<d>[0-9]{2})(?![0-9])")
-MONTH = re.compile(
-    r"(?<![0-9A-Za-z])(?P<y>[0-9]{4})-(?P<m>[0-9]{2})(?P<d>)(?![0-9A-Za-z]|-[0-9]{2}(?![0-9]))"
-)
+DAY = Pattern(r"(?<![0-9])(?P<y>[0-9]{4})-(?P<m>[0-9]{2})-(?P<d>[0-9]{2})(?![0-9])")
+COMPACT_DAY = Pattern(r"(?<![0-9])(?P<y>[0-9]{4})(?P<m>[0-9]{2})(?P<d>[0-9]{2})(?![0-9])")
+MONTH = Pattern(r"(?<![0-9A-Za-z])(?P<y>[0-9]{4})-(?P<m>[0-9]{2})(?P<d>)(?![0-9A-Za-z]|-[0-9]{2}(?![0-9]))")
 
 
 def iso_utc(ms: int) -> str:
@@ -45,7 +45,7 @@ def parse_iso(text: str) -> int | None:
     """
     if len(text) == _OWN_LENGTH and text[-1] == "Z" and text[10] == "T":
         return _parse_own(text)
-    match = ISO.fullmatch(text.strip())
+    match = ISO.compiled.fullmatch(text.strip())
     if match is None:
         return None
     try:
@@ -102,8 +102,8 @@ def _days(segment: str) -> Iterator[int]:
     yield from _real_days(MONTH, segment)
 
 
-def _real_days(pattern: re.Pattern[str], text: str) -> Iterator[int]:
-    for match in pattern.finditer(text):
+def _real_days(pattern: Pattern, text: str) -> Iterator[int]:
+    for match in pattern.compiled.finditer(text):
         ms = parse_iso(f"{match['y']}-{match['m']}-{match['d'] or '01'}")
         if ms is not None and FIRST_YEAR <= int(match["y"]) <= LAST_YEAR:
             yield ms

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TypeVar
 
 from clawmem.domain.documents.tokens import words
+from clawmem.domain.security.patterns import Pattern
 
 VAULT = "default"  # how the ids of a vault's entities begin
 CONCEPT = "concept"
@@ -16,12 +16,14 @@ Entity = TypeVar("Entity")
 
 # Letters and digits alone would make one thing of C++ and C#.
 _SIGNS = {"++": " plus plus ", "#": " sharp "}
-_SIGN = re.compile(r"(?<=[^\W_])(?:\+\+|#)(?![^\W_])")
+_SIGN = Pattern(r"(?<=[^\W_])(?:\+\+|#)(?![^\W_])", "++|#")
 
 
 def name_words(text: str) -> list[str]:
     """The words of a name, or of a text that holds names; in the name of ``C++`` its signs are words."""
-    return words(_SIGN.sub(lambda sign: _SIGNS[sign[0]], text))
+    if _SIGN.may_match(text):
+        text = _SIGN.compiled.sub(lambda sign: _SIGNS[sign[0]], text)
+    return words(text)
 
 
 def entity_id(name: str, kind: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
+
+from clawmem.ports.digests import sha256
+from clawmem.ports.named_tuple import NamedTuple
 
 MIGRATED_TO, REPLACED = "migrated_to", "replaced"
 PREDICATES = (
@@ -25,6 +27,7 @@ LITERAL = frozenset({"prefers", "avoids"})  # whose object is a text of its own,
 SAID_OF = frozenset({"decision", "preference", "milestone", "problem", "discovery", "feature"})
 SETTLED = frozenset({"decision", "preference"})
 SURE, LESS_SURE = 0.9, 0.7
+_ID_DIGITS = 16
 
 # What cannot be so any more of who has migrated elsewhere, and of who has something else in the place of it.
 _LEFT = frozenset({MIGRATED_TO, "runs_on", "deployed_to"})
@@ -37,6 +40,16 @@ class Statement(NamedTuple):
     subject: str
     predicate: str
     object: str
+
+    @property
+    def id(self) -> str:
+        """
+        Sixteen hex digits by which it is told from any other: whoever says it, and whenever it holds.
+
+        The first of the SHA-256 of its three parts in UTF-8, a NUL between any two.
+        """
+        said = "\0".join(self).encode("utf-8", "surrogatepass")
+        return sha256(said).hexdigest()[:_ID_DIGITS]
 
 
 def confidence_of(kind: str) -> float:

@@ -70,6 +70,20 @@ class Rejected(StrEnum):
     UNSUPPORTED = "unsupportedRejects"
     KNOWN = "dedupSkipped"
 
+    @property
+    def in_words(self) -> str:
+        """It as the journal says it."""
+        return _WHY[self]
+
+
+_WHY = {
+    Rejected.EMPTY: "it says too little",
+    Rejected.SOURCES: "it does not rest on two notes",
+    Rejected.CONTAMINATED: "it names what its notes do not, or is an order",
+    Rejected.UNSUPPORTED: "the judge says that its notes do not support it",
+    Rejected.KNOWN: "it was concluded before",
+}
+
 
 class Draft(NamedTuple):
     """A conclusion, what it rests on in words, and in which candidates: their indices, counted from 1."""
@@ -204,6 +218,12 @@ def judged(draft: Draft, pool: Sequence[Candidate], answer: Any, stats: Stats) -
     if wrong:
         return False, stats.plus("rejected", wrong)
     return True, stats.plus("accepted", *(["validatorFallbackAccepts"] if said is None else []))
+
+
+def rejection(before: Stats, after: Stats) -> str:
+    """Why the draft that lies between two states of the counters was not kept, in words; empty when it was."""
+    why = (one for one in Rejected if getattr(after, one) > getattr(before, one))
+    return next((one.in_words for one in why), "")
 
 
 def near_titles(conclusion: str, titles: Sequence[str]) -> list[str]:

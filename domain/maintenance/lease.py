@@ -2,11 +2,13 @@
 Who may work, decided in one place so that every lease store agrees on the boundary.
 
 Times are Unix-epoch milliseconds given by the caller. Expiry is exclusive: at exactly ``expires_ms`` the
-lease is anyone's. A token grows with every acquisition, so a holder that slept through its expiry is told
-apart from the one that came after it, even when both carry the same name.
+lease is anyone's, its holder's of before too. Each acquisition has a token of its own, drawn at random: who
+slept through an expiry is told apart from whoever came later, even when both carry the same name.
 """
 
 from __future__ import annotations
+
+TOKEN_BYTES = 16  # two of them are never the same, so that nobody need remember those of before
 
 
 def is_live(expires_ms: int, now_ms: int) -> bool:
@@ -14,32 +16,42 @@ def is_live(expires_ms: int, now_ms: int) -> bool:
     return now_ms < expires_ms
 
 
-def may_acquire(current_holder: str | None, expires_ms: int, holder: str, now_ms: int) -> bool:
+def may_acquire(expires_ms: int | None, now_ms: int) -> bool:
     """
-    Whether *holder* may take the lease: it is free, it has expired, or it is *holder*'s own.
+    Whether anybody may take the lease: it is free, or it has expired.
 
     Args:
-        current_holder: ``None`` when nobody ever took it or it was given back; *expires_ms* is then moot.
+        expires_ms: ``None`` when nobody ever took it, or it was given back.
     """
-    return current_holder is None or current_holder == holder or not is_live(expires_ms, now_ms)
+    return expires_ms is None or not is_live(expires_ms, now_ms)
 
 
-def next_token(token: int) -> int:
+def token_of(chance: bytes) -> str:
     """
-    The token of the next acquisition: always larger, so no earlier holder can match it.
+    The token of an acquisition, in lower-case hex.
 
     Args:
-        token: The last one given out, 0 when there was none. It must survive a release.
+        chance: `TOKEN_BYTES` random bytes, drawn for this acquisition.
 
     Raises:
-        ValueError: *token* is negative.
+        ValueError: it is not so many bytes.
     """
-    if token < 0:
-        raise ValueError(f"a lease token counts from 0, not {token}")
-    return token + 1
+    if len(chance) != TOKEN_BYTES:
+        raise ValueError(f"a lease token is made of {TOKEN_BYTES} bytes, not of {len(chance)}")
+    return chance.hex()
 
 
-def may_act(held_token: int, current_token: int, expires_ms: int, now_ms: int) -> bool:
+def may_renew(held_token: str, current_token: str | None) -> bool:
+    """
+    Whether a holder may go on: nobody took the lease since, be it live or over, and it was not given back.
+
+    Args:
+        current_token: Of the last acquisition; ``None`` when the lease was given back.
+    """
+    return held_token == current_token
+
+
+def may_act(held_token: str, current_token: str | None, expires_ms: int, now_ms: int) -> bool:
     """
     Whether a holder's write may take effect: its token is the current one and the lease is live.
 

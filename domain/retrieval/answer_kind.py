@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
+from clawmem.domain.security.patterns import AnyCase
 
-_ASKS_HOW_MANY = re.compile(r"\bhow (?:many|much|old|long|often|far|tall|big|large|heavy)\b", re.IGNORECASE)
-_NUMBER = re.compile(
+_ASKS_HOW_MANY = AnyCase(r"\bhow (?:many|much|old|long|often|far|tall|big|large|heavy)\b", "how ")
+_NUMBER = AnyCase(
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million"
-    r"|once|twice|couple|half)\b",
-    re.IGNORECASE,
+    r"|once|twice|couple|half)\b"
 )
 
 

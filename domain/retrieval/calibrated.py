@@ -9,6 +9,7 @@ and only among documents that match at all.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from clawmem.domain.retrieval.composite import MOST_FREQUENCY, Signals, frequency_boost
 from clawmem.domain.retrieval.confidence import baseline, blend_stored
@@ -73,15 +74,25 @@ def parts(
         ``relevance``, ``confidence``, ``quality``, ``frequency``, ``recency``, ``pin``, in this order.
     """
     match = _unit(relevance)
-    confidence = blend_stored(baseline(signals.content_type), signals.stored_confidence)
     return {
         "relevance": match,
-        "confidence": CONFIDENCE * _centred(confidence),
+        "confidence": _confidence(signals.content_type, signals.stored_confidence),
         "quality": QUALITY * _centred(signals.quality),
-        "frequency": FREQUENCY * frequency_boost(signals.revisions, signals.duplicates) / MOST_FREQUENCY,
+        "frequency": _frequency(signals.revisions, signals.duplicates),
         "recency": _recency(match, signals, recency_intent, current_intent),
         "pin": PIN * match if signals.pinned else 0.0,
     }
+
+
+# Of a hundred candidates most have the same few values.
+@lru_cache(1024)
+def _confidence(content_type: str, stored: float) -> float:
+    return CONFIDENCE * _centred(blend_stored(baseline(content_type), stored))
+
+
+@lru_cache(1024)
+def _frequency(revisions: int, duplicates: int) -> float:
+    return FREQUENCY * frequency_boost(revisions, duplicates) / MOST_FREQUENCY
 
 
 def _recency(match: float, signals: Signals, recent: bool, current: bool) -> float:
@@ -110,4 +121,4 @@ def _centred(share: float) -> float:
 
 
 def _unit(value: float) -> float:
-    return 0.0 if math.isnan(value) else min(1.0, max(0.0, value))
+    return min(1.0, value) if value > 0.0 else 0.0  # NaN is not above zero

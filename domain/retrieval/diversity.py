@@ -13,6 +13,7 @@ _UNSPACED = "\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(f"[{_UNSPACED}]|[^\\W{_UNSPACED}]+")
 
 Item = TypeVar("Item")
+Features = frozenset[str | tuple[str, str]]
 
 
 def diversify(
@@ -45,7 +46,7 @@ def diversify(
         return list(items)
     kept: list[Item] = []
     tail: list[Item] = []
-    seen: list[frozenset[str]] = []
+    seen: list[Features] = []
     for place, item in enumerate(items):
         if enough is not None and len(kept) >= enough:
             return [*kept, *items[place:], *tail]
@@ -58,14 +59,13 @@ def diversify(
     return kept + tail
 
 
-def _features(text: str) -> frozenset[str]:
-    """Word pairs, and the words that mean something alone; a pair holds a space, so the two never mix."""
+def _features(text: str) -> Features:
+    """Word pairs, and the words that mean something alone."""
     words = _WORD.findall(text.lower())
-    pairs = (f"{left} {right}" for left, right in pairwise(words))
-    return frozenset([*pairs, *(word for word in words if len(word) >= MIN_WORD)])
+    return frozenset([*pairwise(words), *(word for word in words if len(word) >= MIN_WORD)])
 
 
-def _is_alike(left: frozenset[str], right: frozenset[str], threshold: float) -> bool:
+def _is_alike(left: Features, right: Features, threshold: float) -> bool:
     """Whether the Jaccard likeness exceeds *threshold*; texts of very unlike length need no comparing."""
     small, large = sorted((len(left), len(right)))
     if small <= threshold * large:

@@ -12,10 +12,11 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
-from typing import NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.fusion import min_max, weighted_sum
+from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import FragmentKey, FragmentKind, Hit, Span
 
 Item = TypeVar("Item", int, FragmentKey)
@@ -108,7 +109,7 @@ def spread(lines: Mapping[FragmentKey, float], share: float) -> Scores:
 
 def fuse_documents(
     legs: Legs,
-    spans: Mapping[FragmentKey, Span] = MappingProxyType({}),
+    labels: Mapping[FragmentKey, str] = MappingProxyType({}),
     weights: Mapping[str, float] = DOCUMENT_WEIGHTS,
     speakers: Collection[str] = (),
 ) -> list[tuple[int, Fused]]:
@@ -120,7 +121,7 @@ def fuse_documents(
 
     Args:
         legs: Hits by leg.
-        spans: Where the line hits lie; a line that is missing has no speaker.
+        labels: Who says the lines that were hit; a line that is missing has no speaker.
         weights: By leg name; a leg without one is left out.
         speakers: Lower-case names; a line that one of them says is lifted.
 
@@ -129,7 +130,7 @@ def fuse_documents(
     """
     scores = {name: {hit.key: hit.score for hit in hits} for name, hits in legs.items() if name in weights}
     if LINE in scores:
-        scores[LINE] = _lifted(_spread_hits(scores[LINE]), spans, speakers)
+        scores[LINE] = _lifted(_spread_hits(scores[LINE]), labels, speakers)
     best = {name: _best_of_document(found) for name, found in scores.items()}
     scaled = {
         name: _scaled(name, {k: score for k, (score, _) in found.items()}) for name, found in best.items()
@@ -173,7 +174,7 @@ def fuse_lines(
             whole = _scaled(name, {h.key.document_id: h.score for h in legs[name]})
             parts[name] = {key: whole.get(key.document_id, 0.0) for key in lines}
     if speakers and SPEAKER in weights:
-        parts[SPEAKER] = {key: float(_says(spans[key], speakers)) for key in lines}
+        parts[SPEAKER] = {key: float(_says(spans[key].label, speakers)) for key in lines}
     relevance = _relevance(parts, weights)
     ranked = sorted(relevance, key=lambda key: (-relevance[key], key))
     return [Fused(key, relevance[key], _parts(parts, key)) for key in ranked[:DEPTH]]
@@ -225,8 +226,8 @@ def named_speakers(query_words: Collection[str]) -> frozenset[str]:
     return frozenset(query_words) | (frozenset({"user"}) if first_person & set(query_words) else frozenset())
 
 
-def _says(span: Span, speakers: Collection[str]) -> bool:
-    return bool(span.label) and _first_word(span.label) in speakers
+def _says(label: str, speakers: Collection[str]) -> bool:
+    return bool(label) and _first_word(label) in speakers
 
 
 @lru_cache(4096)  # of few people, in thousands of lines
@@ -239,22 +240,25 @@ def _of(legs: Legs, name: str) -> Scores:
 
 
 def _spread_hits(lines: Scores) -> Scores:
-    spread_out = spread(lines, DOCUMENT_NEIGHBOUR_SHARE)
-    return {key: spread_out[key] for key in lines}
-
-
-def _lifted(lines: Scores, spans: Mapping[FragmentKey, Span], speakers: Collection[str]) -> Scores:
-    lift = 1 + SPEAKER_LIFT
+    """As `spread`, and nothing for the lines beside them."""
+    at: Mapping[Any, float] = lines  # asked by plain pairs, of which two for each line are made
     return {
-        key: score * lift if key in spans and _says(spans[key], speakers) else score
+        key: score
+        + DOCUMENT_NEIGHBOUR_SHARE * (at.get((key[0], key[1] - 1), 0.0) + at.get((key[0], key[1] + 1), 0.0))
         for key, score in lines.items()
     }
+
+
+def _lifted(lines: Scores, labels: Mapping[FragmentKey, str], speakers: Collection[str]) -> Scores:
+    said = {key for key, label in labels.items() if _says(label, speakers)}
+    return {key: score * (1 + SPEAKER_LIFT) if key in said else score for key, score in lines.items()}
 
 
 def _best_of_document(scores: Scores) -> dict[int, tuple[float, FragmentKey]]:
     best: dict[int, tuple[float, FragmentKey]] = {}
     for key, score in scores.items():
-        if key.document_id not in best or score > best[key.document_id][0]:
+        before = best.get(key.document_id)
+        if before is None or score > before[0]:
             best[key.document_id] = (score, key)
     return best
 

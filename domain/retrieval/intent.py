@@ -9,35 +9,52 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 from types import MappingProxyType
-from typing import NamedTuple
 
-# Patterns are compiled by the first question that gets to them: most questions get to few.
-_FLAGS = re.IGNORECASE | re.VERBOSE
-_RECENCY = r"""\b(?:
+from clawmem.domain.security.patterns import AnyCase, Pattern
+from clawmem.ports.named_tuple import NamedTuple
+
+# Each names the words of which it needs one: most questions hold few of them, and compile few patterns.
+_RECENCY = AnyCase(
+    r"""\b(?:
         recent(?:ly)? | latest | yesterday | today | continue
         | last\s+(?:session|time|week|month|few\s+days)
         | left\s+off | pick\s+up
         | where\s+(?:was|were)\s+(?:we|i)
         | what\s+(?:was|were)\s+(?:we|i)\s+(?:doing|working)
-    )\b"""
+    )\b""",
+    "recent|latest|yesterday|today|continue|last|left|pick|where|doing|working",
+    re.VERBOSE,
+)
 # What `has_recency_intent` leaves out, being the published list; "last summer" and "last year" are history.
-_LATELY = r"""\b(?:
+_LATELY = AnyCase(
+    r"""\b(?:
         lately | newest | leave\s+off | this\s+year
         | last\s+(?:quarter|thing|one)
         | (?:did|have|has)\s+\w+\s+last
         | (?:the|my|our|'s)\s+last(?!\s+(?:spring|summer|autumn|fall|winter|year|name))
-    )\b"""
-_HISTORY = r"""\b(?:
+    )\b""",
+    "lately|newest|leave|this|last",
+    re.VERBOSE,
+)
+_HISTORY = AnyCase(
+    r"""\b(?:
         before | formerly | previous(?:ly)? | original(?:ly)? | initially | earlier | used?\s+to
         | back\s+(?:in|then) | in\s+the\s+past | history\s+of
         | (?:at|the|her|his|our)(?:\s+very)?\s+first
         | why\s+(?:did|do|have)\s+(?:we|i|they)\s+(?:abandon|chang|drop|leav|left|mov|replac|stop|switch)\w*
         | (?:in|spring|summer|autumn|fall|winter)(?:\s+of)?\s+(?:19|20)[0-9]{2}
         | last\s+(?:spring|summer|autumn|fall|winter|year)
-    )\b"""
+    )\b""",
+    "before|former|previous|original|initial|earlier|use|back|past|history|first|19|20|last"
+    "|abandon|chang|drop|leav|left|mov|replac|stop|switch",
+    re.VERBOSE,
+)
 _AS_OF_TODAY = r"as\s+of\s+(?:now|today)"
-_CURRENT = rf"\b(?:{_AS_OF_TODAY}|now(?:adays)?|current(?:ly)?|presently|these\s+days|at\s+(?:the\s+moment|present))\b"
-_NO_DAY = rf"\b{_AS_OF_TODAY}\b"
+_CURRENT = AnyCase(
+    rf"\b(?:{_AS_OF_TODAY}|now(?:adays)?|current(?:ly)?|presently|these\s+days|at\s+(?:the\s+moment|present))\b",
+    "now|today|current|present|days|moment",
+)
+_NO_DAY = AnyCase(rf"\b{_AS_OF_TODAY}\b", "now|today & of")
 
 
 class TimeIntent(StrEnum):
@@ -64,25 +81,34 @@ _MONTH = (
 )
 _SIGNS = MappingProxyType(
     {
-        Intent.WHY: r"""\b(?:
+        Intent.WHY: AnyCase(
+            r"""\b(?:
                 why | caus(?:e[sd]?|ing) | because | reasons? | rationale | led\s+to
                 | result(?:s|ed|ing)?\s+(?:in|from) | depend(?:s|ed|ing|ent|enc(?:y|ies))?
                 | block(?:s|ed|er|ers|ing)? | chose | decisions? | trade-?offs? | instead\s+of
             )\b""",
-        Intent.WHEN: rf"""\b(?:
+            flags=re.VERBOSE,
+        ),
+        Intent.WHEN: AnyCase(
+            rf"""\b(?:
                 when | timelines? | chronolog\w+ | (?<!up\ to\ )(?<!up-to-)dates? | yesterday
                 | last\s+(?:week|month|year|night) | ago
                 | (?:before|after)\s+[0-9]\w* | (?:in|since|during|until)\s+(?:{_MONTH}|(?:19|20)[0-9]{{2}})
             )\b""",
-        Intent.ENTITY: r"""\b(?:
+            flags=re.VERBOSE,
+        ),
+        Intent.ENTITY: AnyCase(
+            r"""\b(?:
                 who(?:m|se)? | persons? | teams? | projects? | relationships? | mention(?:s|ed|ing)?
                 | organi[sz]ations? | compan(?:y|ies)
             )\b
             | (?<![\w@\#])[@\#]\w""",
+            flags=re.VERBOSE,
+        ),
     }
 )
 _OPENERS = MappingProxyType({"why": Intent.WHY, "when": Intent.WHEN, "who": Intent.ENTITY})
-_FIRST_WORD = re.compile(r"\W*(\w+)")
+_FIRST_WORD = Pattern(r"\W*(\w+)")
 
 SIGN = 3  # what a category gains by any of its words
 OPENER = 2  # by being what the question begins with
@@ -115,7 +141,7 @@ def has_recency_intent(query: str) -> bool:
     Whole words only, in any case; words of a phrase may be apart by any white space. "current" is not
     among them: it asks for what holds now, which may be old.
     """
-    return _holds(_RECENCY, query)
+    return _RECENCY.search(query) is not None
 
 
 def time_intent(query: str) -> TimeIntent:
@@ -126,11 +152,12 @@ def time_intent(query: str) -> TimeIntent:
     "formerly", "used to", "the first", "in summer 2025", "why did we leave" for what was; "now", "currently",
     "these days", "as of today" for what holds.
     """
-    if has_recency_intent(re.sub(_NO_DAY, "now", query, flags=_FLAGS)) or _holds(_LATELY, query):
+    not_this_day = _NO_DAY.compiled.sub("now", query) if _NO_DAY.search(query) else query
+    if has_recency_intent(not_this_day) or _LATELY.search(query):
         return TimeIntent.RECENT
-    if _holds(_HISTORY, query):
+    if _HISTORY.search(query):
         return TimeIntent.HISTORY
-    return TimeIntent.CURRENT if _holds(_CURRENT, query) else TimeIntent.ANY
+    return TimeIntent.CURRENT if _CURRENT.search(query) else TimeIntent.ANY
 
 
 def classify_intent(query: str, *, names_time: bool = False) -> Classification:
@@ -145,16 +172,12 @@ def classify_intent(query: str, *, names_time: bool = False) -> Classification:
         The category of the highest score, at a confidence of ``min(0.95, 0.6 + 0.1 * score)``; of equal
         ones WHY before WHEN before ENTITY. WHAT at 0.6 where nothing scores.
     """
-    scores = {intent: SIGN * _holds(sign, query) for intent, sign in _SIGNS.items()}
+    scores = {intent: SIGN * bool(sign.search(query)) for intent, sign in _SIGNS.items()}
     scores[Intent.WHEN] += NAMED_TIME * names_time
-    first = _FIRST_WORD.match(query)
+    first = _FIRST_WORD.compiled.match(query)
     opener = _OPENERS.get(first[1].lower()) if first else None
     if opener is not None:
         scores[opener] += OPENER
     best = max(scores, key=scores.__getitem__)  # the first of equal ones
     confidence = min(MOST_PERCENT, LEAST_PERCENT + PERCENT_A_POINT * scores[best]) / 100
     return Classification(best if scores[best] else Intent.WHAT, confidence, MappingProxyType(scores))
-
-
-def _holds(pattern: str, query: str) -> bool:
-    return re.search(pattern, query, _FLAGS) is not None

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from clawmem.domain.documents.tokens import is_unspaced, normalise, words
+from clawmem.domain.security.patterns import Pattern
+from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import LexicalQuery, Term
 
 MAX_QUERY = 10_000  # characters
@@ -34,7 +35,7 @@ _CUT_OFF_BY_AN_APOSTROPHE = (
 STOP_WORDS = frozenset(f"{_FUNCTION_WORDS} {_CUT_OFF_BY_AN_APOSTROPHE}".split())
 
 # No part can be read in two ways, so that a long word of a pasted page is refused in one pass.
-_IDENTIFIER = re.compile(
+_IDENTIFIER = Pattern(
     r"""
     \w+(?:[./\\:#@-]+\w+)+      # src/retry.py, v2.3.1, ISO-8601
     | (?=\w[^\W_]*_+\w)\w+      # before_compaction
@@ -42,7 +43,7 @@ _IDENTIFIER = re.compile(
     | \b[A-Z][A-Z0-9]{2,}\b     # ERR
     | (?=\w*[a-zA-Z]\d)\w+      # v2, utf8
     """,
-    re.VERBOSE,
+    flags=re.VERBOSE,
 )
 
 
@@ -84,7 +85,7 @@ def is_precise(query: str) -> bool:
     parts = typed.split()
     if typed.endswith("?") or any(part.lower().strip("?!.,;:'\"") in STOP_WORDS for part in parts):
         return False
-    return len(parts) <= MAX_BARE_TERMS or all(_IDENTIFIER.fullmatch(part) for part in parts)
+    return len(parts) <= MAX_BARE_TERMS or all(_IDENTIFIER.compiled.fullmatch(part) for part in parts)
 
 
 def _terms(some: Iterable[str], *, prefix: bool) -> tuple[Term, ...]:

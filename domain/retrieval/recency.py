@@ -77,7 +77,9 @@ def decay(age_days: float, half_life: float) -> float:
 
 
 def _extension(access_count: int, days_since_access: float | None) -> float:
-    weight = max(0, access_count) * _access_freshness(days_since_access)
+    if access_count <= 0:
+        return 1.0
+    weight = access_count * _access_freshness(days_since_access)
     return min(MAX_EXTENSION, 1.0 + ACCESS_GAIN * math.log1p(weight))
 
 

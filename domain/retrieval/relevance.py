@@ -9,7 +9,6 @@ answer too. The second sees the place in the list and says whether it is this on
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 from clawmem.domain.retrieval.relevance_model import (
     ANSWERED,
@@ -18,6 +17,7 @@ from clawmem.domain.retrieval.relevance_model import (
     PLACED,
     AnsweredWeights,
 )
+from clawmem.ports.named_tuple import NamedTuple
 
 # More likely than not. `tests/bench/fit_relevance.py` prints what it costs: of answered questions 0 to 2.3 of 100
 # on the three larger development collections, for 97 to 100 of 100 prompts without an answer met with silence.

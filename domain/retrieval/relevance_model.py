@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import NamedTuple
+
+from clawmem.ports.named_tuple import NamedTuple
 
 
 class AnsweredWeights(NamedTuple):

@@ -9,7 +9,8 @@ that counting bits stands in for the cosine: late interaction over a transformer
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+
+from clawmem.ports.named_tuple import NamedTuple
 
 READ = 2000  # characters of a line: what follows is rarely why it was found, and takes as long to compare
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+
+from clawmem.ports.named_tuple import NamedTuple
 
 MAX_LENGTH = 300
 MARGIN = 100  # characters around the fragment that are searched too: a match may sit on its edge
@@ -71,7 +72,7 @@ def snippet(
     lines = body.removesuffix("\n").split("\n")
     wanted, intended = _distinct(terms), _distinct(intent_terms)
     regions = _regions(body, len(lines), around, max_length)
-    best = _best_line(regions, lambda number: _worth(lines[number].lower(), wanted, intended))
+    best = _best_line(regions, lambda region: _worths(lines[region.start : region.stop], wanted, intended))
     start = _window_start(lines, best, max_length)
     text = _cut("\n".join(lines[start : best + 3]), max_length, _first_match(lines[best], wanted | intended))
     shown = text.count("\n") + 1
@@ -92,18 +93,25 @@ def _distinct(terms: Sequence[str]) -> set[str]:
     return {term.lower() for term in terms if term.strip()}
 
 
-def _worth(line: str, terms: set[str], intent_terms: set[str]) -> int:
-    matched = sum(term in line for term in terms)
-    intended = sum(term in line for term in intent_terms)
-    return _TERM * matched + _INTENT_TERM * intended + (_SOME_TEXT if line.strip() else 0)
+def _worths(lines: Sequence[str], terms: set[str], intent_terms: set[str]) -> list[int]:
+    """What each of *lines* is worth."""
+    lowered = [line.lower() for line in lines]
+    worths = [_SOME_TEXT if line.strip() else 0 for line in lines]
+    for worth, looked_for in (_TERM, terms), (_INTENT_TERM, intent_terms):
+        for term in looked_for:
+            for place, line in enumerate(lowered):
+                if term in line:
+                    worths[place] += worth
+    return worths
 
 
-def _best_line(regions: Iterable[tuple[range, int]], worth: Callable[[int], int]) -> int:
+def _best_line(regions: Iterable[tuple[range, int]], worths: Callable[[range], list[int]]) -> int:
     # Only lines of a region that is asked for are looked at: a body may have a hundred thousand.
     for region, least in regions:
-        best = max(region, key=worth)  # max keeps the first of equals
-        if worth(best) >= least:
-            return best
+        worth = worths(region)
+        most = max(worth)
+        if most >= least:
+            return region.start + worth.index(most)  # the first of equals
     return 0
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from types import MappingProxyType
 
+from clawmem.domain.security.patterns import AnyCase
+
 MONTHS = "january february march april may june july august september october november december".split()
 WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 SEASONS = "spring summer fall autumn winter".split()
@@ -85,10 +87,9 @@ TERMS = MappingProxyType(
 )
 
 # Nothing is read from a text in which this finds nothing: the cheap question before the grammar is loaded.
-MAY_NAME_TIME = re.compile(
-    rf"[0-9]|\b(?:(?:{'|'.join(UNITS)})s?"
-    rf"|{'|'.join([*_PERIODS, *MONTHS, *_MONTHS_SHORT, *WEEKDAYS, *_WEEKDAYS_SHORT, *SEASONS])})\b",
-    re.IGNORECASE,
+_TIMES = [*_PERIODS, *MONTHS, *_MONTHS_SHORT, *WEEKDAYS, *_WEEKDAYS_SHORT, *SEASONS]
+MAY_NAME_TIME = AnyCase(
+    rf"[0-9]|\b(?:(?:{'|'.join(UNITS)})s?|{'|'.join(_TIMES)})\b", "|".join([*"0123456789", *UNITS, *_TIMES])
 )
 
 # No part of a path, a version, a clock time, an address or a percentage.

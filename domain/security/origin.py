@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import NamedTuple
 
 from clawmem.domain.security.disguise import unmask
 from clawmem.domain.security.patterns import Pattern
+from clawmem.ports.named_tuple import NamedTuple
 
 
 class Origin(StrEnum):

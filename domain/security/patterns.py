@@ -34,3 +34,17 @@ class Pattern:
     def compiled(self) -> re.Pattern[str]:
         """The expression itself."""
         return re.compile(self._source, self._flags)
+
+
+class AnyCase(Pattern):
+    """The same in any case; what it needs is written in lower case."""
+
+    def __init__(self, source: str, needs: str = "", flags: int = 0) -> None:
+        super().__init__(source, needs, flags | re.IGNORECASE)
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """The first place in *text*."""
+        # Beyond ASCII a letter may stand for another, the Kelvin sign for a k: there nothing is ruled out.
+        if text.isascii() and not self.may_match(text.lower()):
+            return None
+        return self.compiled.search(text)

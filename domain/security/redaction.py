@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from math import log2
-from typing import NamedTuple
 
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.secret_rules import IN_CONTEXT, STRUCTURED, SecretRule
+from clawmem.ports.named_tuple import NamedTuple
 
 _LEAST_ENTROPY = (
     2.8  # bits a character; random hexadecimal of 32 characters has 3.2 or more, words 2.9 or less

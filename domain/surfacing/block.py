@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.surfacing.packing import SEPARATOR
+from clawmem.ports.named_tuple import NamedTuple
 
 # Worded as a fact: a text that gives orders from outside of the conversation is taken for an attack by models.
 INSTRUCTION = (

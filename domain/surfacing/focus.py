@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from clawmem.domain.security.patterns import Pattern
 
 MOST_TOPIC = 256  # characters
 LEAST_TOKEN = 2
@@ -12,7 +12,7 @@ MATCH = 1.4
 OTHER = 0.75
 LEAST_FACTOR = 0.5
 
-_UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
+_UNSAFE = Pattern(r"[^A-Za-z0-9_-]")
 
 
 def read_topic(text: str) -> str:
@@ -39,4 +39,4 @@ def focus_factor(on_topic: bool, strength: float = OTHER) -> float:
 
 def file_name(session_id: str) -> str:
     """The name of the file of a session's topic: nothing in it leads anywhere else."""
-    return f"{_UNSAFE.sub('_', session_id)[:128]}.focus"
+    return f"{_UNSAFE.compiled.sub('_', session_id)[:128]}.focus"

@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from enum import StrEnum
-from functools import cache
+
+from clawmem.domain.security.patterns import AnyCase, Pattern
 
 MOST_PROMPT = 10_000  # characters that are read of a prompt
 LEAST_PROMPT = 20  # characters of a statement; a question may be shorter
@@ -47,40 +48,46 @@ HEARTBEATS = (
     "ping",
     "pong",
 )
+_ENDS = ".!?"
 _WHOLE = {
     Skip.AFFIRMATION: (
         "yes|no|yep|nope|ok|okay|sure|fine|thanks|thank you|thx|ty|got it|understood|cool|nice|great|good"
         "|perfect|awesome"
-    ),
-    Skip.CONTINUATION: "go ahead|continue|proceed|do it|start|begin|next",
-    Skip.PROBE: "ping|pong|test|debug",
+    ).split("|"),
+    Skip.CONTINUATION: "go ahead|continue|proceed|do it|start|begin|next".split("|"),
+    Skip.PROBE: "ping|pong|test|debug".split("|"),
 }
 _BEGINNING = {
     Skip.GREETING: (
         "hi|hello|hey|good morning|good afternoon|good evening|good night|greetings|yo|sup|howdy|what's up"
-    ),
-    Skip.COMMAND: "run|build|test|ls|cd|git|npm|pip|docker|curl|cat|grep|find|make|sudo|bun|node|deno",
+    ).split("|"),
+    Skip.COMMAND: (
+        "run|build|test|ls|cd|git|npm|pip|docker|curl|cat|grep|find|make|sudo|bun|node|deno"
+    ).split("|"),
 }
-_MEMORY = (
-    r"remember|recall|forgot|memory|memories|last time|before|previously|earlier|yesterday|ago"
-    r"|my (?:name|email|phone|address|birthday|preference)s?|what did (?:i|we)|did i (?:tell|say|mention)"
+# Patterns are compiled for milliseconds together: a prompt asks as few as it can.
+_MEMORY = AnyCase(
+    r"(?<!\w)(?:remember|recall|forgot|memory|memories|last time|before|previously|earlier|yesterday|ago"
+    r"|my (?:name|email|phone|address|birthday|preference)s?|what did (?:i|we)|did i (?:tell|say|mention))(?!\w)"
 )
-_ASKS = r"why|what|when|where|who|whom|whose|which|how"
+_ASKS = AnyCase(r"(?<!\w)(?:why|what|when|where|who|whom|whose|which|how)(?!\w)", "wh|how")
+_HEARTBEAT = AnyCase(rf"(?<!\w)(?:{'|'.join(map(re.escape, HEARTBEATS))})(?!\w)", "|".join(HEARTBEATS))
 
 # What a gateway puts before a person's words: when it came, which timer sent it, from whom.
-_PREFIX = re.compile(
+_PREFIX = Pattern(
     r"\s*(?:\[(?:cron:|[^\]\n]*\d{1,2}:\d{2})[^\]\n]*\]"
     r"|[A-Z][\w ]{0,40}\(untrusted metadata\):\s*```(?:json)?\n.*?\n```"
     r"|System:[^\n]*\n)",
-    re.DOTALL,
+    needs="[|(untrusted metadata):|System:",
+    flags=re.DOTALL,
 )
-_SLASH = re.compile(r"/[\w:-]*(?:\s|$)")  # a path has a second slash
+_SLASH = Pattern(r"/[\w:-]*(?:\s|$)")  # a path has a second slash
 
 
 def without_prefixes(prompt: str) -> str:
     """*prompt* without what a gateway put before it, stripped, and at most `MOST_PROMPT` characters of it."""
     text = prompt[:MOST_PROMPT]
-    while found := _PREFIX.match(text):
+    while _PREFIX.may_match(text) and (found := _PREFIX.compiled.match(text)):
         text = text[found.end() :]
     return text.strip()
 
@@ -103,34 +110,32 @@ def why_skip(
     text = without_prefixes(prompt)
     if not text:
         return Skip.EMPTY
-    if _SLASH.match(text):
+    if text.startswith("/") and _SLASH.compiled.match(text):
         return Skip.SLASH
     if not with_heartbeats and is_heartbeat(text, heartbeats):
         return Skip.HEARTBEAT
-    if asks_for_memory(text):
-        return None
-    return _short(text, LEAST_QUESTION) or _said(text) or _short(text, least)
+    reason = _short(text, LEAST_QUESTION) or _said(text) or _short(text, least)
+    return None if reason and asks_for_memory(text) else reason
 
 
 def is_heartbeat(text: str, further: Sequence[str] = ()) -> bool:
     """Whether a program asks whether anybody is there: a brief message with such words, or any with *further* ones."""
-    own = (_any_of("|".join(map(re.escape, HEARTBEATS))).search(text)) is not None
-    return (own and (_is_brief(text) or _is_whole(text, "|".join(HEARTBEATS)))) or any(
-        word.strip().lower() in text.lower() for word in further if word.strip()
-    )
+    if any(word.strip().lower() in text.lower() for word in further if word.strip()):
+        return True
+    return _HEARTBEAT.search(text) is not None and (_is_brief(text) or _is_whole(text, HEARTBEATS))
 
 
 def asks_for_memory(text: str) -> bool:
     """Whether *text* speaks of what was before: such a prompt is never skipped."""
-    return _any_of(_MEMORY).search(text) is not None
+    return _MEMORY.search(text) is not None
 
 
 def _said(text: str) -> Skip | None:
     if not any(character.isalnum() for character in text):
         return Skip.EMOJI
     whole = (reason for reason, these in _WHOLE.items() if _is_whole(text, these))
-    begun = (reason for reason, these in _BEGINNING.items() if _begins(text, these) and _is_brief(text))
-    return next(whole, None) or next(begun, None)
+    begun = (reason for reason, these in _BEGINNING.items() if _begins(text, these))
+    return next(whole, None) or (next(begun, None) if _is_brief(text) else None)
 
 
 def _short(text: str, least: int) -> Skip | None:
@@ -153,17 +158,22 @@ def _is_brief(text: str) -> bool:
 
 
 def _asks(text: str) -> bool:
-    return "?" in text or "？" in text or _any_of(_ASKS).search(text) is not None
+    return "?" in text or "？" in text or _ASKS.search(text) is not None
 
 
-def _is_whole(text: str, these: str) -> bool:
-    return re.fullmatch(rf"(?:{these})[.!?\s]*", text, re.IGNORECASE) is not None
+def _is_whole(text: str, these: Sequence[str]) -> bool:
+    bare = text.lower().rstrip()
+    while bare.endswith(tuple(_ENDS)):
+        bare = bare.rstrip(_ENDS).rstrip()
+    return bare in these
 
 
-def _begins(text: str, these: str) -> bool:
-    return re.match(rf"(?:{these})(?!\w)", text, re.IGNORECASE) is not None
+def _begins(text: str, these: Sequence[str]) -> bool:
+    lower = text.lower()
+    return any(lower.startswith(one) and not _goes_on(lower, len(one)) for one in these)
 
 
-@cache
-def _any_of(these: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{these})(?!\w)", re.IGNORECASE)
+def _goes_on(text: str, end: int) -> bool:
+    """Whether a word that stands before *end* is longer than that."""
+    following = text[end : end + 1]
+    return following.isalnum() or following == "_"

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
-
+from clawmem.domain.security.patterns import AnyCase
 from clawmem.domain.surfacing.profiles import NUDGE_INTERVAL
 
 # By the tool that knows more, the command that does the same: a hook cannot see whether the tools are set up.
 _TOOLS = {
     "session_log": (
         "sessions",
-        r"timeline|last session|last time|yesterday|recently|when did|what happened|history of",
+        "timeline|last session|last time|yesterday|recently|when did|what happened|history of",
     ),
-    "intent_search": ("intent-search", r"why|cause[ds]?|because|reason|led to|decided|rationale"),
+    "intent_search": ("intent-search", "why|cause|caused|causes|because|reason|led to|decided|rationale"),
     "find_similar": (
         "similar",
-        r"similar|related|like this|what else|discover|explore|anything about",
+        "similar|related|like this|what else|discover|explore|anything about",
     ),
 }
+_WANTED = {tool: AnyCase(rf"(?<!\w)(?:{words})(?!\w)", words) for tool, (_, words) in _TOOLS.items()}
 
 
 def routing_hint(prompt: str) -> str:
@@ -26,8 +26,8 @@ def routing_hint(prompt: str) -> str:
 
     Of time before causes, of causes before discovery.
     """
-    for tool, (command, wanted) in _TOOLS.items():
-        if re.search(rf"(?<!\w)(?:{wanted})(?!\w)", prompt, re.IGNORECASE):
+    for tool, (command, _) in _TOOLS.items():
+        if _WANTED[tool].search(prompt):
             return (
                 f"More about this: clawmem {command}, clawmem retrieve "
                 f"(tools, where they are set up: {tool}, memory_retrieve)."

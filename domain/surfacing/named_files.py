@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from clawmem.domain.security.patterns import Pattern
 
 MOST_FILES = 3
 RESULTS_EACH = 2
@@ -24,11 +24,13 @@ EXTENSIONS = (
     "html",
 )
 
-_FILE = re.compile(
-    rf"(?<![\w./-])(?:[\w.-]{{1,80}}/){{0,12}}[\w.-]{{1,80}}\.(?:{'|'.join(sorted(EXTENSIONS, reverse=True))})(?![\w/])"
+_FILE = Pattern(
+    rf"(?<![\w./-])(?:[\w.-]{{1,80}}/){{0,12}}[\w.-]{{1,80}}\.(?:{'|'.join(sorted(EXTENSIONS, reverse=True))})(?![\w/])",
+    "|".join(f".{extension}" for extension in EXTENSIONS),
 )
 
 
 def named_files(prompt: str) -> tuple[str, ...]:
     """Up to `MOST_FILES` paths and file names in *prompt*, in its order, each once."""
-    return tuple(dict.fromkeys(_FILE.findall(prompt)))[:MOST_FILES]
+    found = _FILE.compiled.findall(prompt) if _FILE.may_match(prompt) else ()
+    return tuple(dict.fromkeys(found))[:MOST_FILES]

@@ -23,6 +23,24 @@ def pack(count: int, text_of: Callable[[int], str], budget: int) -> int:
     return next(too_large, count + 1) - 1
 
 
+def pack_shorter(
+    count: int, text_of: Callable[[int, int], str], budget: int, full_budget: int
+) -> tuple[int, int]:
+    """
+    How many of *count* parts fit, best first, where those behind *full_budget* may be shorter, and how many stay in full.
+
+    As many as can be without losing a part that fits.
+
+    Args:
+        text_of: What the first so many parts amount to, of which the first so many stay in full.
+        budget: Tokens; *full_budget* no more of them.
+    """
+    least = pack(count, lambda n: text_of(n, n), full_budget)
+    fitting = pack(count, lambda n: text_of(n, min(n, least)), budget)
+    fuller = range(fitting, least, -1)
+    return fitting, next((full for full in fuller if token_count(text_of(fitting, full)) <= budget), least)
+
+
 def pack_lines(lines: Iterable[str], budget: int, frame: str = "") -> list[str]:
     """
     The first of *lines* that fit together with what stands around them; none where not even one does.

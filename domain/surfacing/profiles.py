@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import NamedTuple
+
+from clawmem.ports.named_tuple import NamedTuple
 
 BALANCED = "balanced"
 NUDGE_INTERVAL = 15  # blocks since anybody last tended the memory; 0 is never

@@ -15,6 +15,10 @@ class Tier(StrEnum):
     COLD = "cold"
 
 
+# Of a budget that does not hold everything this much at least goes to texts as long as their tier allows; behind it they
+# may be cut to a warm one's length. Of a list whose scores lie close together all would be hot, and few would fit.
+FULL_SHARE = 0.5
+
 CHARACTERS = {Tier.HOT: 300, Tier.WARM: 150, Tier.COLD: 0}  # of text; the title and the place always
 
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import TypeVar
+
+from clawmem.domain.security.patterns import AnyCase
 
 FEWEST = 4  # answers
 TOP = 3  # among which a procedure is looked for, and behind which one is put
 
 Item = TypeVar("Item")
 
-_PROCEDURE = re.compile(
-    r"\bstep \d|\bworkflow|\brecipe|\bhow to\b|\bprocedure|\brunbook|\bplaybook", re.IGNORECASE
+_PROCEDURE = AnyCase(
+    r"\bstep \d|\bworkflow|\brecipe|\bhow to\b|\bprocedure|\brunbook|\bplaybook",
+    "step |workflow|recipe|how to|procedure|runbook|playbook",
 )
-_PROCEDURE_PATH = re.compile(r"(?<![a-z])sops?(?![a-z])|runbook|playbook", re.IGNORECASE)
-_EPISODE = re.compile(r"handoff|progress|conversation", re.IGNORECASE)
+_PROCEDURE_PATH = AnyCase(r"(?<![a-z])sops?(?![a-z])|runbook|playbook", "sop|runbook|playbook")
+_EPISODE = AnyCase("handoff|progress|conversation", "handoff|progress|conversation")
 
 
 class MemoryKind(StrEnum):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from clawmem.domain.security.patterns import AnyCase
 
 PRIVATE = ("_PRIVATE/", "experiments/")
 MACHINE_MADE = "_clawmem/"
@@ -12,10 +12,10 @@ SETTLED = frozenset({"decision", "preference", "antipattern"})
 LEAST_TEXT = 10  # characters
 
 # An assistant that says it knows nothing: stored once, it would be repeated for ever.
-_DENIAL = re.compile(
+_DENIAL = AnyCase(
     r"(?:don't|do not) have any (?:information|data|memory|memories|records?)|\bnot sure about\b"
     r"|(?:don't|do not) (?:recall|remember)\b|no relevant memories found|(?:don't|do not) have access to",
-    re.IGNORECASE,
+    "don't |do not |not sure about|no relevant memories found & have |recall|remember|sure|found",
 )
 
 

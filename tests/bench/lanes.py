@@ -41,6 +41,7 @@ WHAT = "export import backup invoice checkout pipeline migration sensor camera g
 DOES = "fails freezes leaks restarts overheats drifts stalls repeats vanishes rattles".split()
 WHEN = "Fridays Mondays mornings evenings winters deployments updates holidays storms weekends".split()
 WHERE = "Berlin Lisbon Oslo Lagos Kyoto Porto Tallinn Ghent Turin Leeds attic harbour office depot".split()
+FEW = 60  # words that somebody has who always writes about the same
 SEARCH = """
 import sys
 from time import perf_counter
@@ -184,17 +185,30 @@ def measure_ticks(vault: Path, pending: int, searches: int) -> None:
 def measure_lookups(rows: int) -> None:
     """How long it takes to find what may be the same."""
     for size in (rows // 4, rows // 2, rows, rows * 2):
-        texts = statements(size, Random(size))
+        measure_lookups_among(f"{size} rows", statements(size, Random(size)), statements(200, Random(1)))
+    for longest in (6, 14, 30):
+        texts = of_few_words(rows, longest, Random(longest))
+        measure_lookups_among(f"{rows} rows of up to {longest} of {FEW} words", texts, texts[:200])
+
+
+def of_few_words(size: int, longest: int, random: Random) -> list[str]:
+    """Statements that are made of the same few words, so that every word stands in many of them."""
+    words = [f"word{number:02}" for number in range(FEW)]
+    return [" ".join(random.sample(words, random.randint(longest // 2, longest))) for _ in range(size)]
+
+
+def measure_lookups_among(what: str, texts: list[str], asked: list[str]) -> None:
+    """How long it takes to find those of *texts* that may be the same as one that is *asked* for."""
+    began = process_time()
+    nearby = Nearby(enumerate(texts))
+    built_s = process_time() - began
+    took = []
+    for text in asked:
         began = process_time()
-        nearby = Nearby(enumerate(texts))
-        built_s = process_time() - began
-        took = []
-        for text in statements(200, Random(1)):
-            began = process_time()
-            nearby.near(text)
-            took.append((process_time() - began) * 1000)
-        line = f"median {median(took):.2f}, p95 {p95(took):.2f}, longest {max(took):.2f} ms"
-        say(f"{size} rows: built in {built_s:.2f} s, a lookup {line}")
+        nearby.near(text)
+        took.append((process_time() - began) * 1000)
+    line = f"median {median(took):.2f}, p95 {p95(took):.2f}, longest {max(took):.2f} ms"
+    say(f"{what}: built in {built_s:.2f} s, a lookup {line}")
 
 
 def measure_hosts(vault: Path, seconds: float) -> None:

@@ -3,8 +3,8 @@ What a question costs a server that has the vault open, how many it answers a se
 
     python tests/bench/server.py [--work FOLDER] [--questions 100] [--seconds 10]
 
-The vault is that of ``hook_cost.py``: the beginnings of 10 000 notes. One client asks one thing after another; then 16
-ask at once for some seconds. CPU time is the server's alone, from the system's count of it: it stays what it is where
+The vault is that of ``hook_cost.py``: the beginnings of 10 000 notes. One client asks one thing after another: the same
+few questions again and again, or each question once, of words that one note holds; then 16 ask at once for some seconds. CPU time is the server's alone, from the system's count of it: it stays what it is where
 other programs are busy as well, which the time on the clock does not. The load of the machine is kept beside it.
 """
 
@@ -29,9 +29,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # a server is started as its
 import hook_cost
 from artefacts import FOLDER, write_facts
 from judged import surroundings
+from latency import asked
 from server_process import Served, serving
 
+from clawmem.app.opened import open_services
 from clawmem.app.services.bench.measures import percentile
+from clawmem.app.settings import load_settings
 
 FACTS = FOLDER / "server.json"
 CLIENTS, WARM_UP = 16, 12
@@ -53,6 +56,7 @@ class Way(NamedTuple):
     path: str
     body: Callable[[str], dict[str, Any]] | None = None
     target_ms: float = 0.0
+    is_new: bool = False  # whether each question is asked once
 
 
 WAYS = (
@@ -60,6 +64,8 @@ WAYS = (
     Way("GET /list", "/list"),
     Way("POST /search, keyword", "/search", lambda text: {"query": text, "mode": "keyword"}, 5),
     Way("POST /search, hybrid", "/search", lambda text: {"query": text, "mode": "hybrid"}, 15),
+    Way("keyword, each once", "/search", lambda text: {"query": text, "mode": "keyword"}, is_new=True),
+    Way("hybrid, each once", "/search", lambda text: {"query": text, "mode": "hybrid"}, is_new=True),
     Way("POST /retrieve", "/retrieve", lambda text: {"query": text}),
     Way(
         "POST /hooks/context-surfacing",
@@ -91,9 +97,8 @@ class Client:
         self._connection.close()
 
 
-def one_by_one(server: Served, way: Way, number: int) -> dict[str, Any]:
+def one_by_one(server: Served, way: Way, texts: Iterator[str], number: int) -> dict[str, Any]:
     """What one client pays for a way of asking; ends the run when anything is refused."""
-    texts = cycle(QUESTIONS)
     with closing(Client(server)) as client:
         for _ in range(WARM_UP):
             client.ask(way, next(texts))
@@ -155,6 +160,14 @@ def memory_mb(server: Served) -> int:
     return int(kilobytes) // 1024
 
 
+def new_questions(vault: Path, number: int) -> list[str]:
+    """Of three to eight words, each from one note."""
+    if not number:
+        return []
+    with open_services(load_settings(environ={"INDEX_PATH": str(vault)}), read_only=True) as services:
+        return asked(services, number)
+
+
 def measured(vault: Path, questions: int, seconds: float, ways: Sequence[Way] = WAYS) -> dict[str, Any]:
     """Everything, of one server."""
     home = vault.parent / "home"
@@ -165,6 +178,7 @@ def measured(vault: Path, questions: int, seconds: float, ways: Sequence[Way] = 
         "INDEX_PATH": str(vault),
         "PYTHONPATH": packages,
     }
+    new = iter(new_questions(vault, sum(way.is_new for way in ways) * (WARM_UP + questions)))
     began = monotonic()
     with serving(environ, home, "--port", "0", "--no-watch") as server:
         with closing(Client(server)) as client:
@@ -174,7 +188,7 @@ def measured(vault: Path, questions: int, seconds: float, ways: Sequence[Way] = 
             "wall_ms": round((monotonic() - began) * 1000),
             "memory_mb": memory_mb(server),
         }
-        each = [one_by_one(server, way, questions) for way in ways]
+        each = [one_by_one(server, way, new if way.is_new else cycle(QUESTIONS), questions) for way in ways]
         at_once = together(server, seconds)
     load = [round(one, 1) for one in os.getloadavg()]
     return {"made with": surroundings(), "load": load, "start": start, "each": each, "together": at_once}

@@ -44,7 +44,7 @@ class TestStaticWordsThatForget(LateInteractionContract):
 
 def kept(late: StaticWords) -> tuple[int, int]:
     """How many words are known, and how many rows of vectors there are."""
-    return len(late._vocabulary._number), len(late._vocabulary.vectors)
+    return len(late._vocabulary._number), len(late._vocabulary.units)
 
 
 def test_what_means_the_same_is_near() -> None:

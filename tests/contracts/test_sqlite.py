@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -241,3 +242,15 @@ def test_sqlite_is_canonical() -> None:
     for suite in [*InSqlite.__subclasses__(), *WithoutExtension.__subclasses__()]:
         if suite is not WithoutExtension:
             assert_canonical(suite)
+
+
+@pytest.mark.parametrize("token", ["0" * 31 + "7", "1e" + "0" * 30])
+def test_a_token_that_looks_like_a_number(token: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is kept as it was drawn: a column of numbers would make another one of it, and its holder would be nobody."""
+    monkeypatch.setattr("secrets.token_hex", lambda size: token)
+    with closing(SqliteVault(":memory:")) as vault:
+        lease = vault.leases.acquire("index", "a", now_ms=0, ttl_ms=1)
+
+        assert lease is not None
+        assert vault.leases.current("index", now_ms=0) == lease
+        vault.leases.check(lease, now_ms=0)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.sqlite import database
+from clawmem.adapters.sqlite import connections
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.ports.errors import VaultLocked
@@ -91,7 +91,7 @@ def test_a_pass_never_trusts_an_older_listing(
     world: World, worlds: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between the listing of one pass and its end no other pass gets in, whose new files would look gone."""
-    monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(connections, "BUSY_TIMEOUT_S", 0.1)
     world.write("a.md", "Zebra.")
     world.update()
     other = worlds("vault")

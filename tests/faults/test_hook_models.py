@@ -43,6 +43,34 @@ def test_an_embedder_that_hangs(client: Client, mute: str) -> None:
     assert {turn.session_id for turn in client.turns()} == {"speed", "balanced", "deep"}
 
 
+def test_an_embedder_that_hangs_is_left_alone(client: Client) -> None:
+    """The second prompt does not ask it, and knows why; the note is found by words both times."""
+    client.vault.unlink()
+    with scripted(well_behaved) as server:
+        client.run("update", "--embed", environ={"CLAWMEM_EMBED_URL": server.url})
+    with socket.create_server(("127.0.0.1", 0), backlog=50) as listening:
+        listening.setblocking(False)
+        environ = {"CLAWMEM_EMBED_URL": f"http://127.0.0.1:{listening.getsockname()[1]}"}
+
+        def ask(session: str) -> int:
+            running = client.start("context-surfacing", prompt=QUESTION, session_id=session, environ=environ)
+            assert KNOWN in running.answer().context
+            return connections(listening)
+
+        assert (ask("first") > 0, ask("second")) == (True, 0)
+    assert [turn.degraded for turn in client.turns()] == [("vector",), ("vector",)]
+
+
+def connections(listening: socket.socket) -> int:
+    """How many were made since one looked."""
+    made: list[socket.socket] = []
+    while True:
+        try:
+            made.append(listening.accept()[0])
+        except BlockingIOError:
+            return sum(1 for connection in made if connection.close() is None)
+
+
 @pytest.mark.slow
 def test_a_generator_that_hangs(client: Client, mute: str) -> None:
     """Rules do the work when the time for models is over, and all three Stop hooks answer before the client goes."""

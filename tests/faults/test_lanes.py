@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +11,6 @@ import pytest
 import upkeep_world as world
 from upkeep_world import CONCLUDED, DECIDED, OBSERVED, observe
 
-import clawmem
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
@@ -43,18 +40,7 @@ def vault_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("phase", ["enrich", "consolidate", "deductive", "recall"])
 def test_killed_in_the_middle_of_a_phase(vault_file: Path, phase: str) -> None:
     """The journal shows where; the next run has the lane at once, ends, and does nothing twice."""
-    with world.upkeep(vault_file) as services:
-        world.fill(services.vault, services.clock)
-    packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
-    process = subprocess.Popen(
-        [sys.executable, world.__file__, str(vault_file), phase],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, packages))},
-    )
-    assert process.stdout and process.stdout.readline() == "there\n"
-    process.kill()
-    process.communicate()
+    world.killed_in(vault_file, phase, "within")
 
     with world.upkeep(vault_file) as services:
         [killed] = services.vault.journal.runs(1)

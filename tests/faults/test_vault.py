@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import Result
 
-from clawmem.adapters.sqlite import database, migrations
+from clawmem.adapters.sqlite import connections, database, migrations
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.migrations import APPLICATION_ID, LATEST, migrate, version
 from clawmem.adapters.sqlite.vault import SqliteVault
@@ -255,7 +255,7 @@ class TestLocked:
         self, world: World, invoke: Invoke, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """While another process writes, questions are answered and writers leave with 5 and a reason."""
-        monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 0.2)
+        monkeypatch.setattr(connections, "BUSY_TIMEOUT_S", 0.2)
         fill(world, 2)
         world.write("new.md", "Newcomer.")
         with writer(world.vault_file, environ):

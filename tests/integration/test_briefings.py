@@ -146,7 +146,7 @@ def test_what_nobody_is_told_unasked(briefed: Briefed, path: str, rest: dict[str
         if snoozed:
             with briefed.vault.writing():
                 briefed.vault.documents.snooze(number, snoozed)
-    lessons = FileLessons(briefed.vault, search(briefed.vault), briefed.clock, str)
+    lessons = FileLessons(search(briefed.vault), briefed.clock, str)
 
     for told in (briefed.at_start(), briefed.after_compaction(), lessons("/src/pay.sql")):
         assert "plain.md" in told

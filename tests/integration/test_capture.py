@@ -361,6 +361,46 @@ class TestFeedback:
 
         assert learn(session) == Feedback(1, (late,))
 
+    def test_turns_with_names_are_not_counted(self, world: World) -> None:
+        """A prompt that was taken back had a row and left no line: the answer still goes to the prompt it was for."""
+        asked_for = save(world.vault, "adr/ledger.md", "What the second prompt was about.")
+        taken_back = save(world.vault, "adr/audit.md", "What the first one was about.")
+        for turn, (prompt, number) in enumerate((("p1", taken_back), ("p2", asked_for))):
+            asked, hits = iso_utc(world.clock.now_ms() + turn), (RecallHit(number, 1, 0.5),)
+            row = Recall(asked, "s", "0" * 12, 1.0, 5, (), hits, "s1", turn, prompt_id=prompt)
+            world.vault.telemetry.record(row)
+        session = world.session("s1", ("user", "About the ledger.", "p2"), ("assistant", "Let me see."))
+        learn = FeedbackLoop(world.vault, DiskTranscripts(), world.clock)
+        assert learn(session) == Feedback()  # too short to be a conversation
+
+        world.session("s1", ("assistant", "See ledger.md, and not audit.md."), ("user", "Thanks.", "p3"))
+
+        assert learn(session) == Feedback(1, (asked_for,))
+
+    def test_an_answer_goes_on_after_a_stop(self, world: World) -> None:
+        """What is said after a Stop without a new prompt still answers the named one before it."""
+        late = save(world.vault, "adr/later.md", "Of the only turn.")
+        session = world.session("s1", *GREETING, ("user", "And?", "p1"), ("assistant", "One moment."))
+        hits = (RecallHit(late, 1, 0.5),)
+        asked = iso_utc(world.clock.now_ms())
+        world.vault.telemetry.record(Recall(asked, "s", "0" * 12, 1.0, 5, (), hits, "s1", 7, prompt_id="p1"))
+        learn = FeedbackLoop(world.vault, DiskTranscripts(), world.clock)
+        learn(session)
+        world.session("s1", ("assistant", "later.md"))
+
+        assert learn(session) == Feedback(1, (late,))
+
+
+def test_precompact_reads_the_last_200_messages(world: World) -> None:
+    """What was decided 200 messages before the end is in the state, what was before that is not."""
+    decided = [("user", f"We'll use {name} for the ledger.") for name in ("Redis", "Postgres")]
+    session = world.session("s1", *decided, *(("assistant", f"Step {number}.") for number in range(199)))
+
+    state = PrecompactExtract(world.vault.captures, DiskTranscripts())(session)
+
+    assert "Postgres" in state
+    assert "Redis" not in state
+
 
 def test_precompact_extract(world: World) -> None:
     """Before compaction the last request, decisions and open questions are told, without secrets."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import socket
 import subprocess
@@ -15,8 +16,8 @@ from rest_world import POSTGRES, REDIS, World, world_at
 from server_process import Served, serving
 from typer.testing import CliRunner
 
+from clawmem.app.cli.arguments import QUESTIONS
 from clawmem.app.cli.command_line import cli
-from clawmem.app.cli.main import QUESTIONS
 from clawmem.app.cli.served import quickly_answered
 from clawmem.app.hooks import thin_client
 
@@ -41,7 +42,35 @@ ANSWERED = (
     ("sessions",),
     ("log", "-n", "1"),
     ("search", "--", "-x"),
+    ("list", "-n", "2"),
+    ("list", "-c", "notes"),
+    ("get", REDIS),
+    ("get", f"{REDIS}:3", "--lines", "1"),
+    ("get", "odd.md"),
+    ("multi-get", "notes/**/*.md"),
+    ("multi-get", f"{REDIS},nowhere.md"),
+    ("multi-get", "notes/**/*.md", "--max-bytes", "60"),
+    ("why",),
+    ("status",),
+    ("index-stats",),
+    ("budget",),
+    ("collection", "list"),
+    ("diary", "read"),
+    ("graph", "causes", REDIS),
+    ("graph", "causes", "markup.md", "--direction", "causes"),
+    ("graph", "entities", "Redis"),
+    ("graph", "entities", "nobody"),
+    ("graph", "facts", "Postgres", "--as-of", "2026-01-03"),
+    ("graph", "evolution", REDIS),
+    ("graph", "evolution", "markup.md"),
+    ("lifecycle", "status"),
+    ("lifecycle", "search", "sessions"),
+    ("lifecycle", "log"),
+    ("lanes", "status"),
+    ("lanes", "journal", "--lane", "light"),
+    ("reflect", "30"),
 )  # fmt: skip
+ODD = "# Odd\r\n\tA \x1b[31mred\x1b[0m bell \x07 and a line that ends\u2028nowhere"
 REFUSED = (
     ("search", "x", "-c", "elsewhere"),
     ("search", "x", "--since", "2026-02-30"),
@@ -52,6 +81,13 @@ REFUSED = (
     ("intent-search", "x", "--intent", "HOW"),
     ("similar", "nowhere.md"),
     ("sessions", "-n", "0"),
+    ("get", "nowhere.md"),
+    ("get", "../../etc/passwd"),
+    ("list", "-c", "elsewhere"),
+    ("why", "999999"),
+    ("budget", "--last", "0"),
+    ("graph", "causes", REDIS, "--direction", "sideways"),
+    ("graph", "facts", "Redis", "--direction", "up"),
 )  # fmt: skip
 FOR_THE_COMMAND = (
     ("search",),
@@ -59,7 +95,13 @@ FOR_THE_COMMAND = (
     ("search", "--help"),
     ("search", "x", "--alone"),
     ("search", "x", "--backend=sqlite"),
-    ("search", "x", "--vault", "work"),
+    ("search", "x", "--vault", "nobody"),
+    ("search", "x", "--vault", "nowhere.sqlite"),
+    ("search", "x", "--vault", ""),
+    ("get", REDIS, "--from", "0"),
+    ("list", "--alone"),
+    ("graph", "causes"),
+    ("lifecycle", "log", "-h"),
     ("search", "not \udce9 text"),
 )
 # What a question has no need of when it is asked of a server: what opens a vault, and what reads a command line.
@@ -82,6 +124,16 @@ class Heard(NamedTuple):
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """One server for all of them."""
     with world_at(tmp_path_factory.mktemp("served") / "home") as one:
+        (one.home / "notes" / "odd.md").write_bytes(ODD.encode())
+        one.cli("update", "--embed")
+        with (one.home / ".config" / "clawmem" / "config.yaml").open("a", encoding="utf-8") as config:
+            config.write("vaults: {work: ~/work.sqlite}\n")
+        (one.home / "desk").mkdir()
+        (one.home / "desk" / "lamp.md").write_text(
+            "# The lamp\n\nSessions at the desk need a lamp.\n", "utf-8"
+        )
+        one.cli("vault", "sync", "work", str(one.home / "desk"))
+        one.cli("lanes", "run", "--lane", "light", "--now")
         yield one
 
 
@@ -118,14 +170,15 @@ def alone(*arguments: str) -> Heard:
 
 
 def steady(heard: Heard) -> Heard:
-    """Without how long each stage took, and which receipt it is."""
+    """Without how long each stage took, how long until a lane is due, and which receipt it is."""
     lines = re.sub(
         r' +\d+\.\d\b *| +$|(?<="ms": )[\d.]+|(?<="receipt": )\d+|^receipt: .*',
         "",
         heard.out,
         flags=re.MULTILINE,
     )
-    return heard._replace(out=lines if "stage" in heard.out else heard.out)
+    out = lines if "stage" in heard.out else heard.out
+    return heard._replace(out=re.sub(r'"due_s": \{[^}]*\}', "", out))
 
 
 class TestBothWays:
@@ -153,7 +206,9 @@ class TestBothWays:
 
     def test_every_question_is_looked_at(self) -> None:
         """A new one has to be put into the table."""
-        assert {verb for verb, *_ in ANSWERED} == {*QUESTIONS}
+        asked = {words[: 1 + (words[0] not in QUESTIONS)] for words in ANSWERED}
+
+        assert {" ".join(words) for words in asked} == {*QUESTIONS}
 
     def test_receipts(self, served: Callable[..., Heard], at_home: World) -> None:
         """Both ways leave one, that says the same."""
@@ -168,6 +223,48 @@ class TestBothWays:
         )
         assert one == other
         assert one["question"] == " ".join(QUESTION)
+
+    @pytest.mark.parametrize("form", [(), ("--json",)], ids=["plain", "json"])
+    @pytest.mark.parametrize("options", [(), ("--replay",)], ids=["as it was", "replay"])
+    def test_why(
+        self, served: Callable[..., Heard], at_home: World, form: tuple[str, ...], options: tuple[str, ...]
+    ) -> None:
+        """One receipt, and the question asked again."""
+        served("query", *QUESTION)
+        kept = str(at_home.cli("why")[0]["id"])
+
+        told, own = served("why", kept, *options, *form), alone("why", kept, *options, *form)
+
+        assert (_without_times(told.out), told.err) == (_without_times(own.out), own.err)
+        assert " ".join(QUESTION) in told.out
+
+    @pytest.mark.parametrize("form", [(), ("--json",)], ids=["plain", "json"])
+    @pytest.mark.parametrize(
+        "arguments", [("search", "sessions"), ("list",), ("collection", "list")], ids=" ".join
+    )
+    def test_a_vault_with_a_name(
+        self, served: Callable[..., Heard], arguments: tuple[str, ...], form: tuple[str, ...]
+    ) -> None:
+        """The server of the usual vault opens it, and says of it what the command would."""
+        told = served(*form, "--vault", "work", *arguments)
+
+        assert told == alone(*form, "--vault", "work", *arguments)
+        assert "work" in told.out
+        assert "redis" not in told.out
+
+    def test_a_vault_by_its_file(
+        self, served: Callable[..., Heard], at_home: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Whichever way it is written; of a file that it does not have open the server says nothing."""
+        vault = at_home.home / ".cache" / "clawmem" / "index.sqlite"
+        other = at_home.home / "work.sqlite"
+        monkeypatch.chdir(vault.parent)
+        expected = alone("list", "--vault", str(vault))
+
+        for said in (str(vault), "~/.cache/clawmem/index.sqlite", "./index.sqlite", "index.sqlite"):
+            assert served("list", f"--vault={said}") == expected
+        assert REDIS in expected.out
+        assert not quickly_answered(("list", "--vault", str(other)))
 
     @pytest.mark.parametrize("arguments", FOR_THE_COMMAND, ids=ascii)
     def test_what_is_for_the_command_itself(self, at_home: World, arguments: tuple[str, ...]) -> None:
@@ -229,13 +326,14 @@ def test_what_a_question_loads(world: World) -> None:
 def test_without_vectors(
     invoke: Callable[..., object], notes: Path, home: Path, environ: dict[str, str]
 ) -> None:
-    """What is wrong with the vault the command says itself, and the server nothing of it, or of who hung up."""
+    """What is wrong with the vault is found once, and the log is silent about it, and about who hung up."""
     invoke("collection", "add", notes)
     invoke("update")
     world = World(home, environ, None)  # type: ignore[arg-type]
 
     with serving(environ, home) as server:
         told = [_ran(world, "-m", "clawmem", "vsearch", "x"), _ran(world, "-m", "clawmem", "query", "Redis")]
+        refusal = json.loads(server.ask("POST", "/cli/vsearch", {"arguments": ["x"]}).body)
         _hang_up(server)
         assert server.end() == 0
         log = server.log.read_text()
@@ -249,8 +347,14 @@ def test_without_vectors(
 
     assert list(map(shown, told)) == list(map(shown, afterwards))
     assert [done.returncode for done in told] == [6, 0]
+    assert (f"clawmem: {refusal['refused']}\n", refusal["exit_code"]) == (told[0].stderr, 6)
     assert "degraded: vector" in told[1].stderr
     assert log == ""
+
+
+def _without_times(text: str) -> str:
+    """A receipt without when it was written, and how long its parts took."""
+    return re.sub(r'"(?:asked_at|took_ms|ms)": [^,\n]+', "", text)
 
 
 def _hang_up(server: Served) -> None:

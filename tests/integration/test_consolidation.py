@@ -24,15 +24,18 @@ from clawmem.app.services.retrieval.request import read_request
 from clawmem.contracts.samples import fetch
 from clawmem.domain.capture.kinds import Kind
 from clawmem.domain.capture.notes import COLLECTION, Note
+from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.maintenance.contradiction_gate import Policy
 from clawmem.domain.maintenance.patterns import CONSOLIDATED
 from clawmem.domain.maintenance.trend import Trend
 from clawmem.ports.acts import Act
+from clawmem.ports.entities import Entity
 from clawmem.ports.errors import LeaseLost
 from clawmem.ports.generator import Written
 from clawmem.ports.records import InactiveReason
-from clawmem.ports.relations import RelationKind
+from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.transcripts import Speaker, TranscriptMessage
+from clawmem.ports.triples import Triple
 
 NOW_MS = 1_700_000_000_000
 DAY_MS = 86_400_000
@@ -140,6 +143,36 @@ def test_a_dry_run_changes_nothing(world: World) -> None:
     assert done.created == ()
     assert world.vault.documents.latest() == before
     assert world.vault.journal.replacements() == []
+
+
+def test_what_they_say_of_things_is_known_as_before(world: World) -> None:
+    """Facts, and what led to what, are the merged one's; brought back they are theirs again."""
+    first, second = (world.observe(text) for text in (FRIDAY, AGAIN))
+    other = world.observe("The office moved to Oslo")
+    export, paper = (Entity(entity_id(name, "tool"), name, "tool") for name in ("export", "paper"))
+    world.vault.triples.add(
+        [Triple(export, "depends_on", paper, first, "2023-11-01"), Triple(export, "uses", paper, second)]
+    )
+    world.vault.relations.put(
+        [Relation(first, other, RelationKind.CAUSAL, 0.8), Relation(other, second, RelationKind.CAUSAL, 0.7)]
+    )
+
+    def known() -> list[tuple[str, int]]:
+        return sorted((one.predicate, one.document_id) for one in world.vault.triples.current(export.id, 9))
+
+    def led_to(document_id: int) -> list[int]:
+        causal = {RelationKind.CAUSAL}
+        effects = world.vault.relations.outbound([document_id], causal, limit=9)
+        causes = world.vault.relations.inbound([document_id], causal, limit=9)
+        return [*(one.target for one in effects), *(one.source for one in causes)]
+
+    [made] = world.consolidate().created
+    assert known() == [("depends_on", made), ("uses", made)]
+    assert led_to(made) == [other, other]
+
+    world.restore(made)
+    assert known() == [("depends_on", first), ("uses", second)]
+    assert (led_to(first), led_to(second), led_to(made)) == ([other], [other], [])
 
 
 def test_both_are_brought_back(world: World) -> None:
@@ -328,6 +361,25 @@ def test_what_a_model_says_of_notes_goes_with_them(world: World) -> None:
     world.restore(new)
     [edge] = world.vault.relations.outbound([new], {RelationKind.CONTRADICTS}, limit=9)
     assert edge.metadata["reasoning"] == "30 minutes is not 45"
+
+
+@pytest.mark.parametrize("selected", [0, 1])
+def test_where_there_is_nothing_to_compare_nobody_is_asked(world: World, selected: int) -> None:
+    """A selection that is empty is one, and no reason to look at everything; a model costs nothing then."""
+    for text in ("The office moved to Oslo", "Jonas pays the rent", "The cellar floods in spring"):
+        world.observe(text)
+    asked: list[str] = []
+
+    def answer(prompt: str) -> str:
+        asked.append(prompt)
+        return lumping(prompt)
+
+    consolidate = Consolidation(world.vault, world.clock, ScriptedGenerator(answer))
+    every = world.vault.documents.latest()
+
+    done = consolidate(every[:selected], dry_run=False, among=every)
+
+    assert (done.considered, done.created, asked) == (selected, (), [])
 
 
 def test_what_somebody_tends_is_left_alone(world: World) -> None:

@@ -140,6 +140,14 @@ class TestAPrompt:
         assert (found["session_id"], found["prompts"], found["blocks"]) == ("s1", 3, 1)
         assert 0 < found["tokens"] <= 800
 
+    def test_a_turn_has_the_client_s_name(self, run: Run, hook: Run, notes: Path, home: Path) -> None:
+        """By which the answer to it is found again, however many prompts there were."""
+        run("bootstrap", notes)
+        hook(QUESTION, prompt_id="4e10")
+
+        with closing(SqliteVault(str(home / ".cache/clawmem/index.sqlite"), read_only=True)) as vault:
+            assert [row.prompt_id for row in vault.telemetry.of_session("s1")] == ["4e10"]
+
     def test_the_nudge_ends_when_somebody_tends(self, run: Run, hook: Run, notes: Path) -> None:
         """After so many blocks of a session; a pin counts, though no command knows the session."""
         run("bootstrap", notes)
@@ -261,6 +269,31 @@ class TestFocus:
         assert json.loads(run("focus", "show", "--session-id", "s2", "--json").stdout)["topic"] is None
         run("focus", "clear", "--session-id", "s1")
         assert "no topic" in run("focus", "show", "--session-id", "s1").stdout
+
+    def test_whose_topic_it_is(self, run: Run, environ: dict[str, str]) -> None:
+        """The session of the option, else the one that the client names, under its newest name first."""
+        named = {"CLAWMEM_SESSION_ID": "own", "CLAUDE_SESSION_ID": "old", "CLAUDE_CODE_SESSION_ID": "new"}
+        seen = []
+        for name in ("CLAWMEM_SESSION_ID", "CLAUDE_SESSION_ID", "CLAUDE_CODE_SESSION_ID"):
+            environ[name] = named[name]
+            seen.append(json.loads(run("focus", "show", "--json").stdout)["session_id"])
+        given = json.loads(run("focus", "show", "--session-id", "s1", "--json").stdout)["session_id"]
+
+        assert (seen, given) == (["own", "old", "new"], "s1")
+
+    def test_a_file_comes_before_the_variable(self, run: Run, hook: Run, notes: Path) -> None:
+        """What was set for the session counts more than ``CLAWMEM_SESSION_FOCUS``, which counts where nothing was."""
+        for kind, text in SESSIONS.items():
+            (notes / f"{kind}.md").write_text(f"# {kind.title()}\n\n{text}\n", "utf-8")
+        run("bootstrap", notes)
+        run("focus", "set", "staff", "--session-id", "s1")
+
+        def first(session: str) -> str:
+            context = context_of(hook(QUESTION, session=session, CLAWMEM_SESSION_FOCUS="robots"))
+            return next(line for line in context.splitlines() if line.startswith("**"))
+
+        assert "**Staff**" in first("s1")
+        assert "**Robots**" in first("s2")
 
     def test_bad_input(self, run: Run) -> None:
         """A topic that is too long, and a session that nobody named, are refused."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,22 +11,25 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from server_process import serving
 from typer.testing import Result
 
 Invoke = Callable[..., Result]
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "notes"
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples" / "notes"
+BY_TYPING = re.compile(r"^\s*from typing import .*\bNamedTuple\b", re.MULTILINE)
 PROMPT = "why did we move the login sessions to Postgres?"
 # The frameworks of the other doors, what runs models, what brings OpenSSL along for a number between 0 and 1, and
 # dataclasses, of which each costs a cold process a millisecond: what crosses a port on this path is a named tuple.
 NEVER = {
-    "asyncio", "dataclasses", "dependency_injector", "httpx2", "importlib.metadata", "inspect", "mcp", "numpy",
-    "onnxruntime", "pydantic", "random", "rich", "ruamel", "secrets", "sqlite_vec", "starlette", "tokenizers", "typer",
-    "wordllama", "clawmem.app.container", "clawmem.app.settings", "clawmem.domain.capture.extraction",
+    "asyncio", "dataclasses", "dependency_injector", "httpx2", "importlib.metadata", "hashlib", "inspect",
+    "logging", "mcp", "numpy", "onnxruntime", "pydantic", "random", "rich", "ruamel", "secrets", "socket", "sqlite_vec",
+    "starlette", "tokenizers", "typer", "wordllama", "clawmem.app.container", "clawmem.app.settings", "clawmem.domain.capture.extraction",
     "clawmem.domain.retrieval.temporal_grammar",
 }  # fmt: skip
-MODELS = {"clawmem.adapters.models", "clawmem.adapters.http", "concurrent.futures", "logging"}
-VAULT = {"clawmem.ports", "datetime", "hashlib"}
+MODELS = {"clawmem.adapters.models", "clawmem.adapters.http", "queue"}
+VAULT = {"clawmem.ports.errors", "clawmem.ports.records", "datetime"}
 
 
 def loaded(
@@ -52,6 +56,34 @@ def loaded(
     )
     told = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
     return told, set(done.stderr.decode().split())
+
+
+def test_what_a_served_prompt_loads(embedded: None, environ: dict[str, str], home: Path) -> None:
+    """What asks the server and nothing of what answers: neither paths nor types nor the library's sockets."""
+    alone = {"clawmem.adapters.sqlite", "clawmem.domain", "apsw", "pathlib", "socket", "typing"}
+    without_tools = "import sys\nfor name in ('pathlib', 'typing', 'socket'): sys.modules.pop(name, None)\n"
+
+    with serving(environ, home, "--port", "0", "--no-watch"):
+        told, modules = loaded(environ, home, PROMPT, "balanced", first=without_tools)
+
+    assert told
+    assert among(modules, NEVER | MODELS | VAULT | alone) == set()
+
+
+def test_tuples_are_made_cheaply(embedded: None, environ: dict[str, str], home: Path) -> None:
+    """Whatever a prompt loads makes its tuples with ``clawmem.ports.named_tuple``: ``typing`` takes three times as long."""
+    _, modules = loaded(environ, home, PROMPT, "balanced")
+    files = {
+        name: ROOT.joinpath(*name.split(".")[1:]).with_suffix(".py")
+        for name in modules
+        if name.startswith("clawmem.")
+    }
+
+    dear = {
+        name for name, file in files.items() if file.is_file() and BY_TYPING.search(file.read_text("utf-8"))
+    }
+
+    assert dear == {"clawmem.ports.named_tuple"}  # for type checkers
 
 
 def among(modules: set[str], names: set[str]) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import struct
 import threading
+from array import array
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from clawmem.adapters.sqlite import vec0_table
 from clawmem.adapters.sqlite.kept import Kept
+from clawmem.adapters.sqlite.matches import Matches, _near, _near_in_bulk
 from clawmem.adapters.sqlite.quick_vectors import rounded
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.contracts.samples import any_of, cosine, entry, filler, save, unit_vector
@@ -53,6 +55,26 @@ def chunk(vectors: list[bytes], first: int) -> tuple[bytes, bytes, bytes]:
         there.to_bytes(-(-len(keys) // 8), "little"),
         b"".join(half for vector in vectors for half in (empty, vector)),
     )
+
+
+MATCHES = st.lists(
+    st.dictionaries(
+        st.integers(1, 40), st.sampled_from([0.1, 0.2, 0.3, 0.7, 1 / 3]), min_size=0, max_size=30
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+class TestBestOf:
+    """The sums of several terms, with numpy and without."""
+
+    @given(MATCHES, st.integers(1, 50))
+    def test_both_ways_agree(self, found: list[dict[int, float]], limit: int) -> None:
+        """To the last bit: which way is taken depends on what else the process has loaded."""
+        several = [Matches(array("q", one.keys()), array("d", one.values())) for one in found]
+
+        assert sorted(_near(several, limit)) == sorted(_near_in_bulk(several, limit))
 
 
 class TestKept:
@@ -147,8 +169,11 @@ class TestVectors:
         several = data.draw(st.lists(st.lists(number, min_size=4, max_size=4), min_size=1, max_size=40))
         vectors = [unit_vector(*numbers) for numbers in several if any(abs(n) > 1e-3 for n in numbers)]
         assume(vectors)
-        quick = rounded(chunk(vectors[first : first + 20], first) for first in range(0, len(vectors), 20))
+        chunks = [chunk(vectors[first : first + 20], first) for first in range(0, len(vectors), 20)]
+        quick = rounded(chunks, len(vectors))
         assert quick
+        assert not rounded(chunks, len(vectors) - 1)
+        assert not rounded(chunks, len(vectors) + 1)
         question, limit = vectors[0], data.draw(st.integers(1, 10))
         looked_at = set(quick.worth_a_look(question, limit))
         scores = {key: cosine(question, vector) for key, vector in enumerate(vectors)}

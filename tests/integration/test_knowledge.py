@@ -26,6 +26,7 @@ from clawmem.app.services.knowledge.enriching import Enrich, enriching
 from clawmem.app.services.knowledge.evolution import versions
 from clawmem.contracts.samples import save
 from clawmem.domain.knowledge.entities import entity_id
+from clawmem.domain.knowledge.triples import Statement
 from clawmem.ports.entities import Entity
 from clawmem.ports.notes import Note
 from clawmem.ports.records import InactiveReason
@@ -53,7 +54,9 @@ SAID = {
     "2026-04-02-move.md": ("ledger migrated to Thyme", ("ledger", "migrated_to", "Thyme")),
     "2026-05-09-move.md": ("ledger migrated to Sage", ("ledger", "migrated_to", "Sage")),
 }
-MYSQL, POSTGRES = "2026-01-10-mysql.md", "2026-03-20-postgres.md"
+MYSQL, POSTGRES, LATER = "2026-01-10-mysql.md", "2026-03-20-postgres.md", "2026-06-01-later.md"
+AT_LAST = "At last Postgres replaced MySQL, and ledger uses Postgres"
+EVERY = SAID | {LATER: (AT_LAST, ("Postgres", "replaced", "MySQL"), ("ledger", "uses", "Postgres"))}
 
 
 @pytest.fixture
@@ -70,9 +73,15 @@ class Writing:
         self.enrich = enriching(vault, self.clock, ScriptedGenerator(_script), str)
 
     def __call__(self, path: str, text: str) -> None:
-        self.files.write(f"/notes/{path}", f"# Note\n\n{text}.\n".encode(), mtime_ns=self.clock.now_ms())
-        UpdateCollection(self.vault, self.files, self.clock, parse_yaml)(Folder("notes", "/notes"))
+        self.write(path, text)
+        self.update()
         self.enrich()
+
+    def write(self, path: str, text: str) -> None:
+        self.files.write(f"/notes/{path}", f"# Note\n\n{text}.\n".encode(), mtime_ns=self.clock.now_ms())
+
+    def update(self) -> None:
+        UpdateCollection(self.vault, self.files, self.clock, parse_yaml)(Folder("notes", "/notes"))
 
     def id(self, path: str) -> int:
         document = self.vault.documents.at("notes", path)
@@ -89,7 +98,7 @@ def _script(prompt: str) -> str:
     if prompt.startswith("Describe"):
         return json.dumps({"keywords": ["ledger"], "tags": ["infra"], "context": "Of the ledger."})
     if prompt.startswith("List"):
-        [triples] = [triples for said, *triples in SAID.values() if said in prompt] or [[]]
+        [triples] = [triples for said, *triples in EVERY.values() if said in prompt] or [[]]
         named = [dict(zip(("subject", "predicate", "object"), one, strict=True)) for one in triples]
         return json.dumps({"entities": [], "triples": named})
     return "{}"
@@ -140,6 +149,46 @@ class TestWhatEnds:
 
         assert writing.history() == [("uses", "MySQL", "2026-01-10", "")]
 
+    @pytest.mark.parametrize("how", ["changed", "forgotten", "removed"])
+    def test_what_remains_says_when(self, vault: Vault, how: str) -> None:
+        """Two notes say that it is over; without the first it was over when the second one says, at once."""
+        writing = Writing(vault)
+        for path in (MYSQL, POSTGRES, LATER):
+            writing(path, EVERY[path][0])
+        assert ("uses", "MySQL", "2026-01-10", "2026-03-20") in writing.history()
+
+        if how == "changed":
+            writing(POSTGRES, "It was only a thought")
+        else:
+            with vault.writing():
+                withdraw(vault, [writing.id(POSTGRES)], InactiveReason(how))
+        assert ("uses", "MySQL", "2026-01-10", "2026-06-01") in writing.history()
+
+    def test_what_comes_back_says_it_again(self, vault: Vault) -> None:
+        """A file that was away and is there again ends what it had ended, without being read by a model anew."""
+        writing = Writing(vault)
+        for path in (MYSQL, POSTGRES, LATER):
+            writing(path, EVERY[path][0])
+        before = writing.history()
+
+        writing.files.remove(f"/notes/{POSTGRES}")
+        writing.update()
+        assert writing.history() != before
+
+        writing.write(POSTGRES, EVERY[POSTGRES][0])
+        writing.update()
+        assert writing.history() == before
+
+    def test_what_is_archived_has_ended_it_all_the_same(self, vault: Vault) -> None:
+        """That nobody asked for a note for long makes nothing true again."""
+        writing = Writing(vault)
+        for path in (MYSQL, POSTGRES):
+            writing(path, EVERY[path][0])
+        with vault.writing():
+            withdraw(vault, [writing.id(POSTGRES)], InactiveReason.ARCHIVED)
+
+        assert ("uses", "MySQL", "2026-01-10", "2026-03-20") in writing.history()
+
 
 @pytest.mark.parametrize(
     ("kinds", "meant"),
@@ -176,6 +225,9 @@ def test_what_ended_it_is_told(remembered: Invoke, home: Path) -> None:
         "notes/new.md",
         "It uses MySQL.",
     )
+    assert fact["id"] == Statement(ledger.id, "uses", mysql.id).id
+    [other] = json.loads(remembered("graph", "facts", "ledger", "--json").stdout)["facts"]
+    assert (other["direction"], other["id"]) == ("outgoing", fact["id"])
     assert told["stats"] == {"total_triples": 1, "current_facts": 0, "expired_facts": 1, "predicates": {}}
     assert "[ended 2026-03-01, 100%]" in remembered("graph", "facts", "ledger", "--as-of", DAY).stdout
     assert (

@@ -12,7 +12,7 @@ from capture_world import LEDGER, World
 
 from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.sqlite import database
+from clawmem.adapters.sqlite import connections
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.cli.retrieval import Given
 from clawmem.app.opened import Services, open_services
@@ -355,7 +355,7 @@ def test_what_keeps_the_vault_busy(
     services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While somebody reads what was there before, the bytes stay and that is said; the note is forgotten all the same."""
-    monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(connections, "BUSY_TIMEOUT_S", 0.2)
     reader = apsw.Connection(str(tmp_path / "vault.sqlite"))
     reader.execute("begin")
     reader.execute("select count(*) from documents").fetchall()

@@ -60,6 +60,7 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("list", {"limit": 2}, ".md"),
     ("profile", {}, ""),
     ("reindex", {}, "0 added, 0 updated"),
+    ("reindex", {"enrich": True}, "enriched: "),
     ("embed", {}, "vectors made"),
     ("diary_write", {"entry": "The ferry to Moss leaves at nine.", "topic": "boats"}, "-boats.md"),
     ("diary_read", {"last_n": 1}, "agent: The ferry"),
@@ -263,18 +264,28 @@ class TestWays:
 
         asyncio.run(session())
 
-    def test_progress_of_what_takes_long(self, server: Served) -> None:
-        told: list[float] = []
+    @pytest.mark.parametrize(
+        ("tool", "arguments", "steps"),
+        [
+            ("build_graphs", {}, {"relating documents"}),
+            ("reindex", {"enrich": True}, {"reading the folders", "enriching"}),
+        ],
+    )
+    def test_progress_of_what_takes_long(
+        self, server: Served, tool: str, arguments: dict[str, Any], steps: set[str]
+    ) -> None:
+        """Every step of it tells how far it is."""
+        told: list[str | None] = []
 
         async def session() -> None:
             async def progress(done: float, total: float | None, message: str | None) -> None:
-                told.append(done)
+                told.append(message)
 
             async with over_http(server) as client:
-                await client.call_tool("build_graphs", {}, progress_callback=progress)
+                await client.call_tool(tool, arguments, progress_callback=progress)
 
         asyncio.run(session())
-        assert told
+        assert {*told} == steps
 
     def test_the_bridge_imports_nothing_heavy(self, home: Home, server: Served) -> None:
         code = "import sys; sys.argv = ['clawmem', 'mcp']; from clawmem.app.cli.main import main; main(); print(*sys.modules)"
@@ -315,6 +326,20 @@ class TestEnds:
             process.send_signal(signal.SIGTERM)
             assert process.wait(10) == 0
             assert process.stdout.read() == b""
+
+    def test_a_server_that_hangs(self, home: Home, server: Served) -> None:
+        """Nobody waits for its first word: the work is done here."""
+        os.kill(server.process.pid, signal.SIGSTOP)
+        try:
+            with _started(home) as process:
+                assert process.stdin and process.stdout
+                process.stdin.write(_opening())
+                process.stdin.flush()
+                assert json.loads(process.stdout.readline())["id"] == 1
+                process.send_signal(signal.SIGTERM)
+                assert process.wait(10) == 0
+        finally:
+            os.kill(server.process.pid, signal.SIGCONT)
 
     def test_a_client_that_was_killed(self, home: Home, server: Served) -> None:
         """What it started ends by itself, and the server goes on."""

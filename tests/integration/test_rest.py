@@ -61,7 +61,7 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "POST /lifecycle/restore": ("/lifecycle/restore", {"all": True}),
     "POST /documents/{docid:path}/forget": ("/documents/notes/people/haruka.md/forget", {}),
     "POST /update": ("/update", {"embed": True}),
-    "POST /reindex": ("/reindex", {"force": True}),
+    "POST /reindex": ("/reindex", {"force": True, "enrich": True}),
     "POST /embed": ("/embed", {}),
     "POST /graphs/build": ("/graphs/build", {}),
     "GET /index-stats": ("/index-stats", {}),
@@ -209,6 +209,7 @@ class TestWhatIsSaid:
 
         [fact] = told["facts"]
         assert (fact["direction"], fact["subject"], fact["predicate"]) == ("incoming", "Postgres", "replaced")
+        assert len(fact["id"]) == 16
         assert (fact["valid_from"], fact["valid_to"], fact["current"]) == ("2026-01-02", None, True)
         assert told["stats"] == {
             "total_triples": 1, "current_facts": 1, "expired_facts": 0, "predicates": {"replaced": 1},
@@ -342,6 +343,18 @@ class TestChanges:
         assert world.get("/documents/notes/secret.md")[0] == 404
         assert world.post("/search", query="xyzzyplugh")[1]["count"] == 0
         assert world.post("/reindex", force=True)[1]["added"] == 0
+
+    def test_enriching_anew(self, world: World) -> None:
+        """Every document that the command would enrich, whether it was read before or not."""
+        documents = world.get("/stats")[1]["documents"]
+
+        told = world.post("/reindex", enrich=True)[1]
+
+        assert (told["added"], told["enrich"]["by_model"]) == (0, 0)
+        assert (
+            told["enrich"]["by_rules"] == world.cli("reindex", "--enrich")["enrich"]["by_rules"] == documents
+        )
+        assert world.post("/reindex")[1]["enrich"] is None
 
 
 def _places(described: Described) -> Iterator[tuple[str, str]]:

@@ -201,7 +201,10 @@ class TestHooks:
         named = {word for word in words if isinstance(word, str) and word.startswith(("CLAWMEM_", "XDG_"))}
 
         assert named
-        assert named - {"CLAWMEM_LLM_", "CLAWMEM_RERANK_"} <= {*thin_client.CHOICES, *PLACES}
+        assert named - {"CLAWMEM_EMBED_URL", "CLAWMEM_LLM_", "CLAWMEM_RERANK_"} <= {
+            *thin_client.CHOICES,
+            *PLACES,
+        }
 
     def test_what_asking_costs(self, world: World, server: Served) -> None:
         """Modules, not milliseconds: no storage, no HTTP library, no framework."""
@@ -292,16 +295,22 @@ class TestLife:
             assert second.end() == 0
 
     def test_a_server_that_hangs(self, world: World, server: Served) -> None:
-        """Its hooks do not wait for it: nothing was sent to who did not answer."""
+        """Hooks do not wait for it: nothing was sent to who did not answer. Who asks how it is hears it."""
         os.kill(server.process.pid, signal.SIGSTOP)
         try:
             began = time.monotonic()
             alone = world.hook("context-surfacing", prompted(QUESTION, "hangs"))
+            took_s = time.monotonic() - began
+            status = world.run("serve", "--status", "--json")
         finally:
             os.kill(server.process.pid, signal.SIGCONT)
 
         assert "Redis for 14 days" in alone["hookSpecificOutput"]["additionalContext"]
-        assert time.monotonic() - began < HOOKS["context-surfacing"].deadline_s
+        assert took_s < HOOKS["context-surfacing"].deadline_s
+        assert (status.returncode, "clawmem serve --stop" in status.stderr) == (1, True)
+        told = json.loads(status.stdout)
+        assert (told["running"], told["answers"], told["pid"]) == (True, False, server.process.pid)
+        assert json.loads(world.run("serve", "--status", "--json").stdout)["answers"]
 
     def test_who_is_served_by_nobody_else(self, world: World, server: Served, tmp_path: Path) -> None:
         """A vault in a copied folder, with the announcement beside it; another clawmem; another configuration."""
@@ -347,6 +356,7 @@ class TestLife:
         taken = here.run("serve", "--port", str(server.port))
         assert taken.returncode == 4
         assert f"port {server.port}" in taken.stderr and "Traceback" not in taken.stderr
+        assert "while attempting" not in taken.stderr  # the library says the address once more
 
         with socket.socket() as usual:
             usual.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

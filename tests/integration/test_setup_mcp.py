@@ -111,7 +111,11 @@ def test_the_command(invoke: Invoke, home: Path) -> None:
 
 
 def test_clients_whose_files_are_theirs_to_edit(invoke: Invoke, home: Path) -> None:
-    codex = invoke("setup", "mcp", "--client", "codex", "--tools", "memory").output
+    shown = invoke("setup", "mcp", "--client", "codex", "--tools", "memory")
+    codex = shown.output
+    assert shown.stdout.startswith("[mcp_servers.clawmem-memory]\n")
+    assert "~/.codex/config.toml. Put this in:" in shown.stderr
+    assert invoke("setup", "mcp", "--client", "codex", "--remove").stdout == ""
     table = tomllib.loads(codex[codex.index("[mcp_servers") :])["mcp_servers"]["clawmem-memory"]
     assert table["args"][-3:] == ["mcp", "--tools", "memory"]
     for client in ("gemini", "cursor", "json"):

@@ -58,7 +58,7 @@ def test_long_texts_are_not_rounded_away(embedder: StaticEmbedder) -> None:
     """A hundred thousand tokens, added in float32, stay within a millionth of the exact mean."""
     text = "a much longer one, " * 20_000
     ids = embedder._tokenizer.encode(text, add_special_tokens=False).ids
-    exact = np.bincount(ids, minlength=32_000) @ embedder._table.astype(np.float64)
+    exact = np.bincount(ids, minlength=32_000) @ embedder._weights.table.astype(np.float64)
 
     (vector,) = array([embedder.embed_query(text)])
 
@@ -100,7 +100,7 @@ def test_half_a_surrogate_pair_is_no_crash(embedder: StaticEmbedder) -> None:
 
 def test_ids_beyond_the_table_are_clamped(embedder: StaticEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tokenizer that knows more tokens than the table has rows takes the last row."""
-    monkeypatch.setattr(static, "_ROWS", 10)
+    monkeypatch.setattr(static, "ROWS", 10)
 
     assert embedder.embed_query("redis") == embedder.embed_query("sessions")
 

@@ -15,13 +15,14 @@ from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite.silent_turn import note_silent_turn
 from clawmem.app.services.lifecycle.tending import Tending
 from clawmem.app.services.retrieval.recalls import Recalls, Retention
+from clawmem.app.services.retrieval.work import Candidate
 from clawmem.app.services.surfacing.spending import spent_by, spent_lately
 from clawmem.app.services.surfacing.surface import Dressing
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, gated, turns_of
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.surfacing.block import frame_tokens
 from clawmem.domain.surfacing.profiles import PROFILES, ThresholdMode
-from clawmem.ports.errors import EmbeddingError
+from clawmem.ports.errors import EmbeddingError, VaultError
 from clawmem.ports.records import Vector
 from clawmem.ports.relations import Relation, RelationKind
 
@@ -204,6 +205,67 @@ class TestWhatIsSaid:
             places(home.ask(EVERYTHING, confidence=home.confidence(scores)))[:5].index("ops/restore.md") == 3
         )
 
+    def test_only_one_line_of_a_procedure_rises(self, home: Home) -> None:
+        """All other lines stay in the order of their scores: no line of a note goes before a better one of another."""
+        spare = "\n\nThe spare mast lies in the shed.\n"
+        logs = {f"log{n}.md": f"# Log {n}\n\nThe mast, seen on day {n}.{spare}" for n in range(4)}
+        home.take_in(home.folder / "notes", {**logs, "how.md": f"# How to\n\nThe mast: step 1, oil.{spare}"})
+        first = {"log0.md": 0.9, "log1.md": 0.85, "log2.md": 0.8, "log3.md": 0.75, "how.md": 0.7}
+        known = {home.id_of(path): score for path, score in first.items()}
+
+        def confidence(candidate: Candidate) -> float:
+            is_first = candidate.span is not None and candidate.span.start_line == 3
+            return known.get(candidate.document_id, 0.0) - (0.0 if is_first else 0.15)
+
+        said = home.ask("What about the mast?", confidence=confidence, profile="deep")
+
+        shown = [result.document.path.removesuffix(".md") for result in said.answer.results]
+        assert shown == ["log0", "log1", "log2", "how", "log3", "log0", "log1", "log2", "log3", "how"]
+
+    def test_a_wish_is_not_buried(self, home: Home) -> None:
+        """How somebody wants things done comes directly behind the first three, unless it is hardly about the prompt."""
+        said, ignored = "Always encrypt the backups.", "Never sail the boat alone."
+        home.take_in(
+            home.folder / "notes", {"wish.md": f"# W\n\n{said}\n", "other.md": f"# O\n\n{ignored}\n"}
+        )
+        scores = {path: 0.9 - n / 50 for n, path in enumerate((*SHOWN, "todo.md"))}
+        confidence = home.confidence({**scores, "wish.md": 0.6, "other.md": 0.53})
+
+        shown = places(home.ask(EVERYTHING, confidence=confidence))
+
+        assert shown.index("wish.md") == 3
+        assert shown[-1] == "other.md"
+
+    @pytest.mark.parametrize(
+        "text", ["**assistant:** Always encrypt the backups.", "Always encrypt the backups."]
+    )
+    def test_nobody_elses_wish_rises(self, home: Home, text: str) -> None:
+        """Neither what an assistant said nor what was imported tells how things are done here."""
+        tag = "" if text.startswith("**") else "---\ntags: [origin:imported]\n---\n"
+        home.take_in(home.folder / "notes", {"wish.md": f"{tag}# W\n\n{text}\n"})
+        scores = {path: 0.9 - n / 50 for n, path in enumerate((*SHOWN, "todo.md"))}
+
+        said = home.ask(EVERYTHING, confidence=home.confidence({**scores, "wish.md": 0.6}))
+
+        assert said.answer.results[-1].document.path == "wish.md"
+
+    def test_texts_are_shorter_where_not_all_fit(self, home: Home) -> None:
+        """The first half of a budget goes to texts as long as their tier allows; where all fit, all of it does."""
+        logs = {f"log{n}.md": f"# Log {n}\n\nThe mast, day {n}: {'calm seas ' * 28}.\n" for n in range(12)}
+        home.take_in(home.folder / "notes", logs)
+        roomy = PROFILES["balanced"]._replace(budget=2000)
+
+        tight, whole = (
+            home.ask("What about the mast?", profile=profile).block for profile in ("balanced", roomy)
+        )
+
+        lengths = [len(line) for line in tight.splitlines() if line.startswith("The mast, day")]
+        full = sum(length > 280 for length in lengths)
+        assert 2 <= full < len(lengths)
+        assert max(lengths[full:]) <= 150
+        assert token_count(tight) <= PROFILES["balanced"].budget
+        assert all(len(line) > 280 for line in whole.splitlines() if line.startswith("The mast, day"))
+
     def test_the_absolute_threshold(self, home: Home) -> None:
         """By itself: .45 for most prompts, .35 for one that asks for what is recent."""
         confidence = home.confidence({"decisions/backups.md": 0.4})
@@ -345,6 +407,15 @@ class TestTurns:
         assert "people/ann.md" in places(with_it)
         assert places(without) == []
 
+    def test_a_question_that_found_nothing_is_looked_back_to(self, home: Home) -> None:
+        """Silence keeps the words as well: the next prompt is looked for together with them."""
+        silent = home.ask("Who keeps the key of the safe, Ann?", confidence=lambda candidate: 0.0)
+
+        after = home.ask("please tell me more about her and so on", profile="speed")
+
+        assert (silent.block, next(iter(home.rows())).hits) == ("", ())
+        assert "people/ann.md" in places(after)
+
     def test_without_receipts_there_is_no_look_back(self, home: Home) -> None:
         """Who keeps no words of questions is not asked again by them."""
         mute = Recalls(home.vault.telemetry, home.clock, home.vault.receipts, retention=Retention(90, 0))
@@ -406,6 +477,17 @@ class TestFaults:
         assert time.monotonic() - began < PROFILES["balanced"].deadline_s
         assert "storage box in Helsinki" in said.block
         assert said.answer.trace.degraded == {"vector": "no answer within 0.9 s"}
+
+    def test_facts_that_fail(self, home: Home) -> None:
+        """The block stands without them."""
+
+        def broken(prompt: str, budget: int) -> list[str]:
+            raise VaultError("here", "no facts today")
+
+        said = home.ask(dressing=Dressing(str, facts_of=broken))
+
+        assert "storage box in Helsinki" in said.block
+        assert "<vault-facts>" not in said.block
 
     def test_a_vault_without_vectors(self, tmp_path: Path) -> None:
         """Nothing is missing that was never there."""

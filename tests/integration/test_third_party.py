@@ -26,13 +26,15 @@ NOT_SOURCE = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg
 BROKEN = {
     "test_current_is_the_live_lease",
     "test_expiry_is_exclusive",
+    "test_holder_waits_too",
     "test_late_release_spares_the_new_holder",
     "test_live_lease_passes",
+    "test_no_token_is_given_twice",
+    "test_old_token_fails",
     "test_overtaken_lease_fails",
     "test_refusal_changes_nothing",
+    "test_release_with_an_old_token_spares_the_newer_lease",
     "test_shortest_lease",
-    "test_token_grows_with_a_takeover",
-    "test_token_survives_a_release",
 }
 
 Process = subprocess.CompletedProcess[str]
@@ -160,9 +162,9 @@ def test_a_wrong_adapter_fails(careless: tuple[dict[str, bool], str]) -> None:
         "At exactly `expires_ms` the lease is anyone's.",
         "If this fails: compare with `<=`, not `<`.",
         "the index lease was refused to 'b' at T0 + 100 ms",
-        "A token is never given twice for a name, a release in between notwithstanding.",
-        "If this fails: releasing deletes the row and the counter with it.",
-        "E       AssertionError: assert 1 < 1\n",
+        "Every acquisition has a token of its own, after a takeover and after a release, whoever holds it.",
+        "If this fails: the token is made of the name, the holder or the time, or begins anew with a release.",
+        "E       AssertionError: assert 1 == 40\n",
     ],
 )
 def test_a_failure_can_be_read(careless: tuple[dict[str, bool], str], said: str) -> None:

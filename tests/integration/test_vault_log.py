@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from pathlib import Path
 from time import monotonic, sleep
 
 import apsw
 import pytest
 
-from clawmem.adapters.sqlite.jotter import log_is_empty
+from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.jotter import jotting, log_is_empty, standing_writer
 from clawmem.adapters.sqlite.log import put_log_away
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.serve import drainer
 from clawmem.app.serve.inside import Inside
 from clawmem.contracts.samples import save
+from clawmem.ports.errors import VaultError
 
 SECONDS = 20.0
+NOTE = "insert into meta (name, value) values (?, ?)"
 
 
 @pytest.fixture
@@ -60,6 +66,27 @@ def test_nobody_is_hurried(vault: SqliteVault) -> None:
     assert not Path(f"{vault.location}-none").exists()
 
 
+def test_a_server_does_it_for_whom_it_was_asked(
+    vault: SqliteVault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log of a vault with a name too, once somebody has asked for it; that of another is left to others."""
+    monkeypatch.setattr(drainer, "LOOKS_AGAIN_S", 0.05)
+    with closing(SqliteVault(str(tmp_path / "other.sqlite"))) as other:
+        save(other, "a.md", "Lighthouse.")
+        vaults = f'{{"work": "{vault.location}", "other": "{other.location}"}}'
+        environ = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "CLAWMEM_VAULTS": vaults}
+        SqliteVault(str(tmp_path / "usual.sqlite")).close()
+        inside = Inside(tmp_path / "usual.sqlite", environ)
+        with inside.at_work():
+            found = asyncio.run(
+                inside.desk.read(lambda services: services.lookup.get("notes/a.md").text, "work")
+            )
+            _eventually(lambda: log_is_empty(vault.location))
+
+        assert found == "Lighthouse."
+        assert not log_is_empty(other.location)
+
+
 def test_a_server_does_it_now_and_then(vault: SqliteVault, monkeypatch: pytest.MonkeyPatch) -> None:
     """By itself, whoever wrote."""
     monkeypatch.setattr(drainer, "LOOKS_AGAIN_S", 0.05)
@@ -67,7 +94,67 @@ def test_a_server_does_it_now_and_then(vault: SqliteVault, monkeypatch: pytest.M
     with Inside(Path(vault.location), {"HOME": home, "PATH": os.environ["PATH"]}).at_work():
         for name in ("b.md", "c.md"):
             save(vault, name, f"Harbour {name}.")
-            end = monotonic() + SECONDS
-            while not log_is_empty(vault.location):
-                assert monotonic() < end
-                sleep(0.02)
+            _eventually(lambda: log_is_empty(vault.location))
+
+
+def _eventually(holds: Callable[[], bool]) -> None:
+    end = monotonic() + SECONDS
+    while not holds():
+        assert monotonic() < end
+        sleep(0.02)
+
+
+class TestStandingWriter:
+    """One writer for all that a server jots."""
+
+    @pytest.fixture
+    def db(self, vault: SqliteVault) -> Iterator[Database]:
+        with closing(Database(vault.location, read_only=True)) as db, standing_writer(vault.location):
+            yield db
+
+    def test_threads_take_turns_with_it(self, db: Database) -> None:
+        """Everything that several write at once is there, written by one."""
+        writers: set[int] = set()
+
+        def jot(number: int) -> None:
+            for place in range(20):
+                with jotting(db) as writer:
+                    writers.add(id(writer))
+                    writer.write(NOTE, (f"jotted {number} {place}", ""))
+
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(jot, range(4)))
+
+        assert db.value("select count(*) from meta where name like 'jotted %'") == 80
+        assert len(writers) == 1
+
+    def test_an_error_is_not_handed_on(self, db: Database) -> None:
+        """What was begun is undone, and the next one can write."""
+        with suppress(ValueError), jotting(db) as writer, writer.atomic():
+            writer.write(NOTE, ("jotted half", ""))
+            raise ValueError
+
+        with jotting(db) as writer:
+            writer.write(NOTE, ("jotted whole", ""))
+        assert db.rows("select name from meta where name like 'jotted %'") == [("jotted whole",)]
+
+    def test_it_goes_where_the_vault_is(self, vault: SqliteVault, db: Database, tmp_path: Path) -> None:
+        """Another file in its place is written to; where none is, none is made."""
+        with jotting(db) as writer:
+            writer.write(NOTE, ("jotted before", ""))
+        with closing(SqliteVault(str(tmp_path / "other.sqlite"))):
+            pass
+        there = Path(vault.location)
+        (tmp_path / "other.sqlite").replace(there)
+        for beside in ("-wal", "-shm"):
+            Path(f"{there}{beside}").unlink(missing_ok=True)
+
+        with jotting(db) as writer:
+            writer.write(NOTE, ("jotted after", ""))
+
+        with closing(Database(vault.location, read_only=True)) as now:
+            assert now.rows("select name from meta where name like 'jotted %'") == [("jotted after",)]
+        there.unlink()
+        with pytest.raises(VaultError), jotting(db) as writer:
+            writer.write(NOTE, ("jotted nowhere", ""))
+        assert not there.exists()

@@ -16,6 +16,7 @@ from starlette.applications import Starlette
 from typer.testing import CliRunner
 from vault_scope import CLOSED, NOTE, OPEN, OWN, QUESTION, USUAL, World
 
+from clawmem.app.cli.arguments import QUESTIONS
 from clawmem.app.cli.command_line import FAMILIES, cli
 from clawmem.app.mcp.server import make_server
 from clawmem.app.mcp.sets import ToolSet
@@ -107,6 +108,21 @@ REFUSED: dict[str, list[str]] = {
 OF_NO_VAULT = {"vault", "models", "bench", "conformance", "focus", "setup", "hook", "surface", "mcp"}
 
 
+OF_TWO_WORDS = {
+    "collection list": [],
+    "diary read": [],
+    "graph causes": [FILE],
+    "graph entities": ["animal"],
+    "graph facts": ["animal"],
+    "graph evolution": [FILE],
+    "lanes status": [],
+    "lanes journal": [],
+    "lifecycle status": [],
+    "lifecycle search": ["animal"],
+    "lifecycle log": [],
+}
+
+
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     return World(tmp_path)
@@ -162,20 +178,50 @@ class TestTools:
 
 
 class TestRoutes:
-    """Over HTTP: a server has one vault."""
+    """Over HTTP: a server has one vault, and answers for a command line that names another."""
 
     def test_of_a_server(self, world: World) -> None:
-        """Every route answers from its vault alone, and none can be sent to another one."""
+        """Every route answers from its vault alone, and none of them can be sent to another one."""
 
         async def ask() -> None:
             async with client_of(world) as client:
-                for operation in OPERATIONS:
+                for operation in (one for one in OPERATIONS if "vault" not in one.asked.model_fields):
                     with world.opening(USUAL):
                         found = await sent(client, operation, {})
                         astray = await sent(client, operation, {"vault": CLOSED})
                     assert found.status_code < 500, (operation.path, found.text)
                     world.told(found.text, USUAL)
                     world.told(astray.text, USUAL)
+
+        asyncio.run(ask())
+
+    def test_of_a_command_line(self, world: World) -> None:
+        """What ``--vault NAME`` asks is answered from that vault alone."""
+
+        async def ask() -> list[str]:
+            async with client_of(world) as client:
+                answers = []
+                for question in QUESTIONS:
+                    verb, *second = question.split()
+                    line = [*second, *(OF_TWO_WORDS[question] if second else VERBS[verb])]
+                    with world.opening(OPEN, USUAL):  # its own: threads of the server may still be warming up
+                        found = await client.post(f"/cli/{verb}", json={"arguments": line, "vault": OPEN})
+                    assert found.status_code == 200, (question, found.text)
+                    world.told(found.text, OPEN)
+                    answers.append(found.text.lower())
+                return answers
+
+        assert sum(OWN[OPEN] in one for one in asyncio.run(ask())) > 8
+
+    def test_what_is_no_name_opens_nothing(self, world: World) -> None:
+        """Neither a slip nor the file of another vault."""
+
+        async def ask() -> None:
+            async with client_of(world) as client:
+                for name in ("nobody", "", f"{CLOSED} ", f"../{CLOSED}.sqlite", str(world.places[CLOSED])):
+                    with world.opening(USUAL):
+                        found = await client.post("/cli/list", json={"arguments": [], "vault": name})
+                    assert found.status_code == 404
 
         asyncio.run(ask())
 

@@ -144,7 +144,8 @@ class TestSyncing:
             (("nobody", "."), 3, "There is: work."),
             (("work", "/etc"), 2, "belongs to the system"),
             (("work", "~"), 2, "is a home folder as a whole"),
-            (("work", "."), 2, "is no absolute folder"),
+            (("work", "."), 2, "is a home folder as a whole"),
+            (("work", ".."), 2, "leads upwards"),
             (("work", "~/nothing"), 2, "is not a folder"),
             (("work", "~/notes/../notes"), 2, "leads upwards"),
         ],
@@ -160,6 +161,16 @@ class TestSyncing:
 
         assert (refused.exit_code, said in refused.stderr) == (code, True), refused.output
         assert list(home.iterdir()) == []
+
+    def test_a_folder_from_where_one_is(
+        self, invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """On the command line, as everywhere there."""
+        monkeypatch.setenv("CLAWMEM_VAULTS", '{"work": "~/work.sqlite"}')
+        (home / "desk").mkdir()
+        (home / "desk" / "lamp.md").write_text("# The lamp\n", "utf-8")
+
+        assert invoke("vault", "sync", "work", "desk").stdout.startswith("work: 1 added")
 
     @pytest.mark.parametrize("name", ["_clawmem", "beads", "a/b", ""])
     def test_collections_that_are_nobodys(self, tmp_path: Path, notes: Path, name: str) -> None:

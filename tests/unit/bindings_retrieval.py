@@ -74,11 +74,13 @@ def _snippet(given: dict[str, Any]) -> dict[str, Any]:
 
 def _lease(given: dict[str, Any]) -> dict[str, Any]:
     until, now = given["expires_ms"], given["now_ms"]
+    held, current = given["held_token"], given["current_token"]
     return {
-        "live": lease.is_live(until, now),
-        "may_acquire": lease.may_acquire(given["current_holder"], until, given["holder"], now),
-        "next_token": lease.next_token(given["current_token"]),
-        "may_act": lease.may_act(given["held_token"], given["current_token"], until, now),
+        "live": lease.is_live(until or 0, now),
+        "may_acquire": lease.may_acquire(until, now),
+        "token": lease.token_of(bytes.fromhex(given["chance_hex"])),
+        "may_renew": lease.may_renew(held, current),
+        "may_act": lease.may_act(held, current, until or 0, now),
     }
 
 

@@ -20,6 +20,7 @@ from clawmem.domain.surfacing.profiles import ThresholdMode, least_kept, profile
 from clawmem.domain.surfacing.tiers import CHARACTERS, tier_of
 from clawmem.domain.surfacing.variety import MemoryKind, memory_kind, vary
 from clawmem.domain.surfacing.visible import is_hidden, is_noise
+from clawmem.domain.surfacing.wishes import states_wish, wishes_first
 
 TOOLS = ("session_log", "intent_search", "find_similar")
 
@@ -47,6 +48,11 @@ def _activation(given: dict[str, Any]) -> dict[str, float]:
 def _variety(given: dict[str, Any]) -> list[int]:
     kinds = [MemoryKind(kind) for kind in given["kinds"]]
     return vary(range(len(kinds)), lambda place: kinds[place])
+
+
+def _wishes(given: dict[str, Any]) -> list[int]:
+    are = given["are"]
+    return wishes_first(range(len(are)), lambda place: are[place])
 
 
 def _tier(given: dict[str, Any]) -> list[Any]:
@@ -92,6 +98,8 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "surfacing_profile": _profile,
     "spreading_activation": _activation,
     "surfacing_variety": _variety,
+    "surfacing_wishes": _wishes,
+    "surfacing_wish": lambda given: states_wish(**given),
     "memory_kind": lambda given: memory_kind(**given).value,
     "surfacing_tier": _tier,
     "surfacing_focus": lambda given: _focus(dict(given)),

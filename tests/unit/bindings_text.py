@@ -41,21 +41,22 @@ def _query(query: LexicalQuery) -> dict[str, Any]:
 
 
 def _fuse_documents(given: dict[str, Any]) -> list[list[Any]]:
-    return [[document_id, *_fused(fused)] for document_id, fused in fuse_documents(**_legs(given))]
+    labels = {FragmentKey(*key): label for key, label in given.get("labels", ())}
+    found = fuse_documents(**{**given, "legs": _legs(given), "labels": labels})
+    return [[document_id, *_fused(fused)] for document_id, fused in found]
 
 
 def _fuse_lines(given: dict[str, Any]) -> list[list[Any]]:
-    return [_fused(fused) for fused in fuse_lines(**_legs(given))]
+    spans = {span.key: span for span in map(_span, given.get("spans", ()))}
+    return [_fused(fused) for fused in fuse_lines(**{**given, "legs": _legs(given), "spans": spans})]
 
 
 def _fused(fused: Fused) -> list[Any]:
     return [list(fused.best), fused.relevance, dict(fused.parts)]
 
 
-def _legs(given: dict[str, Any]) -> dict[str, Any]:
-    legs = {name: [_hit(*hit) for hit in hits] for name, hits in given["legs"].items()}
-    spans = {span.key: span for span in map(_span, given.get("spans", ()))}
-    return {**given, "legs": legs, "spans": spans}
+def _legs(given: dict[str, Any]) -> dict[str, list[Hit]]:
+    return {name: [_hit(*hit) for hit in hits] for name, hits in given["legs"].items()}
 
 
 def _hit(document_id: int, seq: int, score: float) -> Hit:

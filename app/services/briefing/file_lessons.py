@@ -12,7 +12,6 @@ from clawmem.domain.briefing.naming import file_name, names_file
 from clawmem.domain.briefing.packing import block
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
-from clawmem.ports.vault import Vault
 
 TOKENS, MOST = 200, 3
 LOOKED_AT = 20  # answers to the file's name, most of which are no lessons
@@ -31,8 +30,7 @@ class FileLessons:
         safe: Applied to everything that comes from a document.
     """
 
-    def __init__(self, vault: Vault, search: Search, clock: Clock, safe: Safe) -> None:
-        self._vault = vault
+    def __init__(self, search: Search, clock: Clock, safe: Safe) -> None:
         self._search = search
         self._clock = clock
         self._safe = safe
@@ -55,7 +53,6 @@ class FileLessons:
         now = iso_utc(self._clock.now_ms())
         if result.document.content_type not in LESSONS or not is_told(result.document, now):
             return ""
-        body = self._vault.documents.body(result.document.id) or ""
-        line = next((line.strip() for line in body.splitlines() if names_file(line, path)), "")
+        line = next((line.strip() for line in result.body.splitlines() if names_file(line, path)), "")
         day = result.document.modified_at[:10]
         return f"{result.document.title} ({result.document.content_type}, {day}): {line}" if line else ""

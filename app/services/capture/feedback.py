@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
 from clawmem.app.services.capture.session import MovedOn, News, Session, SessionReader
-from clawmem.domain.capture.references import answers_by_turn, is_referenced
+from clawmem.domain.capture.references import answers_by_prompt, answers_by_turn, is_referenced
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import VaultError
@@ -67,10 +67,10 @@ class FeedbackLoop:
     def _used(self, session: Session, news: News) -> dict[int, Mapping[int, bool]]:
         """By recall: the documents it gave, and whether its turn's answer names them."""
         recalls = [one for one in self._vault.telemetry.of_session(session.id) if one.hits]
-        answers = answers_by_turn(news.fresh, _first_turn(news, recalls))
+        answer_to = _answers(news, recalls)
         used: dict[int, Mapping[int, bool]] = {}
         for recall in recalls:
-            if answer := answers.get(recall.turn_index, ""):
+            if answer := answer_to(recall):
                 documents = self._vault.documents.many(hit.document_id for hit in recall.hits)
                 used[recall.id] = _judged(recall, documents, answer)
         return used
@@ -90,6 +90,27 @@ class FeedbackLoop:
             referenced = [number for number, said in documents.items() if said]
             with suppress(VaultError):
                 self._vault.telemetry.mark_referenced(recall_id, referenced)
+
+
+def _answers(news: News, recalls: list[Recall]) -> Callable[[Recall], str]:
+    """
+    What was said in the turn of a recall: by the client's name of its prompt, by its number where there is none.
+
+    Numbers go wrong where a prompt was taken back, or a session begins with another one's history.
+    """
+    by_turn = answers_by_turn(news.fresh, _first_turn(news, recalls))
+    if not any(message.prompt_id for message in news.messages):
+        return lambda recall: by_turn.get(recall.turn_index, "")
+    by_prompt = answers_by_prompt(news.fresh, _prompt_before(news))
+    return lambda recall: (
+        by_prompt.get(recall.prompt_id, "") if recall.prompt_id else by_turn.get(recall.turn_index, "")
+    )
+
+
+def _prompt_before(news: News) -> str:
+    """What the client calls the prompt that the first of the fresh messages may still answer."""
+    before = (message.prompt_id for message in reversed(news.messages) if message.line <= news.seen.line)
+    return next(filter(None, before), "")
 
 
 def _first_turn(news: News, recalls: list[Recall]) -> int:

@@ -11,5 +11,7 @@ from clawmem.ports.records import Document
 
 def docids(store: DocumentStore, documents: Sequence[Document]) -> dict[int, str]:
     """The shortest unique prefix of each document's hash, by document id."""
-    others = store.hash_prefixes(DOCID_LENGTH, {document.hash for document in documents})
-    return {document.id: docid(document.hash, others) for document in documents}
+    alike: dict[str, list[str]] = {}
+    for other in store.hash_prefixes(DOCID_LENGTH, {document.hash for document in documents}):
+        alike.setdefault(other[:DOCID_LENGTH], []).append(other)
+    return {one.id: docid(one.hash, alike.get(one.hash[:DOCID_LENGTH], ())) for one in documents}

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from clawmem.ports.backend import Backend, IndexPlace
 from clawmem.ports.derived_index import DerivedIndex
 from clawmem.ports.errors import ConfigError
 from clawmem.ports.records import IndexRecord, Role
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 OWN = "sqlite"  # the engine's name of what the vault does inside its own file
 
 
-_FOLDER = re.compile(f"({'|'.join(Role)})-[0-9]+")
+_FOLDER = f"({'|'.join(Role)})-[0-9]+"
 
 
 class Engines:
@@ -65,7 +67,9 @@ class Engines:
 
     def beside(self) -> list[Path]:
         """The folders of indexes beside the vault."""
-        return [path for path in Path(self._folder).glob("*-*") if _FOLDER.fullmatch(path.name)]
+        from pathlib import Path  # most vaults keep nothing beside themselves
+
+        return [path for path in Path(self._folder).glob("*-*") if re.fullmatch(_FOLDER, path.name)]
 
     def discard_others(self, folders: Iterable[Path], known: Iterable[IndexRecord]) -> None:
         """Delete those of *folders* that belong to no index of *known*."""
@@ -78,6 +82,8 @@ class Engines:
 
     def size_bytes(self) -> int:
         """What the indexes beside the vault take; those elsewhere are not counted."""
+        from pathlib import Path
+
         return sum(map(_size, Path(self._folder).rglob("*")))
 
     def _place(self, record: IndexRecord) -> IndexPlace:

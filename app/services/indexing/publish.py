@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from clawmem.app.services.knowledge.ending import say_again, take_back
 from clawmem.domain.documents.entries import lexical_entries
 from clawmem.ports.records import Document, Fragment, InactiveReason
 from clawmem.ports.succession import NO_CLAIMS, Claims
 from clawmem.ports.vault import Vault
+
+# What was archived or merged is true as ever, and what ended by it stays ended: it is only not served by itself.
+_TAKEN_BACK = (InactiveReason.REMOVED, InactiveReason.FORGOTTEN)
 
 
 def publish(
@@ -30,6 +34,7 @@ def publish(
     vault.vectors.remove(document_id)
     # Texts that were there before, in this document or another, have their vectors already.
     vault.vectors.put(vault.embeddings.of_document(document_id))
+    say_again(vault, document_id)
     return document_id
 
 
@@ -43,6 +48,9 @@ def withdraw(vault: Vault, document_ids: Sequence[int], reason: InactiveReason) 
     for document_id in document_ids:
         vault.lexical.remove(document_id)
         vault.vectors.remove(document_id)
+    if reason in _TAKEN_BACK:
+        for document_id in document_ids:
+            take_back(vault, document_id)
     if reason is InactiveReason.FORGOTTEN:
         _forget(vault, document_ids)
     return count

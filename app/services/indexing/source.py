@@ -33,6 +33,17 @@ class ParsedSource:
     claims: Claims = NO_CLAIMS
 
 
+@dataclass(frozen=True, slots=True)
+class _File:
+    """What is known of a file before it is read as text."""
+
+    data: bytes
+    collection: str
+    path: str
+    stamp: SourceStamp
+    now_ms: int
+
+
 def parse_source(
     data: bytes, collection: str, path: str, stamp: SourceStamp, *, now_ms: int, parse_yaml: ParseYaml
 ) -> ParsedSource:
@@ -44,23 +55,32 @@ def parse_source(
     Raises:
         SourceUnreadable: not UTF-8 text, or more than `MAX_FRAGMENTS` of it.
     """
-    source = _decode(data, path)
-    parts, facts, complaint = _front_matter(source, parse_yaml)
-    body = parts.body
-    modified_ms = stamp.mtime_ns // 1_000_000
-    headings = list(title.headings(body))
-    name = title.title(facts.title, body, path)
-    authored_at = times.iso_utc(times.authored_at(facts.date, path, headings, modified_ms))
-    kind = content_type.content_type(facts.content_type, path)
-    document = Document(
-        collection=collection,
-        path=path,
-        title=name,
+    parts, facts, complaint = _front_matter(_decode(data, path), parse_yaml)
+    document = _document(_File(data, collection, path, stamp, now_ms), parts, facts)
+    pieces = _fragments(document, parts, facts)
+    claims = Claims(facts.supersedes, facts.superseded_by)
+    return ParsedSource(document, parts.body, pieces, complaint, claims)
+
+
+def settled(stamp: SourceStamp, now_ms: int) -> SourceStamp:
+    """*stamp* as it is to be remembered: one that is too fresh to be trusted fits no file."""
+    fresh = now_ms - stamp.mtime_ns // 1_000_000 < SETTLED_AFTER_MS
+    return SourceStamp(stamp.size, _UNSETTLED_NS) if fresh else stamp
+
+
+def _document(file: _File, parts: frontmatter.FrontMatter, facts: frontmatter.Facts) -> Document:
+    body, modified_ms = parts.body, file.stamp.mtime_ns // 1_000_000
+    kind = content_type.content_type(facts.content_type, file.path)
+    authored_ms = times.authored_at(facts.date, file.path, list(title.headings(body)), modified_ms)
+    return Document(
+        collection=file.collection,
+        path=file.path,
+        title=title.title(facts.title, body, file.path),
         hash=identity.body_hash(body),
-        source_hash=identity.source_hash(data),
-        authored_at=authored_at,
+        source_hash=identity.source_hash(file.data),
+        authored_at=times.iso_utc(authored_ms),
         modified_at=times.iso_utc(modified_ms),
-        indexed_at=times.iso_utc(now_ms),
+        indexed_at=times.iso_utc(file.now_ms),
         content_type=kind,
         confidence=baseline(kind) if facts.confidence is None else facts.confidence,
         quality_score=_quality(body, facts),
@@ -71,21 +91,25 @@ def parse_source(
         pinned_in_note=facts.pinned,
         body_line=parts.body_line,
         body_length=len(body),
-        stamp=settled(stamp, now_ms),
+        stamp=settled(file.stamp, file.now_ms),
     )
+
+
+def _fragments(
+    document: Document, parts: frontmatter.FrontMatter, facts: frontmatter.Facts
+) -> list[Fragment]:
     pieces = fragment(
-        body, title=name, date=authored_at[:10], first_line=parts.body_line, front_matter=facts.extra
+        parts.body,
+        title=document.title,
+        date=document.authored_at[:10],
+        first_line=parts.body_line,
+        front_matter=facts.extra,
     )
     if len(pieces) > MAX_FRAGMENTS:
-        raise SourceUnreadable(path, f"it falls into {len(pieces)} parts, {MAX_FRAGMENTS} are the most")
-    claims = Claims(facts.supersedes, facts.superseded_by)
-    return ParsedSource(document, body, pieces, complaint, claims)
-
-
-def settled(stamp: SourceStamp, now_ms: int) -> SourceStamp:
-    """*stamp* as it is to be remembered: one that is too fresh to be trusted fits no file."""
-    fresh = now_ms - stamp.mtime_ns // 1_000_000 < SETTLED_AFTER_MS
-    return SourceStamp(stamp.size, _UNSETTLED_NS) if fresh else stamp
+        raise SourceUnreadable(
+            document.path, f"it falls into {len(pieces)} parts, {MAX_FRAGMENTS} are the most"
+        )
+    return pieces
 
 
 def _decode(data: bytes, path: str) -> str:

@@ -24,12 +24,29 @@ def end_what_is_over(vault: Vault, new: Sequence[Triple]) -> int:
     return sum([vault.triples.end(held, last.valid_from, last.document_id) for held, last in over])
 
 
+def take_back(vault: Vault, document_id: int) -> None:
+    """Let what ended by a document that is served no more end by what remains, where that says so as well."""
+    end_again(vault, vault.triples.reopen(document_id))
+
+
+def end_again(vault: Vault, reopened: Sequence[Triple]) -> None:
+    """End what was *reopened*, if some document still says that it is over."""
+    for number in {one.document_id for one in reopened}:
+        end_what_is_over(vault, [one for one in reopened if one.document_id == number])
+
+
+def say_again(vault: Vault, document_id: int) -> None:
+    """Let end what a document that is served again takes the place of, and what it says and is over."""
+    if said := vault.triples.of_document(document_id):
+        end_what_is_over(vault, said)
+
+
 def _over_since(vault: Vault, said: Sequence[Triple]) -> Iterator[tuple[Triple, Triple]]:
     """What cannot hold any more, because one document *said* that; each with what it said of it."""
-    statements = {_in_ids(one) for one in said}
+    statements = {in_ids(one) for one in said}
     for last in said:
         for held in _touched(vault, last):
-            if ends(statements, _in_ids(held)):
+            if ends(statements, in_ids(held)):
                 yield held, last
 
 
@@ -54,5 +71,6 @@ def _said_later(vault: Vault, new: Sequence[Triple]) -> Iterator[Triple]:
         yield from (one for one in replacements if one.valid_from > since)
 
 
-def _in_ids(triple: Triple) -> Statement:
+def in_ids(triple: Triple) -> Statement:
+    """What is said, whoever says it: things by their ids, a text of its own as it is."""
     return Statement(triple.subject.id, triple.predicate, triple.object_id or triple.object_name)

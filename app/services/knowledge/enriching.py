@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from clawmem.app.services.knowledge.asking import CALLS_A_DAY, DAY, Ask, DayIsSpent
-from clawmem.app.services.knowledge.ending import end_what_is_over
+from clawmem.app.services.knowledge.ending import end_again, end_what_is_over
 from clawmem.app.services.knowledge.linking import Linking
 from clawmem.app.services.knowledge.modelled import MakeByModel, Modelled
 from clawmem.app.services.knowledge.reading import Reading, Redact, read, waits_for_vectors
@@ -31,6 +32,8 @@ EVERY = 1_000_000  # documents: more than a vault has
 PATIENCE = 2  # documents in a row without an answer: one alone may be what the model is too slow for
 
 Progress = Callable[[int, int], None]
+Tell = Callable[[int, "EnrichReport"], None]
+Told = Callable[["EnrichReport"], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +86,16 @@ class Enrich:
         anew: bool = False,
         newest: bool = False,
         progress: Progress = lambda done, total: None,
+        tell: Tell = lambda document_id, report: None,
     ) -> EnrichReport:
         """
         Enrich what waits, at most *limit* documents; with *anew* all of them, whatever was done before.
 
         By id, or with *newest* those that were changed last and can be enriched now.
+
+        Args:
+            tell: Given a document and what was made of it, in the transaction that keeps that; what it raises leaves
+                that undone, and this raises it.
 
         Raises:
             VaultError: what was done until then is kept.
@@ -98,7 +106,8 @@ class Enrich:
         resolve = self._look_around(numbers)
         report, due, patience = EnrichReport(), set(by_rules), PATIENCE
         for done, number in enumerate(numbers, start=1):
-            one = self._one(number, resolve, is_due=number in due, is_stopped=not patience)
+            of_it = partial(tell, number)
+            one = self._one(number, resolve, of_it, is_due=number in due, is_stopped=not patience)
             patience = patience - 1 if one.stopped else PATIENCE if one.by_model else patience
             report = replace(report + one, stopped=one.stopped or report.stopped)
             progress(done, len(numbers))
@@ -124,18 +133,20 @@ class Enrich:
             named.update(name.name for name in names_in(reading.title, reading.body, reading.people))
         return Resolve(self._vault.entities, people, named)
 
-    def _one(self, number: int, resolve: Resolve, *, is_due: bool, is_stopped: bool) -> EnrichReport:
+    def _one(
+        self, number: int, resolve: Resolve, tell: Told, *, is_due: bool, is_stopped: bool
+    ) -> EnrichReport:
         reading = read(self._vault, number, self._redact)
         if reading is None:
             return EnrichReport()
-        report = self._by_rules(reading, resolve) if is_due else EnrichReport()
+        report = self._by_rules(reading, resolve, tell) if is_due else EnrichReport()
         if self._ask and not is_stopped:
-            report += self._by_model(reading, resolve, self._ask)
+            report += self._by_model(reading, resolve, self._ask, tell)
         return report
 
     # -- by rules -----------------------------------------------------------------------------------
 
-    def _by_rules(self, reading: Reading, resolve: Resolve) -> EnrichReport:
+    def _by_rules(self, reading: Reading, resolve: Resolve, tell: Told) -> EnrichReport:
         document = reading.document
         told = keywords(reading.title, reading.body, self._rarity())
         mentioned = resolve.all(_names(reading, resolve))
@@ -148,7 +159,9 @@ class Enrich:
             new = self._mention(reading, mentioned)
             links = self._linking.by_rules(document.id, self._now())
             self._vault.notes.settle(document.id, document.source_hash, by_model=False)
-        return EnrichReport(by_rules=1, notes=noted, mentions=new, links=links)
+            report = EnrichReport(by_rules=1, notes=noted, mentions=new, links=links)
+            tell(report)
+        return report
 
     def _rarity(self) -> Callable[[str], float]:
         documents = self._vault.lexical.count(Grain.DOCUMENT)
@@ -156,17 +169,25 @@ class Enrich:
 
     # -- by a model ---------------------------------------------------------------------------------
 
-    def _by_model(self, reading: Reading, resolve: Resolve, ask: Ask) -> EnrichReport:
+    def _by_model(self, reading: Reading, resolve: Resolve, ask: Ask, tell: Told) -> EnrichReport:
         try:
             made = MakeByModel(self._vault, ask, self._redact)(reading)
-            return self._keep(reading, made, resolve, ask.model)
+            return self._keep(reading, made, resolve, ask.model, tell)
         except (DayIsSpent, ModelUnavailable) as reason:
             return EnrichReport(stopped=str(reason))
         except ModelError as error:
-            self._vault.notes.fail(reading.document.id, reading.document.source_hash, str(error))
-            return EnrichReport(failed=1)
+            return self._fail(reading, str(error), tell)
 
-    def _keep(self, reading: Reading, made: Modelled, resolve: Resolve, model: str) -> EnrichReport:
+    def _fail(self, reading: Reading, why: str, tell: Told) -> EnrichReport:
+        report = EnrichReport(failed=1)
+        with self._vault.writing():
+            self._vault.notes.fail(reading.document.id, reading.document.source_hash, why)
+            tell(report)
+        return report
+
+    def _keep(
+        self, reading: Reading, made: Modelled, resolve: Resolve, model: str, tell: Told
+    ) -> EnrichReport:
         document = reading.document
         names = [*made.names, *_names(reading, resolve)][: cap_of(document.content_type)]
         with self._vault.writing():
@@ -178,9 +199,11 @@ class Enrich:
             links = self._linking.by_model(document.id, made.links, self._now())
             evolved = sum(self._evolve(note, after, model, document.id) for note, after in made.evolved)
             self._vault.notes.settle(document.id, document.source_hash, by_model=True)
-        return EnrichReport(
-            by_model=1, notes=noted, mentions=new, links=links, triples=triples, evolved=evolved
-        )
+            report = EnrichReport(
+                by_model=1, notes=noted, mentions=new, links=links, triples=triples, evolved=evolved
+            )
+            tell(report)
+        return report
 
     def _evolve(self, before: Note, after: Evolved, model: str, cause: int) -> int:
         latest = self._vault.notes.get(before.document_id)
@@ -194,9 +217,11 @@ class Enrich:
         if reading.has_own_triples:
             return 0
         said = list(self._triples(reading, statements, resolve))
+        reopened = self._vault.triples.reopen(reading.document.id)
         self._vault.triples.forget(reading.document.id)
         new = self._vault.triples.add(said)
         end_what_is_over(self._vault, said)
+        end_again(self._vault, reopened)
         return new
 
     def _triples(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from clawmem.app.services.graph.build import nearest_documents
@@ -82,8 +83,9 @@ class MakeByModel:
         self, reading: Reading, content: Content, links: list[tuple[int, Link]]
     ) -> list[tuple[Note, Evolved]]:
         strongest = sorted(links, key=lambda pair: (-pair[1].confidence, pair[0]))
-        targets = list(dict.fromkeys(target for target, _ in strongest))[:EVOLVED]
-        known = [note for target in targets if (note := self._vault.notes.get(target)) and note.context]
+        targets = dict.fromkeys(target for target, _ in strongest)
+        described = (note for target in targets if (note := self._vault.notes.get(target)) and note.context)
+        known = list(islice(described, EVOLVED))
         after = [(note, self._evolution(reading, content, note)) for note in known]
         return [(note, changed) for note, changed in after if changed is not None]
 

@@ -82,8 +82,7 @@ class Prove:
         for mark in marks:
             request = read_request(mark, now_ms=self._clock.now_ms(), limit=_LOOKED_AT)
             for result in pipeline(request).results:
-                body = self._vault.documents.body(result.document.id) or ""
-                if result.document.id in gone or mark.casefold() in words(body):
+                if result.document.id in gone or mark.casefold() in words(result.body):
                     found[result.document.display_path] = None
         return list(found)
 

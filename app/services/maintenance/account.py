@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from clawmem.app.services.maintenance.lanes import in_words
@@ -11,6 +11,9 @@ from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 
 _DOES = {
+    "enrich": "looked at",
+    "fail": "left for later",
+    "conclude": "something follows from them",
     "merge": "the same",
     "refuse": "kept apart",
     "link": "contradict each other",
@@ -37,9 +40,9 @@ class Account(NamedTuple):
         """The run in a line, then a line for each decision."""
         yield in_words(self.run)
         for one in self.decisions:
-            figures = ", ".join(f"{name} {one[name]}" for name in _FIGURES if name in one)
-            why = f"{one['why']} ({figures})" if figures else one["why"]
-            yield f"  {self._titles(one['documents'])}: {_DOES[one['verdict']]}, {len(one['documents'])} notes, {why}"
+            notes = "1 note" if len(one["documents"]) == 1 else f"{len(one['documents'])} notes"
+            made = f", now {self._place(one['made'])}" if "made" in one else ""
+            yield f"  {self._titles(one['documents'])}: {_DOES[one['verdict']]}, {notes}, {_why(one)}{made}"
         if said := self.run.metrics.get("stopped"):
             yield f"  no model was asked any more: {said}"
 
@@ -51,8 +54,16 @@ class Account(NamedTuple):
         return " | ".join(dict.fromkeys(named))
 
 
+def _why(one: Mapping[str, Any]) -> str:
+    """The reason, with the figures that it rests on, and how much came of it."""
+    said = [f"{name} {one[name]}" for name in _FIGURES if name in one]
+    said += [f"{name} {count}" for name, count in one.get("yields", {}).items()]
+    return f"{one['why']} ({', '.join(said)})" if said else one["why"]
+
+
 def account(vault: Vault, run: Run) -> Account:
     """A run with what its decisions are about."""
-    numbers = {number for one in run.metrics.get("decisions", ()) for number in one["documents"]}
+    decisions = run.metrics.get("decisions", ())
+    numbers = {number for one in decisions for number in (*one["documents"], one.get("made", 0))}
     known = vault.documents.many(numbers)
     return Account(run, {number: one for number, one in known.items() if one.title})

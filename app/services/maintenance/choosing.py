@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from clawmem.app.services.maintenance.careful_asking import Fence
 from clawmem.domain.capture.notes import COLLECTION
@@ -30,6 +30,12 @@ class Chosen(NamedTuple):
     selector: str
     documents: Sequence[Document]
     among: Sequence[Document]
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """How, for the journal; of those with the least like them also how many they were."""
+        counted = {"candidateCount": len(self.documents)} if self.selector == SURPRISAL else {}
+        return {"selector": self.selector, **counted}
 
 
 class Choosing:

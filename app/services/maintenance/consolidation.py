@@ -11,8 +11,9 @@ from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.indexing.publish import publish, withdraw
 from clawmem.app.services.knowledge.asking import CALLS_A_DAY
 from clawmem.app.services.maintenance.careful_asking import CarefulAsk, Fence, careful
+from clawmem.app.services.maintenance.carrying import carry_over
 from clawmem.app.services.maintenance.contradicting import Contradicting
-from clawmem.app.services.maintenance.deciding import Decisions, Verdict
+from clawmem.app.services.maintenance.deciding import Decisions, Tell, Verdict, untold
 from clawmem.app.services.maintenance.grouping import Group, Grouping, Thresholds
 from clawmem.app.services.maintenance.observations import Observation, Observations, is_free
 from clawmem.domain.capture.notes import COLLECTION
@@ -27,6 +28,7 @@ from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
 
 _NAME_CHARS = 12
+CHANGED = "one of them was changed meanwhile, or their note was forgotten"
 USUAL_THRESHOLDS = Thresholds()
 
 
@@ -92,6 +94,7 @@ class Consolidation:
         dry_run: bool,
         fence: Fence = lambda: None,
         among: Sequence[Document] | None = None,
+        tell: Tell = untold,
     ) -> Consolidated:
         """
         Merge *documents*, which are served observations, with each other and with what is *among* all of them.
@@ -100,6 +103,7 @@ class Consolidation:
             fence: Called in the transaction of each effect, and before each question to a model; what it raises
                 leaves that effect undone, and this raises it.
             among: All that are served; *documents* alone when it is left out.
+            tell: Given what was decided until then, in the transaction of each effect.
 
         Raises:
             VaultError: what was merged before it stays merged.
@@ -110,9 +114,10 @@ class Consolidation:
         every = [there[one.id] for one in documents if is_free(one)]
         every.sort(key=lambda one: one.when, reverse=True)
         groups = self._groups(every, there, ask, decisions)
-        created = [] if dry_run else [self._merge(group, fence) for group in groups]
+        merge = _noted if dry_run else self._merge
+        created = [merge(group, decisions, fence, tell) for group in groups]
         grouped = {one.id for group in groups for one in group.members}
-        contradicting = Contradicting(self._vault, self._clock, decisions, self._policy, self._least)
+        contradicting = Contradicting(self._vault, self._clock, decisions, tell, self._policy, self._least)
         rest = [one for one in every if one.id not in grouped]
         contradictions = contradicting(rest, there, grouped, ask, fence, dry_run=dry_run)
         return Consolidated(
@@ -157,23 +162,23 @@ class Consolidation:
         grouping = Grouping(self._vault, self._thresholds, decisions)
         by_model = grouping.by_model(every, ask) if ask else []
         taken = {one.id for group in by_model for one in group.members}
-        groups = [*by_model, *grouping.by_words(every, among, taken)]
-        for group in groups:
-            figures = {} if group.score is None else {"score": group.score}
-            decisions.add(Verdict.MERGE, [one.id for one in group.members], group.why, **figures)
-        return groups
+        return [*by_model, *grouping.by_words(every, among, taken)]
 
-    def _merge(self, group: Group, fence: Fence) -> int:
+    def _merge(self, group: Group, decisions: Decisions, fence: Fence, tell: Tell) -> int:
         """The document that stands for a group from now on; 0 when that is not wanted or not possible any more."""
         ids = [one.id for one in group.members]
         with self._vault.writing():
             fence()
             served = self._vault.documents.many(ids).values()
             if any(one.inactive is not None for one in served) or self._is_forgotten(group):
+                decisions.add(Verdict.REFUSE, ids, CHANGED)
                 return 0
             created = self._write(group)
+            carry_over(self._vault, ids, created)
             withdraw(self._vault, ids, InactiveReason.SUPERSEDED)
             self._vault.journal.replace(Replacement(created, tuple(ids), group.why, self._now()))
+            decisions.add(Verdict.MERGE, ids, group.why, **_figures(group), made=created)
+            tell(decisions)
         return created
 
     def _write(self, group: Group) -> int:
@@ -213,6 +218,16 @@ class Consolidation:
 
     def _now(self) -> str:
         return iso_utc(self._clock.now_ms())
+
+
+def _noted(group: Group, decisions: Decisions, fence: Fence, tell: Tell) -> int:
+    """What a dry run makes of a group: a decision without an effect."""
+    decisions.add(Verdict.MERGE, [one.id for one in group.members], group.why, **_figures(group))
+    return 0
+
+
+def _figures(group: Group) -> dict[str, float]:
+    return {} if group.score is None else {"score": group.score}
 
 
 def _path(group: Group) -> str:

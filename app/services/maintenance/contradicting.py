@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from functools import partial
 
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.maintenance.careful_asking import CarefulAsk, Fence
-from clawmem.app.services.maintenance.deciding import Decisions, Verdict
+from clawmem.app.services.maintenance.deciding import Decisions, Tell, Verdict
 from clawmem.app.services.maintenance.observations import Observation, Observations
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance import patterns
@@ -35,6 +36,7 @@ class Contradicting:
     Relates what contradicts each other.
 
     Args:
+        tell: Given what was decided until then, in the transaction of each effect.
         policy: What becomes of the earlier of two.
         least: The confidence from which on something is done.
     """
@@ -44,12 +46,14 @@ class Contradicting:
         vault: Vault,
         clock: Clock,
         decisions: Decisions,
+        tell: Tell,
         policy: Policy = Policy.LINK,
         least: float = LEAST_CONFIDENCE,
     ) -> None:
         self._vault = vault
         self._clock = clock
         self._decisions = decisions
+        self._tell = tell
         self._policy = policy
         self._least = least
 
@@ -75,17 +79,19 @@ class Contradicting:
             left -= ask is not None
             told = contradiction(newer.said.text, older.said.text, verdict, least=self._least)
             if told.contradictory:
-                found += 1
-                gone |= {older.id} if self._policy is Policy.SUPERSEDE else set()
                 # What a model says may hold words of the notes: it stays with their relation, which goes with them.
-                why = BY_MODEL if verdict else told.reason
-                outcome = Verdict.SUPERSEDE if self._policy is Policy.SUPERSEDE else Verdict.LINK
-                self._decisions.add(outcome, (newer.id, older.id), why, confidence=told.confidence)
-                if not dry_run:
-                    self._settle((newer.id, older.id), told, why, fence)
+                settle = self._decide if dry_run else partial(self._settle, fence=fence)
+                found += settle((newer.id, older.id), told, BY_MODEL if verdict else told.reason)
+                gone |= {older.id} if self._policy is Policy.SUPERSEDE else set()
         return found
 
-    def _settle(self, ends: tuple[int, int], told: Contradiction, why: str, fence: Fence) -> None:
+    def _decide(self, ends: tuple[int, int], told: Contradiction, why: str) -> int:
+        outcome = Verdict.SUPERSEDE if self._policy is Policy.SUPERSEDE else Verdict.LINK
+        self._decisions.add(outcome, ends, why, confidence=told.confidence)
+        return 1
+
+    def _settle(self, ends: tuple[int, int], told: Contradiction, why: str, *, fence: Fence) -> int:
+        """Relate the two, and let the later one hold if that is the policy; 0 when one is not served any more."""
         at, (newer, older) = iso_utc(self._clock.now_ms()), ends
         reasoning = {"reasoning": told.reason}
         edge = Relation(newer, older, RelationKind.CONTRADICTS, told.confidence, ORIGIN, at, reasoning)
@@ -93,11 +99,14 @@ class Contradicting:
             fence()
             served = self._vault.documents.many(ends).values()
             if any(one.inactive is not None for one in served):
-                return
+                return 0
             self._vault.relations.put([edge])
             if self._policy is Policy.SUPERSEDE:
                 withdraw(self._vault, [older], InactiveReason.SUPERSEDED)
                 self._vault.journal.replace(Replacement(newer, (older,), why, at))
+            self._decide(ends, told, why)
+            self._tell(self._decisions)
+        return 1
 
     def _is_known(self, newer: Observation, older: Observation) -> bool:
         edges = self._vault.relations.outbound([newer.id], {RelationKind.CONTRADICTS}, limit=_MOST_RELATIONS)

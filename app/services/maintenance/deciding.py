@@ -1,20 +1,24 @@
-"""What upkeep decided about some documents, and why: written into the journal with the run."""
+"""What upkeep decided about some documents, and why: told in the transaction of its effect, and kept with the run."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-MOST_KEPT = 50  # of one run; the others are counted
+MOST_REFUSALS = 50  # of one run that are kept; the others are counted
 
 
 class Verdict(StrEnum):
-    """What becomes of documents that looked the same."""
+    """What becomes of documents."""
 
+    ENRICH = "enrich"  # they were looked at, and what came of it is kept
+    FAIL = "fail"  # a model could make nothing of them
     MERGE = "merge"
+    CONCLUDE = "conclude"  # something follows from them
     REFUSE = "refuse"
     LINK = "link"  # they contradict each other, and both are served
     SUPERSEDE = "supersede"  # they contradict each other, and the later one holds
@@ -43,15 +47,16 @@ class Decision(NamedTuple):
 
 
 class Decisions:
-    """The decisions of one run, each about the same documents once."""
+    """The decisions of one run, each about the same documents once; of several drafts from them, about each draft."""
 
     def __init__(self) -> None:
-        self._every: dict[tuple[Verdict, frozenset[int]], Decision] = {}
+        self._every: dict[tuple[Verdict, frozenset[int], int], Decision] = {}
 
     def add(self, verdict: Verdict, documents: Iterable[int], why: str, **details: Any) -> None:
         """Remember one."""
         decision = Decision(verdict, tuple(documents), why, details)
-        self._every.setdefault((verdict, frozenset(decision.documents)), decision)
+        key = verdict, frozenset(decision.documents), details.get("draft", 0)
+        self._every.setdefault(key, decision)
 
     def __iter__(self) -> Iterator[Decision]:
         return iter(self._every.values())
@@ -60,7 +65,20 @@ class Decisions:
         """How often each reason kept documents apart."""
         return Counter(one.why for one in self if one.verdict is Verdict.REFUSE)
 
+    def count(self, *verdicts: Verdict) -> int:
+        """How many of them are one of *verdicts*."""
+        return sum(one.verdict in verdicts for one in self)
+
     def in_journal(self) -> dict[str, Any]:
-        """The first `MOST_KEPT`, those that changed something before refusals, and how many there were."""
-        first = sorted(self, key=lambda one: one.verdict is Verdict.REFUSE)[:MOST_KEPT]
-        return {"decided": len(self._every), "decisions": [one.as_json() for one in first]}
+        """All but refusals, then the first `MOST_REFUSALS` of these, and how many there were of both."""
+        others = [one for one in self if one.verdict is not Verdict.REFUSE]
+        refusals = (one for one in self if one.verdict is Verdict.REFUSE)
+        kept = [*others, *islice(refusals, MOST_REFUSALS)]
+        return {"decided": len(self._every), "decisions": [one.as_json() for one in kept]}
+
+
+Tell = Callable[[Decisions], None]
+
+
+def untold(decisions: Decisions) -> None:
+    """For who works without a journal."""

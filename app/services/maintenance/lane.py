@@ -61,10 +61,10 @@ class Lane:
 
     def keep(self) -> None:
         """
-        Renew the right when that is due, even when it ran out meanwhile; to be called often.
+        Renew the right when that is due, even when it ran out meanwhile and nobody else took it; to be called often.
 
         Raises:
-            LeaseLost: another process has it now.
+            LeaseLost: another process has it now, or had it since and may have worked.
         """
         lease, now_ms = self._lease, self._clock.now_ms()
         if lease is None or lease.expires_ms - now_ms > self._lease_ms - RENEWED_EVERY_MS:
@@ -73,9 +73,6 @@ class Lane:
             self._lease = self._leases.renew(lease, now_ms=now_ms, ttl_ms=self._lease_ms)
         except VaultError:
             return  # somebody writes; there is time to try again
-        except LeaseLost:
-            if not self.enter():
-                raise
 
     def check(self) -> None:
         """

@@ -17,6 +17,7 @@ from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.app.services.maintenance.careful_asking import Fence
+    from clawmem.app.services.maintenance.done import Done
     from clawmem.app.services.maintenance.lane import Lane
     from clawmem.app.services.maintenance.phases import Phase, Phases
     from clawmem.ports.watcher import Stop
@@ -146,16 +147,20 @@ class Lanes:
         begun = Run(name.value, phase.name, RunStatus.STARTED, self._now())
         begun = replace(begun, id=self._vault.journal.begin(begun))
         try:
-            run = replace(begun, status=RunStatus.COMPLETED, **phase.work(fence)._asdict())
+            done = phase.work(fence, lambda done: self._vault.journal.tell(_of(begun, done)))
+            run = replace(_of(begun, done), status=RunStatus.COMPLETED)
         except (LeaseLost, Stopped) as end:
-            reason = LOST if isinstance(end, LeaseLost) else STOPPED
-            run = replace(begun, status=RunStatus.FAILED, reason=reason)
+            run = self._failed(begun, LOST if isinstance(end, LeaseLost) else STOPPED)
         except ClawmemError as error:
-            why = {"error": error.code}
-            run = replace(begun, status=RunStatus.FAILED, reason=FAILURES[phase.name], metrics=why)
+            run = self._failed(begun, FAILURES[phase.name], error=error.code)
         run = replace(run, finished_at=self._now())
-        self._vault.journal.finish(run)
+        self._vault.journal.tell(run)
         return run
+
+    def _failed(self, begun: Run, reason: str, **metrics: str) -> Run:
+        """What is told of a run that could not be ended: what it had done stays, and what was undone is not told."""
+        told = self._vault.journal.run(begun.id) or begun
+        return replace(told, status=RunStatus.FAILED, reason=reason, metrics={**told.metrics, **metrics})
 
     def _written_off(self, name: LaneName, phase: str, why: str) -> Run:
         """What is not done, and why."""
@@ -169,11 +174,16 @@ class Lanes:
 
 def in_words(run: Run) -> str:
     """A run in a few words."""
-    if run.status is not RunStatus.COMPLETED:
-        return f"{run.phase} {run.status}" + (f", {run.reason}" if run.reason else "")
     would = " (dry run)" if run.metrics.get("dry_run") else ""
     counted = f"{run.selected} looked at, {run.created} made, {run.rejected} refused{would}"
-    return f"{run.phase}: {counted}"
+    if run.status is RunStatus.COMPLETED:
+        return f"{run.phase}: {counted}"
+    until_then = f": {counted}" if run.processed or run.created else ""
+    return f"{run.phase} {run.status}{f', {run.reason}' if run.reason else ''}{until_then}"
+
+
+def _of(begun: Run, done: Done) -> Run:
+    return replace(begun, **done._asdict())
 
 
 def _entered(lane: Lane) -> bool:

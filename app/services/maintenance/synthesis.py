@@ -10,6 +10,7 @@ from typing import NamedTuple
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.knowledge.asking import CALLS_A_DAY
 from clawmem.app.services.maintenance.careful_asking import CarefulAsk, Fence, careful
+from clawmem.app.services.maintenance.deciding import Decisions, Verdict
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance import deduction
@@ -33,6 +34,10 @@ _NAME_CHARS = 12
 
 
 Choose = Callable[[Sequence[Document]], Sequence[Document]]
+Tell = Callable[[Stats, Decisions], None]
+SUPPORTED = "a judge who saw the sentences says that they support it"
+UNJUDGED = "the judge gave no answer that can be used"
+CHANGED = "one of its notes was changed meanwhile, or it was forgotten"
 
 
 class _Pool(NamedTuple):
@@ -40,6 +45,22 @@ class _Pool(NamedTuple):
 
     candidates: list[Candidate]
     earlier: dict[str, int]
+
+
+class _Run(NamedTuple):
+    """What one draft is settled with: it is the first, second or third one of its run, and what was decided of them."""
+
+    number: int
+    pool: _Pool
+    ask: CarefulAsk
+    fence: Fence
+    tell: Tell
+    decisions: Decisions
+
+    def decide(self, verdict: Verdict, draft: Draft, why: str, **details: int) -> None:
+        """About the sources of *draft*; its words are a model's, and are not written down."""
+        cited = [one.document_id for one in deduction.sources(draft, self.pool.candidates)]
+        self.decisions.add(verdict, cited, why, draft=self.number, **details)
 
 
 def newest(documents: Sequence[Document]) -> Sequence[Document]:
@@ -59,13 +80,20 @@ class Synthesis:
         self._generator = generator
         self._calls_a_day = calls_a_day
 
-    def __call__(self, choose: Choose = newest, *, fence: Fence = lambda: None) -> Stats:
+    def __call__(
+        self,
+        choose: Choose = newest,
+        *,
+        fence: Fence = lambda: None,
+        tell: Tell = lambda stats, decisions: None,
+    ) -> Stats:
         """
         Draft, judge and keep conclusions; what became of them.
 
         Args:
             choose: Those that are looked at, of all that may be.
             fence: Called before each question and in the transaction of each effect; what it raises, this raises.
+            tell: Given what became of the drafts and what was decided, in the transaction of each effect and at the end.
 
         Raises:
             VaultError: what was kept before it stays.
@@ -79,24 +107,26 @@ class Synthesis:
         prompt = deduction.draft_prompt([one.text[:_SHOWN] for one in pool.candidates])
         drafts = deduction.read_drafts(ask(deduction.DRAFTS, prompt))
         stats = replace(stats, drafted=len(drafts or ()))
-        for draft in drafts or ():
-            stats = self._settled(draft, pool, stats, ask, fence)
-        return replace(stats, nullCalls=ask.null_calls)
+        decisions = Decisions()
+        for number, draft in enumerate(drafts or (), start=1):
+            stats = self._settled(draft, stats, _Run(number, pool, ask, fence, tell, decisions))
+        stats = replace(stats, nullCalls=ask.null_calls)
+        tell(stats, decisions)
+        return stats
 
-    def _settled(self, draft: Draft, pool: _Pool, stats: Stats, ask: CarefulAsk, fence: Fence) -> Stats:
-        answer = None
-        if deduction.fault(draft, pool.candidates) is None:
-            answer = ask(deduction.JUDGE, self._question(draft, pool))
-        kept, stats = deduction.judged(draft, pool.candidates, answer, stats)
-        if not kept:
-            return stats
-        if deduction.is_known(draft.conclusion, list(pool.earlier)):
-            return stats.plus(deduction.Rejected.KNOWN)
-        made = self._save(draft, pool, fence)
-        if not made:
-            return stats
-        pool.earlier[draft.conclusion] = made
-        return stats.plus("created")
+    def _settled(self, draft: Draft, stats: Stats, run: _Run) -> Stats:
+        """Refuse a draft or keep it; the counters after."""
+        candidates, answer = run.pool.candidates, None
+        if deduction.fault(draft, candidates) is None:
+            answer = run.ask(deduction.JUDGE, self._question(draft, run.pool))
+        kept, after = deduction.judged(draft, candidates, answer, stats)
+        if kept and deduction.is_known(draft.conclusion, list(run.pool.earlier)):
+            kept, after = False, after.plus(deduction.Rejected.KNOWN)
+        if kept:
+            is_judged = after.validatorFallbackAccepts == stats.validatorFallbackAccepts
+            return self._save(draft, after, run, SUPPORTED if is_judged else UNJUDGED)
+        run.decide(Verdict.REFUSE, draft, deduction.rejection(stats, after))
+        return after
 
     def _question(self, draft: Draft, pool: _Pool) -> str:
         cited = deduction.sources(draft, pool.candidates)
@@ -106,26 +136,31 @@ class Synthesis:
         related = [f"{titles[e.source]!r} {e.kind} {titles[e.target]!r}" for e in edges if e.target in titles]
         return deduction.judge_prompt(draft, deduction.evidence(draft.conclusion, cited), related[:RELATED])
 
-    def _save(self, draft: Draft, pool: _Pool, fence: Fence) -> int:
-        """The document that a draft becomes; 0 when somebody wanted it forgotten."""
-        cited, now = deduction.sources(draft, pool.candidates), iso_utc(self._clock.now_ms())
+    def _save(self, draft: Draft, stats: Stats, run: _Run, why: str) -> Stats:
+        """Let a draft become a document, unless it or what it rests on is not wanted any more; the counters after."""
+        cited, now = deduction.sources(draft, run.pool.candidates), iso_utc(self._clock.now_ms())
         ids = sorted(one.document_id for one in cited)
         name = sha256(draft.conclusion.encode("utf-8", "surrogatepass")).hexdigest()[:_NAME_CHARS]
         path = f"{FOLDER}/{now[:10]}-{'-'.join(map(str, ids))}-{name}.md"
         with self._vault.writing():
-            fence()
+            run.fence()
+            served = [one for one in self._vault.documents.many(ids).values() if one.inactive is None]
             there = self._vault.documents.at(COLLECTION, path)
-            if there is not None and there.inactive is InactiveReason.FORGOTTEN:
-                return 0
-            paths = [one.display_path for one in self._vault.documents.many(ids).values()]
-            body = deduction.body(draft, sorted(paths))
+            if len(served) < len(ids) or (there and there.inactive is InactiveReason.FORGOTTEN):
+                run.decide(Verdict.REFUSE, draft, CHANGED)
+                return stats
+            body = deduction.body(draft, sorted(one.display_path for one in served))
             title = deduction.title(draft)
             made = self._memories.write(path, title, body, TYPE, deduction.CONFIDENCE, now, tags=(TYPE,))
             edges = [
                 Relation(one, made, RelationKind.SUPPORTING, deduction.CONFIDENCE, ORIGIN, now) for one in ids
             ]
-            self._vault.relations.put([*edges, *self._against(draft, made, pool, now)])
-        return made
+            self._vault.relations.put([*edges, *self._against(draft, made, run.pool, now)])
+            stats = replace(stats.plus("created"), nullCalls=run.ask.null_calls)
+            run.decide(Verdict.CONCLUDE, draft, why, made=made)
+            run.tell(stats, run.decisions)
+        run.pool.earlier[draft.conclusion] = made
+        return stats
 
     def _against(self, draft: Draft, made: int, pool: _Pool, now: str) -> list[Relation]:
         """What relates a conclusion to earlier ones about the same that say otherwise."""

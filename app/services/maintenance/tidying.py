@@ -24,7 +24,11 @@ Trim = Callable[..., int]
 
 
 class Tidied(NamedTuple):
-    """Documents with statistics and how many of these changed, candidates, and how much of what went."""
+    """
+    Documents with statistics and how many of these changed, candidates, and how much of what went.
+
+    What is from before ``recalls_before`` and ``receipts_before`` goes; empty where nothing does.
+    """
 
     documents: int = 0
     changed: int = 0
@@ -34,6 +38,11 @@ class Tidied(NamedTuple):
     receipts_gone: int = 0
     answers_gone: int = 0
     runs_gone: int = 0
+    recalls_before: str = ""
+    receipts_before: str = ""
+
+
+Tell = Callable[[Tidied], None]
 
 
 class Tidy:
@@ -61,53 +70,63 @@ class Tidy:
         self._receipt_days = receipt_days
         self._forgets = forgets
 
-    def __call__(self, fence: Fence = lambda: None) -> Tidied:
+    def __call__(self, fence: Fence = lambda: None, tell: Tell = lambda tidied: None) -> Tidied:
         """
         Do it, in small steps.
 
         Args:
-            fence: Called before each; what it raises, this raises.
+            fence: Called before or in each; what it raises, this raises.
+            tell: Given what was done until then, statistics in the transaction that keeps them.
         """
         before = self._vault.usage.recall_stats()
         after = surfaced_stats(self._vault.telemetry)
         gone = (one._replace(recalls=0) for number, one in before.items() if number not in after)
         new = (one for number, one in after.items() if before.get(number) != one)
         changed = [*new, *gone]
+        pins, snoozes = (sum(map(of, after.values())) for of in (is_pin_candidate, is_snooze_candidate))
+        tidied = Tidied(len(after), pin_candidates=pins, snooze_candidates=snoozes)
         for some in _chunks(changed, AT_ONCE):
             with self._vault.writing():
                 fence()
                 self._vault.usage.put_recall_stats(some)
-        return Tidied(
-            len(after),
-            len(changed),
-            sum(map(is_pin_candidate, after.values())),
-            sum(map(is_snooze_candidate, after.values())),
-            *(self._trimmed(fence) if self._forgets else ()),
-        )
+                tidied = tidied._replace(changed=tidied.changed + len(some))
+                tell(tidied)
+        return self._trimmed(tidied, fence, tell) if self._forgets else tidied
 
-    def _trimmed(self, fence: Fence) -> tuple[int, int, int, int]:
+    def _trimmed(self, tidied: Tidied, fence: Fence, tell: Tell) -> Tidied:
+        """
+        Let go what is old, and tell before what that is: recalls and answers are written by a connection of their own.
+        """
         recalls, receipts = (self._before(days) for days in (self._recall_days, self._receipt_days))
-        return (
-            _all_gone(self._vault.telemetry.trim, recalls, fence),
-            _all_gone(self._vault.receipts.trim, receipts, fence),
-            _all_gone(self._vault.answers.trim, recalls, fence),
-            _all_gone(self._vault.journal.trim, recalls, fence),
-        )
+        tidied = tidied._replace(recalls_before=recalls, receipts_before=receipts)
+        with self._vault.writing():
+            fence()
+            tell(tidied)
+        for counter, trim, before in (
+            ("recalls_gone", self._vault.telemetry.trim, recalls),
+            ("receipts_gone", self._vault.receipts.trim, receipts),
+            ("answers_gone", self._vault.answers.trim, recalls),
+            ("runs_gone", self._vault.journal.trim, recalls),
+        ):
+            for went in _going(trim, before, fence):
+                tidied = tidied._replace(**{counter: getattr(tidied, counter) + went})
+                tell(tidied)
+        return tidied
 
     def _before(self, days: int) -> str:
         return iso_utc(self._clock.now_ms() - days * DAY_MS)
 
 
-def _all_gone(trim: Trim, before: str, fence: Fence) -> int:
-    gone = 0
+def _going(trim: Trim, before: str, fence: Fence) -> Iterator[int]:
+    """How much goes, step by step."""
     with suppress(VaultLocked):  # somebody writes; there is another day for what is old
         for _ in range(ROUNDS):
             fence()
             went = trim(before, at_most=AT_ONCE)
-            gone += went
+            if went:
+                yield went
             if went < AT_ONCE:
-                break
-    return gone
+                return
 
 
 def _chunks(every: Iterable[RecallStats], size: int) -> Iterator[list[RecallStats]]:

@@ -67,6 +67,10 @@ class Watch:
             yield
         self._answered()
 
+    def gave_up(self, reason: str) -> None:
+        """Note that somebody who could not wait for its error went on without it."""
+        self._failed(ModelUnavailable(self._model, reason))
+
     def _failed(self, error: ModelError | EmbeddingError) -> None:
         now_ms = self._clock.now_ms()
         if self._noted_ms is not None and 0 <= now_ms - self._noted_ms < AGAIN_MS:

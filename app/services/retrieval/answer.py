@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from clawmem.app.services.documents.docids import docids
 from clawmem.app.services.retrieval.request import RetrievalRequest, as_it_was
@@ -12,6 +11,7 @@ from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate
 from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.snippets import Snippet, snippet
+from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Document, FragmentKey, Span
 from clawmem.ports.vault import Vault
 
@@ -30,6 +30,7 @@ class Result(NamedTuple):
     age_days: float
     legs: Mapping[str, float]
     terms: Mapping[str, float]
+    body: str  # the document's text, whole
     confidence: float | None = None  # the probability that it answers, in [0, 1]
 
 
@@ -71,8 +72,9 @@ def _result(
     docid: str,
 ) -> Result:
     span = spans.get(candidate.best)
+    body = vault.documents.body(document.id) or ""
     shown = snippet(
-        vault.documents.body(document.id) or "",
+        body,
         request.forms.words,
         intent_terms=intent_terms(request.intent) if request.intent else (),
         around=(span.start, span.end) if span and span.end > span.start else None,
@@ -90,5 +92,6 @@ def _result(
         age_days=age_days(document.authored_at, request.now_ms),
         legs=candidate.legs,
         terms=candidate.terms,
+        body=body,
         confidence=candidate.confidence,
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from hashlib import sha1
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
+from clawmem.ports.digests import sha1
 from clawmem.ports.model_answers import ModelAnswers
+from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.receipts import Receipts
 from clawmem.ports.telemetry import Recall, RecallHit, Telemetry
 
@@ -84,6 +85,7 @@ class Recalls:
         receipt: Callable[[], bytes] | None = None,
         session_id: str | None = None,
         turn_index: int = 0,
+        prompt_id: str = "",
     ) -> int | None:
         """
         Keep one answer, if that is possible at once; the id it is kept under, or ``None``.
@@ -104,7 +106,7 @@ class Recalls:
                 content = receipt() if receipt and self.keeps_receipts else None
                 kept = self._telemetry.record(
                     _recall(answer, verb, ms, limit, now_ms)._replace(
-                        session_id=session_id, turn_index=turn_index
+                        session_id=session_id, turn_index=turn_index, prompt_id=prompt_id
                     ),
                     content,
                 )

@@ -6,7 +6,9 @@ import json
 import zlib
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
+
+from clawmem.ports.named_tuple import NamedTuple
 
 FORMAT = 1
 BEST_COMPRESSION = 9

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import NamedTuple
 
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.retrieval.query_forms import MAX_QUERY, QueryForms, query_forms
 from clawmem.ports.errors import InvalidInput
+from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import EVERYTHING, Scope
 
 MAX_LIMIT = 100
@@ -35,7 +35,15 @@ class Ranking(StrEnum):
 
 
 class RetrievalRequest(NamedTuple):
-    """One question, read and checked; every stage of every pipeline gets this and nothing of the raw text."""
+    """
+    One question, read and checked; every stage of every pipeline gets this and nothing of the raw text.
+
+    An answer is of one of ``content_types`` and carries all of ``tags``. ``floor`` is how probable it must be that
+    anything answers, 0 to 1; below it there is silence. ``intent`` is what the answer is wanted for, in words that
+    steer and are not looked for. What was written at ``as_of`` or later is not known; as records write it, see
+    `as_it_was`. ``candidate_limit`` is how many of what the indexes put first are looked at closely, by a reranker as
+    well, whatever ``limit`` says; there are no other answers. Without it each stage looks as deep as it usually does.
+    """
 
     query: str
     forms: QueryForms
@@ -48,12 +56,10 @@ class RetrievalRequest(NamedTuple):
     diverse: bool = True
     content_types: frozenset[str] = frozenset()
     tags: frozenset[str] = frozenset()
-    floor: float = 0.0  # the least probable answer that is given; below it there is silence
+    floor: float = 0.0
     intent: str = ""
-    as_of: str | None = None  # what was written at this moment or later is not known; as records write it
-    candidate_limit: int | None = (
-        None  # how many of what the indexes say are looked at; as deep as usual without
-    )
+    as_of: str | None = None
+    candidate_limit: int | None = None
 
 
 def read_request(
@@ -76,43 +82,28 @@ def read_request(
     candidate_limit: int | None = None,
 ) -> RetrievalRequest:
     """
-    Check what was asked and read the question's words once.
+    Check what was asked and read the question's words once; what is not said here is as in `RetrievalRequest`.
 
     Args:
         since: The first day, or moment, of which authored documents are seen, ISO 8601.
         until: The last one: a day counts to its end.
-        content_types: Of one of which an answer must be.
-        tags: All of which an answer must carry.
-        floor: How probable it must be that anything answers, 0 to 1; otherwise the answer is empty.
-        intent: What the answer is wanted for, in words that steer and are not looked for.
-        as_of: The day, to its end, or the moment of which the answer shall be; see `as_it_was`.
-        candidate_limit: How many of what the indexes put first are looked at closely, by a reranker as well, whatever
-            *limit* says; there are no other answers. As deep as each stage usually looks without.
+        as_of: The day, to its end, or the moment of which the answer shall be.
 
     Raises:
         InvalidInput: an empty or over-long question, a limit of either kind outside 1..100, a score outside
             0..1, a date that is none.
     """
-    _refuse(query, min_score, floor)
+    _refuse_words(query)
+    _refuse_shares(min_score, floor)
     _refuse_limits(limit, candidate_limit)
     scope = Scope(frozenset(collections), _moment(since), first_after(until))
-    return RetrievalRequest(
-        query,
-        query_forms(query),
-        now_ms,
-        limit,
-        min_score,
-        scope,
-        unit,
-        ranking,
-        diverse,
-        frozenset(content_types),
-        frozenset(tags),
-        floor,
-        intent.strip(),
-        first_after(as_of),
-        candidate_limit,
+    asked = RetrievalRequest(
+        query, query_forms(query), now_ms, limit, min_score, scope, unit, ranking, diverse
     )
+    return asked._replace(
+        content_types=frozenset(content_types), tags=frozenset(tags), floor=floor, intent=intent.strip(),
+        as_of=first_after(as_of), candidate_limit=candidate_limit,
+    )  # fmt: skip
 
 
 def as_it_was(request: RetrievalRequest) -> RetrievalRequest:
@@ -128,7 +119,7 @@ def as_it_was(request: RetrievalRequest) -> RetrievalRequest:
     return request._replace(scope=scope, now_ms=min(request.now_ms, moment_ms - 1))
 
 
-def _refuse(query: str, min_score: float, floor: float) -> None:
+def _refuse_words(query: str) -> None:
     if not query.strip():
         raise InvalidInput("INVALID_INPUT", "The question is empty. Give it a word to look for.")
     if len(query) > MAX_QUERY:
@@ -136,6 +127,9 @@ def _refuse(query: str, min_score: float, floor: float) -> None:
             "INPUT_TOO_LONG",
             f"The question has {len(query)} characters; {MAX_QUERY} are the most. Shorten it.",
         )
+
+
+def _refuse_shares(min_score: float, floor: float) -> None:
     if not 0.0 <= min_score <= 1.0:
         raise InvalidInput("OUT_OF_BOUNDS", f"A minimum score of {min_score} makes no sense; choose 0 to 1.")
     if not 0.0 <= floor <= 1.0:

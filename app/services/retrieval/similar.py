@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from clawmem.app.services.documents.docids import docids
 from clawmem.app.services.retrieval.answer import Answer, Result
+from clawmem.app.services.retrieval.lacking import refuse_lacking
 from clawmem.app.services.retrieval.legs.ask_all import AskAll
 from clawmem.app.services.retrieval.legs.vector import VECTOR_ALONE_DEPTH, vector_leg
 from clawmem.app.services.retrieval.pipeline import Pipeline
@@ -49,8 +50,9 @@ class FindSimilar:
 
         Raises:
             InvalidInput: ``OUT_OF_BOUNDS``, a limit outside 1..100; an *as_of* that is no date.
-            ModelMismatch: the vectors of the vault are another model's.
+            EmbeddingError: the vault holds no vectors, or those of another model.
         """
+        refuse_lacking(self._vault, "compared")
         request = read_request(self._said_by(document), now_ms=now_ms, limit=limit, as_of=as_of)
         found = self._beside(document)(request)
         results = tuple(self._short(result, request) for result in found.results)
@@ -74,9 +76,8 @@ class FindSimilar:
         )
 
     def _short(self, result: Result, request: RetrievalRequest) -> Result:
-        body = self._vault.documents.body(result.document.id) or ""
         first = result.document.body_line
-        shown = snippet(body, request.forms.words, max_length=SNIPPET, first_line=first)
+        shown = snippet(result.body, request.forms.words, max_length=SNIPPET, first_line=first)
         return result._replace(snippet=shown)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import FragmentKey, Hit
 
 if TYPE_CHECKING:

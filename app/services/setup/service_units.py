@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import plistlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from clawmem.app.services.setup.text_file import TextFile
 from clawmem.ports.errors import ConfigError
 
 RESTARTS_AFTER_S = 5
@@ -130,51 +130,29 @@ class InstallService:
     def __init__(self, manager: Manager, home: Path, name: str, *, dry_run: bool = False) -> None:
         self._manager = manager
         self._name = name
-        self._file = home / manager.file.format(name=name)
+        self._file = TextFile(home / manager.file.format(name=name))
         self._dry_run = dry_run
 
     def install(self, service: Service) -> UnitChange:
         """Raises `ConfigError` when the file cannot be written."""
         text = self._manager.text(service)
-        changed = self._before() != text
+        changed = self._file.read() != text
         if changed and not self._dry_run:
-            self._do(lambda: self._write(text))
-        return UnitChange(str(self._file), text, changed, self.shell(self._manager.begin))
+            self._file.write(text)
+        return UnitChange(str(self._file.path), text, changed, self.shell(self._manager.begin))
 
     def remove(self) -> UnitChange:
         """Raises `ConfigError` when the file cannot be deleted."""
-        changed = self._before() is not None
+        changed = self._file.read() is not None
         if changed and not self._dry_run:
-            self._do(self._file.unlink)
-        return UnitChange(str(self._file), "", changed, self.shell(self._manager.end))
+            self._file.delete()
+        return UnitChange(str(self._file.path), "", changed, self.shell(self._manager.end))
 
     def shell(self, command: Sequence[str]) -> str:
         """*command* as a person types it."""
         import shlex
 
-        return shlex.join(word.format(file=self._file, name=self._name) for word in command)
-
-    def _before(self) -> str | None:
-        try:
-            return self._file.read_bytes().decode("utf-8", "replace")
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise ConfigError(f"{self._file} cannot be read: {error.strerror}.") from error
-
-    def _do(self, action: Callable[[], object]) -> None:
-        try:
-            action()
-        except OSError as error:
-            raise ConfigError(
-                f"{self._file} cannot be changed: {error.strerror}. It is as it was."
-            ) from error
-
-    def _write(self, text: str) -> None:
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        draft = self._file.with_name(f".{self._file.name}.{os.getpid()}.part")
-        draft.write_bytes(text.encode("utf-8"))
-        draft.replace(self._file)
+        return shlex.join(word.format(file=self._file.path, name=self._name) for word in command)
 
 
 def _escaped(text: str) -> str:

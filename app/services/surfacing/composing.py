@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate
@@ -14,8 +13,9 @@ from clawmem.domain.retrieval.snippets import ELLIPSIS, snippet
 from clawmem.domain.security.origin import LEADS, SOURCES, is_verified
 from clawmem.domain.surfacing import block as blocks
 from clawmem.domain.surfacing.age import age_label
-from clawmem.domain.surfacing.packing import SEPARATOR, pack, pack_lines
-from clawmem.domain.surfacing.tiers import CHARACTERS, tier_of
+from clawmem.domain.surfacing.packing import SEPARATOR, pack_lines, pack_shorter
+from clawmem.domain.surfacing.tiers import CHARACTERS, FULL_SHARE, Tier, tier_of
+from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import EVERYTHING, Document, Scope
 from clawmem.ports.vault import Vault
 
@@ -34,10 +34,15 @@ class Shown(NamedTuple):
 
 
 class _Passage(NamedTuple):
-    """A candidate as it is shown: its document's entry without a text, and as much of its text as its tier allows."""
+    """
+    A candidate as it is shown: its document's entry without a text, and as much of its text as its tier allows.
+
+    ``source`` is all of that text, without secrets; empty where the tier shows none.
+    """
 
     candidate: Candidate
     head: blocks.Entry
+    source: str
     text: str
 
 
@@ -61,8 +66,7 @@ class Composer:
         documents = {c.document_id: c.document for c in candidates if c.document}
         heads = {number: self._head(document, request.now_ms) for number, document in documents.items()}
         passages = [self._passage(c, heads[c.document_id], request, best) for c in candidates]
-        fitting = pack(len(passages), lambda n: SEPARATOR.join(_entries(passages[:n])), budget)
-        shown = passages[:fitting]
+        shown = self._fitting(passages, request, budget)
         entries = _entries(shown)
         left = budget - token_count(SEPARATOR.join(entries))
         relations = pack_lines(self._relations(shown), left, blocks.RELATIONS_FRAME)
@@ -85,8 +89,31 @@ class Composer:
     ) -> _Passage:
         # Whether anything is said at all was decided by how likely it is; what is said is said in words.
         room = CHARACTERS[tier_of(candidate.score / best if best else 0.0)]
-        text = self._redact(text_of(self._vault, candidate).strip()) if room else ""
-        return _Passage(candidate, head, self._clean(_shown(text, request, room)) if text else "")
+        source = self._redact(text_of(self._vault, candidate).strip()) if room else ""
+        text = self._clean(_shown(source, request, room)) if source else ""
+        return _Passage(candidate, head, source, text)
+
+    def _fitting(
+        self, passages: Sequence[_Passage], request: RetrievalRequest, budget: int
+    ) -> Sequence[_Passage]:
+        """The first *passages*, as many as fit; where not all do in full, the last of them are shorter."""
+        if token_count(_text(passages)) <= budget:
+            return passages
+        shorter = [self._shortened(one, request) for one in passages]
+
+        def mixed(count: int, full: int) -> list[_Passage]:
+            return [*passages[:full], *shorter[full:count]]
+
+        count, full = pack_shorter(
+            len(passages), lambda n, full: _text(mixed(n, full)), budget, int(budget * FULL_SHARE)
+        )
+        return mixed(count, full)
+
+    def _shortened(self, passage: _Passage, request: RetrievalRequest) -> _Passage:
+        room = CHARACTERS[Tier.WARM]
+        if len(passage.text) <= room:
+            return passage
+        return passage._replace(text=self._clean(_shown(passage.source, request, room)))
 
     def _relations(self, shown: Sequence[_Passage]) -> list[str]:
         titles = {one.candidate.document_id: one.head.title for one in shown}
@@ -100,6 +127,10 @@ class Composer:
 def _shown(text: str, request: RetrievalRequest, room: int) -> str:
     wanted = intent_terms(request.intent) if request.intent else ()
     return snippet(text, request.forms.words, intent_terms=wanted, max_length=room).text
+
+
+def _text(passages: Sequence[_Passage]) -> str:
+    return SEPARATOR.join(_entries(passages))
 
 
 def _entries(passages: Sequence[_Passage]) -> list[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import NamedTuple
 
-from clawmem.app.services.retrieval.legs.ask_all import AskAll, Threads
+from clawmem.app.services.retrieval.legs.ask_all import AskAll
+from clawmem.app.services.retrieval.legs.threads import Threads
 from clawmem.app.services.retrieval.pipelines.with_models import NO_MODELS, Models
 from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.fuse import fuse
@@ -28,9 +28,11 @@ from clawmem.app.services.surfacing.settling import (
     varied,
     visible,
 )
+from clawmem.app.services.surfacing.wishing import wished
 from clawmem.domain.retrieval.grains import VECTOR
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.late_interaction import LateInteraction
+from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.vault import Vault
 
 
@@ -80,6 +82,7 @@ def settling(vault: Vault, means: Means, choices: Choices) -> dict[str, Stage]:
         "threshold": threshold(choices.profile, choices.mode),
         "activated": activated(vault),
         "varied": varied(vault),
+        "wished": wished(vault),
         "cut": cut,
         "guarded": guarded(vault, means.is_refused),
     }

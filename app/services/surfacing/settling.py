@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.stages.judge import judge
@@ -16,12 +16,13 @@ from clawmem.domain.security.origin import Origin, origin_of, wording
 from clawmem.domain.surfacing.activation import activation
 from clawmem.domain.surfacing.focus import focus_factor, is_on_topic, topic_tokens
 from clawmem.domain.surfacing.profiles import Profile, ThresholdMode, least_kept
-from clawmem.domain.surfacing.variety import MemoryKind, memory_kind, vary
+from clawmem.domain.surfacing.variety import TOP, MemoryKind, memory_kind, vary
 from clawmem.domain.surfacing.visible import is_hidden, is_noise
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 
-LOOKED_AT = 40  # candidates from the top: no budget holds more, and each costs a look at its text
+# Candidates from the top: no budget holds more, wishes rise from among them, and each costs a look at its text.
+LOOKED_AT = 60
 SAYS_SOMETHING = 2  # content words
 KIND_IS_READ = 2000  # characters of a body by which its kind is told
 USUAL = Choices()
@@ -197,12 +198,18 @@ def varied(vault: Vault) -> Stage:
         ranked = list({c.document_id: c.document for c in work.candidates if c.document}.values())
         if (order := vary(ranked, kind_of)) == ranked:
             return work
-        place = {document.id: n for n, document in enumerate(order)}
-        return work.with_candidates(
-            sorted(work.candidates, key=lambda c: place.get(c.document_id, len(place)))
-        )
+        return work.with_candidates(_brought_forward(work.candidates, order))
 
     return stage
+
+
+def _brought_forward(candidates: Sequence[Candidate], order: Sequence[Document]) -> list[Candidate]:
+    """*candidates*, with the best line of the fourth of *order* before the first line that is of none of the first three."""
+    before = {document.id for document in order[:TOP]}
+    best = next(c for c in candidates if c.document_id == order[TOP].id)
+    place = next(n for n, c in enumerate(candidates) if c.document_id not in before)
+    others = [c for c in candidates if c is not best]
+    return [*others[:place], best, *others[place:]]
 
 
 def text_of(vault: Vault, candidate: Candidate) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from clawmem.app.services.retrieval.answer import Answer, Result, describe
 from clawmem.app.services.retrieval.asking_models import reason_of
@@ -25,6 +24,7 @@ from clawmem.domain.surfacing.hints import nudge, routing_hint
 from clawmem.domain.surfacing.look_back import looking_back
 from clawmem.domain.surfacing.profiles import NUDGE_INTERVAL
 from clawmem.ports.clock import Clock
+from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.vault import Vault
 
 LINES_A_RESULT = 2  # lines of one document stand together, and the budget decides how many
@@ -206,6 +206,7 @@ class SurfaceContext:
             receipt=receipt,
             session_id=turns.session_id,
             turn_index=turns.number,
+            prompt_id=turns.prompt_id,
         )
 
 

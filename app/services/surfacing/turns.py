@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from clawmem.app.services.retrieval.recalls import query_hash
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.surfacing.look_back import LOOK_BACK, MOST_MINUTES
+from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.receipts import Receipts
 from clawmem.ports.telemetry import Recall, Telemetry
 
@@ -17,10 +16,11 @@ _MINUTE_MS = 60_000
 
 
 class Turns(NamedTuple):
-    """What was before a prompt in its session, oldest first."""
+    """What was before a prompt in its session, oldest first, and what the client calls the prompt."""
 
     session_id: str | None
     rows: tuple[Recall, ...] = ()
+    prompt_id: str = ""
 
     @property
     def number(self) -> int:
@@ -37,12 +37,12 @@ class Turns(NamedTuple):
         return within_s > 0 and any(row.query_hash == asked and row.asked_at >= since for row in self.rows)
 
 
-def turns_of(telemetry: Telemetry, session_id: str) -> Turns:
+def turns_of(telemetry: Telemetry, session_id: str, prompt_id: str = "") -> Turns:
     """The turns of a session; nobody's where there is no id."""
     if not session_id:
         return Turns(None)
     rows = (row for row in telemetry.of_session(session_id) if row.verb == CONTEXT_SURFACING)
-    return Turns(session_id, tuple(rows))
+    return Turns(session_id, tuple(rows), prompt_id)
 
 
 def gated(turns: Turns, prompt: str, now_ms: int) -> Recall:
@@ -55,6 +55,7 @@ def gated(turns: Turns, prompt: str, now_ms: int) -> Recall:
         limit=0,
         session_id=turns.session_id,
         turn_index=turns.number,
+        prompt_id=turns.prompt_id,
     )
 
 

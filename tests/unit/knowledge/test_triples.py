@@ -28,6 +28,14 @@ PARTS = st.sampled_from(["ledger", "shop", "pg", "mysql"])
 STATEMENTS = st.builds(Statement, PARTS, st.sampled_from(PREDICATES), PARTS)
 
 
+@given(STATEMENTS, STATEMENTS)
+def test_an_id_is_of_what_is_said(one: Statement, other: Statement) -> None:
+    """The same of the same, another of anything else, and what it is does not change from version to version."""
+    assert (one.id == other.id) is (one == other)
+    assert Statement("a", "bc", "d").id != Statement("ab", "c", "d").id
+    assert Statement("default:project:ledger", "uses", "default:tool:redis").id == "5b004867f3da6726"
+
+
 @given(JSON)
 def test_anything_can_be_read(said: object) -> None:
     """Whatever a model answers, there are at most five triples, each once, of known predicates and on one line."""

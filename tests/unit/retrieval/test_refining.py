@@ -60,7 +60,7 @@ Weights = Mapping[str, float]
 def test_documents_without_a_closer_look_stay(legs: dict[str, list[Hit]]) -> None:
     """When nothing more was seen of the documents, each has the relevance that fusing gave it."""
     weights = with_variants(DOCUMENT_WEIGHTS, legs)
-    fused = fuse_documents(legs, SPANS, weights)
+    fused = fuse_documents(legs, weights=weights)
 
     found = refine({number: one.parts for number, one in fused}, {}, legs.keys(), weights)
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
 
 from clawmem.app.serve.drainer import Drainer
 from clawmem.app.serve.warm_vault import WarmVault
-from clawmem.app.serve.workers import WAITING, Busy, Workers
+from clawmem.app.serve.workers import WAITING, Busy, Turns, Workers
 
 SECONDS = 20.0
 
@@ -80,3 +83,63 @@ def test_a_drainer_looks_whenever_it_is_woken() -> None:
     drainer.close(SECONDS)
 
     assert [str(error) for error in complaints] == ["the disk"]
+
+
+class TestTurns:
+    """Threads go one after the other, as long as that is quick."""
+
+    def test_one_at_a_time(self) -> None:
+        """Nobody begins while somebody is at it."""
+        turns, inside, most = Turns(SECONDS), list[int](), list[int]()
+
+        def work() -> None:
+            with turns.taken():
+                inside.append(1)
+                most.append(len(inside))
+                sleep(0.005)
+                inside.pop()
+
+        _together(work, 8)
+
+        assert most == [1] * 8
+
+    def test_nobody_waits_long(self) -> None:
+        """Past its time a turn keeps nobody waiting, and does not let several into the next one."""
+        turns, hangs, goes_on = Turns(0.02), threading.Event(), threading.Event()
+
+        def hang() -> None:
+            with turns.taken():
+                hangs.set()
+                goes_on.wait(SECONDS)
+
+        hanging = threading.Thread(target=hang)
+        hanging.start()
+        assert hangs.wait(SECONDS)
+        began = monotonic()
+        for _ in range(20):
+            with turns.taken():
+                pass
+
+        assert monotonic() - began < SECONDS / 2
+        assert hanging.is_alive()
+        goes_on.set()
+        hanging.join(SECONDS)
+        with turns.taken():
+            assert not turns._turn.acquire(blocking=False)
+
+    def test_an_error_ends_a_turn(self) -> None:
+        """The next one may begin at once."""
+        turns = Turns(SECONDS)
+
+        with suppress(ValueError), turns.taken():
+            raise ValueError
+
+        assert turns._turn.acquire(blocking=False)
+
+
+def _together(work: Callable[[], None], number: int) -> None:
+    threads = [threading.Thread(target=work) for _ in range(number)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(SECONDS)

@@ -15,9 +15,10 @@ from clawmem.domain.surfacing.facts import MOST_NAMES, seeds_of
 from clawmem.domain.surfacing.focus import file_name, focus_factor
 from clawmem.domain.surfacing.gate import MOST_PROMPT, Skip, why_skip, without_prefixes
 from clawmem.domain.surfacing.look_back import MOST_CHARS, looking_back
-from clawmem.domain.surfacing.packing import pack, pack_lines
+from clawmem.domain.surfacing.packing import pack, pack_lines, pack_shorter
 from clawmem.domain.surfacing.profiles import PROFILES, least_kept
 from clawmem.domain.surfacing.variety import MemoryKind, vary
+from clawmem.domain.surfacing.wishes import MOST, TOP, wishes_first
 
 PLAIN = st.text("abc de\n", max_size=60)
 
@@ -37,6 +38,24 @@ def test_who_asks_for_a_memory_is_never_skipped(rest: str, beginning: str) -> No
 def test_a_huge_prompt_is_read_in_part() -> None:
     """A pasted log of megabytes is no reason to wait."""
     assert len(without_prefixes("word " * 1_000_000)) <= MOST_PROMPT
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 50), st.integers(1, 50)), min_size=1, max_size=9), st.integers(1, 90)
+)
+def test_shorter_parts_make_room(sizes: list[tuple[int, int]], budget: int) -> None:
+    """No part is lost by it, half of the budget stays for parts in full, and one more in full would be too much."""
+
+    def text_of(count: int, full: int) -> str:
+        return "x" * 4 * sum(max(one) if n < full else min(one) for n, one in enumerate(sizes[:count]))
+
+    in_full = pack(len(sizes), lambda n: text_of(n, n), budget)
+    count, full = pack_shorter(len(sizes), text_of, budget, budget // 2)
+
+    assert in_full <= count <= len(sizes)
+    assert pack(len(sizes), lambda n: text_of(n, n), budget // 2) <= full <= count
+    assert count == 1 or token_count(text_of(count, full)) <= budget
+    assert full == count or token_count(text_of(count, full + 1)) > budget
 
 
 @given(PLAIN, st.lists(PLAIN, max_size=5), st.integers(1, 200))
@@ -142,3 +161,23 @@ def test_a_session_names_one_file(session_id: str) -> None:
 def test_a_factor_has_a_floor() -> None:
     """However strongly a topic is kept to, what is not about it keeps half of its score."""
     assert focus_factor(on_topic=False, strength=0.1) == 0.5
+
+
+@given(st.lists(st.booleans(), max_size=12))
+def test_wishes_lose_nothing(are: list[bool]) -> None:
+    """Every answer is still there once, the first stay, and so does the order of all that do not rise."""
+    places = wishes_first(range(len(are)), lambda place: are[place])
+
+    assert sorted(places) == list(range(len(are)))
+    assert places[:TOP] == list(range(len(are)))[:TOP]
+    stayed = [place for place in places[TOP + MOST :] if not are[place]]
+    assert stayed == sorted(stayed)
+
+
+def test_nobody_is_asked_for_more_wishes_than_rise() -> None:
+    """To ask costs a look at a text."""
+    asked: list[int] = []
+
+    wishes_first(range(40), lambda place: asked.append(place) is None)
+
+    assert asked == list(range(TOP))

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from time import perf_counter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
 
+from clawmem.app.services.retrieval.legs.threads import Promise, Threads
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Work
 from clawmem.ports.errors import ClawmemError, IndexUnavailable
+from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Hit
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
 
 Hits = Mapping[str, Sequence[Hit]]
 
@@ -31,6 +30,7 @@ Leg = Callable[[RetrievalRequest, Work], LegAnswer]
 Search = Callable[[], Sequence[Hit]]
 
 DEADLINE_S = 5.0
+LATE = "no answer within"  # how the reason begins when a leg is not waited for any longer
 
 
 def answered(searches: Mapping[str, Search]) -> LegAnswer:
@@ -43,31 +43,6 @@ def answered(searches: Mapping[str, Search]) -> LegAnswer:
         except IndexUnavailable as error:
             found[name], degraded = error.partial, str(error)
     return LegAnswer(found, degraded)
-
-
-class Threads:
-    """
-    A thread for each leg by its name, kept for the next question: its own connection to the vault is worth keeping.
-
-    Not a common pool, which a leg that hangs would fill, question after question, until no leg answers.
-    """
-
-    def __init__(self) -> None:
-        self._kept: dict[str, ThreadPoolExecutor] = {}
-
-    def of(self, name: str) -> ThreadPoolExecutor:
-        """The one that asks this leg."""
-        from concurrent.futures import ThreadPoolExecutor
-
-        if name not in self._kept:
-            self._kept[name] = ThreadPoolExecutor(1, thread_name_prefix=f"leg-{name}")
-        return self._kept[name]
-
-    def close(self) -> None:
-        """Let them end with what they have in hand."""
-        for thread in self._kept.values():
-            thread.shutdown(wait=False)
-        self._kept.clear()
 
 
 class AskAll:
@@ -108,26 +83,24 @@ class AskAll:
     def _side_by_side(self, request: RetrievalRequest, work: Work, trace: Trace) -> Hits:
         began = perf_counter()
         waiting = {
-            name: self._threads.of(name).submit(leg, request, work) for name, leg in self._legs.items()
+            name: self._threads.ask(name, partial(leg, request, work)) for name, leg in self._legs.items()
         }
         found: dict[str, Sequence[Hit]] = {}
-        for name, future in waiting.items():
+        for name, promise in waiting.items():
             within = self._patience_s.get(name, self._deadline_s)
             try:
-                found.update(_told(name, future.result(max(0.0, began + within - perf_counter())), trace))
+                found.update(_told(name, promise.found(max(0.0, began + within - perf_counter())), trace))
             except TimeoutError:
-                future.cancel()  # one that still waits for its turn is not wanted any more
-                trace.degraded[name] = f"no answer within {within:g} s"
+                trace.degraded[name] = f"{LATE} {within:g} s"
             except Exception as error:  # noqa: BLE001  a broken leg must not take the others' answer along
                 trace.degraded[name] = str(error) or type(error).__name__
         if waiting.keys() <= trace.degraded.keys() and not found:
             raise self._first_error(waiting.values())
         return found
 
-    def _first_error(self, legs: Iterable[Future[LegAnswer]]) -> BaseException:
-        ended = [leg for leg in legs if leg.done() and not leg.cancelled()]
+    def _first_error(self, legs: Iterable[Promise[LegAnswer]]) -> BaseException:
         late = ClawmemError(f"Nothing answered within {self._deadline_s:g} s. Try again in a moment.")
-        return next((error for leg in ended if (error := leg.exception())), late)
+        return next((leg.error for leg in legs if leg.error), late)
 
 
 def _told(name: str, answer: LegAnswer, trace: Trace) -> Hits:

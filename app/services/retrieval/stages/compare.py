@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from sys import intern
 
 from clawmem.app.services.retrieval.asking_models import reason_of
 from clawmem.app.services.retrieval.located import lines_located, located
@@ -20,6 +20,7 @@ from clawmem.domain.retrieval.late_interaction import around, covered
 from clawmem.domain.retrieval.sketches import READ
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.late_interaction import LateInteraction
+from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import FragmentKey, FragmentKind
 from clawmem.ports.vault import Vault
 
@@ -31,7 +32,7 @@ SKETCHED_LINES = 100
 DOCUMENTS = 40
 LINE_HITS = 100  # from which the lines of documents are chosen
 
-TEXTS_KEPT = 20_000  # as their words, for the next question
+TEXTS_KEPT = 8_000  # as their words, for the next question: 4 MB
 
 
 class Look(NamedTuple):
@@ -181,4 +182,4 @@ def _texts(vault: Vault, work: Work, keys: Iterable[FragmentKey]) -> dict[Fragme
 
 @lru_cache(TEXTS_KEPT)
 def _distinct_words(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(words(text)))
+    return tuple(map(intern, dict.fromkeys(words(text))))  # each word once, in however many texts it stands

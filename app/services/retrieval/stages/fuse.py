@@ -42,8 +42,8 @@ def fused_lines(request: RetrievalRequest, work: Work) -> list[Candidate]:
 
 
 def _documents(vault: Vault, request: RetrievalRequest, work: Work) -> list[Candidate]:
-    spans = vault.documents.spans(hit.key for hit in work.legs.get(grains.LINE, ()))
+    labels = vault.documents.labels(hit.key for hit in work.legs.get(grains.LINE, ()))
     weights = grains.with_variants(grains.DOCUMENT_WEIGHTS, work.legs)
     speakers = grains.named_speakers(words(request.query))
-    fused = grains.fuse_documents(work.legs, spans, weights, speakers)
+    fused = grains.fuse_documents(work.legs, labels, weights, speakers)
     return [Candidate(number, one.best, one.relevance, one.relevance, one.parts) for number, one in fused]

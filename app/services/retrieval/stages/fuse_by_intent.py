@@ -17,10 +17,10 @@ def fuse_by_intent(vault: Vault) -> Stage:
     """The sum of scaled scores as in ``query``, with the weights that `steered` gives the legs."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        spans = vault.documents.spans(hit.key for hit in work.legs.get(grains.LINE, ()))
+        labels = vault.documents.labels(hit.key for hit in work.legs.get(grains.LINE, ()))
         weights = steered(grains.DOCUMENT_WEIGHTS, intent_of(work), VECTOR)
         speakers = grains.named_speakers(words(request.query))
-        found = grains.fuse_documents(work.legs, spans, weights, speakers)
+        found = grains.fuse_documents(work.legs, labels, weights, speakers)
         return work.with_candidates(
             [Candidate(number, one.best, one.relevance, one.relevance, one.parts) for number, one in found]
         )

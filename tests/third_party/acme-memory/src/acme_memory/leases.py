@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from clawmem.ports.records import Lease
 
 
 class JsonLeases:
-    """``LeaseStore`` in a JSON file: the newest lease of each name, whether it is over or not."""
+    """``LeaseStore`` in a JSON file: the newest lease of each name that was not given back, be it over or not."""
 
     def __init__(self, path: Path) -> None:
         self._file = JsonFile(path)
@@ -18,9 +19,9 @@ class JsonLeases:
     def acquire(self, name: str, holder: str, *, now_ms: int, ttl_ms: int) -> Lease | None:
         with self._file.changing() as leases:
             newest = self._newest(leases, name)
-            if newest and self._is_live(newest, now_ms) and newest.holder != holder:
+            if newest and self._is_live(newest, now_ms):
                 return None
-            lease = Lease(name, holder, newest.token + 1 if newest else 1, now_ms + ttl_ms)
+            lease = Lease(name, holder, self._token(holder), now_ms + ttl_ms)
             leases[name] = lease._asdict()
         return lease
 
@@ -30,7 +31,8 @@ class JsonLeases:
 
     def renew(self, lease: Lease, *, now_ms: int, ttl_ms: int) -> Lease:
         with self._file.changing() as leases:
-            self._check(leases, lease, now_ms)
+            if not self._is_newest(leases, lease):
+                raise LeaseLost(lease.name, lease.holder)
             renewed = lease._replace(expires_ms=now_ms + ttl_ms)
             leases[lease.name] = renewed._asdict()
         return renewed
@@ -41,7 +43,7 @@ class JsonLeases:
     def release(self, lease: Lease) -> None:
         with self._file.changing() as leases:
             if self._is_newest(leases, lease):
-                self._end(leases, lease)
+                del leases[lease.name]
 
     def _check(self, leases: dict[str, Any], lease: Lease, now_ms: int) -> None:
         newest = self._newest(leases, lease.name)
@@ -58,6 +60,5 @@ class JsonLeases:
     def _is_live(self, lease: Lease, now_ms: int) -> bool:
         return now_ms < lease.expires_ms
 
-    def _end(self, leases: dict[str, Any], lease: Lease) -> None:
-        # Kept: its token must never be given again.
-        leases[lease.name] = lease._replace(expires_ms=0)._asdict()
+    def _token(self, holder: str) -> str:
+        return secrets.token_hex(16)

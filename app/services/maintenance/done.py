@@ -1,0 +1,111 @@
+"""What a phase did, as the journal counts it: while it works, and at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from clawmem.app.services.maintenance.deciding import Decisions, Verdict
+
+if TYPE_CHECKING:
+    from clawmem.app.services.knowledge.enriching import EnrichReport
+    from clawmem.app.services.maintenance.careful_asking import Fence
+    from clawmem.app.services.maintenance.choosing import Chosen
+    from clawmem.app.services.maintenance.consolidation import Consolidated
+    from clawmem.app.services.maintenance.tidying import Tidied
+    from clawmem.domain.maintenance.deduction import Stats
+
+NEW = "it is new or was changed"
+GAVE_UP = "the model gave no answer that can be used"
+_MADE = ("notes", "mentions", "links", "triples", "evolved")
+
+
+class Done(NamedTuple):
+    """What one phase did, as the journal counts it."""
+
+    selected: int = 0
+    processed: int = 0
+    created: int = 0
+    rejected: int = 0
+    null_calls: int = 0
+    metrics: Mapping[str, Any] = {}
+
+
+Tell = Callable[[Done], None]
+
+
+class Enriching:
+    """What is made of documents, added up as they are done; it is told in the transaction of each."""
+
+    def __init__(self, tell: Callable[[], None], fence: Fence) -> None:
+        self._tell = tell
+        self._fence = fence
+        self.report: EnrichReport | None = None
+        self.decisions = Decisions()
+
+    def progress(self, done: int, total: int) -> None:
+        """Between two documents."""
+        self._fence()
+
+    def tell(self, document_id: int, report: EnrichReport) -> None:
+        """In the transaction of one."""
+        self._fence()
+        self.report = self.report + report if self.report else report
+        counted = {name: count for name, count in asdict(report).items() if count and name in _MADE}
+        verdict, why = (Verdict.FAIL, GAVE_UP) if report.failed else (Verdict.ENRICH, NEW)
+        by = "rules" if report.by_rules else "model"
+        self.decisions.add(verdict, [document_id], why, by=by, yields=counted)
+        self._tell()
+
+
+def enriched(account: Enriching, whole: EnrichReport | None = None) -> Done:
+    """What was enriched until then, or of the *whole* run."""
+    report = whole or account.report
+    assert report is not None, "it is told after a document was done"
+    done = report.by_rules + report.by_model
+    made = sum(getattr(report, name) for name in _MADE)
+    metrics = {**asdict(report), **account.decisions.in_journal()}
+    return Done(done + report.failed, done, made, null_calls=report.failed, metrics=metrics)
+
+
+def consolidating(chosen: Chosen, decisions: Decisions) -> Done:
+    """What was decided and done of the *chosen* until then."""
+    made, refused = decisions.count(Verdict.MERGE), decisions.count(Verdict.REFUSE)
+    changed = decisions.count(Verdict.MERGE, Verdict.LINK, Verdict.SUPERSEDE)
+    about = {**chosen.told, "dry_run": False, **decisions.in_journal()}
+    return Done(len(chosen.documents), changed, made, refused, metrics=about)
+
+
+def deduced(stats: Stats, decisions: Decisions) -> Done:
+    """The counters of a run's drafts, and what was decided of each."""
+    own = ("considered", "drafted", "created", "rejected", "nullCalls")
+    others = {name: count for name, count in asdict(stats).items() if name not in own}
+    metrics = {**others, **decisions.in_journal()}
+    return Done(
+        stats.considered, stats.drafted, stats.created, stats.rejected, stats.nullCalls, metrics=metrics
+    )
+
+
+def tidied(told: Tidied) -> Done:
+    """What recalls came to, and what went."""
+    return Done(selected=told.documents, processed=told.changed, metrics=told._asdict())
+
+
+def consolidated(found: Consolidated, about: Mapping[str, Any]) -> Done:
+    """What a whole run found, decided and did."""
+    rejected = found.rejected
+    counted = {
+        "groups": len(found.groups),
+        "contradictions": found.contradictions,
+        "rejected": dict(rejected),
+    }
+    stopped = {"stopped": found.stopped} if found.stopped else {}
+    return Done(
+        found.considered,
+        sum(len(group.members) for group in found.groups),
+        len(found.created),
+        sum(rejected.values()),
+        found.null_calls,
+        {**about, **counted, **stopped, **found.decisions.in_journal()},
+    )

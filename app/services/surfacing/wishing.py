@@ -1,0 +1,39 @@
+"""The stage that brings forward how somebody wants things done."""
+
+from __future__ import annotations
+
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.trace import Trace
+from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.app.services.surfacing.settling import origin_of_document, text_of
+from clawmem.domain.security.origin import is_verified
+from clawmem.domain.surfacing.tiers import Tier, tier_of
+from clawmem.domain.surfacing.wishes import states_wish, wishes_first
+from clawmem.ports.vault import Vault
+
+WISH = "preference"  # the type of a note that is one
+
+
+def wished(vault: Vault) -> Stage:
+    """
+    A few wishes rise behind the best answers, whatever else matches better: the prompt is to be answered as they say.
+
+    Only those whose text would be shown; and nobody's from outside, who must not tell how things are done here.
+    """
+
+    def is_wish(candidate: Candidate) -> bool:
+        document = candidate.document
+        if document is None or not is_verified(origin_of_document(document)):
+            return False
+        speaker = candidate.span.label if candidate.span else ""
+        return document.content_type == WISH or states_wish(text_of(vault, candidate), speaker)
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        best = max((c.score for c in work.candidates), default=0.0) or 1.0
+
+        def rises(candidate: Candidate) -> bool:
+            return tier_of(candidate.score / best) is not Tier.COLD and is_wish(candidate)
+
+        return work.with_candidates(wishes_first(work.candidates, rises))
+
+    return stage

@@ -1,0 +1,158 @@
+"""What the journal tells of runs that were killed, robbed of their lease or undone: what they did, and nothing else."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import upkeep_world as world
+from upkeep_world import OBSERVED, observe
+
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.knowledge.enriching import Enrich
+from clawmem.app.services.knowledge.reading import Reading
+from clawmem.app.services.maintenance.account import account
+from clawmem.app.services.maintenance.careful_asking import Fence
+from clawmem.app.services.maintenance.consolidation import Consolidation
+from clawmem.app.services.maintenance.deciding import Decisions, Tell
+from clawmem.app.services.maintenance.grouping import Group
+from clawmem.app.services.maintenance.lane import Lane
+from clawmem.app.services.maintenance.lane_plan import Plan
+from clawmem.app.services.maintenance.lanes import Lanes
+from clawmem.app.services.maintenance.phases import Phases
+from clawmem.app.services.maintenance.tidying import Tidy
+from clawmem.domain.maintenance.schedule import LEASE_MS, LaneName
+from clawmem.ports.entities import Entity
+from clawmem.ports.errors import LeaseLost, VaultFull
+from clawmem.ports.journal import RunStatus
+
+NOW_MS = 1_700_000_000_000
+
+
+@pytest.fixture
+def vault_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("CLAWMEM_NO_LOCAL_MODELS", "true")
+    return tmp_path / "vault.sqlite"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
+@pytest.mark.parametrize(
+    ("phase", "told"),
+    [
+        ("enrich", {("enrich", 1), ("fail", 1)}),
+        ("consolidate", {("merge", 2)}),
+        ("deductive", {("conclude", 2)}),
+        ("recall", set()),
+    ],
+)
+def test_killed_before_it_could_say_that_it_is_done(
+    vault_file: Path, phase: str, told: set[tuple[str, int]]
+) -> None:
+    """What it did is in the journal all the same, with which notes and why: it was told together with the effect."""
+    world.killed_in(vault_file, phase, "after")
+
+    with world.upkeep(vault_file) as services:
+        [killed] = services.vault.journal.runs(1)
+        assert (killed.phase, killed.status) == (phase, RunStatus.STARTED)
+        assert killed.selected > 0 and killed.processed > 0
+        decisions = killed.metrics.get("decisions", [])
+        assert {(one["verdict"], len(one["documents"])) for one in decisions} == told
+        assert all(one["why"] for one in decisions)
+        made = [one["made"] for one in decisions if "made" in one]
+        assert len(services.vault.documents.many(made)) == killed.created or phase in ("enrich", "recall")
+        if phase == "consolidate":
+            [held] = services.vault.journal.replacements()
+            assert ([held.document_id], sorted(held.replaced)) == (made, sorted(decisions[0]["documents"]))
+        assert len(list(account(services.vault, killed).lines())) == 1 + len(decisions)
+
+
+@pytest.mark.parametrize("why", ["lease_lost", "phase2_exception"])
+def test_what_was_undone_is_not_told(why: str) -> None:
+    """The second of two merges is robbed of its lease, or undone when it was told: the journal tells of the first alone."""
+    vault, clock = SqliteVault(":memory:"), ManualClock(NOW_MS)
+    observe(vault, clock, *OBSERVED, "The heating of Leeds is off", "The heating of Leeds is off!")
+    mine, other = (
+        Lane("heavy", vault.leases, clock, who, lambda who: False, lease_ms=LEASE_MS) for who in ("me", "it")
+    )
+
+    def told_and_undone(tell: Tell) -> Tell:
+        def full(decisions: Decisions) -> None:
+            tell(decisions)
+            raise VaultFull("vault.sqlite")
+
+        return full
+
+    class Unlucky(Consolidation):
+        def _merge(self, group: Group, decisions: Decisions, fence: Fence, tell: Tell) -> int:
+            if not vault.journal.replacements():
+                return super()._merge(group, decisions, fence, tell)
+            if why == "lease_lost":
+                clock.advance(LEASE_MS)
+                assert other.enter()
+            return super()._merge(group, decisions, fence, told_and_undone(tell))
+
+    phases = Phases(vault, clock, Plan(), Unlucky(vault, clock), Tidy(vault, clock))
+    [run, *_] = Lanes(vault, clock, lambda *_, **__: mine, phases, lambda at_ms: 12).tick(LaneName.HEAVY).runs
+
+    assert (run.status, run.reason, run.created) == (RunStatus.FAILED, why, 1)
+    [held] = vault.journal.replacements()
+    merged = [one["made"] for one in run.metrics["decisions"] if one["verdict"] == "merge"]
+    assert merged == [held.document_id]
+    assert vault.journal.run(run.id) == run
+    vault.close()
+
+
+def test_whose_lease_is_taken_while_he_enriches() -> None:
+    """The note in whose transaction that is noticed stays new, those before it are done, and the journal names these."""
+    vault, clock = SqliteVault(":memory:"), ManualClock(NOW_MS)
+    observe(
+        vault, clock, "The heating of Leeds is off", "The cellar of Oslo floods", "Mira waters the plants"
+    )
+    mine, other = (
+        Lane("light", vault.leases, clock, who, lambda who: False, lease_ms=LEASE_MS) for who in ("me", "it")
+    )
+
+    class Robbed(Enrich):
+        def _mention(self, reading: Reading, entities: Sequence[Entity]) -> int:
+            if len(vault.notes.waiting(9, by_model=False)) == 2:
+                clock.advance(LEASE_MS)
+                assert other.enter()
+            return super()._mention(reading, entities)
+
+    phases = Phases(
+        vault, clock, Plan(), Consolidation(vault, clock), Tidy(vault, clock), by_rules=Robbed(vault, clock)
+    )
+    [run] = Lanes(vault, clock, lambda *_, **__: mine, phases, lambda at_ms: 12).tick(LaneName.LIGHT).runs
+
+    assert (run.status, run.reason, run.processed) == (RunStatus.FAILED, "lease_lost", 1)
+    waiting = vault.notes.waiting(9, by_model=False)
+    [done] = [number for one in run.metrics["decisions"] for number in one["documents"]]
+    assert len(waiting) == 2
+    assert done not in waiting
+    vault.close()
+
+
+def test_who_was_overtaken_writes_nothing_though_the_other_one_is_done() -> None:
+    """The lease was lost, taken, given back and is free again: that does not make it the first one's again."""
+    vault, clock = SqliteVault(":memory:"), ManualClock(NOW_MS)
+    observe(vault, clock, *OBSERVED)
+    mine, other = (
+        Lane("light", vault.leases, clock, who, lambda who: False, lease_ms=LEASE_MS) for who in ("me", "it")
+    )
+    assert mine.enter()
+    clock.advance(LEASE_MS)
+    assert other.enter()
+    other.leave()
+
+    def fence() -> None:
+        mine.keep()
+        mine.check()
+
+    with pytest.raises(LeaseLost):
+        Consolidation(vault, clock)(vault.documents.latest(), dry_run=False, fence=fence)
+    assert vault.journal.replacements() == []
+    vault.close()

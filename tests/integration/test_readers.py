@@ -1,0 +1,132 @@
+"""Connections that all threads of a process share, each for as long as it reads."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+from threading import Barrier
+
+import apsw
+import pytest
+
+from clawmem.adapters.sqlite import readers
+from clawmem.adapters.sqlite.database import Database
+from clawmem.ports.errors import VaultError
+
+THREADS = 12
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    """A file with twelve numbers."""
+    path = str(tmp_path / "numbers.sqlite")
+    with closing(Database(path)) as db:
+        db.write("create table numbers (n)")
+        db.write_many("insert into numbers values (?)", [(n,) for n in range(THREADS)])
+    return path
+
+
+@pytest.fixture(autouse=True)
+def none_left() -> Iterator[None]:
+    """Whatever a test opens it closes."""
+    yield
+    assert dict(readers._SHARED) == {}
+
+
+def connections(path: str) -> list[apsw.Connection]:
+    """Those to *path* that are open in this process."""
+    gc.collect()
+    return [one for one in apsw.connections() if one.filename == path]
+
+
+def test_threads_one_after_the_other_share_one(path: str) -> None:
+    """And so does whatever else opens the file in this process."""
+    with closing(Database(path, read_only=True)) as one, closing(Database(path, read_only=True)) as other:
+        for db in (one, other) * 3:
+            with ThreadPoolExecutor(1) as thread:
+                assert thread.submit(db.value, "select count(*) from numbers").result() == THREADS
+
+        assert len(connections(path)) == 1
+
+
+def test_threads_at_once_have_one_each(path: str) -> None:
+    """None waits for another; afterwards no more stay open than are kept for the next."""
+    everybody = Barrier(THREADS, timeout=10)
+
+    def read(number: int) -> list[int]:
+        rows = db.stream("select n from numbers order by n")
+        first = list(islice(rows, 1))
+        everybody.wait()  # all of them are in the middle of it
+        return [n for (n,) in [*first, *rows]]
+
+    with closing(Database(path, read_only=True)) as db:
+        with ThreadPoolExecutor(THREADS) as threads:
+            assert list(threads.map(read, range(THREADS))) == [list(range(THREADS))] * THREADS
+
+        assert len(connections(path)) == readers.MOST_IDLE
+
+
+def test_a_stream_that_is_left_early_gives_its_own_back(path: str) -> None:
+    """And holds no lock: the next one reads with the same connection, and a writer can put its log away."""
+    with closing(Database(path)) as writer, closing(Database(path, read_only=True)) as db:
+        writer.write_ahead()
+        rows = db.stream("select n from numbers")
+        next(rows)
+        assert isinstance(rows, Iterator)
+        del rows
+        writer.write("delete from numbers")
+
+        assert db.value("select count(*) from numbers") == 0
+        assert writer.write("pragma wal_checkpoint(truncate)")[0][0] == 0
+        assert len(connections(path)) == 2
+
+
+def test_one_that_failed_is_not_lent_again(path: str) -> None:
+    """What it was doing may still be looked at."""
+    with closing(Database(path, read_only=True)) as db:
+        with pytest.raises(VaultError, match="no such table"):
+            db.rows("select 1 from nowhere")
+
+        assert connections(path) == []
+        assert db.value("select count(*) from numbers") == THREADS
+
+
+def test_nothing_is_open_after_the_last_is_closed(path: str) -> None:
+    """The others' connections stay; what is closed cannot be read any more."""
+    one, other = Database(path, read_only=True), Database(path, read_only=True)
+    one.close()
+    one.close()
+    assert other.value("select count(*) from numbers") == THREADS
+    with pytest.raises(VaultError):
+        one.value("select 1")
+
+    other.close()
+    assert connections(path) == []
+
+
+def test_what_nobody_closed_closes_with_its_thread(path: str) -> None:
+    """A thread of a server ends without a word, and must not keep the log of the vault from being put away."""
+    with closing(Database(path)) as writer:
+        writer.write_ahead()
+        with ThreadPoolExecutor(1) as thread:
+            assert thread.submit(lambda: Database(path, read_only=True).value("select 1")).result() == 1
+        writer.write("delete from numbers")
+        gc.collect()
+
+    assert not Path(f"{path}-wal").exists()
+
+
+def test_another_file_in_its_place_has_others(path: str, tmp_path: Path) -> None:
+    """Who opened the one before goes on reading it."""
+    with closing(Database(path, read_only=True)) as before:
+        Path(path).rename(tmp_path / "before.sqlite")
+        with closing(Database(path)) as made:
+            made.write("create table numbers (n)")
+        with closing(Database(path, read_only=True)) as after:
+            counts = [db.value("select count(*) from numbers") for db in (before, after)]
+
+    assert counts == [THREADS, 0]

@@ -1,0 +1,140 @@
+"""A server that is there and does not answer: questions of the command line wait a while, and go on alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from clawmem.adapters.system.holder import holder_id
+from clawmem.app.cli import served
+from clawmem.app.cli.main import VERSION
+from clawmem.app.places import default_vault
+from clawmem.app.serve.announcement import Announcement, announcement_file, places_in, variables_in
+
+Invoke = Callable[..., object]
+Behave = Callable[[socket.socket], None]
+
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+DRIP_S = 0.05
+FIRST_S, ANSWER_S = 0.4, 0.8
+DONE_S = 15.0  # with all that a busy machine takes for a process
+
+
+def says_nothing(connection: socket.socket) -> None:
+    """It takes the connection, and that is all."""
+    connection.recv(1)
+    _until_hung_up(connection)
+
+
+def begins_for_ever(connection: socket.socket) -> None:
+    """Its first word never comes to an end."""
+    _drip(connection, b"HTTP/1.1 100 Continue\r\nX-Bees: " + b"z" * 4000)
+
+
+def never_answers(connection: socket.socket) -> None:
+    """It wants the question, and does nothing with it."""
+    connection.sendall(CONTINUE)
+    _until_hung_up(connection)
+
+
+def answers_for_ever(connection: socket.socket) -> None:
+    """A byte now and then."""
+    connection.sendall(CONTINUE + b"HTTP/1.1 200 OK\r\nContent-Length: 4000\r\n\r\n")
+    _drip(connection, b"z" * 4000)
+
+
+def sends_away(connection: socket.socket) -> None:
+    """As a server that has enough to do."""
+    connection.sendall(CONTINUE + b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
+
+
+SLOW = (says_nothing, begins_for_ever, never_answers, answers_for_ever)
+
+
+@pytest.fixture
+def ask(remembered: Invoke, environ: dict[str, str], home: Path) -> Iterator[Callable[[Behave], Asked]]:
+    """A question to a server that does as it is told."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        vault = default_vault(environ)
+        found = os.path.realpath(vault), "", places_in(environ), variables_in(environ)
+        told = Announcement(os.getpid(), holder_id(), *listener.getsockname(), VERSION, *found)
+        announcement_file(vault).write_text(json.dumps(told._asdict()), "utf-8")
+        yield lambda behave: _asked(listener, behave, environ, home)
+
+
+class Asked:
+    """What came of a question."""
+
+    def __init__(self, done: subprocess.CompletedProcess[str], took_s: float) -> None:
+        self.found = "redis.md" in done.stdout
+        self.code = done.returncode
+        self.aside = done.stderr.splitlines()
+        self.took_s = took_s
+
+
+@pytest.mark.parametrize("behave", SLOW)
+def test_a_server_that_hangs(ask: Callable[[Behave], Asked], behave: Behave) -> None:
+    """The answer all the same, soon, and one line about who did not give it."""
+    asked = ask(behave)
+
+    assert (asked.found, asked.code) == (True, 0)
+    assert len(asked.aside) == 1
+    assert f"(process {os.getpid()}) does not answer in time" in asked.aside[0]
+    assert "clawmem serve --status" in asked.aside[0]
+    assert asked.took_s < DONE_S
+
+
+def test_a_server_that_sends_away(ask: Callable[[Behave], Asked]) -> None:
+    """It is well: nothing is said of it."""
+    asked = ask(sends_away)
+
+    assert (asked.found, asked.code, asked.aside) == (True, 0, [])
+
+
+def test_a_person_waits_for_seconds() -> None:
+    """Not until somebody presses Ctrl-C; longer than a question takes whose models give up."""
+    assert 0 < served.FIRST_S <= 2
+    assert 20 <= served.ANSWER_S <= 60
+
+
+def _asked(listener: socket.socket, behave: Behave, environ: dict[str, str], home: Path) -> Asked:
+    threading.Thread(target=_serve, args=(listener, behave), daemon=True).start()
+    code = (
+        f"from clawmem.app.cli import main, served; served.FIRST_S, served.ANSWER_S = {FIRST_S}, {ANSWER_S}\n"
+        "main.main()"
+    )
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code, "search", "login", "sessions"],
+        check=False, capture_output=True, text=True, cwd=home, env=environ, timeout=60,
+    )  # fmt: skip
+    return Asked(done, time.monotonic() - began)
+
+
+def _serve(listener: socket.socket, behave: Behave) -> None:
+    connection, _ = listener.accept()
+    with connection:
+        try:
+            behave(connection)
+        except OSError:  # the other side had enough
+            return
+
+
+def _until_hung_up(connection: socket.socket) -> None:
+    while connection.recv(4096):
+        pass
+
+
+def _drip(connection: socket.socket, content: bytes) -> None:
+    for place in range(len(content)):
+        connection.sendall(content[place : place + 1])
+        time.sleep(DRIP_S)

@@ -1,0 +1,125 @@
+"""How much of a conversation is kept, asked about and handed on: each limit, and one past it."""
+
+from __future__ import annotations
+
+from clawmem.domain.capture import observations
+from clawmem.domain.capture.extraction import Finding, findings
+from clawmem.domain.capture.handoff import by_rules
+from clawmem.domain.capture.kinds import Kind
+from clawmem.domain.capture.observations import observer_prompt, read_notes
+from clawmem.domain.capture.precompact import state_of
+from clawmem.ports.transcripts import FileTouch, Speaker, TranscriptMessage
+
+U, A = Speaker.USER, Speaker.ASSISTANT
+
+
+def said(*texts: tuple[Speaker, str]) -> list[TranscriptMessage]:
+    return [TranscriptMessage(f"m{line}", line, who, text) for line, (who, text) in enumerate(texts, start=1)]
+
+
+def section(state: str, heading: str) -> list[str]:
+    return state.partition(f"## {heading}\n\n")[2].partition("\n\n")[0].strip().splitlines()
+
+
+def found(kind: Kind, messages: list[TranscriptMessage]) -> list[Finding]:
+    return [Finding(kind, message.text, message) for message in messages]
+
+
+def test_before_compaction_fifteen_decisions_of_150_characters() -> None:
+    """The sixteenth is left out, and what is longer is cut."""
+    messages = said(*((U, f"{number:02} {'x' * 200}") for number in range(16)))
+
+    kept = section(state_of(messages, found(Kind.DECISION, messages)), "Key Decisions This Session")
+
+    assert [line[2:4] for line in kept] == [f"{number:02}" for number in range(15, 0, -1)]
+    assert {len(line) for line in kept} == {len("- ") + 150}
+
+
+def test_before_compaction_ten_questions_of_the_last_twenty_messages() -> None:
+    """Of twenty-one the first is too old, and of the others the last ten count."""
+    messages = said(*((U, f"question {number:02}") for number in range(21)))
+
+    old = found(Kind.QUESTION, messages[:1])
+    state = state_of(messages, old)
+    many = section(state_of(messages, found(Kind.QUESTION, messages)), "Open Questions / Unresolved")
+
+    assert section(state, "Open Questions / Unresolved") == ["None."]
+    assert many == [f"- question {number:02}" for number in range(11, 21)]
+
+
+def test_before_compaction_500_characters_of_the_last_request() -> None:
+    """What the person asked last, cut, although the assistant spoke after it."""
+    state = state_of(said((U, "first"), (U, "y" * 501), (A, "later")), [])
+
+    assert section(state, "Last User Request") == ["y" * 500]
+
+
+def test_before_compaction_thirty_files_of_plain_length() -> None:
+    """Paths of 10 to 300 characters that were written, the latest thirty."""
+    lengths = (9, 10, 300, 301)
+    touched = [FileTouch(f"/{'p' * (length - 1)}", True) for length in lengths]
+    many = [FileTouch(f"/w/file-{number:02}.py", True) for number in range(31)]
+    read = FileTouch("/w/only-read.py", False)
+
+    few = state_of([TranscriptMessage("m1", 1, A, "", files=(*touched, read))], [])
+    latest = state_of([TranscriptMessage("m1", 1, A, "", files=tuple(many))], [])
+
+    assert [len(line) - len("- ") for line in section(few, "Files Modified This Session")] == [10, 300]
+    assert section(latest, "Files Modified This Session") == [f"- {one.path}" for one in many[1:]]
+
+
+def test_what_an_observer_is_told() -> None:
+    """The last hundred messages, 200 characters of the person's and 500 of the assistant's, 2000 tokens together."""
+    short = observations.said(said((U, "u" * 201), (A, "a" * 501)))
+    many = observations.said(said(*((U, f"<{number}>") for number in range(101))))
+    long = observations.said(said(*((A, "z" * 500) for _ in range(100))))
+
+    assert (short.count("u" * 200), short.count("u" * 201)) == (1, 0)
+    assert (short.count("a" * 500), short.count("a" * 501)) == (1, 0)
+    assert ("<0>" in many, "<1>" in many, "<100>" in many) == (False, True, True)
+    assert len(long) <= 2000 * 4
+    assert "<100>" in observer_prompt(many)
+    assert (observations.MAX_TOKENS, observations.TEMPERATURE) == (2000, 0.3)
+
+
+def test_what_an_observer_is_believed() -> None:
+    """Without a type, a title or with a placeholder nothing; titles of 80 characters, facts of five and more."""
+    messages = said((U, "We'll use Postgres for the ledger."))
+    good = {"type": "decision", "title": "t" * 90, "quote": "We'll use Postgres for the ledger."}
+    facts = ["five5", "four", "{{fact}}"]
+    bad = [
+        {**good, "type": ""},
+        {**good, "type": "rumour"},
+        {**good, "title": ""},
+        {**good, "title": "${title}"},
+    ]
+
+    [note] = read_notes({"observations": [*bad, {**good, "facts": facts}]}, messages)
+
+    assert (note.kind, len(note.title), note.facts) == (Kind.DECISION, 80, ("five5",))
+    assert note.confidence == 0.90
+
+
+def test_every_type_of_observation_has_its_confidence() -> None:
+    """0.90 for what was decided, 0.80 for everything else that a model noted."""
+    messages = said((U, "We'll use Postgres for the ledger."))
+    given = [
+        {"type": kind, "title": "A title", "quote": "We'll use Postgres for the ledger."}
+        for kind in observations.TYPES
+    ]
+
+    notes = read_notes({"observations": given}, messages)
+
+    assert {note.tags[0]: note.confidence for note in notes} == {
+        f"type:{kind}": 0.90 if kind == "decision" else 0.80 for kind in observations.TYPES
+    }
+
+
+def test_a_handoff_names_twenty_files() -> None:
+    """The twenty-first that was changed is left out."""
+    touched = tuple(FileTouch(f"/w/{number}.py", True) for number in range(21))
+    messages = [TranscriptMessage("m1", 1, A, "", files=touched)]
+
+    assert by_rules(messages, list(findings(messages)))["files"] == [
+        f"/w/{number}.py" for number in range(20)
+    ]
