@@ -263,7 +263,8 @@ def test_the_plugin(world: World) -> None:
 
     [asked] = world.talk(ASKED, options=("--plugin-dir", str(PLUGIN), *MEMORY), **AT_ONCE)
 
-    assert asked.count("<vault-context>") == 1
+    # How a block begins the instructions of the tools say as well.
+    assert asked.count("</vault-context>") == 1
     assert KNOWN in asked
     assert "clawmem:remember" in asked
     assert "6 minutes" in world.api.requests[-1].results[-1]
