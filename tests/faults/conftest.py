@@ -209,6 +209,14 @@ class ServedWorld(World):
         return ServedWorld(self.root.parent, target)
 
 
+@pytest.fixture
+def vault_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the lanes of a process without local models find their vault."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("CLAWMEM_NO_LOCAL_MODELS", "true")
+    return tmp_path / "vault.sqlite"
+
+
 @pytest.fixture(scope="session")
 def served_world() -> type[ServedWorld]:
     """The class of such worlds, for those who need several or keep them for longer than a test."""

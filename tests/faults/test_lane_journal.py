@@ -32,13 +32,6 @@ from clawmem.ports.journal import RunStatus
 NOW_MS = 1_700_000_000_000
 
 
-@pytest.fixture
-def vault_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("CLAWMEM_NO_LOCAL_MODELS", "true")
-    return tmp_path / "vault.sqlite"
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
 @pytest.mark.parametrize(
     ("phase", "told"),

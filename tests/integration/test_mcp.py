@@ -319,25 +319,14 @@ class TestEnds:
     @pytest.mark.parametrize("options", [("--alone",), ()])
     def test_told_to_end(self, home: Home, server: Served, options: tuple[str, ...]) -> None:
         with _started(home, *options) as process:
-            assert process.stdin and process.stdout
-            process.stdin.write(_opening())
-            process.stdin.flush()
-            assert json.loads(process.stdout.readline())["id"] == 1
-            process.send_signal(signal.SIGTERM)
-            assert process.wait(10) == 0
-            assert process.stdout.read() == b""
+            assert _ended_after_opening(process) == b""
 
     def test_a_server_that_hangs(self, home: Home, server: Served) -> None:
         """Nobody waits for its first word: the work is done here."""
         os.kill(server.process.pid, signal.SIGSTOP)
         try:
             with _started(home) as process:
-                assert process.stdin and process.stdout
-                process.stdin.write(_opening())
-                process.stdin.flush()
-                assert json.loads(process.stdout.readline())["id"] == 1
-                process.send_signal(signal.SIGTERM)
-                assert process.wait(10) == 0
+                assert _ended_after_opening(process) == b""
         finally:
             os.kill(server.process.pid, signal.SIGCONT)
 
@@ -484,6 +473,17 @@ class TestOtherSets:
 
         asyncio.run(session())
         assert "boat.md" in home.run("search", "where does the boat lie?")
+
+
+def _ended_after_opening(process: subprocess.Popen[bytes]) -> bytes:
+    """What it says once it has answered the opening and is told to end, which it does in order."""
+    assert process.stdin and process.stdout
+    process.stdin.write(_opening())
+    process.stdin.flush()
+    assert json.loads(process.stdout.readline())["id"] == 1
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(10) == 0
+    return process.stdout.read()
 
 
 def _opening(*more: dict[str, Any]) -> bytes:
