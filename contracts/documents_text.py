@@ -33,6 +33,7 @@ class BodyContract(VaultContract):
         saved = vault.documents.save(document("a.md", body), body, [])
 
         assert vault.documents.body(saved) == body
+        assert vault.documents.bodies(iter([saved, UNKNOWN])) == {saved: body}
 
     def test_shared_body_outlives_one_of_its_documents(self, vault: Vault) -> None:
         """
@@ -45,6 +46,7 @@ class BodyContract(VaultContract):
         save(vault, "a.md", "Other.")
 
         assert (vault.documents.body(first), vault.documents.body(second)) == ("Other.", "Same.")
+        assert vault.documents.bodies([first, second]) == {first: "Other.", second: "Same."}
         assert vault.documents.fragments(second) == fragments("Same.")
 
     def test_inactive_body_is_still_there(self, vault: Vault) -> None:
@@ -57,6 +59,7 @@ class BodyContract(VaultContract):
         vault.documents.deactivate([saved], InactiveReason.FORGOTTEN)
 
         assert vault.documents.body(saved) == "One."
+        assert vault.documents.bodies([saved]) == {saved: "One."}
 
 
 class FragmentContract(VaultContract):
@@ -165,17 +168,18 @@ class FragmentContract(VaultContract):
 
     def test_labels_say_who(self, vault: Vault) -> None:
         """
-        Labels are those of the fragments that have one and are served.
+        Labels are those of the lines that have one and are served.
 
-        If this fails: an empty label is given as well, or labels are read without the documents.
+        If this fails: an empty label is given as well, or that of a section, or labels are read without the documents.
         """
         one, two = fragments("One.\nTwo.")
-        made = [one._replace(label="Ann"), two]
+        section = one._replace(seq=3, kind=FragmentKind.SECTION, label="Names")
+        made = [one._replace(label="Ann"), two, section]
         here = vault.documents.save(document("a.md", "One.\nTwo."), "One.\nTwo.", made)
         gone = vault.documents.save(document("b.md", "One.\nTwo."), "One.\nTwo.", made)
         vault.documents.deactivate([gone], InactiveReason.REMOVED)
 
-        asked = [*keys(here, [1, 0, 2]), *keys(gone, [0]), *keys(UNKNOWN, [0])]
+        asked = [*keys(here, [1, 0, 2, 3]), *keys(gone, [0]), *keys(UNKNOWN, [0])]
 
         assert vault.documents.labels(iter(asked)) == {FragmentKey(here, 0): "Ann"}
         assert vault.documents.labels([]) == {}

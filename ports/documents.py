@@ -118,6 +118,10 @@ class DocumentStore(Protocol):
         """The body of one document, active or not; ``None`` for an unknown id."""
         ...
 
+    def bodies(self, document_ids: Iterable[int]) -> dict[int, str]:
+        """The bodies of these documents, active or not, by id; an unknown id is left out."""
+        ...
+
     def fragments(self, document_id: int) -> list[Fragment]:
         """A document's fragments by ``seq``, each with its text; empty for an unknown id."""
         ...
@@ -127,7 +131,7 @@ class DocumentStore(Protocol):
         ...
 
     def labels(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, str]:
-        """What these fragments are labelled with; of what has no label, or is not served, nothing."""
+        """What these lines are labelled with; of what has no label, is no line, or is not served, nothing."""
         ...
 
     def collections(self) -> Mapping[str, int]:

@@ -12,6 +12,7 @@ from clawmem.ports.records import (
     Document,
     Fragment,
     FragmentKey,
+    FragmentKind,
     InactiveReason,
     Scope,
     SourceStamp,
@@ -123,6 +124,10 @@ class MemoryDocuments:
         document = self._tables.documents.get(document_id)
         return self._tables.bodies[document.hash] if document else None
 
+    def bodies(self, document_ids: Iterable[int]) -> dict[int, str]:
+        found = ((number, self.body(number)) for number in document_ids)
+        return {number: body for number, body in found if body is not None}
+
     def fragments(self, document_id: int) -> list[Fragment]:
         return [*self._tables.fragments.get(document_id, ())]
 
@@ -133,7 +138,8 @@ class MemoryDocuments:
         return {span.key: span for span in found if span.key in asked}
 
     def labels(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, str]:
-        return {key: span.label for key, span in self.spans(keys).items() if span.label}
+        spans = self.spans(keys).items()
+        return {key: span.label for key, span in spans if span.label and span.kind is FragmentKind.LINE}
 
     def collections(self) -> Mapping[str, int]:
         names = sorted(document.collection for document in self._active())

@@ -72,10 +72,12 @@ _BEGINNING_SO = """
 select hash from json_each(?) as asked
   join documents on hash >= asked.value and hash < asked.value || 'g' and inactive is null
 """
+# Few lines have a label: in an index of those alone the others cost next to nothing.
 _LABELS = """
 select fragments.key, label
   from json_each(?) as asked
-  join fragments on fragments.key = asked.value and label <> ''
+  join fragments indexed by fragments_speaker
+    on fragments.key = asked.value and kind = 'line' and label <> ''
   join documents on documents.id = fragments.key >> 20 and inactive is null
 """
 # Looked up for hundreds of spans a question, which the enum itself takes five times as long for.
@@ -236,6 +238,10 @@ class SqliteDocuments:
         sql = "select body from content join documents using (hash) where id = ?"
         text: str | None = self._db.value(sql, (document_id,))
         return text
+
+    def bodies(self, document_ids: Iterable[int]) -> dict[int, str]:
+        sql = "select id, body from documents join content using (hash) where id in (select value from json_each(?))"
+        return dict(self._db.rows(sql, (json.dumps(list(document_ids)),)))
 
     def fragments(self, document_id: int) -> list[Fragment]:
         rows = self._db.rows(_FRAGMENTS, span(document_id))

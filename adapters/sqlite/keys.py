@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from clawmem.ports.records import FragmentKey
 
 _BITS = 20
+_LAST = (1 << _BITS) - 1
 
 
 def pack(key: FragmentKey) -> int:
@@ -14,9 +17,14 @@ def pack(key: FragmentKey) -> int:
 
 def unpack(packed: int) -> FragmentKey:
     """The inverse of `pack`."""
-    return FragmentKey(packed >> _BITS, packed & ((1 << _BITS) - 1))
+    return FragmentKey(packed >> _BITS, packed & _LAST)
+
+
+def unpack_all(packed: Iterable[int]) -> Iterator[FragmentKey]:
+    """The inverse of `pack`, of many."""
+    return (FragmentKey(key >> _BITS, key & _LAST) for key in packed)
 
 
 def span(document_id: int) -> tuple[int, int]:
     """First and last possible key of a document, for ``between``."""
-    return document_id << _BITS, (document_id << _BITS) | ((1 << _BITS) - 1)
+    return document_id << _BITS, (document_id << _BITS) | _LAST

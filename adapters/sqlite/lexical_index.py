@@ -11,7 +11,7 @@ from typing import TypeVar
 from clawmem.adapters.sqlite.commits import Commits
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.kept import Kept
-from clawmem.adapters.sqlite.keys import pack, span, unpack
+from clawmem.adapters.sqlite.keys import pack, span, unpack_all
 from clawmem.adapters.sqlite.matches import Matches, best_of, telling
 from clawmem.adapters.sqlite.scope import documents_in
 from clawmem.ports.lexical_index import TITLE_WEIGHT
@@ -169,11 +169,12 @@ class SqliteLexicalIndex(Commits):
         if limit < 1 or not terms or (query.every and len(terms) < len(held.terms)):
             return []
         asked = terms if query.every else telling(terms, held.terms)
-        if query.every and len(asked) > 1:
+        if query.every and len(asked) > len(telling(asked, held.terms)):
             among = self._holding_every(asked, grain, among)
         weights = {term: -rarities[term] / _fts5_rarity(held.entries, held.terms[term]) for term in asked}
         found = [self._matches(term, grain, weights[term], among, held.content) for term in asked]
-        return [Hit(unpack(key), score) for key, score in best_of(found, limit)]
+        best = best_of(found, limit, every=query.every)
+        return list(map(Hit, unpack_all(best.keys), best.scores))
 
     def _holding_every(self, terms: Sequence[Term], grain: Grain, among: _Among) -> _Among:
         """The rows that hold all of *terms*."""

@@ -5,17 +5,27 @@ from __future__ import annotations
 import math
 import sys
 from array import array
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from heapq import nlargest
+from itertools import chain
+from typing import TYPE_CHECKING
 
 from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Term
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 # Scoring costs about a microsecond a match, and the most frequent words tell least: past this many matches
 # of rarer words they are left out.
 MOST_MATCHES = 8_000
 
-_TIE = 1e-8  # scores come from single precision: what differs by less is a tie, and ties are cut by key
+_TIES = (
+    1e9  # scores come from single precision: what is the same in so many parts of one is a tie, cut by key
+)
+_NEARLY = 1e-8  # and what is further below the last place than this is none
 
 
 class Matches(NamedTuple):
@@ -25,35 +35,62 @@ class Matches(NamedTuple):
     scores: array[float]
 
 
-def best_of(found: Sequence[Matches], limit: int) -> list[tuple[int, float]]:
-    """The rows with the highest sums, highest first, then by key."""
+def best_of(found: Sequence[Matches], limit: int, *, every: bool = False) -> Matches:
+    """
+    The rows with the highest sums, highest first, then by key.
+
+    Args:
+        every: Whether only rows count that are in each of *found*.
+    """
+    least_terms = len(found) if every else 1
     by_size = sorted(found, key=lambda matches: -len(matches.keys))
     # To load numpy takes longer than a question of a process of its own; where it is there it is ten times as fast.
-    near = _near_in_bulk(by_size, limit) if "numpy" in sys.modules else _near(by_size, limit)
-    return sorted(near, key=lambda row: (-round(row[1], 9), row[0]))[:limit]
+    best = _best_in_bulk if "numpy" in sys.modules else _best
+    return best(by_size, limit, least_terms)
 
 
-def _near(found: Sequence[Matches], limit: int) -> list[tuple[int, float]]:
-    """The rows whose sums are among the *limit* highest, or tie with the last of them, in any order."""
+def _best(found: Sequence[Matches], limit: int, least_terms: int) -> Matches:
     most, *others = found
     sums = dict(zip(most.keys, most.scores, strict=True))
     for matches in others:
         for key, score in zip(matches.keys, matches.scores, strict=True):
             sums[key] = sums.get(key, 0.0) + score
+    if least_terms > 1:
+        terms = Counter(chain.from_iterable(matches.keys for matches in found))
+        sums = {key: total for key, total in sums.items() if terms[key] >= least_terms}
     least = nlargest(limit, sums.values())[-1] if len(sums) > limit else -math.inf
-    return [(key, total) for key, total in sums.items() if total > least - _TIE]
+    near = (row for row in sums.items() if row[1] > least - _NEARLY)
+    ranked = sorted(near, key=lambda row: (-round(row[1] * _TIES), row[0]))[:limit]
+    return Matches(array("q", [key for key, _ in ranked]), array("d", [total for _, total in ranked]))
 
 
-def _near_in_bulk(found: Sequence[Matches], limit: int) -> list[tuple[int, float]]:
-    """The same sums, added up in the same order."""
+def _best_in_bulk(found: Sequence[Matches], limit: int, least_terms: int) -> Matches:
+    """The same, added up in the same order."""
     import numpy as np
 
-    every = np.concatenate([np.frombuffer(matches.keys, np.int64) for matches in found])
-    keys, places = np.unique(every, return_inverse=True)
-    sums = np.bincount(places, np.concatenate([np.frombuffer(matches.scores) for matches in found]))
-    least = np.partition(sums, -limit)[-limit] if len(sums) > limit else -np.inf
-    near = np.flatnonzero(sums > least - _TIE)
-    return list(zip(keys[near].tolist(), sums[near].tolist(), strict=True))
+    keys, sums = _sums_in_bulk(found, least_terms)
+    if len(sums) > limit:
+        near = np.flatnonzero(sums > np.partition(sums, -limit)[-limit] - _NEARLY)
+        keys, sums = keys[near], sums[near]
+    ranked = np.lexsort((keys, -np.rint(sums * _TIES)))[:limit]
+    return Matches(array("q", keys[ranked].tobytes()), array("d", sums[ranked].tobytes()))
+
+
+def _sums_in_bulk(
+    found: Sequence[Matches], least_terms: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    import numpy as np
+
+    keys = [np.frombuffer(matches.keys, np.int64) for matches in found]
+    scores = [np.frombuffer(matches.scores) for matches in found]
+    if len(found) == 1:
+        return keys[0], scores[0]
+    every, places = np.unique(np.concatenate(keys), return_inverse=True)
+    sums = np.bincount(places, np.concatenate(scores)).astype(np.float64, copy=False)
+    if least_terms == 1:
+        return every, sums
+    shared = np.bincount(places) >= least_terms
+    return every[shared], sums[shared]
 
 
 def telling(terms: Sequence[Term], held: Mapping[Term, int]) -> list[Term]:

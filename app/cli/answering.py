@@ -169,7 +169,7 @@ def _result_parts(result: Result, explained: Iterable[str] = ()) -> Iterator[Par
     facts = f"#{result.docid}  {result.score:.2f}{likely}  {age(result.age_days)}"
     yield f"{styled(place)}  {typer.style(facts, dim=True)}"
     yield printable(f"  {_headline(result)}")
-    shown = result.snippet.text.strip("\n").split("\n")
+    shown = result.snippet().text.strip("\n").split("\n")
     yield printable("\n".join(f"    {line}".rstrip() for line in shown))
     yield from (printable(f"    {line}") for line in explained)
     yield ""

@@ -157,7 +157,7 @@ def share(probability: float | None) -> float | None:
 
 def result_record(result: Result) -> dict[str, object]:
     """One result for JSON."""
-    document = result.document
+    document, shown = result.document, result.snippet()
     return {
         "docid": f"#{result.docid}",
         "file": document.display_path,
@@ -172,8 +172,8 @@ def result_record(result: Result) -> dict[str, object]:
         "content_type": document.content_type,
         "authored_at": document.authored_at,
         "modified_at": document.modified_at,
-        "snippet": result.snippet.text,
-        "snippet_line": result.snippet.start_line,
+        "snippet": shown.text,
+        "snippet_line": shown.start_line,
     }
 
 

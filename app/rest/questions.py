@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from clawmem.app.cli.rendering import answer_record
+from clawmem.app.cli.rendering import answer_record, result_record, share
 from clawmem.app.cli.retrieval import Given, Question, given_to
 from clawmem.app.opened import Services
 from clawmem.app.records.parameters import AsOf, Floor, Limit, MinScore, Since, Until
@@ -17,7 +17,6 @@ from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.app.services.retrieval.pipelines.query_plan import PlannedClause
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
-from clawmem.domain.retrieval.snippets import snippet
 from clawmem.ports.sessions import Session
 
 SNIPPET = 200  # characters, in a compact answer
@@ -159,17 +158,15 @@ def _record(given: Given, asked: AnyQuestion) -> dict[str, Any]:
         receipt = given.receipt()
         return answer_record(found, receipt, given.record(lambda: receipt))
     given.record(given.receipt)
-    record = answer_record(found)
-    if asked.compact:
-        words = given.request.forms.words
-        shown: list[Any] = [_compact(result, words) for result in found.results]
-    else:
-        whole: Any = zip(record["results"], found.results, strict=True)  # type: ignore[call-overload]
-        shown = [{**one, "body": result.body} for one, result in whole]
-    return {**record, "results": shown}
+    shown = [_compact(result) if asked.compact else _whole(result) for result in found.results]
+    return {"query": found.query, "answered": share(found.answered), "results": shown}
 
 
-def _compact(result: Result, words: Sequence[str]) -> Found:
+def _whole(result: Result) -> dict[str, object]:
+    return {**result_record(result), "body": result.body}
+
+
+def _compact(result: Result) -> Found:
     document = result.document
     return {
         "docid": result.docid,
@@ -177,5 +174,5 @@ def _compact(result: Result, words: Sequence[str]) -> Found:
         "title": document.title,
         "score": round(result.score, 3),
         "contentType": document.content_type,
-        "snippet": snippet(result.body, words, max_length=SNIPPET, first_line=document.body_line).text,
+        "snippet": result.in_short(SNIPPET).text,
     }

@@ -29,6 +29,8 @@ CURRENT_RECENCY = 0.20  # what holds now may be old, but of two that match the y
 CURRENT_HALF_LIFE_DAYS = 180.0
 COMPARABLE = 0.4  # relevance from which time counts in full; below it counts by its share of this
 
+_ROUNDING = 1e-9  # more than a sum of six is off by
+
 
 def calibrated(
     relevance: float, signals: Signals, *, recency_intent: bool = False, current_intent: bool = False
@@ -82,6 +84,13 @@ def parts(
         "recency": _recency(match, signals, recency_intent, current_intent),
         "pin": PIN * match if signals.pinned else 0.0,
     }
+
+
+def reach(*, recency_intent: bool = False, current_intent: bool = False) -> tuple[float, float]:
+    """How far a `sort_score` can lie below a relevance in [0, 1], and how far above, whatever is known of a document."""
+    by_age = INTENDED_RECENCY if recency_intent else CURRENT_RECENCY if current_intent else RECENCY
+    loss = CONFIDENCE + QUALITY + (0.0 if recency_intent or current_intent else RECENCY)
+    return loss + _ROUNDING, CONFIDENCE + QUALITY + FREQUENCY + by_age + PIN + _ROUNDING
 
 
 # Of a hundred candidates most have the same few values.

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from clawmem.adapters.sqlite import vec0_table
 from clawmem.adapters.sqlite.kept import Kept
-from clawmem.adapters.sqlite.matches import Matches, _near, _near_in_bulk
+from clawmem.adapters.sqlite.matches import Matches, _best, _best_in_bulk
 from clawmem.adapters.sqlite.quick_vectors import rounded
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.contracts.samples import any_of, cosine, entry, filler, save, unit_vector
@@ -69,12 +69,13 @@ MATCHES = st.lists(
 class TestBestOf:
     """The sums of several terms, with numpy and without."""
 
-    @given(MATCHES, st.integers(1, 50))
-    def test_both_ways_agree(self, found: list[dict[int, float]], limit: int) -> None:
+    @given(MATCHES, st.integers(1, 50), st.booleans())
+    def test_both_ways_agree(self, found: list[dict[int, float]], limit: int, every: bool) -> None:
         """To the last bit: which way is taken depends on what else the process has loaded."""
         several = [Matches(array("q", one.keys()), array("d", one.values())) for one in found]
+        least = len(several) if every else 1
 
-        assert sorted(_near(several, limit)) == sorted(_near_in_bulk(several, limit))
+        assert _best(several, limit, least) == _best_in_bulk(several, limit, least)
 
 
 class TestKept:

@@ -238,7 +238,7 @@ def test_similar_documents_are_those_that_say_the_like(home: Home) -> None:
     assert "tea.md" not in [result.document.path for result in found.answer.results]
     assert found.reference.path == "tea.md"
     assert found.docid == found.reference.hash[:6]
-    assert all(len(result.snippet.text) <= SNIPPET for result in found.answer.results)
+    assert all(len(result.snippet().text) <= SNIPPET for result in found.answer.results)
 
 
 def test_nothing_but_the_distance_counts(home: Home) -> None:

@@ -155,7 +155,7 @@ class TestOrder:
         place = found.index("old.md")
         assert found[place - 1] == "new.md"
         assert answer.results[place - 1].terms == {"succession": answer.results[place].score}
-        assert answer.results[place - 1].snippet.text
+        assert answer.results[place - 1].snippet().text
 
     def test_a_question_about_the_past(self, notes: Notes) -> None:
         """Who asks for what was before gets the notes by how well they match."""

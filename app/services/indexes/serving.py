@@ -67,7 +67,10 @@ class Outside(Generic[Index]):
         Raises:
             IndexDamaged, IndexUnavailable, BackendUnavailable: it cannot be opened, or is outdated.
         """
-        record = self.record()
+        return self.index_of(self.record())
+
+    def index_of(self, record: IndexRecord | None) -> Index | None:
+        """As `index`, of what the registry was just seen to say."""
         if record is None:
             self.release()
             return None
@@ -169,7 +172,7 @@ class Served(Generic[Index]):
     def _serving(self) -> Index:
         return self._outside.index() or self._own
 
-    def _settled(self, ask: Callable[[], list[Hit]]) -> list[Hit]:
+    def _settled(self, ask: Callable[[IndexRecord | None], list[Hit]]) -> list[Hit]:
         """
         An answer during which nothing was carried outside, and nobody took over.
 
@@ -179,14 +182,14 @@ class Served(Generic[Index]):
         for _ in range(ATTEMPTS - 1):
             before = self._outside.record()
             try:
-                answer = ask()
+                answer = ask(before)
             except IndexUnavailable:
                 if self._outside.record() == before:
                     raise
             else:
                 if self._outside.record() == before:
                     return answer
-        return ask()
+        return ask(self._outside.record())
 
 
 class ServedLexical(Served[LexicalIndex]):
@@ -209,7 +212,7 @@ class ServedLexical(Served[LexicalIndex]):
 
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         """See the port. Raises `IndexUnavailable` with what the vault's own index knows as ``partial``."""
-        return self._settled(lambda: self._found(query, grain, limit, scope))
+        return self._settled(lambda record: self._found(record, query, grain, limit, scope))
 
     def count(self, grain: Grain) -> int:
         return self._serving().count(grain)
@@ -217,9 +220,11 @@ class ServedLexical(Served[LexicalIndex]):
     def holding(self, term: Term, grain: Grain) -> int:
         return self._serving().holding(term, grain)
 
-    def _found(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope) -> list[Hit]:
+    def _found(
+        self, record: IndexRecord | None, query: LexicalQuery, grain: Grain, limit: int, scope: Scope
+    ) -> list[Hit]:
         try:
-            index = self._outside.index()
+            index = self._outside.index_of(record)
             if index is None:
                 return self._own.search(query, grain, limit, scope)
             with self._outside.watched():
@@ -257,14 +262,14 @@ class ServedVectors(Served[VectorIndex]):
 
     def search(self, vector: Vector, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         """See the port. Raises `IndexUnavailable` with the answer of an exact scan of the records as ``partial``."""
-        return self._settled(lambda: self._found(vector, limit, scope))
+        return self._settled(lambda record: self._found(record, vector, limit, scope))
 
     def count(self) -> int:
         return self._serving().count()
 
-    def _found(self, vector: Vector, limit: int, scope: Scope) -> list[Hit]:
+    def _found(self, record: IndexRecord | None, vector: Vector, limit: int, scope: Scope) -> list[Hit]:
         try:
-            index = self._outside.index()
+            index = self._outside.index_of(record)
             if index is None:
                 return self._own.search(vector, limit, scope)
             with self._outside.watched():

@@ -12,7 +12,7 @@ from clawmem.app.services.retrieval.work import Candidate
 from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.snippets import Snippet, snippet
 from clawmem.ports.named_tuple import NamedTuple
-from clawmem.ports.records import Document, FragmentKey, Span
+from clawmem.ports.records import Document, Span
 from clawmem.ports.vault import Vault
 
 
@@ -23,15 +23,47 @@ class Result(NamedTuple):
     docid: str
     score: float
     relevance: float
-    start_line: int
-    end_line: int
-    heading: str
-    snippet: Snippet
+    span: Span | None  # where in the document; None where that is not known any more
     age_days: float
     legs: Mapping[str, float]
     terms: Mapping[str, float]
     body: str  # the document's text, whole
+    words: Sequence[str]  # of the question
+    purpose: Sequence[str] = ()  # the words of what the answer is wanted for
     confidence: float | None = None  # the probability that it answers, in [0, 1]
+    shown_length: int = 0  # characters, where it is always shown in short
+
+    @property
+    def start_line(self) -> int:
+        """The first line of it, from 1."""
+        return self.span.start_line if self.span else self.document.body_line
+
+    @property
+    def end_line(self) -> int:
+        """The last line of it."""
+        return self.span.end_line if self.span else self.document.body_line
+
+    @property
+    def heading(self) -> str:
+        """Under which it stands."""
+        return self.span.heading if self.span else ""
+
+    def snippet(self) -> Snippet:
+        """The lines that answer. Cut out anew each time: not every door shows them."""
+        if self.shown_length:
+            return self.in_short(self.shown_length)
+        span = self.span
+        return snippet(
+            self.body,
+            self.words,
+            intent_terms=self.purpose,
+            around=(span.start, span.end) if span and span.end > span.start else None,
+            first_line=self.document.body_line,
+        )
+
+    def in_short(self, max_length: int) -> Snippet:
+        """The best lines of the whole document, so many characters."""
+        return snippet(self.body, self.words, max_length=max_length, first_line=self.document.body_line)
 
 
 class Answer:
@@ -51,47 +83,27 @@ class Answer:
 
 
 def describe(vault: Vault, request: RetrievalRequest, candidates: Sequence[Candidate]) -> tuple[Result, ...]:
-    """Look up where each candidate lies and show the lines that answer; ages count from when it is asked of."""
+    """Look up where each candidate lies and what it says; ages count from when it is asked of."""
     request = as_it_was(request)
     spans = vault.documents.spans(c.best for c in candidates)
-    documents = [c.document for c in candidates if c.document is not None]
-    names = docids(vault.documents, documents)
+    found = [(c, c.document) for c in candidates if c.document is not None]
+    bodies = vault.documents.bodies({document.id for _, document in found})
+    names = docids(vault.documents, [document for _, document in found])
+    purpose = intent_terms(request.intent) if request.intent else ()
     return tuple(
-        _result(vault, request, candidate, candidate.document, spans, names[candidate.document.id])
-        for candidate in candidates
-        if candidate.document is not None
-    )
-
-
-def _result(
-    vault: Vault,
-    request: RetrievalRequest,
-    candidate: Candidate,
-    document: Document,
-    spans: dict[FragmentKey, Span],
-    docid: str,
-) -> Result:
-    span = spans.get(candidate.best)
-    body = vault.documents.body(document.id) or ""
-    shown = snippet(
-        body,
-        request.forms.words,
-        intent_terms=intent_terms(request.intent) if request.intent else (),
-        around=(span.start, span.end) if span and span.end > span.start else None,
-        first_line=document.body_line,
-    )
-    return Result(
-        document=document,
-        docid=docid,
-        score=min(1.0, max(0.0, candidate.score)),
-        relevance=candidate.relevance,
-        start_line=span.start_line if span else document.body_line,
-        end_line=span.end_line if span else document.body_line,
-        heading=span.heading if span else "",
-        snippet=shown,
-        age_days=age_days(document.authored_at, request.now_ms),
-        legs=candidate.legs,
-        terms=candidate.terms,
-        body=body,
-        confidence=candidate.confidence,
+        Result(
+            document=document,
+            docid=names[document.id],
+            score=min(1.0, max(0.0, candidate.score)),
+            relevance=candidate.relevance,
+            span=spans.get(candidate.best),
+            age_days=age_days(document.authored_at, request.now_ms),
+            legs=candidate.legs,
+            terms=candidate.terms,
+            body=bodies.get(document.id, ""),
+            words=request.forms.words,
+            purpose=purpose,
+            confidence=candidate.confidence,
+        )
+        for candidate, document in found
     )

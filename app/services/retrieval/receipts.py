@@ -11,7 +11,7 @@ from typing import Any
 from clawmem.ports.named_tuple import NamedTuple
 
 FORMAT = 1
-BEST_COMPRESSION = 9
+LEVEL = 4  # of compression; 9 is 3 % smaller and takes half as long again
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
@@ -92,7 +92,7 @@ class Receipt(NamedTuple):
 def pack(receipt: Receipt) -> bytes:
     """*receipt* as compressed JSON, with positions instead of field names; about 1 kB for ten answers."""
     written = json.dumps([FORMAT, receipt], separators=(",", ":"), default=dict)
-    return zlib.compress(written.encode(), BEST_COMPRESSION)
+    return zlib.compress(written.encode(), LEVEL)
 
 
 def unpack(content: bytes) -> Receipt:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from clawmem.app.services.documents.docids import docids
-from clawmem.app.services.retrieval.answer import Answer, Result
+from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.lacking import refuse_lacking
 from clawmem.app.services.retrieval.legs.ask_all import AskAll
 from clawmem.app.services.retrieval.legs.vector import VECTOR_ALONE_DEPTH, vector_leg
@@ -16,7 +16,6 @@ from clawmem.app.services.retrieval.stages.nearest import nearest
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Stage, Work
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
-from clawmem.domain.retrieval.snippets import snippet
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
@@ -55,7 +54,7 @@ class FindSimilar:
         refuse_lacking(self._vault, "compared")
         request = read_request(self._said_by(document), now_ms=now_ms, limit=limit, as_of=as_of)
         found = self._beside(document)(request)
-        results = tuple(self._short(result, request) for result in found.results)
+        results = tuple(result._replace(shown_length=SNIPPET) for result in found.results)
         answer = Answer(document.display_path, results, found.trace)
         return Similar(document, docids(self._vault.documents, [document])[document.id], answer)
 
@@ -74,11 +73,6 @@ class FindSimilar:
                 "cut": cut,
             },
         )
-
-    def _short(self, result: Result, request: RetrievalRequest) -> Result:
-        first = result.document.body_line
-        shown = snippet(result.body, request.forms.words, max_length=SNIPPET, first_line=first)
-        return result._replace(snippet=shown)
 
 
 def others(vault: Vault, document_id: int) -> Stage:

@@ -49,6 +49,7 @@ class Work(NamedTuple):
     variants: tuple[Variant, ...] = ()
     intent: Classification | None = None
     spans: Mapping[FragmentKey, Span] = MappingProxyType({})
+    beyond: tuple[Candidate, ...] = ()  # found, and not looked up: none of them can come among the first
     answered: float | None = None  # the probability that any candidate answers; None where no stage judged
 
     def with_candidates(self, candidates: Sequence[Candidate]) -> Work:

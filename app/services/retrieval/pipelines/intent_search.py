@@ -19,7 +19,7 @@ from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.fuse_by_intent import fuse_by_intent
 from clawmem.app.services.retrieval.stages.graph import graph
 from clawmem.app.services.retrieval.stages.judge import judge
-from clawmem.app.services.retrieval.stages.score import score
+from clawmem.app.services.retrieval.stages.score import asked_for, score
 from clawmem.app.services.retrieval.stages.successors_first import successors_first
 from clawmem.app.services.retrieval.work import Stage
 from clawmem.domain.retrieval.intent import Intent
@@ -76,7 +76,7 @@ def intent_search(
             **({"graph": graph(vault, asked_once)} if with_graph else NO_STAGES),
             **second_reading(vault, models),
             "judge": judge(vault),
-            "score": score(vault),
+            "score": score(vault, asked_for),
             "successors first": successors_first(vault),
             "cut": cut,
         },

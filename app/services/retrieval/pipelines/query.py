@@ -16,7 +16,7 @@ from clawmem.app.services.retrieval.pipelines.with_models import (
 )
 from clawmem.app.services.retrieval.stages.compare import compare
 from clawmem.app.services.retrieval.stages.cut import cut
-from clawmem.app.services.retrieval.stages.diversify import diversify
+from clawmem.app.services.retrieval.stages.diversify import compared, diversify
 from clawmem.app.services.retrieval.stages.fuse import fuse
 from clawmem.app.services.retrieval.stages.judge import judge
 from clawmem.app.services.retrieval.stages.precise_first import precise_first
@@ -54,7 +54,7 @@ def query(
             "precise first": precise_first(vault),
             **second_reading(vault, models),
             "judge": judge(vault),
-            "score": score(vault),
+            "score": score(vault, compared),
             "successors first": successors_first(vault),
             "diversify": diversify(vault),
             "cut": cut,

@@ -9,7 +9,7 @@ from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.fuse import fuse
 from clawmem.app.services.retrieval.stages.judge import judge
 from clawmem.app.services.retrieval.stages.precise_first import precise_first
-from clawmem.app.services.retrieval.stages.score import score
+from clawmem.app.services.retrieval.stages.score import asked_for, score
 from clawmem.app.services.retrieval.stages.successors_first import successors_first
 from clawmem.ports.vault import Vault
 
@@ -23,7 +23,7 @@ def search(vault: Vault) -> Pipeline:
             "fuse": fuse(vault),
             "precise first": precise_first(vault),
             "judge": judge(vault),
-            "score": score(vault),
+            "score": score(vault, asked_for),
             "successors first": successors_first(vault),
             "cut": cut,
         },

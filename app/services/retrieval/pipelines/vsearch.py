@@ -8,7 +8,7 @@ from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.judge import by_meaning_alone
 from clawmem.app.services.retrieval.stages.nearest import nearest
-from clawmem.app.services.retrieval.stages.score import score
+from clawmem.app.services.retrieval.stages.score import asked_for, score
 from clawmem.app.services.retrieval.stages.successors_first import successors_first
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.vault import Vault
@@ -21,7 +21,7 @@ def vsearch(vault: Vault, embedder: Embedder) -> Pipeline:
         {
             "search": by_meaning_alone(AskAll({"vector": vector_leg(vault, embedder, VECTOR_ALONE_DEPTH)})),
             "nearest": nearest(vault),
-            "score": score(vault),
+            "score": score(vault, asked_for),
             "successors first": successors_first(vault),
             "cut": cut,
         },

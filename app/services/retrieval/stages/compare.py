@@ -172,9 +172,9 @@ def _texts(vault: Vault, work: Work, keys: Iterable[FragmentKey]) -> dict[Fragme
     """The texts of the lines of *keys* that there are, each body read once."""
     wanted = sorted(keys)
     spans = located(vault, work, wanted).spans
-    bodies = {number: vault.documents.body(number) or "" for number in {key.document_id for key in wanted}}
+    bodies = vault.documents.bodies({key.document_id for key in wanted})
     return {
-        key: bodies[key.document_id][spans[key].start : spans[key].end]
+        key: bodies.get(key.document_id, "")[spans[key].start : spans[key].end]
         for key in wanted
         if key in spans and spans[key].kind is FragmentKind.LINE
     }

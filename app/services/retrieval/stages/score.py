@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from heapq import nlargest
 
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest
 from clawmem.app.services.retrieval.stages.signals import signals_of
@@ -13,32 +15,97 @@ from clawmem.domain.retrieval.intent import TimeIntent, has_recency_intent, time
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 
+Places = Callable[[RetrievalRequest], int]
+
 _SAID = {
     TimeIntent.RECENT: "the question asks for what is recent",
     TimeIntent.CURRENT: "the question asks for what holds now",
 }
 
 
-def score(vault: Vault) -> Stage:
-    """Relevance and what the vault knows of each document, by the policy that was asked for."""
+def score(vault: Vault, places: Places | None = None) -> Stage:
+    """
+    Relevance and what the vault knows of each document, by the policy that was asked for.
+
+    Args:
+        places: How many at the top of the list matter. Who cannot come among them is not looked up, and goes beyond;
+            without it everybody is looked up. Not where another policy than `calibrated` ranks: it knows no bounds.
+    """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        documents = vault.documents.many({c.document_id for c in work.candidates})
         wanted = _time_wanted(request)
         if wanted in _SAID:
             trace.stages[-1].notes.append(_SAID[wanted])
-        scored = [
-            _scored(c, documents[c.document_id], request, wanted)
-            for c in work.candidates
-            if c.document_id in documents and documents[c.document_id].inactive is None
-        ]
-        served = {c.best for c in scored}
-        trace.drop((c for c in work.candidates if c.best not in served), "not served any more")
-        kept = [c for c in scored if c.score >= request.min_score]
-        trace.drop((c for c in scored if c.score < request.min_score), "below the minimum score")
-        return work.with_candidates(sorted(kept, key=lambda c: (-c.score, c.best)))
+        scored, beyond = _first(vault, request, wanted, work.candidates, places and places(request))
+        trace.drop(beyond, "cannot come among the first")
+        return _ranked(request, work, trace, scored, beyond)
 
     return stage
+
+
+def scored_whole(vault: Vault, request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+    """*work* with a score also for what `score` left beyond."""
+    if not work.beyond:
+        return work
+    more = _scored_all(vault, request, _time_wanted(request), work.beyond)
+    return _ranked(request, work._replace(candidates=work.beyond), trace, [*work.candidates, *more], ())
+
+
+def _first(
+    vault: Vault,
+    request: RetrievalRequest,
+    wanted: TimeIntent,
+    candidates: Sequence[Candidate],
+    places: int | None,
+) -> tuple[list[Candidate], list[Candidate]]:
+    """
+    What may come among the first *places*, with its score, and what cannot.
+
+    A threshold algorithm (Fagin, Lotem & Naor 2003): the most relevant are looked up until none of the others could
+    rise as high as the last place, whatever is known of it.
+    """
+    if places is None or request.ranking is Ranking.PUBLISHED:
+        return _scored_all(vault, request, wanted, candidates), []
+    recent, current = wanted is TimeIntent.RECENT, wanted is TimeIntent.CURRENT
+    loss, gain = calibrated.reach(recency_intent=recent, current_intent=current)
+    scored, beyond = list[Candidate](), [*candidates]
+    while beyond:
+        sure = nlargest(places, [*(c.score for c in scored), *(c.relevance - loss for c in beyond)])[-1]
+        near = [c for c in beyond if c.relevance + gain >= sure]
+        if not near:
+            break
+        beyond = [c for c in beyond if c.relevance + gain < sure]
+        scored += _scored_all(vault, request, wanted, near)
+    return scored, beyond
+
+
+def _scored_all(
+    vault: Vault, request: RetrievalRequest, wanted: TimeIntent, candidates: Sequence[Candidate]
+) -> list[Candidate]:
+    """Those that are served, each with its document."""
+    documents = vault.documents.many({c.document_id for c in candidates})
+    found = ((c, documents.get(c.document_id)) for c in candidates)
+    return [_scored(c, one, request, wanted) for c, one in found if one and one.inactive is None]
+
+
+def _ranked(
+    request: RetrievalRequest,
+    work: Work,
+    trace: Trace,
+    scored: Sequence[Candidate],
+    beyond: Sequence[Candidate],
+) -> Work:
+    known = {c.best for c in (*scored, *beyond)}
+    trace.drop((c for c in work.candidates if c.best not in known), "not served any more")
+    kept = [c for c in scored if c.score >= request.min_score]
+    trace.drop((c for c in scored if c.score < request.min_score), "below the minimum score")
+    ranked = sorted(kept, key=lambda c: (-c.score, c.best))
+    return work._replace(candidates=tuple(ranked), beyond=tuple(beyond))
+
+
+def asked_for(request: RetrievalRequest) -> int:
+    """As many places as the answer has."""
+    return request.limit
 
 
 def _time_wanted(request: RetrievalRequest) -> TimeIntent:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
+from clawmem.app.services.retrieval.stages.score import scored_whole
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Stage, Work
 from clawmem.domain.retrieval.intent import TimeIntent, time_intent
@@ -33,9 +34,11 @@ def successors_first(vault: Vault, *, of_lines: bool = False) -> Stage:
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if (request.unit is Unit.LINE and not of_lines) or request.ranking is Ranking.PUBLISHED:
             return work
-        pairs = _known_at(vault, request, _pairs(vault, [c.document_id for c in work.candidates]))
+        found = [c.document_id for c in (*work.candidates, *work.beyond)]
+        pairs = _known_at(vault, request, _pairs(vault, found))
         if not pairs:
             return work
+        work = scored_whole(vault, request, work, trace)
         notes = trace.stages[-1].notes
         if time_intent(request.query) is TimeIntent.HISTORY:
             notes.append("the question asks for what was before")
