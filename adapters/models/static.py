@@ -40,6 +40,7 @@ class StaticEmbedder:
     """
 
     dimensions = DIMENSIONS
+    at_hand = True
 
     def __init__(self, folder: Path | None = None) -> None:
         """

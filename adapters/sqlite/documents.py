@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from clawmem.adapters.sqlite.database import Database, Row
-from clawmem.adapters.sqlite.keys import pack, span, unpack
+from clawmem.adapters.sqlite.keys import by_packed, pack, span, unpack
 from clawmem.adapters.sqlite.scope import conditions
 from clawmem.ports.digests import sha256
 from clawmem.ports.errors import InvalidInput
@@ -249,13 +249,13 @@ class SqliteDocuments:
         return [_fragment(row, body) for row in rows]
 
     def spans(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, Span]:
-        packed = {pack(key): key for key in keys}
-        rows = self._db.rows(_SPANS, (json.dumps(list(packed)),))
+        packed = by_packed(keys)
+        rows = self._db.rows(_SPANS, (json.dumps(sorted(packed)),))  # the next key lies beside the last
         return {packed[row[0]]: _span(packed[row[0]], row) for row in rows}
 
     def labels(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, str]:
-        packed = {pack(key): key for key in keys}
-        return {packed[key]: label for key, label in self._db.rows(_LABELS, (json.dumps(list(packed)),))}
+        packed = by_packed(keys)
+        return {packed[key]: label for key, label in self._db.rows(_LABELS, (json.dumps(sorted(packed)),))}
 
 
 def text_hash(part: Fragment) -> str | None:

@@ -20,6 +20,11 @@ def unpack(packed: int) -> FragmentKey:
     return FragmentKey(packed >> _BITS, packed & _LAST)
 
 
+def by_packed(keys: Iterable[FragmentKey]) -> dict[int, FragmentKey]:
+    """*keys* by what `pack` makes of each."""
+    return {(key[0] << _BITS) | key[1]: key for key in keys}
+
+
 def unpack_all(packed: Iterable[int]) -> Iterator[FragmentKey]:
     """The inverse of `pack`, of many."""
     return (FragmentKey(key >> _BITS, key & _LAST) for key in packed)

@@ -63,6 +63,7 @@ class SqliteLexicalIndex(Commits):
     """
 
     method = "FTS5"
+    at_hand = True
     _role = "lexical"
 
     def __init__(self, db: Database) -> None:

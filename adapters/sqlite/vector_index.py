@@ -35,6 +35,7 @@ class SqliteVectorIndex(Commits):
     is written again, and until then those vectors are searched instead.
     """
 
+    at_hand = True
     _role = "vectors"
 
     def __init__(self, db: Database) -> None:

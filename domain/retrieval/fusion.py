@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
@@ -76,13 +77,18 @@ def min_max(scores: Mapping[Key, float], *, floor: float | None = None) -> dict[
     """
     if floor is not None and not math.isfinite(floor):
         raise ValueError(f"floor must be a finite number, not {floor}")
-    finite = {key: score for key, score in scores.items() if math.isfinite(score)}
-    if not finite:
+    if not all(map(math.isfinite, scores.values())):
+        scores = {key: score for key, score in scores.items() if math.isfinite(score)}
+    if not scores:
         return {}
-    high, low = max(finite.values()), min(finite.values()) if floor is None else floor
+    high, least = max(scores.values()), min(scores.values())
+    low = least if floor is None else floor
     if high <= low:
-        return dict.fromkeys(finite, 1.0 if floor is None else 0.0)
-    return {key: max(0.0, (score - low) / (high - low)) for key, score in finite.items()}
+        return dict.fromkeys(scores, 1.0 if floor is None else 0.0)
+    if least < low:
+        scores = {key: max(low, score) for key, score in scores.items()}
+    width = high - low
+    return {key: (score - low) / width for key, score in scores.items()}
 
 
 def weighted_sum(parts: Iterable[tuple[float, Mapping[Key, float]]]) -> dict[Key, float]:
@@ -95,12 +101,12 @@ def weighted_sum(parts: Iterable[tuple[float, Mapping[Key, float]]]) -> dict[Key
     Raises:
         ValueError: A weight is not finite.
     """
-    shares: dict[Key, list[float]] = {}
+    shares: defaultdict[Key, list[float]] = defaultdict(list)
     for weight, scores in parts:
         if not math.isfinite(weight):
             raise ValueError(f"a weight must be a finite number, not {weight}")
         for key, score in scores.items():
-            shares.setdefault(key, []).append(weight * score)
+            shares[key].append(weight * score)
     return _exact_sums(shares)
 
 

@@ -172,9 +172,9 @@ def fuse_lines(
             parts[name] = _onto_lines(_scaled(name, _of(legs, name)), lines, spans)
         elif leg_of(name) in (DOCUMENT, TIME):
             whole = _scaled(name, {h.key.document_id: h.score for h in legs[name]})
-            parts[name] = {key: whole.get(key.document_id, 0.0) for key in lines}
+            parts[name] = {key: share for key in lines if (share := whole.get(key.document_id))}
     if speakers and SPEAKER in weights:
-        parts[SPEAKER] = {key: float(_says(spans[key].label, speakers)) for key in lines}
+        parts[SPEAKER] = {key: 1.0 for key in lines if _says(spans[key].label, speakers)}
     relevance = _relevance(parts, weights)
     ranked = sorted(relevance, key=lambda key: (-relevance[key], key))
     return [Fused(key, relevance[key], _parts(parts, key)) for key in ranked[:DEPTH]]
@@ -288,13 +288,14 @@ def _parts(scaled: Mapping[str, Mapping[Item, float]], item: Item) -> dict[str, 
 def _onto_lines(
     scores: Mapping[FragmentKey, float], lines: Collection[FragmentKey], spans: Mapping[FragmentKey, Span]
 ) -> Scores:
-    """The best score of the wider fragments that each line lies in."""
+    """The best score of the wider fragments that a line lies in; nothing for one that lies in none of worth."""
     wider: dict[int, list[tuple[int, int, float]]] = {}
     for key, score in scores.items():
         span = spans.get(key)
         if span:
             wider.setdefault(key.document_id, []).append((span.start, span.end, score))
-    return {key: _covering(spans[key], wider.get(key.document_id, ())) for key in lines}
+    found = ((key, wider[key.document_id]) for key in lines if key.document_id in wider)
+    return {key: best for key, around in found if (best := _covering(spans[key], around))}
 
 
 def _covering(line: Span, wider: Iterable[tuple[int, int, float]]) -> float:

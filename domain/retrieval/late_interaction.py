@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from clawmem.ports.records import FragmentKey
 
@@ -57,10 +58,12 @@ def around(keys: Collection[FragmentKey], shares: Row = NEIGHBOUR_SHARES) -> set
 
 
 def _best(key: FragmentKey, rows: Mapping[FragmentKey, Row], width: int, shares: Row) -> list[float]:
-    best = [0.0] * width
-    for step in range(1 - len(shares), len(shares)):
-        row = rows.get(FragmentKey(key.document_id, key.seq + step))
-        if row is not None:
-            share = shares[abs(step)]
-            best = [max(before, share * near) for before, near in zip(best, row, strict=True)]
-    return best
+    document_id, seq = key
+    at: Mapping[Any, Row] = rows  # asked by plain pairs, of which several for each line are made
+    found = [
+        (share, row)
+        for step in range(1 - len(shares), len(shares))
+        if (share := shares[abs(step)]) and (row := at.get((document_id, seq + step)))
+    ]
+    lent = [[share * near for near in row] for share, row in found]
+    return [max(word) for word in zip([0.0] * width, *lent, strict=True)]

@@ -20,6 +20,7 @@ from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.indexing.update import Folder, UpdateCollection
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.legs.ask_all import AskAll, Leg, LegAnswer
+from clawmem.app.services.retrieval.legs.at_hand import legs_at_hand
 from clawmem.app.services.retrieval.legs.lexical import lexical_leg
 from clawmem.app.services.retrieval.legs.vector import vector_leg
 from clawmem.app.services.retrieval.pipeline import Pipeline
@@ -358,6 +359,44 @@ class TestLegs:
 
         assert [list(trace.degraded) for trace in traces] == [["vector"]] * 3
         assert all(work.legs["line"] for work in works)
+
+    def test_a_leg_at_hand_needs_no_thread(self, notes: Notes) -> None:
+        """It is asked by who asks; the other is not."""
+        threads: dict[str, int] = {}
+
+        def leg(name: str) -> Leg:
+            def search(request: RetrievalRequest, work: Work) -> LegAnswer:
+                threads[name] = threading.get_ident()
+                return LegAnswer({name: []})
+
+            return search
+
+        stage = AskAll({"near": leg("near"), "far": leg("far")}, at_hand=lambda: {"near", "unknown"})
+        work = stage(read_request("vinegar", now_ms=START_MS), Work(), Trace())
+
+        assert list(work.legs) == ["near", "far"]
+        assert threads["near"] == threading.get_ident() != threads["far"]
+
+    def test_a_broken_leg_at_hand(self, notes: Notes) -> None:
+        """It is named, and the others answer; when all are broken the first error is raised."""
+        notes.take_in({"kettle.md": KETTLE}, vectors=False)
+
+        def breaks(request: RetrievalRequest, work: Work) -> LegAnswer:
+            raise EmbeddingError("broken")
+
+        trace, request = Trace(), read_request("vinegar", now_ms=START_MS)
+        legs = {"vector": breaks, "lexical": lexical_leg(notes.vault)}
+        work = AskAll(legs, at_hand=lambda: {"vector", "lexical"})(request, Work(), trace)
+
+        assert trace.degraded == {"vector": "broken"}
+        assert work.legs["line"]
+        with pytest.raises(EmbeddingError, match="broken"):
+            AskAll({"a": breaks, "b": breaks}, at_hand=lambda: {"a", "b"})(request, Work(), Trace())
+
+    def test_what_is_at_hand(self, notes: Notes) -> None:
+        """A table of vectors and the vault itself; not a model of which nothing is known."""
+        assert legs_at_hand(notes.vault, StaticEmbedder()) == {"temporal", "lexical", "vector"}
+        assert legs_at_hand(notes.vault, HashingEmbedder()) == {"temporal", "lexical"}
 
     def test_none_is_left(self, notes: Notes, hangs: Leg) -> None:
         """When every leg is broken or late a broken one's error is raised, else that nothing answered."""

@@ -141,6 +141,11 @@ class Served(Generic[Index]):
         except NOT_THERE as error:
             return f"none: {error}"
 
+    @property
+    def at_hand(self) -> bool:
+        """Whether the vault itself serves; what serves outside of it may lie in a store far away."""
+        return self._outside.record() is None
+
     def marker(self) -> Marker | None:
         return self._serving().marker()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from clawmem.ports.at_hand import is_at_hand
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import ModelMismatch
 from clawmem.ports.records import Vector
@@ -45,6 +46,11 @@ class ServingEmbedder:
     @property
     def dimensions(self) -> int:
         return self._serving().dimensions
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether the serving model is, once it is known: to look for it may mean to ask a server."""
+        return is_at_hand(self._known.get(self._embeddings.fingerprint() or ""))
 
     def embed_query(self, text: str) -> Vector:
         return self._serving().embed_query(text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from time import perf_counter
 from types import MappingProxyType
@@ -49,13 +49,15 @@ class AskAll:
     """
     The stage that asks every leg. A single one is asked on the spot, and its error is the answer's.
 
-    Of several each has its own thread: one that is late or broken is named in ``trace.degraded``, and
+    Of several each has its own thread, but for those at hand: one that is late or broken is named in ``trace.degraded``, and
     what the others found is the answer. When none answers, the first error of one is raised.
 
     Args:
         patience_s: With single legs, where it is less than *deadline_s*: a scan or a model cannot be stopped, but
             it can be left alone.
         threads: Of somebody who outlives this stage.
+        at_hand: The legs that are asked on the spot, as things are now: what only computes is done sooner one after the
+            other than by threads, which hand the interpreter to and fro.
     """
 
     def __init__(
@@ -65,11 +67,13 @@ class AskAll:
         *,
         patience_s: Mapping[str, float] = MappingProxyType({}),
         threads: Threads | None = None,
+        at_hand: Callable[[], Collection[str]] = frozenset,
     ) -> None:
         self._legs = legs
         self._deadline_s = deadline_s
         self._patience_s = patience_s
         self._threads = threads or Threads()
+        self._at_hand = at_hand
 
     def __call__(self, request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if len(self._legs) == 1:
@@ -82,9 +86,7 @@ class AskAll:
 
     def _side_by_side(self, request: RetrievalRequest, work: Work, trace: Trace) -> Hits:
         began = perf_counter()
-        waiting = {
-            name: self._threads.ask(name, partial(leg, request, work)) for name, leg in self._legs.items()
-        }
+        waiting = self._begun({name: partial(leg, request, work) for name, leg in self._legs.items()})
         found: dict[str, Sequence[Hit]] = {}
         for name, promise in waiting.items():
             within = self._patience_s.get(name, self._deadline_s)
@@ -97,6 +99,17 @@ class AskAll:
         if waiting.keys() <= trace.degraded.keys() and not found:
             raise self._first_error(waiting.values())
         return found
+
+    def _begun(self, legs: Mapping[str, Callable[[], LegAnswer]]) -> dict[str, Promise[LegAnswer]]:
+        """What each will have found, in their order; those at hand have done so, while the others are at it."""
+        here = self._at_hand()
+        waiting = {
+            name: Promise(leg) if name in here else self._threads.ask(name, leg) for name, leg in legs.items()
+        }
+        for name, promise in waiting.items():
+            if name in here:
+                promise.keep()
+        return waiting
 
     def _first_error(self, legs: Iterable[Promise[LegAnswer]]) -> BaseException:
         late = ClawmemError(f"Nothing answered within {self._deadline_s:g} s. Try again in a moment.")

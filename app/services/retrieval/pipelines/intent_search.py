@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.legs.ask_all import AskAll
+from clawmem.app.services.retrieval.legs.at_hand import legs_at_hand
 from clawmem.app.services.retrieval.legs.lexical import lexical_leg
 from clawmem.app.services.retrieval.legs.named_time import in_named_time
 from clawmem.app.services.retrieval.legs.vector import vector_leg
@@ -67,11 +69,12 @@ def intent_search(
     """
     asked_once = AskedOnce(embedder)
     legs = {"lexical": lexical_leg(vault), "vector": vector_leg(vault, asked_once)}
+    at_hand = partial(legs_at_hand, vault, embedder)
     return IntentSearch(
         vault,
         {
             "classify": classify(intent, models.generator, vault.answers),
-            "search": AskAll({name: in_named_time(leg) for name, leg in legs.items()}),
+            "search": AskAll({name: in_named_time(leg) for name, leg in legs.items()}, at_hand=at_hand),
             "fuse": fuse_by_intent(vault),
             **({"graph": graph(vault, asked_once)} if with_graph else NO_STAGES),
             **second_reading(vault, models),

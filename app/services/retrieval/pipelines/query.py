@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from clawmem.app.services.retrieval.legs.ask_all import AskAll
+from clawmem.app.services.retrieval.legs.at_hand import legs_at_hand
 from clawmem.app.services.retrieval.legs.lexical import lexical_leg
 from clawmem.app.services.retrieval.legs.temporal import temporal_leg
 from clawmem.app.services.retrieval.legs.vector import vector_leg
@@ -48,7 +51,7 @@ def query(
         vault,
         {
             **other_words(vault, models),
-            "search": AskAll(legs),
+            "search": AskAll(legs, at_hand=partial(legs_at_hand, vault, embedder)),
             "fuse": fuse(vault),
             **({"compare": compare(vault, late, embedder)} if late else {}),
             "precise first": precise_first(vault),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.clauses import AskClauses, Clauses, merge_clauses, named
 from clawmem.app.services.retrieval.legs.ask_all import AskAll
+from clawmem.app.services.retrieval.legs.at_hand import legs_at_hand
 from clawmem.app.services.retrieval.legs.lexical import lexical_leg
 from clawmem.app.services.retrieval.legs.vector import VECTOR_ALONE_DEPTH, vector_leg
 from clawmem.app.services.retrieval.pipeline import Pipeline
@@ -100,7 +102,8 @@ def query_plan(
         ClauseKind.GRAPH: _along_the_graph(vault, embedder),
     }
     legs = {"lexical": lexical_leg(vault), "vector": vector_leg(vault, embedder)}
-    return QueryPlan(vault, AskClauses(by_kind, deadline_s), AskAll(legs, deadline_s), planner)
+    parts = AskAll(legs, deadline_s, at_hand=partial(legs_at_hand, vault, embedder))
+    return QueryPlan(vault, AskClauses(by_kind, deadline_s), parts, planner)
 
 
 def _by_words(vault: Vault) -> Pipeline:
@@ -125,7 +128,10 @@ def _along_the_graph(vault: Vault, embedder: Embedder) -> Pipeline:
         vault,
         {
             "classify": classify(),
-            "search": AskAll({"lexical": lexical_leg(vault), "vector": vector_leg(vault, embedder)}),
+            "search": AskAll(
+                {"lexical": lexical_leg(vault), "vector": vector_leg(vault, embedder)},
+                at_hand=partial(legs_at_hand, vault, embedder),
+            ),
             "fuse": fuse(vault),
             "graph": graph(vault, embedder, anchors=ANCHORS, bounds=CLAUSE_BOUNDS),
             "cut": cut,
