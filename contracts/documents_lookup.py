@@ -26,6 +26,18 @@ class LookupContract(VaultContract):
         assert [found.id for found in vault.documents.following(ids[0], 2)] == sorted(ids)[1:3]
         assert vault.documents.following(ids[-1], 9) == vault.documents.following(0, 0) == []
 
+    def test_places_are_those_of_the_served(self, vault: Vault) -> None:
+        """
+        Collection and path of what is served come by collection, then path.
+
+        If this fails: they come in the order of their ids, or withdrawn documents are among them.
+        """
+        for collection, path in (("z", "a.md"), ("n", "b.md"), ("n", "a.md")):
+            save(vault, path, collection=collection)
+        vault.documents.deactivate([save(vault, "gone.md")], InactiveReason.REMOVED)
+
+        assert vault.documents.places() == [("n", "a.md"), ("n", "b.md"), ("z", "a.md")]
+
     def test_hash_prefix(self, vault: Vault) -> None:
         """
         A prefix of a body hash, from one digit to all 64, finds each active document that has it.

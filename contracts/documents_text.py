@@ -172,7 +172,7 @@ class FragmentContract(VaultContract):
 
         If this fails: an empty label is given as well, or that of a section, or labels are read without the documents.
         """
-        one, two = fragments("One.\nTwo.")
+        one, two = fragments("One.\nTwo.", kind=FragmentKind.LINE)
         section = one._replace(seq=3, kind=FragmentKind.SECTION, label="Names")
         made = [one._replace(label="Ann"), two, section]
         here = vault.documents.save(document("a.md", "One.\nTwo."), "One.\nTwo.", made)

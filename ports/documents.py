@@ -96,6 +96,10 @@ class DocumentStore(Protocol):
         """
         ...
 
+    def places(self) -> list[tuple[str, str]]:
+        """Collection and path of every served document, in this order; for who looks for a name among all of them."""
+        ...
+
     def ids(
         self, scope: Scope = EVERYTHING, *, content_types: Collection[str] = (), tags: Collection[str] = ()
     ) -> frozenset[int]:

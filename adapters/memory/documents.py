@@ -141,6 +141,9 @@ class MemoryDocuments:
         spans = self.spans(keys).items()
         return {key: span.label for key, span in spans if span.label and span.kind is FragmentKind.LINE}
 
+    def places(self) -> list[tuple[str, str]]:
+        return sorted((document.collection, document.path) for document in self._active())
+
     def collections(self) -> Mapping[str, int]:
         names = sorted(document.collection for document in self._active())
         return {name: names.count(name) for name in names}

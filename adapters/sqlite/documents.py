@@ -207,6 +207,10 @@ class SqliteDocuments:
         rows = self._db.rows(sql, {**bindings, "limit": -1 if limit is None else max(limit, 0)})
         return [_document(row) for row in rows]
 
+    def places(self) -> list[tuple[str, str]]:
+        sql = "select collection, path from documents where inactive is null order by collection, path"
+        return self._db.rows(sql)
+
     def ids(
         self, scope: Scope = EVERYTHING, *, content_types: Collection[str] = (), tags: Collection[str] = ()
     ) -> frozenset[int]:

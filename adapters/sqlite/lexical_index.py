@@ -25,7 +25,7 @@ _EVERY = "select rowid from {table} where {table} match :every {among}"
 _AMONG_KEYS = "and +rowid in (select value from json_each(:keys))"
 _LEAST = 1e-6  # what FTS5 takes for the rarity of a term that more than half of the rows hold
 
-MOST_KEPT = 500_000  # matches, 16 bytes each, that a process keeps for the next question with the same words
+MOST_KEPT = 300_000  # matches, 16 bytes each, that a process keeps for the next question with the same words
 
 Made = TypeVar("Made")
 

@@ -72,14 +72,14 @@ def serve(
         ConfigError: it cannot listen there, or not without a token.
         VaultError: there is no vault, or it cannot be opened.
     """
-    from clawmem.adapters.system.heap import share_one_heap
+    from clawmem.adapters.system.heap import keep_heap_small
     from clawmem.app.opened import open_services
     from clawmem.app.serve.token import token_for
 
     if choices.without_token and choices.host not in LOOPBACK:
         raise ConfigError(f"At {choices.host} others can ask as well: leave out --no-token.")
     os.umask(PRIVATE)  # for whatever is made from here on; threads cannot each have their own
-    share_one_heap()
+    keep_heap_small()
     # Open for writing until the end: who closes last puts the vault's log away.
     with open_services(settings, create=False) as services, _alone(settings.vault):
         token = "" if choices.without_token else token_for(settings.vault, environ)

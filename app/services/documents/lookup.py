@@ -198,8 +198,7 @@ class Lookup:
             return []
         places = self._places(name)
         asked = display_path(*places[0]) if places else _tidy(name)
-        documents = sorted(self._vault.documents.latest(), key=_BY_PLACE)
-        return _nearest(asked, documents)[:at_most]
+        return _nearest(asked, self._vault.documents.places())[:at_most]
 
     # -- text ---------------------------------------------------------------------------------------
 
@@ -236,7 +235,8 @@ class Lookup:
     def _matching(self, pattern: str) -> list[Excerpt | Missed]:
         check_path(pattern)
         fits = _glob(pattern)
-        found = [self._excerpt(document) for document in self._vault.documents.latest() if fits(document)]
+        places = [place for place in self._vault.documents.places() if fits(*place)]
+        found = [self._excerpt(document) for place in places for document in self._at(*place)]
         return [*found] or self._listed([pattern])
 
 
@@ -264,13 +264,13 @@ def _tidy(path: str) -> str:
     return root + "/".join(part for part in path.split("/") if part not in ("", "."))
 
 
-def _nearest(name: str, documents: Sequence[Document]) -> list[str]:
-    """Documents whose path, with or without its collection, is a few edits from *name*; nearest first."""
+def _nearest(name: str, places: Sequence[tuple[str, str]]) -> list[str]:
+    """Where a path, with or without its collection, is a few edits from *name*; nearest first."""
     from rapidfuzz import process
     from rapidfuzz.distance import Levenshtein
 
-    shown = [document.display_path for document in documents]
-    paths = [path.lower() for path in (*shown, *(document.path for document in documents))]
+    shown = [display_path(*place) for place in places]
+    paths = [path.lower() for path in (*shown, *(path for _, path in places))]
     near = process.extract(
         name.lower(), paths, scorer=Levenshtein.distance, score_cutoff=MAX_DISTANCE, limit=None
     )
@@ -284,14 +284,14 @@ def _names(pattern: str) -> list[str]:
     return [name for name in map(str.strip, pattern.split(",")) if name] if is_list else []
 
 
-def _glob(pattern: str) -> Callable[[Document], bool]:
+def _glob(pattern: str) -> Callable[[str, str], bool]:
     virtual = parse_virtual_path(pattern)
     if virtual:
         collection, path = virtual
         fits = compile_pattern(display_path(collection, path or "**"))
-        return lambda document: fits(document.display_path)
+        return lambda collection, path: fits(display_path(collection, path))
     fits = compile_pattern(pattern)
-    return lambda document: fits(document.display_path) or fits(document.path)
+    return lambda collection, path: fits(display_path(collection, path)) or fits(path)
 
 
 def _within(part: Excerpt, max_bytes: int) -> Excerpt | Missed:

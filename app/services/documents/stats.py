@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from clawmem.app.services.documents.walking import every_served
 from clawmem.app.services.maintenance.status import Status, StatusReport
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
@@ -29,10 +30,11 @@ class Numbers:
 
 def numbers(vault: Vault, clock: Clock, status: Status) -> Numbers:
     """The counts as of now. Raises `VaultError`: the vault cannot be read."""
-    served, today = vault.documents.latest(), iso_utc(clock.now_ms())[:DAY]
+    told, today = status(), iso_utc(clock.now_ms())[:DAY]
+    served = [(one.review_by, one.access_count) for one in every_served(vault.documents)]
     return Numbers(
-        status(),
-        stale=sum(bool(one.review_by) and str(one.review_by)[:DAY] < today for one in served),
-        mean_accesses=round(sum(one.access_count for one in served) / max(1, len(served)), 2),
+        told,
+        stale=sum(bool(day) and str(day)[:DAY] < today for day, _ in served),
+        mean_accesses=round(sum(number for _, number in served) / max(1, len(served)), 2),
         sessions=vault.sessions.recent(RECENT),
     )

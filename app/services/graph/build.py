@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
+from clawmem.app.services.documents.walking import every_served
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import InvalidInput
@@ -81,7 +82,7 @@ class BuildGraphs:
         written_at = iso_utc(self._clock.now_ms())
         total = sum(self._vault.documents.collections().values())
         changed = done = 0
-        for batch in _batches(self._documents()):
+        for batch in _batches(every_served(self._vault.documents)):
             sources = [document.id for document in batch]
             relations = [
                 Relation(source, target, kind, weight, ORIGIN, written_at)
@@ -96,15 +97,9 @@ class BuildGraphs:
     def _by_time(self) -> Mapping[str, list[int]]:
         """The documents of each collection, oldest first."""
         written: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
-        for document in self._documents():
+        for document in every_served(self._vault.documents):
             written[document.collection].append((document.authored_at, document.id))
         return {name: [number for _, number in sorted(ones)] for name, ones in written.items()}
-
-    def _documents(self) -> Iterator[Document]:
-        last = 0
-        while page := self._vault.documents.following(last, BATCH):
-            yield from page
-            last = page[-1].id
 
 
 def nearest_documents(

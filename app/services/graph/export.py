@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
+from clawmem.app.services.documents.walking import pages
 from clawmem.ports.entities import Entity
 from clawmem.ports.records import Document
 from clawmem.ports.relations import Relation
@@ -46,7 +47,7 @@ def whole_graph(vault: Vault) -> Iterator[Node | Edge]:
     One page of documents is in memory at a time, and the ids of what is not a document.
     """
     seen: set[str] = set()
-    for page in _pages(vault):
+    for page in pages(vault.documents, PAGE):
         ids = [one.id for one in page]
         yield from map(_document, page)
         yield from _relations(vault, ids)
@@ -61,13 +62,6 @@ def whole_graph(vault: Vault) -> Iterator[Node | Edge]:
 def address(document: Document) -> str:
     """A document as an IRI: ``clawmem://notes/a%20b.md``."""
     return f"clawmem://{quote(document.display_path)}"
-
-
-def _pages(vault: Vault) -> Iterator[Sequence[Document]]:
-    last = 0
-    while page := vault.documents.following(last, PAGE):
-        yield page
-        last = page[-1].id
 
 
 def _document(one: Document) -> Node:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from clawmem.app.services.documents.walking import pages
 from clawmem.app.services.indexing.filling import Filling
 from clawmem.app.services.indexing.sketch import SketchPending
 from clawmem.ports.embedder import Embedder
@@ -14,7 +15,6 @@ from clawmem.ports.sketches import sketcher_of
 from clawmem.ports.vault import Vault
 
 BATCH = 512  # texts a transaction: well under 50 ms of writing, and a killed run loses no more
-DOCUMENTS_AT_ONCE = 200
 DISCARDED_AT_ONCE = 1000  # vectors a transaction: well under 50 ms of writing
 ALLOWED_FAILURES = 0.1  # of the texts; a model that cannot read more of them takes nobody's place
 
@@ -183,11 +183,9 @@ class EmbedPending:
     def _refill_index(self) -> None:
         """An index outside is outdated by the records themselves, and made anew when indexes catch up."""
         self._vault.vectors.clear()
-        last = 0
-        while documents := self._vault.documents.following(last, DOCUMENTS_AT_ONCE):
-            of_document = self._vault.embeddings.of_document
-            self._vault.vectors.put(entry for document in documents for entry in of_document(document.id))
-            last = documents[-1].id
+        of_document = self._vault.embeddings.of_document
+        for page in pages(self._vault.documents):
+            self._vault.vectors.put(entry for document in page for entry in of_document(document.id))
 
     def _discard(self) -> None:
         while self._vault.embeddings.discard(DISCARDED_AT_ONCE):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from clawmem.app.services.documents.walking import every_served
 from clawmem.app.services.lifecycle.surfaced import surfaced_stats
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.lifecycle.policy import ArchivePolicy
 from clawmem.domain.lifecycle.recall import is_pin_candidate, is_snooze_candidate
 from clawmem.ports.clock import Clock
-from clawmem.ports.records import InactiveReason
+from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
 
 
@@ -38,21 +40,34 @@ class LifecycleStatus:
     policy: ArchivePolicy | None
 
 
+class _Standing(NamedTuple):
+    """What is counted of a document."""
+
+    id: int
+    is_pinned: bool
+    is_snoozed: bool
+    accessed_at: str | None
+
+
+def _standing(one: Document, now: str) -> _Standing:
+    return _Standing(one.id, one.is_pinned, one.is_snoozed(now), one.last_accessed_at)
+
+
 def lifecycle_status(vault: Vault, clock: Clock, policy: ArchivePolicy | None) -> LifecycleStatus:
     """The counts as of now."""
     now = iso_utc(clock.now_ms())
-    served = vault.documents.latest()
+    served = [_standing(one, now) for one in every_served(vault.documents)]
     away = Counter(one.inactive for one in vault.documents.latest(active=False))
-    accessed = [one.last_accessed_at for one in served if one.last_accessed_at]
+    accessed = [one.accessed_at for one in served if one.accessed_at]
     stats = surfaced_stats(vault.telemetry)
     surfaced = [one for one in served if one.id in stats]
-    free = [stats[one.id] for one in surfaced if not one.is_pinned and not one.is_snoozed(now)]
+    free = [stats[one.id] for one in surfaced if not one.is_pinned and not one.is_snoozed]
     return LifecycleStatus(
         active=len(served),
         archived=away[InactiveReason.ARCHIVED],
         forgotten=away[InactiveReason.FORGOTTEN],
         pinned=sum(one.is_pinned for one in served),
-        snoozed=sum(one.is_snoozed(now) for one in served),
+        snoozed=sum(one.is_snoozed for one in served),
         never_accessed=len(served) - len(accessed),
         oldest_access=min(accessed, default=None),
         recalls=vault.telemetry.count(),

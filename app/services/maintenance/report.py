@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
+from clawmem.app.services.documents.walking import every_served
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.ports.analytics import Analytics, Question, Table
 from clawmem.ports.clock import Clock
@@ -18,7 +19,6 @@ from clawmem.ports.telemetry import Telemetry
 Progress = Callable[[int, int], None]
 
 MAX_TOP = 1000
-DOCUMENTS_AT_ONCE = 1000
 DAY_MS = 86_400_000
 
 _DAYS = re.compile("([0-9]{1,6}) ?d")
@@ -97,10 +97,7 @@ class Report:
             yield document._replace(review_by=None if review_ms is None else iso_utc(review_ms))
 
     def _every_document(self) -> Iterator[Document]:
-        last = 0
-        while documents := self._documents.following(last, DOCUMENTS_AT_ONCE):
-            yield from documents
-            last = documents[-1].id
+        yield from every_served(self._documents)
         yield from self._documents.latest(active=False)
 
 

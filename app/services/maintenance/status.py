@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from clawmem.app.services.documents.walking import every_served
 from clawmem.app.services.models.selection import Provider
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.embeddings import Building, EmbeddingCounts
 from clawmem.ports.notes import NoteCounts
-from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 from clawmem.ports.vault_info import VaultInfo
 
@@ -60,7 +60,8 @@ class Status:
         Raises:
             VaultError: the vault cannot be read.
         """
-        documents, receipts = self._vault.documents.latest(), self._vault.receipts.counts()
+        receipts = self._vault.receipts.counts()
+        served = [(one.content_type, one.modified_at) for one in every_served(self._vault.documents)]
         collections = dict(self._vault.documents.collections())
         return StatusReport(
             info=self._vault.info(),
@@ -69,8 +70,8 @@ class Status:
             embeddings=self._vault.embeddings.counts(),
             model=self._vault.embeddings.fingerprint(),
             building=self._vault.embeddings.building(),
-            content_types=_content_types(documents),
-            newest=_newest(documents, iso_utc(self._clock.now_ms())),
+            content_types=dict(sorted(Counter(kind for kind, _ in served).items())),
+            newest=_newest((moment for _, moment in served), iso_utc(self._clock.now_ms())),
             recalls=self._vault.telemetry.count(),
             receipts=receipts.stored,
             receipt_bytes=receipts.size_bytes,
@@ -80,9 +81,5 @@ class Status:
         )
 
 
-def _content_types(documents: Sequence[Document]) -> dict[str, int]:
-    return dict(sorted(Counter(document.content_type for document in documents).items()))
-
-
-def _newest(documents: Sequence[Document], now: str) -> str | None:
-    return next((d.modified_at for d in documents if d.modified_at <= now), None)
+def _newest(moments: Iterable[str], now: str) -> str | None:
+    return max((moment for moment in moments if moment <= now), default=None)

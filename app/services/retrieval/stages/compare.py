@@ -32,7 +32,7 @@ SKETCHED_LINES = 100
 DOCUMENTS = 40
 LINE_HITS = 100  # from which the lines of documents are chosen
 
-TEXTS_KEPT = 8_000  # as their words, for the next question: 4 MB
+TEXTS_KEPT = 3_000  # as their words, for the next question: 3 MB
 
 
 class Look(NamedTuple):
