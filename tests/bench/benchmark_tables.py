@@ -129,7 +129,8 @@ def server(folder: Path) -> Iterator[str]:
         yield (
             f"{several['clients']} clients at once, {several['way']}: {several['answers_per_s']:g} answers a second, "
             f"p50 / p99 {several['wall_p50_ms']:.0f} / {several['wall_p99_ms']:.0f} ms, {several['refused']} refused, "
-            f"{several['cores']:g} cores; {several['memory_mb']} MB. Load of the machine meanwhile: "
+            f"{several['cores']:g} cores; {several['memory_mb']} MB, and {found['tools']['memory_mb']} MB once each of the "
+            f"{found['tools']['tools']} tools that only read was asked. Load of the machine meanwhile: "
             f"{', '.join(map(str, found['load']))}."
         )
 

@@ -4,8 +4,10 @@ What a question costs a server that has the vault open, how many it answers a se
     python tests/bench/server.py [--work FOLDER] [--questions 100] [--seconds 10]
 
 The vault is that of ``hook_cost.py``: the beginnings of 10 000 notes. One client asks one thing after another: the same
-few questions again and again, or each question once, of words that one note holds; then 16 ask at once for some seconds. CPU time is the server's alone, from the system's count of it: it stays what it is where
-other programs are busy as well, which the time on the clock does not. The load of the machine is kept beside it.
+few questions again and again, or each question once, of words that one note holds; then 16 ask at once for some seconds,
+and at last every tool that only reads is asked for once, which loads the library of the tools. CPU time is the server's
+alone, from the system's count of it: it stays what it is where other programs are busy as well, which the time on the clock
+does not. The load of the machine is kept beside it.
 """
 
 from __future__ import annotations
@@ -92,6 +94,16 @@ class Client:
         answer.read()
         return answer.status, (perf_counter() - began) * 1000
 
+    def tool(self, method: str, **params: Any) -> dict[str, Any]:
+        """The result of a message to the tools."""
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        accept = {"Accept": "application/json, text/event-stream"}
+        self._connection.request("POST", "/mcp", json.dumps(message), {**self._said, **accept})
+        told = self._connection.getresponse().read().splitlines()
+        [line] = [one for one in told if one.startswith((b"data: {", b"{"))]
+        found: dict[str, Any] = json.loads(line.removeprefix(b"data: "))["result"]
+        return found
+
     def close(self) -> None:
         """Hang up."""
         self._connection.close()
@@ -147,6 +159,16 @@ def _asking(server: Served, number: int, until: float) -> Iterator[tuple[int, fl
             yield client.ask(TOGETHER, QUESTIONS[place % len(QUESTIONS)])
 
 
+def with_tools(server: Served) -> dict[str, Any]:
+    """What it takes once every tool that only reads was asked, whether that has an answer or not."""
+    with closing(Client(server)) as client:
+        tools = [one for one in client.tool("tools/list")["tools"] if one["annotations"].get("readOnlyHint")]
+        for one in tools:
+            needed = one["inputSchema"].get("required", ())
+            client.tool("tools/call", name=one["name"], arguments=dict.fromkeys(needed, QUESTIONS[0]))
+    return {"tools": len(tools), "memory_mb": memory_mb(server)}
+
+
 def cpu_ms(server: Served) -> float:
     """What the server's threads have spent, user and system."""
     told = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
@@ -190,8 +212,16 @@ def measured(vault: Path, questions: int, seconds: float, ways: Sequence[Way] = 
         }
         each = [one_by_one(server, way, new if way.is_new else cycle(QUESTIONS), questions) for way in ways]
         at_once = together(server, seconds)
+        tools = with_tools(server)
     load = [round(one, 1) for one in os.getloadavg()]
-    return {"made with": surroundings(), "load": load, "start": start, "each": each, "together": at_once}
+    return {
+        "made with": surroundings(),
+        "load": load,
+        "start": start,
+        "each": each,
+        "together": at_once,
+        "tools": tools,
+    }
 
 
 def main() -> None:
