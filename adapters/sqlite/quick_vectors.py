@@ -21,12 +21,13 @@ _ROUNDING = 1e-5  # a product in single precision is not further off than this
 
 class QuickVectors(NamedTuple):
     """
-    Unit vectors, rounded: ``codes`` (n, dim) int8 times ``steps`` (n,), no further from the vector than ``off`` (n,).
+    Unit vectors, rounded: ``codes`` (m, dim) int8 times ``steps`` (m,), no further from the vector than ``off`` (n,).
 
-    ``keys`` (n,) are packed.
+    ``keys`` (n,) are packed; that of ``keys[i]`` stands in row ``rows[i]``, which texts that are the same share.
     """
 
     keys: npt.NDArray[np.int64]
+    rows: npt.NDArray[np.int32]
     codes: npt.NDArray[np.int8]
     steps: Floats
     off: Floats
@@ -45,7 +46,8 @@ class QuickVectors(NamedTuple):
         Args:
             documents: Whose fragments count; None for all.
         """
-        near, off, keys = self._products(_unit(np.frombuffer(vector, "<f4"))), self.off, self.keys
+        near = self._products(_unit(np.frombuffer(vector, "<f4")))[self.rows]
+        off, keys = self.off, self.keys
         if documents is not None:
             places = self._of(documents)
             near, off, keys = near[places], off[places], keys[places]
@@ -78,16 +80,22 @@ def rounded(chunks: Iterable[tuple[bytes, bytes, bytes]], number: int) -> QuickV
             of all, of those also that are not.
         number: Of vectors. Joined in the end they would be in memory twice.
     """
-    whole, filled = None, 0
+    whole, filled, rows = None, 0, 0
     for part in (_rounded(*chunk) for chunk in chunks):
         whole = whole or _room(number, part)
-        end = filled + len(part.keys)
+        end, last = filled + len(part.keys), rows + len(part.codes)
         if end > number:
             return None
-        whole.keys[filled:end], whole.codes[filled:end] = part.keys, part.codes
-        whole.steps[filled:end], whole.off[filled:end] = part.steps, part.off
-        filled = end
-    return whole if filled == number else None
+        whole.keys[filled:end], whole.rows[filled:end] = part.keys, part.rows + rows
+        whole.codes[rows:last], whole.steps[rows:last] = part.codes, part.steps
+        whole.off[filled:end] = part.off
+        filled, rows = end, last
+    return _cut(whole, rows) if whole and filled == number else None
+
+
+def _cut(whole: QuickVectors, rows: int) -> QuickVectors:
+    """*whole* without the room that equal vectors left over, which nothing was written into."""
+    return whole._replace(codes=whole.codes[:rows], steps=whole.steps[:rows])
 
 
 def _room(number: int, like: QuickVectors) -> QuickVectors:
@@ -97,12 +105,16 @@ def _room(number: int, like: QuickVectors) -> QuickVectors:
 def _rounded(rowids: bytes, validity: bytes, vectors: bytes) -> QuickVectors:
     keys = np.frombuffer(rowids, "<i8")
     there = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")[: len(keys)].astype(bool)
-    units = np.frombuffer(vectors, "<f4").reshape(len(keys), -1)[there]
+    given = np.frombuffer(vectors, "<f4").reshape(len(keys), -1)[there]
+    # The parts of a short note are the same text, and lie beside each other.
+    _, firsts, rows = np.unique(given.view(f"V{given.strides[0]}"), return_index=True, return_inverse=True)
+    units = given[firsts]
     units = units / np.maximum(np.linalg.norm(units, axis=1, keepdims=True), np.finfo("f4").tiny)
     steps = np.maximum(np.abs(units).max(axis=1), np.finfo("f4").tiny) / _STEPS
     codes = np.rint(units / steps[:, None]).astype(np.int8)
     off = np.linalg.norm(units - codes * steps[:, None], axis=1)
-    return QuickVectors(keys[there], codes, steps.astype("f4"), off.astype("f4"))
+    shared = rows.ravel().astype(np.int32)
+    return QuickVectors(keys[there], shared, codes, steps.astype("f4"), off.astype("f4")[shared])
 
 
 def _unit(vector: Floats) -> Floats:

@@ -165,14 +165,17 @@ class TestVectors:
 
     @given(data=st.data())
     def test_none_of_the_nearest_is_left_out(self, data: st.DataObject) -> None:
-        """However close the vectors lie."""
+        """However close the vectors lie, and however often one comes; one that comes again beside it is kept once."""
         number = st.floats(-1, 1, width=16)
         several = data.draw(st.lists(st.lists(number, min_size=4, max_size=4), min_size=1, max_size=40))
-        vectors = [unit_vector(*numbers) for numbers in several if any(abs(n) > 1e-3 for n in numbers)]
+        made = [unit_vector(*numbers) for numbers in several if any(abs(n) > 1e-3 for n in numbers)]
+        vectors = [vector for vector in made for _ in range(data.draw(st.integers(1, 3)))]
         assume(vectors)
-        chunks = [chunk(vectors[first : first + 20], first) for first in range(0, len(vectors), 20)]
+        parts = {first: vectors[first : first + 20] for first in range(0, len(vectors), 20)}
+        chunks = [chunk(part, first) for first, part in parts.items()]
         quick = rounded(chunks, len(vectors))
         assert quick
+        assert len(quick.codes) == sum(len(set(part)) for part in parts.values())
         assert not rounded(chunks, len(vectors) - 1)
         assert not rounded(chunks, len(vectors) + 1)
         question, limit = vectors[0], data.draw(st.integers(1, 10))
