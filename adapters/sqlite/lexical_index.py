@@ -170,7 +170,7 @@ class SqliteLexicalIndex(Commits):
         if limit < 1 or not terms or (query.every and len(terms) < len(held.terms)):
             return []
         asked = terms if query.every else telling(terms, held.terms)
-        if query.every and len(asked) > len(telling(asked, held.terms)):
+        if query.every and len(asked) > 1 and not _is_at_hand(asked, held, among):
             among = self._holding_every(asked, grain, among)
         weights = {term: -rarities[term] / _fts5_rarity(held.entries, held.terms[term]) for term in asked}
         found = [self._matches(term, grain, weights[term], among, held.content) for term in asked]
@@ -195,6 +195,11 @@ class SqliteLexicalIndex(Commits):
 
         key = content, grain, term, weight, among.name
         return find() if among.name is None else _kept(_MATCHES, key, find)
+
+
+def _is_at_hand(asked: Sequence[Term], held: _Held, among: _Among) -> bool:
+    """Whether the matches of all these terms are kept, as the question for any of them left them."""
+    return held.content is not None and among is _ALL and len(telling(asked, held.terms)) == len(asked)
 
 
 def _kept(kept: Kept[Made], key: tuple[str | None, *tuple[object, ...]], make: Callable[[], Made]) -> Made:

@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 # of rarer words they are left out.
 MOST_MATCHES = 8_000
 
-_TIES = (
-    1e9  # scores come from single precision: what is the same in so many parts of one is a tie, cut by key
-)
-_NEARLY = 1e-8  # and what is further below the last place than this is none
+# Scores come from single precision: what is the same in so many parts of one is a tie, and ties are cut by key.
+_TIES = 1e9
+_NEARLY = 1e-8  # what is further below the last place than this is no tie
 
 
 class Matches(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document
 
-AT_ONCE = 500
+AT_ONCE = 200
 
 
 def every_served(store: DocumentStore) -> Iterator[Document]:
@@ -16,9 +16,9 @@ def every_served(store: DocumentStore) -> Iterator[Document]:
         yield from page
 
 
-def pages(store: DocumentStore, at_once: int = AT_ONCE) -> Iterator[Sequence[Document]]:
+def pages(store: DocumentStore) -> Iterator[Sequence[Document]]:
     """The same, as many at a time as are looked up together."""
     last = 0
-    while page := store.following(last, at_once):
+    while page := store.following(last, AT_ONCE):
         yield page
         last = page[-1].id

@@ -13,7 +13,6 @@ from clawmem.ports.relations import Relation
 from clawmem.ports.triples import Triple
 from clawmem.ports.vault import Vault
 
-PAGE = 200  # documents that are read at once
 EACH = 1_000_000  # relations of one kind that begin at a document: more than there are
 
 DOCUMENT, TEXT, STATEMENT, MENTION = "document", "text", "statement", "mentions"
@@ -47,7 +46,7 @@ def whole_graph(vault: Vault) -> Iterator[Node | Edge]:
     One page of documents is in memory at a time, and the ids of what is not a document.
     """
     seen: set[str] = set()
-    for page in pages(vault.documents, PAGE):
+    for page in pages(vault.documents):
         ids = [one.id for one in page]
         yield from map(_document, page)
         yield from _relations(vault, ids)
