@@ -121,12 +121,13 @@ class TendingContract(VaultContract):
 
     def test_nothing_is_left_but_the_place(self, vault: Vault) -> None:
         """
-        A forgotten document has no title, text, tags or hashes; its place is known, other documents stay whole.
+        A forgotten document has no title, aliases, text, tags or hashes; its place is known, other documents stay whole.
 
         If this fails: a column was left, or the body of a document that says the same went along.
         """
         fields: dict[str, Any] = {
             "tags": ("one",),
+            "aliases": ("known as",),
             "domain": "d",
             "workstream": "w",
             "pinned": True,
@@ -142,9 +143,10 @@ class TendingContract(VaultContract):
 
         left = fetch(vault, gone)
         assert (left.inactive, left.display_path) == ("forgotten", "notes/gone.md")
-        assert (left.title, left.source_hash, left.tags, left.domain, left.workstream) == (
+        assert (left.title, left.source_hash, left.tags, left.aliases, left.domain, left.workstream) == (
             "",
             "",
+            (),
             (),
             None,
             None,

@@ -99,6 +99,7 @@ class DocumentIdentityContract(VaultContract):
             confidence=0.85,
             quality_score=0.25,
             tags=("b", "a", "with space, comma"),
+            aliases=("Ü", "other, name"),
             domain="work",
             workstream="search",
             review_by="2025-01-01",

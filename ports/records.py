@@ -147,6 +147,7 @@ class Document(NamedTuple):
     embed_state: EmbedState = EmbedState.PENDING
     pinned_in_note: bool = False
     snoozed_until: str | None = None  # kept out of what is surfaced until then (exclusive)
+    aliases: tuple[str, ...] = ()  # other names of the note, from its front matter
     id: int = 0
 
     @property

@@ -42,6 +42,7 @@ _STAMP = Document._fields.index("stamp")  # where a record has what lies in two 
 # By place, since a question looks a hundred of them up.
 _READ: dict[int, Callable[[Any], Any]] = {
     _COLUMNS.index("tags"): lambda tags: () if tags == "[]" else tuple(json.loads(tags)),
+    _COLUMNS.index("aliases"): lambda names: () if names == "[]" else tuple(json.loads(names)),
     _COLUMNS.index("pinned"): bool,
     _COLUMNS.index("pinned_in_note"): bool,
     _COLUMNS.index("inactive"): lambda reason: InactiveReason(reason) if reason else None,
@@ -94,8 +95,8 @@ update documents set embed_state = 'synced'
 _NOTHING = sha256(b"").hexdigest()
 _FORGET = """
 update documents set
-    inactive = 'forgotten', title = '', hash = :nothing, source_hash = '', tags = '[]', domain = null, workstream = null,
-    review_by = null, pinned = 0, pinned_in_note = 0, snoozed_until = null, access_count = 0, last_accessed_at = null,
+    inactive = 'forgotten', title = '', hash = :nothing, source_hash = '', tags = '[]', aliases = '[]', domain = null,
+    workstream = null, review_by = null, pinned = 0, pinned_in_note = 0, snoozed_until = null, access_count = 0, last_accessed_at = null,
     revision_count = 1, duplicate_count = 1, body_line = 1, body_length = 0, source_size = null, source_mtime_ns = null
  where id = :id
 """
@@ -276,6 +277,7 @@ def _values(document: Document) -> dict[str, Any]:
     return {
         **values,
         "tags": json.dumps(document.tags, ensure_ascii=False),
+        "aliases": json.dumps(document.aliases, ensure_ascii=False),
         "inactive": None,
         "embed_state": EmbedState.PENDING.value,
         "revision_count": 1,

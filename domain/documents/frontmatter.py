@@ -38,6 +38,7 @@ class Facts:
     title: str | None = None
     date: str | None = None
     tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
     domain: str | None = None
     workstream: str | None = None
     content_type: str | None = None
@@ -77,8 +78,8 @@ def facts(raw: Mapping[str, object]) -> Facts:
     Read parsed YAML forgivingly: a value of the wrong kind counts as absent, nothing raises.
 
     A title and a content type must be strings, since YAML turns ``2026-04-02`` or ``no`` into something
-    else. A date is a date, a time stamp or a string `times.parse_iso` reads. Tags and participants are a
-    list or a comma-separated string; repeated ones count once. Paths are one string or a list of them, with
+    else. A date is a date, a time stamp or a string `times.parse_iso` reads. Tags, aliases and participants are
+    a list or a comma-separated string; repeated ones count once. Paths are one string or a list of them, with
     or without ``./``, ``/`` or ``[[ ]]`` around. Only ``true`` pins; a confidence outside of [0, 1] is none. Scalars are written the YAML way (``true``),
     dates in ISO 8601, lists joined by ``", "``, mappings by their values; at most 1000 values are read of
     any one key.
@@ -87,6 +88,7 @@ def facts(raw: Mapping[str, object]) -> Facts:
         title=_string(raw.get("title")),
         date=_date(raw.get("date")),
         tags=_words(raw.get("tags")),
+        aliases=tuple(dict.fromkeys((*_words(raw.get("aliases")), *_words(raw.get("alias"))))),
         domain=_printable(raw.get("domain")) or None,
         workstream=_printable(raw.get("workstream")) or None,
         content_type=_string(raw.get("content_type")),

@@ -17,7 +17,9 @@ from clawmem.domain.documents.title import title
 
 def _frontmatter_facts(case: dict[str, Any]) -> dict[str, Any]:
     found = asdict(facts(case["raw"]))
-    lists = {name: list(found[name]) for name in ("tags", "participants", "supersedes", "superseded_by")}
+    lists = {
+        name: list(found[name]) for name in ("tags", "aliases", "participants", "supersedes", "superseded_by")
+    }
     return {**found, **lists, "extra": [list(pair) for pair in found["extra"]]}
 
 

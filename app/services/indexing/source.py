@@ -85,6 +85,7 @@ def _document(file: _File, parts: frontmatter.FrontMatter, facts: frontmatter.Fa
         confidence=baseline(kind) if facts.confidence is None else facts.confidence,
         quality_score=_quality(body, facts),
         tags=facts.tags,
+        aliases=facts.aliases,
         domain=facts.domain,
         workstream=facts.workstream,
         review_by=facts.review_by,
