@@ -14,7 +14,7 @@ from clawmem.app.records.entities import FACTS, MOST_FACTS, Facts, Things, facts
 from clawmem.app.records.evolution import MOST_VERSIONS, VERSIONS, Evolution, evolution_of
 from clawmem.app.rest.documents import Named
 from clawmem.app.rest.operation import Asked, changing, reading
-from clawmem.app.rest.questions import FoundWhole
+from clawmem.app.rest.questions import FoundWhole, published_record
 from clawmem.app.services.graph.build import SIMILAR, BuildReport
 from clawmem.app.services.retrieval.lacking import NO_VECTORS, lacks_vectors
 from clawmem.app.services.retrieval.request import MAX_LIMIT
@@ -99,7 +99,7 @@ def similar(services: Services, asked: Near) -> dict[str, Any]:
     document = services.lookup.find(asked.docid)
     now_ms = services.clock.now_ms()
     found = services.find_similar(document, now_ms=now_ms, limit=asked.limit, as_of=asked.as_of)
-    near = [result_record(result) for result in found.answer.results]
+    near = [published_record(result_record(result)) for result in found.answer.results]
     degraded = found.answer.trace.degraded
     return {"docid": found.docid, "count": len(near), "similar": near, "degraded": degraded}
 

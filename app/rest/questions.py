@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NotRequired
+from typing import Any, NotRequired, cast
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -21,6 +21,17 @@ from clawmem.ports.sessions import Session
 
 SNIPPET = 200  # characters, in a compact answer
 
+# Keys of `result_record` that are published under another name. Its relative path is left out: `path` is the whole one.
+PUBLISHED_KEYS = {
+    "file": "path",
+    "content_type": "contentType",
+    "authored_at": "authoredAt",
+    "modified_at": "modifiedAt",
+    "start_line": "startLine",
+    "end_line": "endLine",
+    "snippet_line": "snippetLine",
+}
+
 Names = str | list[str]  # one, several, or several with commas between them
 
 
@@ -37,7 +48,7 @@ class AnyQuestion(Asked):
     tag: Names = Field([], description="Only what carries each of these tags.")
     floor: Floor = 0.0
     compact: bool = Field(
-        True, description="Six facts of each answer; otherwise all, and the document's text."
+        True, description="Only six keys of each answer; otherwise all keys, and the document's text."
     )
     explain: bool = Field(False, description="How each score and the list came about; never compact.")
 
@@ -78,24 +89,17 @@ class Found(TypedDict):
     snippet: str
 
 
-class FoundWhole(TypedDict):
-    """One answer as ``--json`` shows it, with the document's text; the last four where it is explained."""
+class FoundWhole(Found):
+    """One answer in full: the keys of the short form, and more. The last four are there when it is explained."""
 
-    docid: str
-    file: str
     collection: str
-    path: str
-    title: str
-    score: float
     confidence: float | None
-    start_line: int
-    end_line: int
+    startLine: int
+    endLine: int
     heading: str
-    content_type: str
-    authored_at: str
-    modified_at: str
-    snippet: str
-    snippet_line: int
+    authoredAt: str
+    modifiedAt: str
+    snippetLine: int
     body: NotRequired[str]
     relevance: NotRequired[float]
     legs: NotRequired[dict[str, float]]
@@ -156,14 +160,21 @@ def _record(given: Given, asked: AnyQuestion) -> dict[str, Any]:
     found = given.answer
     if asked.explain:
         receipt = given.receipt()
-        return answer_record(found, receipt, given.record(lambda: receipt))
+        record = answer_record(found, receipt, given.record(lambda: receipt))
+        return {**record, "results": [published_record(one) for one in cast(Any, record["results"])]}
     given.record(given.receipt)
     shown = [_compact(result) if asked.compact else _whole(result) for result in found.results]
     return {"query": found.query, "answered": share(found.answered), "results": shown}
 
 
+def published_record(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a result record with the keys and the docid (without ``#``) that compact answers have."""
+    named = {PUBLISHED_KEYS.get(key, key): value for key, value in record.items() if key != "path"}
+    return {**named, "docid": str(named["docid"]).removeprefix("#")}
+
+
 def _whole(result: Result) -> dict[str, object]:
-    return {**result_record(result), "body": result.body}
+    return {**published_record(result_record(result)), "body": result.body}
 
 
 def _compact(result: Result) -> Found:

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
-from rest_world import POSTGRES, REDIS, Described, World, world_at
+from rest_world import POSTGRES, REDIS, Described, World, published, world_at
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -99,7 +99,7 @@ def _found(path: str, tool: str, said: str = "", **asked: Any) -> Asked:
         names = ("query", "answered", "degraded", *said.split())
         return ([here.get(name) for name in names], list(several)), (
             [there.get(n) for n in names],
-            there["results"],
+            [published(one) for one in there["results"]],
         )
 
     return both
@@ -158,7 +158,10 @@ PAIRS: dict[str, Asked] = {
     "session_log": _plainly("/sessions", "session_log", "sessions"),
     "status": _plainly("/collections", "status", "collections"),
     "diary_read": _diary,
-    "find_similar": _plainly(f"/graph/similar/{REDIS}", "find_similar", "similar", "results", file=REDIS, compact=False),
+    "find_similar": lambda client: (
+        client.get(f"/graph/similar/{REDIS}")["similar"],
+        [published(one) for one in client.tool("find_similar", file=REDIS, compact=False)["results"]],
+    ),
     "find_causal_links": _plainly(f"/graph/causal/{POSTGRES}", "find_causal_links", "links", docid=POSTGRES),
     "kg_query": _facts,
     "find_entities": lambda client: (
@@ -197,7 +200,7 @@ def test_whoever_keeps_the_indexes(tmp_path: Path, backend: str) -> None:
         for name in ("search", "vsearch", "query"):
             here, there = PAIRS[name](client)
             assert _said(here) == _said(there)
-            assert {REDIS, POSTGRES} & {one["file"] for one in here[1]}
+            assert {REDIS, POSTGRES} & {one["path"] for one in here[1]}
             assert here[0][2] == {}  # nothing was left out
 
 

@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from rest_world import POSTGRES, REDIS, Described, World, plain, world_at
+from rest_world import POSTGRES, REDIS, Described, World, plain, published, world_at
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -115,6 +115,7 @@ class TestTheSameAsTheCommandLine:
         assert status == 200
         bodies = [one.pop("body") for one in told["results"]]
         here_alone = SAID_HERE_ALONE | ({"mode"} if path == "/search" else set())
+        said["results"] = [published(one) for one in said["results"]]
         assert {name: value for name, value in told.items() if name not in here_alone} == said
         assert all("essions" in body for body in bodies[:1])
         assert told["count"] == len(bodies)
@@ -148,7 +149,7 @@ class TestTheSameAsTheCommandLine:
 
         assert listed == world.cli("list")
         assert timeline == world.cli("timeline", REDIS, "--after", "1")
-        assert near["similar"] == world.cli("similar", REDIS)["results"]
+        assert near["similar"] == [published(one) for one in world.cli("similar", REDIS)["results"]]
         assert facts == world.cli("graph", "facts", "postgres", "--as-of", "2026-05-01")
         assert evolved == world.cli("graph", "evolution", REDIS, "-n", "1")
         assert evolved["timeline"][0]["triggered_by"]["file"] == POSTGRES
@@ -182,13 +183,24 @@ class TestWhatIsSaid:
         )
         assert world.post("/search", query=QUESTION)[1]["mode"] == "hybrid"
 
+    @pytest.mark.parametrize("more", [{"compact": False}, {"explain": True}])
+    def test_a_full_answer_has_the_keys_of_a_compact_one(self, world: World, more: dict[str, Any]) -> None:
+        """The full form adds keys. It neither renames one nor writes the docid or the path in another way."""
+        [short] = world.post("/search", query="ticket markup", limit=1)[1]["results"]
+        [full] = world.post("/search", query="ticket markup", limit=1, **more)[1]["results"]
+
+        assert short.keys() < full.keys()
+        same = short.keys() - {"score", "snippet"}
+        assert {key: full[key] for key in same} == {key: short[key] for key in same}
+        assert not [key for key in full if "_" in key]
+
     def test_an_answer_and_its_receipt(self, world: World) -> None:
         """What is explained is kept, and found again."""
         told = world.post("/explain", query=QUESTION, mode="hybrid")[1]
         receipt = world.get(f"/receipts/{told['receipt']}")[1]
 
         assert receipt["question"] == QUESTION
-        assert [item["file"] for item in receipt["items"]] == [one["file"] for one in told["results"]]
+        assert [item["file"] for item in receipt["items"]] == [one["path"] for one in told["results"]]
         assert world.get("/receipts", limit=1)[1][0]["id"] == told["receipt"]
         again = world.get(f"/receipts/{told['receipt']}", replay=True)[1]["replay"]
         assert again["changes"] == world.cli("why", str(told["receipt"]), "--replay")["replay"]["changes"]
