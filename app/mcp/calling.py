@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -11,9 +11,12 @@ from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+from mcp.shared.exceptions import MCPError
 from mcp.types import (
+    INVALID_PARAMS,
     CallToolResult,
     ContentBlock,
+    GetPromptResult,
     InputRequiredResult,
     SubscriptionsListenRequestParams,
     TextContent,
@@ -67,6 +70,35 @@ class ToolServer(MCPServer[Any]):
                 return refusal("INVALID_INPUT", _complaint(error.__cause__))
             raise UnexpectedToolError(UNEXPECTED) from error.__cause__
 
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """
+        Return the messages of a prompt.
+
+        Raises:
+            MCPError: ``INVALID_PARAMS`` for an unknown prompt, and for arguments that are missing, blank or unknown.
+        """
+        try:
+            await self._refuse_wrong_prompt(name, arguments or {})
+        except InvalidInput as error:
+            raise MCPError(INVALID_PARAMS, str(error), {CODE: error.code}) from error
+        return await super().get_prompt(name, arguments, context)
+
+    async def _refuse_wrong_prompt(self, name: str, arguments: Mapping[str, Any]) -> None:
+        prompts = {prompt.name: prompt.arguments or [] for prompt in await self.list_prompts()}
+        if name not in prompts:
+            raise InvalidInput("NOT_FOUND", f"There is no prompt {name!r}. {_near(name, list(prompts))}")
+        known = [one.name for one in prompts[name]]
+        for argument in arguments:
+            if argument not in known:
+                raise InvalidInput(
+                    "INVALID_INPUT", f"{name} has no argument {argument!r}. {_near(argument, known)}"
+                )
+        missing = [one.name for one in prompts[name] if one.required and not _is_given(arguments, one.name)]
+        if missing:
+            raise InvalidInput("INVALID_INPUT", f"The prompt {name!r} needs: {', '.join(missing)}.")
+
     async def _refuse_unknown(self, name: str, arguments: dict[str, Any]) -> None:
         tools = {tool.name: tool.input_schema for tool in await self.list_tools()}
         if name not in tools:
@@ -91,6 +123,10 @@ def refusal(code: str, message: str) -> CallToolResult:
 
 def _text(text: str) -> TextContent:
     return TextContent(type="text", text=text.encode("utf-8", "replace").decode())
+
+
+def _is_given(arguments: Mapping[str, Any], name: str) -> bool:
+    return bool(str(arguments.get(name, "")).strip())
 
 
 def _near(name: str, known: Sequence[str]) -> str:

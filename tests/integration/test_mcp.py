@@ -19,6 +19,8 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+from mcp.types import INVALID_PARAMS
 from server_process import COMMAND, Served, serving
 
 import clawmem
@@ -222,6 +224,26 @@ class TestOneSession:
                 assert names == ["recall", "why", "dossier", "resume"]
                 said = await client.get_prompt("why", {"decision": "do we use Postgres"})
                 assert "do we use Postgres" in getattr(said.messages[0].content, "text", "")
+
+        asyncio.run(session())
+
+    @pytest.mark.parametrize(
+        ("prompt", "arguments", "code", "words"),
+        [
+            ("whyy", {"decision": "x"}, "NOT_FOUND", "Did you mean: why"),
+            ("why", {}, "INVALID_INPUT", "needs: decision"),
+            ("why", {"decision": " "}, "INVALID_INPUT", "needs: decision"),
+            ("why", {"decision": "x", "topic": "y"}, "INVALID_INPUT", "no argument 'topic'"),
+        ],
+    )
+    def test_a_wrong_prompt_is_refused_with_the_remedy(
+        self, server: Served, prompt: str, arguments: dict[str, str], code: str, words: str
+    ) -> None:
+        async def session() -> None:
+            async with over_http(server) as client:
+                with pytest.raises(MCPError, match=words) as refused:
+                    await client.get_prompt(prompt, arguments)
+                assert (refused.value.code, refused.value.data) == (INVALID_PARAMS, {CODE: code})
 
         asyncio.run(session())
 
