@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.hooks.protocol import CARRY_CONTEXT
+from clawmem.app.hooks.protocol import CARRY_CONTEXT, PRINTS_STDOUT
 from clawmem.app.hooks.registry import HOOKS
 from clawmem.app.hooks.state import state_folder
 from clawmem.ports.telemetry import Recall
@@ -57,9 +57,15 @@ def command(name: str, *options: str) -> list[str]:
     return [sys.executable, "-P", "-m", "clawmem", "hook", name, *options]
 
 
-def answered(code: int, output: bytes, log: bytes) -> Answered:
-    """A process that ended; fails unless it said exactly one JSON object on one line."""
-    (line,) = output.decode("utf-8").splitlines()
+def answered(name: str, code: int, output: bytes, log: bytes) -> Answered:
+    """
+    Read what the hook *name* answered when its process ended.
+
+    Fails unless the output is one JSON object on one line, or empty where a client would print it to the terminal.
+    """
+    event = HOOKS[name].event if name in HOOKS else ""
+    (line,) = output.decode("utf-8").splitlines() if event not in PRINTS_STDOUT else ["{}"]
+    assert event not in PRINTS_STDOUT or output == b"", (name, output)
     return Answered(code, json.loads(line), log.decode("utf-8", "replace"))
 
 
@@ -77,7 +83,7 @@ def ask(
         env=environ,
         timeout=60,
     )
-    return answered(done.returncode, done.stdout, done.stderr)
+    return answered(name, done.returncode, done.stdout, done.stderr)
 
 
 def transcript(file: Path, *turns: tuple[str, str]) -> Path:
@@ -116,10 +122,10 @@ class Running(NamedTuple):
         """What it said; fails unless that is what a client may see, in time."""
         output, log = self.process.communicate(timeout=60)
         took = time.monotonic() - self.began
-        done = answered(self.process.returncode, output, log)
+        done = answered(self.name, self.process.returncode, output, log)
         assert done.code == 0, done.log
         assert took < HOOKS[self.name].patience_s + SLACK_S, (self.name, took)
-        assert done.answer["continue"] is True
+        assert done.answer.get("continue", HOOKS[self.name].event in PRINTS_STDOUT) is True
         assert ("hookSpecificOutput" in done.answer) == (HOOKS[self.name].event in CARRY_CONTEXT)
         return done
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -39,12 +38,7 @@ def hooks(
         list[str] | None,
         typer.Option("--with", help="One more hook: session-bootstrap, staleness-check or pretool-inject."),
     ] = None,
-    http: Annotated[
-        str,
-        typer.Option(
-            metavar="URL", help="Let them ask the server there, where the client can.", show_default=False
-        ),
-    ] = "",
+    http: Annotated[str, typer.Option(hidden=True, show_default=False)] = "",
     remove: Annotated[bool, typer.Option("--remove", help="Take the hooks out.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the file, change nothing.")] = False,
 ) -> None:
@@ -52,9 +46,16 @@ def hooks(
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.places import client_folder
     from clawmem.app.services.setup.hooks import SetUpHooks
+    from clawmem.ports.errors import InvalidInput
 
+    if http:
+        raise InvalidInput(
+            "INVALID_INPUT",
+            "--http was removed: hooks over HTTP print an error at every turn while no server runs. "
+            "Run clawmem setup hooks without it: its commands use a running server and work without one.",
+        )
     set_up = SetUpHooks(client_folder(os.environ), dry_run=dry_run)
-    wanted = [] if remove else entries(profile, also or (), _named_vault(ctx), http.rstrip("/"))
+    wanted = [] if remove else entries(profile, also or (), _named_vault(ctx))
     change = set_up.remove() if remove else set_up.install(wanted)
     if wants_json(ctx):
         show_json({"file": change.file, "hooks": change.hooks, "changed": change.changed, "dry_run": dry_run})
@@ -62,8 +63,6 @@ def hooks(
         show(change.text.rstrip("\n"))
     else:
         show(_told(change))
-        if http and not remove:
-            show("They show the token that they find in the variable CLAWMEM_API_TOKEN: see clawmem serve.")
 
 
 @setup.command("mcp")
@@ -80,11 +79,13 @@ def mcp(
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.mcp.sets import ToolSet
     from clawmem.app.places import client_servers
-    from clawmem.app.services.setup.mcp import CLIENTS, EDITED, SetUpMcp, entry_of
+    from clawmem.app.services.setup.mcp import CLIENTS, EDITED, SetUpMcp, entry_of, with_environment
 
     chosen = ToolSet(one_of("--tools", tools, tuple(ToolSet)))
     known = CLIENTS[one_of("--client", client, tuple(CLIENTS))]
     name, entry = _server_name(chosen), entry_of(_server_command(ctx, chosen))
+    if known.starts_clean:
+        entry = with_environment(entry, os.environ, settings_of(ctx).vault)
     if client != EDITED:
         shown = "" if remove else known.written(name, entry)
         if wants_json(ctx):
@@ -175,14 +176,8 @@ def installed(ctx: typer.Context) -> list[str]:
     return [_told(SetUpHooks(client_folder(os.environ)).install(entries(None, (), _named_vault(ctx))))]
 
 
-def entries(
-    profile: str | None, also: list[str] | tuple[str, ...], vault: Path | None, server: str = ""
-) -> list[Entry]:
-    """
-    The hooks that set-up installs, those of *also* among them, with the commands of this installation.
-
-    With a *server* they ask it, all but those of a session's start: there a client runs commands alone.
-    """
+def entries(profile: str | None, also: list[str] | tuple[str, ...], vault: Path | None) -> list[Entry]:
+    """Return the hooks that set-up installs, and those of *also*, with the commands of this installation."""
     from clawmem.app.hooks.registry import HOOKS
     from clawmem.app.services.setup.hook_entries import Entry
 
@@ -197,18 +192,10 @@ def entries(
             hook.matcher,
             (*start, "hook", name, *options, *(chosen if name == "context-surfacing" else [])),
             hook.patience_s,
-            **_asking(name, server, profile) if server and hook.event != "SessionStart" else {},
         )
         for name, hook in HOOKS.items()
         if hook.installed or name in wanted
     ]
-
-
-def _asking(name: str, server: str, profile: str | None) -> dict[str, Any]:
-    from clawmem.app.hooks.thin_client import OPTIONS_HEADER
-
-    chosen = {OPTIONS_HEADER: json.dumps({"CLAWMEM_PROFILE": profile})} if profile else {}
-    return {"url": f"{server}/hooks/{name}", "headers": chosen if name == "context-surfacing" else {}}
 
 
 def start_of_command() -> tuple[str, ...]:

@@ -22,6 +22,9 @@ MOST_CHARACTERS = 9_500
 # Elsewhere a client refuses `hookSpecificOutput`, or takes it for a reason to go on with the turn.
 CARRY_CONTEXT = frozenset({"UserPromptSubmit", "SessionStart", "PreToolUse"})
 
+# A client discards what a hook of these events answers, but prints it to the person's terminal.
+PRINTS_STDOUT = frozenset({"PreCompact", "PostCompact"})
+
 MOST_NAME = 4096  # characters of a path, an id or any other name; what is longer names nothing
 
 SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CLAUDE_SESSION_ID", "CLAWMEM_SESSION_ID")

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
-from clawmem.app.hooks.protocol import SILENCE, HookEvent, HookOutput, read_event
+from clawmem.app.hooks.protocol import PRINTS_STDOUT, SILENCE, HookEvent, HookOutput, read_event
 from clawmem.app.hooks.registry import HOOKS, Registered, module_of
 
 TYPE_CHECKING = False  # as `typing` has it, which costs a prompt a millisecond and a half
@@ -63,7 +63,8 @@ class Answer:
         """Write the answer and end the process at once, whatever its other threads are waiting for."""
         self._given_out.acquire()  # never released: who comes second waits for the end
         try:
-            _write(self._output, f"{self._rendered()}\n")
+            if self._event_name not in PRINTS_STDOUT:
+                _write(self._output, f"{self._rendered()}\n")
         finally:
             os._exit(0)
 

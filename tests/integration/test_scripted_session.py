@@ -125,12 +125,20 @@ def test_the_summary_of_a_compaction_is_kept(vault_file: Path, hook: Hook, home:
     secret = "password" + "=hunter2Xk93Lmq"
     told = {"transcript_path": str(said), "trigger": "auto"}
 
-    for name, summary in (
-        ("postcompact-capture", "The user asked for invoices."),
-        ("postcompact-inject", f"Invoices go to a bucket; {secret} opens it."),
+    for name, summary, answer in (
+        (
+            "postcompact-capture",
+            "The user asked for invoices.",
+            {},
+        ),  # a client would print it to the terminal
+        (
+            "postcompact-inject",
+            f"Invoices go to a bucket; {secret} opens it.",
+            {"continue": True, "suppressOutput": False},
+        ),
     ):
         done = hook(name, "PostCompact", compact_summary=summary, **told)
-        assert done.answer == {"continue": True, "suppressOutput": False}
+        assert done.answer == answer
 
     [(path, (document, text))] = captured(vault_file).items()
     assert path.startswith("agent/handoffs/")

@@ -390,33 +390,30 @@ def test_whose_an_entry_is() -> None:
     }
 
 
-def test_hooks_that_ask_a_server(run: Run, settings: Path) -> None:
-    """Where a client can ask by itself it does, once: never a command and a question for the same hook."""
-    assert run("setup", "hooks").returncode == 0
-    commands = names_in(settings)
-    done = run("setup", "hooks", "--http", "http://127.0.0.1:7438/", "--profile", "deep")
-    told = json.loads(settings.read_text("utf-8"))["hooks"]
-
-    assert done.returncode == 0 and "CLAWMEM_API_TOKEN" in done.stdout
-    assert sorted(names_in(settings)) == sorted(commands)
-    (prompt,) = [handler for group in told["UserPromptSubmit"] for handler in group["hooks"]]
-    assert prompt == {
+def test_hooks_over_http_are_refused_and_replaced(run: Run, settings: Path) -> None:
+    """They print an error at every turn while no server runs; what an earlier version installed is replaced."""
+    refused = run("setup", "hooks", "--http", "http://127.0.0.1:7438/")
+    assert refused.returncode == 2 and "without it" in refused.stderr
+    over_http = {
         "type": "http",
         "url": "http://127.0.0.1:7438/hooks/context-surfacing",
-        "headers": {
-            "Authorization": "Bearer $CLAWMEM_API_TOKEN",
-            "clawmem-options": '{"CLAWMEM_PROFILE": "deep"}',
-        },
-        "allowedEnvVars": ["CLAWMEM_API_TOKEN"],
+        "headers": {"Authorization": "Bearer $CLAWMEM_API_TOKEN"},
         "timeout": 8,
     }
-    at_start = [handler["type"] for group in told["SessionStart"] for handler in group["hooks"]]
-    assert set(at_start) == {"command"}
-    assert "--remove" in run("setup", "hooks").stdout
-    assert {
-        handler["type"]
-        for group in json.loads(settings.read_text("utf-8"))["hooks"]["UserPromptSubmit"]
+    told = json.loads(settings.read_text("utf-8"))
+    told["hooks"] = {**told.get("hooks", {}), "UserPromptSubmit": [{"matcher": "", "hooks": [over_http]}]}
+    settings.write_text(json.dumps(told), "utf-8")
+    found = hook_check(settings.parent)()
+    assert not found.ok and "context-surfacing" in found.detail and "setup hooks" in found.way_out
+
+    assert run("setup", "hooks").returncode == 0
+
+    handlers = [
+        handler
+        for groups in json.loads(settings.read_text("utf-8"))["hooks"].values()
+        for group in groups
         for handler in group["hooks"]
-    } == {"command"}
-    assert run("setup", "hooks", "--remove").returncode == 0
-    assert json.loads(settings.read_text("utf-8")) == json.loads(SOMEBODY)
+    ]
+    assert over_http not in handlers
+    assert names_in(settings).count("context-surfacing") == 1
+    assert hook_check(settings.parent)().ok

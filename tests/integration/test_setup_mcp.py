@@ -129,3 +129,26 @@ def test_a_path_that_wants_quotes() -> None:
     odd = entry_of(['C:\\Program Files\\"x"\\python', "mcp"])
 
     assert tomllib.loads(as_toml("clawmem", odd))["mcp_servers"]["clawmem"] == odd
+
+
+def test_codex_is_given_the_environment_that_it_drops(
+    invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Codex starts servers in a clean environment, and does not wait for one that is not required."""
+    vault = home / 'va"ult.sqlite'
+    given = {"INDEX_PATH": str(vault), "CLAWMEM_PROFILE": "deep", "XDG_CONFIG_HOME": str(home / "config")}
+    withheld = {
+        "CLAWMEM_EMBED_API_KEY": "k",
+        "CLAWMEM_API_TOKEN": "t",
+        "CLAWMEM_SESSION_ID": "s",
+        "EDITOR": "ed",
+    }
+    for name, value in {**given, **withheld}.items():
+        monkeypatch.setenv(name, value)
+
+    shown = invoke("setup", "mcp", "--client", "codex").stdout
+
+    table = tomllib.loads(shown)["mcp_servers"]["clawmem"]
+    assert table["required"] is True
+    assert {name: table["env"].get(name) for name in given} == given
+    assert not table["env"].keys() & withheld.keys()

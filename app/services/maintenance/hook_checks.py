@@ -7,7 +7,7 @@ from pathlib import Path
 
 from clawmem.app.services.maintenance.finding import Check, Finding
 from clawmem.app.services.setup.client_settings import ClientSettings
-from clawmem.app.services.setup.hook_entries import installed
+from clawmem.app.services.setup.hook_entries import installed, is_over_http
 
 HOOKS = "hooks of Claude Code"
 REMOVE = "Run: clawmem setup hooks --remove"
@@ -38,6 +38,11 @@ def _examined(folder: Path, project: Path | None) -> Finding:
             f"{', '.join(more)} in {settings.file} and once more in {project}: every event is answered twice"
         )
         return Finding(HOOKS, False, detail, f"{REMOVE}  (or take them out of its {PROJECT}.)")
+    if over_http := sorted({name for name, target in ours if is_over_http(target)}):
+        detail = (
+            f"{settings.file} asks a server for {', '.join(over_http)}: errors at every turn while none runs"
+        )
+        return Finding(HOOKS, False, detail, "Run: clawmem setup hooks  (its commands use a running server.)")
     if gone := sorted({program for _, program in ours if not is_startable(program)}):
         detail = f"{settings.file} calls {', '.join(gone)}, which is not there any more"
         return Finding(HOOKS, False, detail, "Run: clawmem setup hooks")

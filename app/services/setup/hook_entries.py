@@ -10,9 +10,10 @@ Hooks = Mapping[str, Any]
 """Event name to a list of groups, each a matcher with a list of handlers."""
 
 _OURS = re.compile(r"(?:^|[\s/\\\"'])clawmem(?:\.exe)?[\"']?\s+hook\s+([a-z-]+)")
+# Earlier versions installed hooks over HTTP. While no server runs, each of them prints an error at every turn.
 _SERVED = re.compile(r"https?://[^/]+/hooks/([a-z-]+)")
 
-TOKEN_VARIABLE = "CLAWMEM_API_TOKEN"
+_TOKEN_VARIABLE = "CLAWMEM_API_TOKEN"
 
 
 class Entry(NamedTuple):
@@ -20,35 +21,25 @@ class Entry(NamedTuple):
     One hook to be installed.
 
     ``command`` is the program with its arguments, run without a shell; ``timeout_s`` how long a client waits.
-    With a ``url`` the client asks a server there instead, and shows it the token of its own environment.
     """
 
     event: str
     matcher: str
     command: tuple[str, ...]
     timeout_s: int
-    url: str = ""
-    headers: Mapping[str, str] = {}
 
     def group(self) -> dict[str, Any]:
-        """The entry as a client's settings hold it."""
-        handler = self._asking() if self.url else self._running()
-        return {"matcher": self.matcher, "hooks": [{**handler, "timeout": self.timeout_s}]}
-
-    def _running(self) -> dict[str, Any]:
+        """Return the entry as a client's settings hold it."""
         program, *arguments = self.command
-        return {"type": "command", "command": program, "args": arguments}
-
-    def _asking(self) -> dict[str, Any]:
-        headers = {"Authorization": f"Bearer ${TOKEN_VARIABLE}", **self.headers}
-        return {"type": "http", "url": self.url, "headers": headers, "allowedEnvVars": [TOKEN_VARIABLE]}
+        handler = {"type": "command", "command": program, "args": arguments, "timeout": self.timeout_s}
+        return {"matcher": self.matcher, "hooks": [handler]}
 
 
 def name_of(handler: Any) -> str | None:
     """Which of our hooks a handler runs, however it was written down; ``None`` for somebody else's."""
     if not isinstance(handler, Mapping):
         return None
-    if handler.get("type") == "http" and TOKEN_VARIABLE in str(handler.get("headers")):
+    if handler.get("type") == "http" and _TOKEN_VARIABLE in str(handler.get("headers")):
         asked = _SERVED.fullmatch(str(handler.get("url")))
         return asked[1] if asked else None
     arguments = handler.get("args")
@@ -67,6 +58,11 @@ def installed(hooks: Hooks) -> list[tuple[str, str]]:
     ]
     named = ((name_of(handler), handler) for handler in handlers)
     return [(name, str(handler.get("command") or handler.get("url"))) for name, handler in named if name]
+
+
+def is_over_http(target: str) -> bool:
+    """Whether a hook of `installed` is a request to a server and no command."""
+    return _SERVED.fullmatch(target) is not None
 
 
 def with_entries(hooks: Hooks, entries: Sequence[Entry]) -> dict[str, Any]:

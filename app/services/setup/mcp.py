@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,15 +15,24 @@ from clawmem.ports.errors import ConfigError
 SERVERS = "mcpServers"
 OURS = "clawmem"  # how the names of our servers begin
 
+_PLACES = frozenset({"XDG_CACHE_HOME", "XDG_CONFIG_HOME"})
+_NOT_PASSED_ON = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|^CLAWMEM_SESSION_")
+
 Entry = Mapping[str, Any]
 
 
 class Client(NamedTuple):
-    """A program that starts servers: where it looks for them, and how it wants to be told."""
+    """
+    A program that starts MCP servers: its settings file, and the format of an entry.
+
+    A client that ``starts_clean`` hands no variables of its own environment on, and does not wait for a server
+    unless the entry is marked as required.
+    """
 
     title: str
     file: str
     written: Callable[[str, Entry], str]
+    starts_clean: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +89,23 @@ class SetUpMcp:
 
 
 def entry_of(command: Sequence[str]) -> Entry:
-    """How clients are told of a server that they start."""
+    """Return the entry of a server that a client starts with *command*."""
     return {"command": command[0], "args": list(command[1:])}
+
+
+def with_environment(entry: Entry, environ: Mapping[str, str], vault: Path) -> Entry:
+    """
+    Complete *entry* for a client that starts servers in a clean environment.
+
+    The entry names the vault and the variables of *environ* that clawmem reads, except credentials
+    and those of one session. Credentials belong into the ``.env`` file of the config folder, which the server reads.
+    """
+    ours = {name: value for name, value in environ.items() if _is_passed_on(name)}
+    return {**entry, "env": {**ours, "INDEX_PATH": str(vault)}, "required": True}
+
+
+def _is_passed_on(name: str) -> bool:
+    return name in _PLACES or (name.startswith("CLAWMEM_") and not _NOT_PASSED_ON.search(name))
 
 
 def as_json(name: str, entry: Entry) -> str:
@@ -89,14 +114,21 @@ def as_json(name: str, entry: Entry) -> str:
 
 
 def as_toml(name: str, entry: Entry) -> str:
-    """What Codex reads; a string of JSON is one of TOML."""
-    parts = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items()]
+    """Return the entry as Codex reads it. Strings, lists and truth values of JSON are valid TOML."""
+    parts = [f"{key} = {_toml_value(value)}" for key, value in entry.items()]
     return "\n".join([f"[mcp_servers.{name}]", *parts])
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        members = (f"{json.dumps(key)} = {_toml_value(one)}" for key, one in sorted(value.items()))
+        return f"{{ {', '.join(members)} }}"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 CLIENTS: Mapping[str, Client] = {
     "claude-code": Client("Claude Code", "~/.claude.json", as_json),
-    "codex": Client("Codex", "~/.codex/config.toml", as_toml),
+    "codex": Client("Codex", "~/.codex/config.toml", as_toml, starts_clean=True),
     "gemini": Client("Gemini CLI", "~/.gemini/settings.json", as_json),
     "cursor": Client("Cursor", "~/.cursor/mcp.json", as_json),
     "json": Client("Any other client", "its own settings", as_json),
