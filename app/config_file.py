@@ -50,6 +50,17 @@ def existing_folder(folder: Path) -> Path:
     return found
 
 
+def breadth_warning(folder: Path, home: Path) -> str | None:
+    """Return why *folder* is probably more than somebody wants to share: the home folder, or one that holds it."""
+    if not home.is_relative_to(folder):
+        return None
+    what = "your home folder" if folder == home else "a folder that contains your home folder"
+    return (
+        f"{folder} is {what}. Every Markdown file in it becomes searchable and may be put into prompts, those of other "
+        "programs included. A narrower folder is usually meant."
+    )
+
+
 def name_for(folder: Path, name: str | None, taken: Mapping[str, Path]) -> str:
     """
     The name a collection of *folder* gets: *name*, or one made from the folder's.

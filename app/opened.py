@@ -237,6 +237,13 @@ class Services:
         """The vault against the files."""
         return cast("Verify", self.parts.verify(self.folders, self.parts.parse_yaml(), self.clock))
 
+    def skipped(self) -> list[str]:
+        """Return a sentence for each file of the collections that is not indexed because it cannot be read."""
+        from clawmem.app.services.maintenance.skipped import skipped_files
+
+        files = self.parts.files()
+        return [one for folder in self.folders for one in skipped_files(self.vault, files, folder)]
+
     @property
     def folders(self) -> list[Folder]:
         """The configured collections."""

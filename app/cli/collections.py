@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -143,12 +144,21 @@ def embed_pending(ctx: typer.Context, force: Force = False) -> None:
 
 
 def added(settings: Settings, path: Path, name: str | None, pattern: str) -> str:
-    """Write a collection into the config file; its name."""
-    from clawmem.app.config_file import add_collection, existing_folder, name_for
+    """
+    Write a collection into the config file and return its name.
+
+    A folder as broad as the home folder gets a warning, and on a terminal a question.
+    """
+    from clawmem.app.config_file import add_collection, breadth_warning, existing_folder, name_for
 
     folder = existing_folder(path)
     chosen = name_for(folder, name, {name: one.path for name, one in settings.collections.items()})
+    warning = breadth_warning(folder, Path.home().resolve())
+    if warning and sys.stdin.isatty() and sys.stderr.isatty():
+        typer.confirm(f"{warning} Add it all the same?", abort=True, err=True)
     add_collection(settings.config_file, chosen, folder, pattern)
+    if warning:
+        typer.echo(f"warning: {warning} Undo: clawmem collection remove {chosen}", err=True)
     return chosen
 
 

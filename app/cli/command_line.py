@@ -12,8 +12,15 @@ from typing import Annotated, Any, cast
 import typer
 from typer.core import TyperGroup
 
-from clawmem.app.cli.arguments import parted
-from clawmem.app.cli.leaving import BROKEN_PIPE, INTERRUPTED, in_order, leave, swallow_output
+from clawmem.app.cli.arguments import JSON, parted
+from clawmem.app.cli.leaving import (
+    BROKEN_PIPE,
+    INTERRUPTED,
+    in_order,
+    leave,
+    swallow_output,
+    usage_record,
+)
 from clawmem.app.cli.main import VERSION
 from clawmem.app.cli.session import Chosen
 from clawmem.ports.errors import ClawmemError
@@ -108,10 +115,12 @@ class CommandLine(Verbs):
             swallow_output()
             raise typer.Exit(BROKEN_PIPE) from None
 
-    def main(self, *args: Any, **extra: Any) -> Any:
-        with _exit_codes():
+    def main(self, *positional: Any, **extra: Any) -> Any:
+        given = positional[0] if positional else extra.pop("args", None)
+        args = sys.argv[1:] if given is None else list(given)
+        with _exit_codes(as_json=JSON in parted(args)[0]):
             chosen = {**extra, "prog_name": "clawmem", "standalone_mode": False}
-            code = super().main(*args, **chosen)
+            code = super().main(args, **chosen)
             if code == INTERRUPTED:  # typer says it by a code, and nothing to the person
                 raise KeyboardInterrupt
         sys.exit(code if isinstance(code, int) else 0)
@@ -124,12 +133,13 @@ def hoisted(args: Sequence[str]) -> list[str]:
 
 
 @contextmanager
-def _exit_codes() -> Iterator[None]:
-    with in_order():
+def _exit_codes(as_json: bool) -> Iterator[None]:
+    with in_order(as_json):
         try:
             yield
         except USAGE as error:
-            leave(error.format_message(), 2)
+            message = error.format_message()
+            leave(message, 2, usage_record(message) if as_json else None)
         except typer.Abort:
             raise KeyboardInterrupt from None
 

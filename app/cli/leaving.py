@@ -1,12 +1,13 @@
-"""How a process of the command line ends when it cannot go on: with a sentence, and a code."""
+"""How a command ends when it cannot go on: a sentence on stderr, an exit code, and with ``--json`` an error record."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from clawmem.ports.errors import ClawmemError
 
@@ -14,25 +15,53 @@ INTERRUPTED, BROKEN_PIPE = 130, 141  # what a shell expects of a process that a 
 
 
 @contextmanager
-def in_order() -> Iterator[None]:
-    """Whatever is raised on purpose ends the process in order; so do Ctrl-C, and a reader that has had enough."""
+def in_order(as_json: bool = False) -> Iterator[None]:
+    """
+    Turn an error of ours, Ctrl-C and a closed pipe inside the block into an orderly end of the process.
+
+    Args:
+        as_json: Whether the caller asked for JSON: then stdout gets an error record, see `error_record`.
+    """
     try:
         yield
         sys.stdout.flush()
     except ClawmemError as error:
-        leave(str(error), error.exit_code)
+        leave(str(error), error.exit_code, error_record(error) if as_json else None)
     except KeyboardInterrupt:
-        leave("interrupted; what was finished before is kept.", INTERRUPTED)
+        interrupted = "interrupted; what was finished before is kept."
+        leave(interrupted, INTERRUPTED, _record(interrupted, "INTERRUPTED") if as_json else None)
     except BrokenPipeError:
         swallow_output()
         sys.exit(BROKEN_PIPE)
 
 
-def leave(message: str, code: int) -> NoReturn:
-    """End with *code*, having said why."""
+def leave(message: str, code: int, record: Mapping[str, Any] | None = None) -> NoReturn:
+    """End the process with *code* after writing *message* to stderr and *record*, if any, to stdout as JSON."""
     with suppress(BrokenPipeError):
+        if record is not None:
+            sys.stdout.write(f"{json.dumps(record)}\n")
+            sys.stdout.flush()
         sys.stderr.write(f"clawmem: {message}\n")
     sys.exit(code)
+
+
+def error_record(error: ClawmemError) -> dict[str, Any]:
+    """
+    Return *error* for programs: ``error`` is the sentence, ``code`` its name, as in the REST API.
+
+    ``suggestions`` or ``candidates`` are added where the error has any.
+    """
+    more = {name: list(getattr(error, name, ())) for name in ("suggestions", "candidates")}
+    return {**_record(str(error), error.code), **{name: found for name, found in more.items() if found}}
+
+
+def usage_record(message: str) -> dict[str, Any]:
+    """Return the record of a command line that cannot be parsed."""
+    return _record(message, "INVALID_INPUT")
+
+
+def _record(message: str, code: str) -> dict[str, Any]:
+    return {"error": message, "code": code}
 
 
 def swallow_output() -> None:

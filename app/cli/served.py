@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +28,19 @@ ANSWER_S = 30.0  # for the answer: with models that are slow, and give up in tim
 
 
 class Refused(ClawmemError):
-    """What the server says of a question that cannot be honoured."""
+    """An error that the server reports for a command, see `clawmem.app.cli.leaving.error_record`."""
 
-    def __init__(self, message: str, exit_code: int) -> None:
+    def __init__(self, record: Mapping[str, Any], exit_code: int) -> None:
         self.exit_code = exit_code
-        super().__init__(message)
+        self.code = record["code"]
+        self.suggestions = record.get("suggestions", ())
+        self.candidates = record.get("candidates", ())
+        super().__init__(record["error"])
 
 
 def quickly_answered(arguments: Sequence[str]) -> bool:
     """Whether a server answered the command line, which `is_question`."""
-    with in_order():
+    with in_order(as_json=JSON in parted(arguments)[0]):
         told = _told(arguments)
         if told is None:
             return False

@@ -53,6 +53,7 @@ def bootstrap(
         reports = run_update(services)
         embedded = None if skip_embed else run_embed(services)
         lines = [*update_lines(services, reports, {}, embedded), *kept_up(services)]
+        lines += _next_steps(chosen, services.vault.documents.collections().get(chosen, 0))
     if hooks:  # only when asked: nobody's settings are edited silently
         from clawmem.app.cli.setup import installed
 
@@ -60,7 +61,7 @@ def bootstrap(
     if wants_json(ctx):
         show_json({"name": chosen, "collections": reports, "embed": embedded})
     else:
-        show("\n".join([*lines, 'Ready. Next: clawmem query "what you want to know"']))
+        show("\n".join(lines))
 
 
 @cli.command()
@@ -115,16 +116,20 @@ def doctor(ctx: typer.Context) -> None:
 
 @cli.command()
 def verify(ctx: typer.Context) -> None:
-    """Prove that files, records and indexes agree; exit code 7 with every difference."""
+    """Compare files, records and indexes; exit code 7 on any difference."""
     from clawmem.app.cli.rendering import show, show_json
+    from clawmem.app.services.maintenance.skipped import spelled_out
 
     with opened(ctx) as services:  # for writing, so that indexes catch up first
         lag = [] if services.settings.read_only else kept_up(services)
         differences = [*lag, *services.verify()]
+        skipped = services.skipped()
     if wants_json(ctx):
         show_json(differences)
     else:
         show("\n".join(differences) or "Files, records and indexes agree.")
+    if skipped:
+        typer.echo(spelled_out(skipped), err=True)
     raise typer.Exit(DIFFERENCES if differences else 0)
 
 
@@ -153,6 +158,16 @@ def _remembered(settings: Settings, path: Path, name: str | None) -> str:
         if one.path.resolve() == folder and name in (None, known):
             return known
     return added(settings, folder, name, "**/*.md")
+
+
+def _next_steps(name: str, documents: int) -> list[str]:
+    if documents:
+        return ['Ready. Next: clawmem query "what you want to know"']
+    nothing = (
+        f"Nothing was indexed: no readable file of collection {name} matches its pattern. Check the folder, or run: "
+        f"clawmem collection remove {name}, then clawmem collection add PATH --pattern 'GLOB'"
+    )
+    return [nothing]
 
 
 def _status_rows(report: StatusReport) -> list[tuple[str, object]]:

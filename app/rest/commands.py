@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from pydantic import Field
 from starlette.requests import Request
@@ -12,6 +13,7 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from clawmem.app.cli.arguments import JSON, QUESTIONS, is_question, parted
+from clawmem.app.cli.leaving import error_record
 from clawmem.app.cli.rendering import Part, Said
 from clawmem.app.cli.session import Chosen, Say
 from clawmem.app.opened import Services
@@ -44,13 +46,13 @@ class Told(TypedDict):
     What a command shows, part by part, text, a table or a text to be given on as it is; by its name what could not be
     taken into account, and what else is said beside it.
 
-    Of a question that cannot be honoured ``refused`` says why, and ``exit_code`` is what the command leaves with.
+    ``refused`` is the error record of a command that failed, and ``exit_code`` what the command exits with.
     """
 
     parts: list[Part]
     degraded: dict[str, str]
     asides: list[str]
-    refused: str
+    refused: dict[str, Any] | None
     exit_code: int
 
 
@@ -70,7 +72,7 @@ async def command(inside: Inside, request: Request) -> Response:
     except PASSING:
         raise
     except ClawmemError as error:  # said here, or the command would only find the same once more
-        told = _told(Said([]), str(error), error.exit_code)
+        told = _told(Said([]), error_record(error), error.exit_code)
     return Json(told)
 
 
@@ -119,7 +121,7 @@ def read_arguments(verb: str, arguments: Sequence[str]) -> Say:
     return said[0]
 
 
-def _told(said: Said, refused: str = "", exit_code: int = 0) -> Told:
+def _told(said: Said, refused: dict[str, Any] | None = None, exit_code: int = 0) -> Told:
     return {
         "parts": said.parts,
         "degraded": {**said.degraded},

@@ -492,3 +492,65 @@ def test_an_intent_steers_what_is_shown(invoke: Invoke, tmp_path: Path) -> None:
     assert ["oil" in text for text in shown().values()] == [True]
     assert ["sell" in text for text in shown("--intent", "selling: when to sell").values()] == [True]
     assert list(shown("--intent", "sell")) == ["press"]
+
+
+def test_bootstrap_of_a_folder_without_notes_says_that_nothing_was_indexed(
+    invoke: Invoke, home: Path
+) -> None:
+    """It is not called ready, and the next step is named."""
+    (home / "empty").mkdir()
+    (home / "empty" / "latin1.md").write_bytes(b"caf\xe9")
+
+    done = invoke("bootstrap", home / "empty", "--skip-embed")
+
+    assert "Ready" not in done.stdout
+    assert "Nothing was indexed" in done.stdout and "collection remove empty" in done.stdout
+
+
+def test_a_file_that_cannot_be_read_is_reported_and_is_no_difference(remembered: Invoke, notes: Path) -> None:
+    """`verify` says that everything agrees; `verify` and `doctor` name the file and what to do."""
+    (notes / "latin1.md").write_bytes(b"# Caf\xe9")
+    remembered("update")
+
+    compared, examined = remembered("verify"), remembered("doctor")
+
+    assert compared.exit_code == 0 and "agree" in compared.stdout
+    for said in (compared.stderr, examined.stdout):
+        assert "1 file is not indexed: notes/latin1.md was skipped: it is not UTF-8 text (byte 5)" in said
+        assert "save it as UTF-8" in said
+
+
+@pytest.mark.parametrize("folder", ["~", "/"])
+def test_a_very_broad_folder_gets_a_warning(invoke: Invoke, folder: str) -> None:
+    """The home folder and what contains it hold Markdown of other programs too."""
+    done = invoke("collection", "add", folder, "--name", "all")
+
+    assert done.exit_code == 0
+    assert "warning: " in done.stderr and "home folder" in done.stderr
+    assert "collection remove" in done.stderr
+
+
+def test_a_usual_folder_gets_no_warning(invoke: Invoke, notes: Path) -> None:
+    """A folder below the home folder is what a collection should be."""
+    assert invoke("collection", "add", notes).stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "exit_code"),
+    [
+        (("get", "nothing.md"), "NOT_FOUND", 3),
+        (("get", "#zz"), "INVALID_INPUT", 2),
+        (("serch", "x"), "INTERNAL_ERROR", 1),
+        (("search", "x", "-n", "many"), "INVALID_INPUT", 2),
+        (("search", "x", "--colour"), "INVALID_INPUT", 2),
+    ],
+)
+def test_an_error_is_json_where_json_was_asked_for(
+    remembered: Invoke, arguments: tuple[str, ...], code: str, exit_code: int
+) -> None:
+    """The sentence stays on stderr; stdout has one object with the same sentence and a code."""
+    done = remembered("--json", *arguments)
+
+    record = json.loads(done.stdout)
+    assert (record["code"], done.exit_code) == (code, exit_code)
+    assert done.stderr.startswith(f"clawmem: {record['error']}")

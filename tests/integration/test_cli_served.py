@@ -195,12 +195,16 @@ class TestBothWays:
         assert steady(told) == steady(alone(verb, *form, *rest))
         assert (told.out.strip() != "", told.code) == (True, 0)
 
+    @pytest.mark.parametrize("form", [(), ("--json",)], ids=["plain", "json"])
     @pytest.mark.parametrize("arguments", REFUSED, ids=" ".join)
-    def test_refusals(self, served: Callable[..., Heard], arguments: tuple[str, ...]) -> None:
-        """The same sentence, and the same exit code."""
-        told = served(*arguments)
+    def test_refusals(
+        self, served: Callable[..., Heard], arguments: tuple[str, ...], form: tuple[str, ...]
+    ) -> None:
+        """The same sentence, error record and exit code."""
+        verb, *rest = arguments
+        told = served(verb, *form, *rest)
 
-        assert told == alone(*arguments)
+        assert told == alone(verb, *form, *rest)
         assert told.err.startswith("clawmem: ")
         assert told.code in (2, 3)
 
@@ -347,7 +351,7 @@ def test_without_vectors(
 
     assert list(map(shown, told)) == list(map(shown, afterwards))
     assert [done.returncode for done in told] == [6, 0]
-    assert (f"clawmem: {refusal['refused']}\n", refusal["exit_code"]) == (told[0].stderr, 6)
+    assert (f"clawmem: {refusal['refused']['error']}\n", refusal["exit_code"]) == (told[0].stderr, 6)
     assert "degraded: vector" in told[1].stderr
     assert log == ""
 

@@ -55,7 +55,7 @@ def parse_source(
     Raises:
         SourceUnreadable: not UTF-8 text, or more than `MAX_FRAGMENTS` of it.
     """
-    parts, facts, complaint = _front_matter(_decode(data, path), parse_yaml)
+    parts, facts, complaint = _front_matter(decode(data, path), parse_yaml)
     document = _document(_File(data, collection, path, stamp, now_ms), parts, facts)
     pieces = _fragments(document, parts, facts)
     claims = Claims(facts.supersedes, facts.superseded_by)
@@ -113,11 +113,14 @@ def _fragments(
     return pieces
 
 
-def _decode(data: bytes, path: str) -> str:
+def decode(data: bytes, path: str) -> str:
+    """Return the text of a file with LF line ends. Raises `SourceUnreadable` when it is not UTF-8."""
     try:
         return data.decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        raise SourceUnreadable(path, f"it is not UTF-8 text (byte {error.start})") from error
+        raise SourceUnreadable(
+            path, f"it is not UTF-8 text (byte {error.start}); save it as UTF-8"
+        ) from error
 
 
 def _front_matter(

@@ -11,6 +11,7 @@ from clawmem.app.services.indexing.update import Folder
 from clawmem.app.services.maintenance.canaries import listed
 from clawmem.app.services.maintenance.finding import Check, Finding, attempt
 from clawmem.app.services.maintenance.model_checks import ModelChecks, Models
+from clawmem.app.services.maintenance.skipped import skipped_files, spelled_out
 from clawmem.domain.documents.entries import GRAIN_OF
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.files import FileSource
@@ -69,7 +70,8 @@ class Doctor:
         name = f"folder {folder.name}"
         scan = self._files.scan(folder.root, enter=lambda path: False, wanted=lambda path: False)
         if scan.root_exists:
-            return Finding(name, True, folder.root)
+            skipped = skipped_files(self._vault, self._files, folder)
+            return Finding(name, True, f"{folder.root}; {spelled_out(skipped)}" if skipped else folder.root)
         way_out = f"Bring the folder back, or run: clawmem collection remove {folder.name}"
         detail = f"{folder.root} is not there or cannot be listed; what the vault has of it is kept"
         return Finding(name, False, detail, way_out)

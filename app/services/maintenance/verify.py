@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from string import ascii_lowercase, digits
 
-from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source
+from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, decode, parse_source
 from clawmem.app.services.indexing.update import Folder, scan_folder
 from clawmem.app.services.maintenance.finding import spread
 from clawmem.domain.documents.entries import GRAIN_OF
@@ -71,7 +71,8 @@ class Verify:
         Every difference as a sentence that names the document; empty when there is none.
 
         Storage: what each part finds wrong with itself, checksums among it. Disk: files that are not in the vault,
-        changed since, or gone; of what was forgotten, archived or superseded the files are not asked for. Records: bodies that are not what their hash says; of a sample,
+        changed since, or gone. Files that cannot be read and are not in the vault are no difference, see `skipped_files`.
+        The files of forgotten, archived and superseded documents are not compared. Records: bodies that are not what their hash says; of a sample,
         fragments that come out differently now. Indexes: for words at every grain and for vectors, what is
         found but not served, what is served but not found, and counts that nobody explains. The samples are
         every k-th document by path, at most 50.
@@ -112,9 +113,11 @@ class Verify:
                 self._parse(data, folder.name, file.path, file.stamp)
                 yield f"{name} is on disk, but not in the vault."
             elif source_hash(data) != known.source_hash:
+                decode(data, file.path)
                 yield f"{name} was changed on disk since it was indexed."
         except SourceUnreadable as error:
-            yield f"{name} cannot be read: {error.reason}."
+            if known and known.inactive is None:
+                yield f"{name} cannot be read: {error.reason}. The vault keeps its last text."
 
     def _parse(self, data: bytes, collection: str, path: str, stamp: SourceStamp) -> ParsedSource:
         now_ms = self._clock.now_ms()

@@ -1,0 +1,32 @@
+"""Files of a collection that are not indexed because they cannot be read as text."""
+
+from __future__ import annotations
+
+from clawmem.app.services.indexing.source import decode
+from clawmem.app.services.indexing.update import Folder, scan_folder
+from clawmem.ports.errors import SourceUnreadable
+from clawmem.ports.files import FileSource
+from clawmem.ports.vault import Vault
+
+SHOWN = 5  # files that are named, of however many
+
+
+def skipped_files(vault: Vault, files: FileSource, folder: Folder) -> list[str]:
+    """Return a sentence with the reason for each file of *folder* that the vault does not serve and cannot read."""
+    known = vault.documents.sources(folder.name)
+    served = {path for path, document in known.items() if document.inactive is None}
+    sentences = []
+    for file in scan_folder(files, folder).files:
+        if file.path not in served:
+            try:
+                decode(files.read(folder.root, file.path), file.path)
+            except SourceUnreadable as error:
+                sentences.append(f"{folder.name}/{error}")
+    return sentences
+
+
+def spelled_out(sentences: list[str]) -> str:
+    """Return how many files were skipped, with the reasons of the first few."""
+    count = "1 file is not indexed" if len(sentences) == 1 else f"{len(sentences)} files are not indexed"
+    more = "" if len(sentences) <= SHOWN else f" And {len(sentences) - SHOWN} more."
+    return f"{count}: {' '.join(sentences[:SHOWN])}{more}"
