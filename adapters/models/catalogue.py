@@ -107,7 +107,11 @@ class MiniLmModel:
         from clawmem.adapters.models.minilm.build import build
         from clawmem.adapters.models.minilm.weights import published_files
 
-        build(published_files(source), self._added)
+        def received(count: int) -> None:
+            if progress:
+                progress(min(count, self.download_bytes), self.download_bytes)
+
+        build(published_files(source, received), self._added)
 
     def remove(self) -> None:
         """Delete its folder. Raises `InvalidInput` when it is a package that brought it."""

