@@ -18,7 +18,7 @@ from typing import Any
 from clawmem.app.hooks.thin_client import serves
 from clawmem.app.mcp.lines import Lines
 from clawmem.app.mcp.sets import ToolSet, path_of
-from clawmem.app.serve.announcement import Announcement, announced, token_of
+from clawmem.app.serve.announcement import Announcement, announced, token_of, variables_in
 
 CONNECT_S = 0.3
 DRAIN_S = 10.0
@@ -32,11 +32,17 @@ AWAY_MESSAGE = (
 
 
 def server_of(vault: Path, environ: Mapping[str, str], version: str) -> Announcement | None:
-    """The server that serves *vault* as this process would, if one answers at once."""
+    """
+    Return the running server that answers for *vault* as this process would, or ``None``.
+
+    A server that was started with other variables, other named vaults for example, answers something else.
+    """
     import socket
 
     server = announced(vault)
     if server is None or not serves(server, environ, version):
+        return None
+    if server.variables != variables_in(environ):
         return None
     try:
         with socket.create_connection((server.host, server.port), CONNECT_S):

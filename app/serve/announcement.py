@@ -29,8 +29,8 @@ PLACES = (
     "CLAWMEM_FOCUS_ROOT",
 )
 TOKEN_VARIABLE = "CLAWMEM_API_TOKEN"
-# Of these it is no matter to an answer what they say.
-APART = frozenset({*PLACES, TOKEN_VARIABLE, "CLAWMEM_SESSION_ID"})
+# Variables that change no answer of a server: it takes them from each request.
+APART = frozenset({*PLACES, TOKEN_VARIABLE, "CLAWMEM_SESSION_ID", "CLAWMEM_MCP_TOOLS"})
 
 
 class Announcement(NamedTuple):

@@ -271,6 +271,27 @@ class TestWays:
     def test_over_the_bridge(self, home: Home, server: Served, mode: str) -> None:
         self._talk(lambda: over_stdio(home, mode=mode))
 
+    def test_a_server_with_other_named_vaults_is_not_asked(self, home: Home, server: Served) -> None:
+        """The client's own CLAWMEM_VAULTS decide which vault a name means."""
+        other = home.folder / "other.sqlite"
+        named = {"CLAWMEM_VAULTS": json.dumps({"spare": str(other)})}
+        mine = home._replace(environ={**home.environ, **named})
+        (home.folder / "other").mkdir(exist_ok=True)
+        (home.folder / "other" / "tide.md").write_text("# Tides\n\nThe ferry waits for high water.\n", "utf-8")
+        folder = {"vault": "spare", "content_root": str(home.folder / "other")}
+
+        async def session() -> None:
+            async with over_stdio(mine) as client:
+                await client.call_tool("vault_sync", folder)
+                found = await client.call_tool("search", {"query": "high water", "vault": "spare"})
+                assert "tide.md" in text_of(found)
+            async with over_stdio(home) as client:
+                found = await client.call_tool("search", {"query": "high water", "vault": "spare"})
+                assert "tide.md" not in text_of(found)
+
+        asyncio.run(session())
+        assert other.exists()
+
     def test_in_the_old_protocol_over_http(self, server: Served) -> None:
         self._talk(lambda: over_http(server, mode="legacy"))
 
