@@ -83,13 +83,15 @@ def below_home(place: str, env: Mapping[str, str]) -> Path:
 
 def text_in(place: str) -> str:
     """
-    What the file at *place* holds.
+    Return the text of the file at *place*.
 
     Raises:
-        OSError, UnicodeDecodeError: there is none, or no text.
+        OSError, UnicodeDecodeError: there is no such file, or no text in it.
     """
-    with open(place, encoding="utf-8") as file:  # noqa: PTH123
-        return file.read()
+    from clawmem.adapters.files.regular import open_regular_file
+
+    with open_regular_file(place) as file:
+        return file.read().decode("utf-8").replace("\r\n", "\n")
 
 
 def is_there(path: Path) -> bool:

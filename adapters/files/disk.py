@@ -7,13 +7,11 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from clawmem.adapters.files.regular import open_regular_file
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.records import Scan, SourceFile, SourceStamp
 
-# Not blocking: a pipe that took a file's place would otherwise hang the open for ever.
-_FLAGS = (
-    os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-)
+_NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 
 
 class DiskFiles:
@@ -118,14 +116,8 @@ def _inside(root: str, path: str) -> Path:
 
 
 def _read(path: Path) -> bytes:
-    handle = os.open(path, _FLAGS)
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise PermissionError(errno.EACCES, "it is not a regular file")
-        with os.fdopen(handle, "rb", closefd=False) as file:
-            return file.read()
-    finally:
-        os.close(handle)
+    with open_regular_file(path, _NO_LINKS) as file:
+        return file.read()
 
 
 def _reason(error: OSError) -> str:

@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from stat import S_ISREG
 from typing import BinaryIO
 
+from clawmem.adapters.files.regular import open_regular_file
 from clawmem.adapters.files.transcript_lines import NotConversation, message_of
 from clawmem.ports.captures import Cursor
 from clawmem.ports.errors import InvalidInput, SourceUnreadable
@@ -25,7 +25,7 @@ class DiskTranscripts:
     def read(self, path: str, since: Cursor = BEGINNING, *, enough: int = 4) -> TranscriptPart:
         _check(path)
         try:
-            with Path(path).open("rb") as file:
+            with open_regular_file(path) as file:
                 size = _size(file, path)
                 start = since if since.offset <= size else BEGINNING
                 if size - start.offset <= WHOLE_UP_TO:
@@ -44,8 +44,6 @@ def _check(path: str) -> None:
 
 def _size(file: BinaryIO, path: str) -> int:
     found = os.fstat(file.fileno())
-    if not S_ISREG(found.st_mode):
-        raise SourceUnreadable(path, "it is not a file")
     if found.st_size > LARGEST:
         raise SourceUnreadable(path, f"it has {found.st_size} bytes, {LARGEST} are the most")
     return found.st_size

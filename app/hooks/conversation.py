@@ -6,6 +6,8 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from clawmem.adapters.files.regular import open_regular_file
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -35,7 +37,7 @@ def loaded_by_client(transcript: str) -> str:
     """What the client itself has put before the session, blanks collapsed; empty where it remembers nothing."""
     with suppress(OSError, ValueError):
         if transcript:
-            with open(_beside(transcript, INDEX), "rb") as file:  # noqa: PTH123
+            with open_regular_file(_beside(transcript, INDEX)) as file:
                 text = file.read(LOADED_BYTES).decode("utf-8", "ignore")
             return " ".join(" ".join(text.splitlines()[:LOADED_LINES]).split())
     return ""

@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from time import monotonic, sleep
 
+from clawmem.adapters.files.regular import open_regular_file
+
 PATIENCE_S = 1.0
 STEP_S = 0.05
 READ = 1 << 18  # bytes from the end of a transcript: behind an answer stand lines of the client's own
@@ -34,6 +36,6 @@ def wait_for(said: str, transcript: Path, patience_s: float = PATIENCE_S) -> boo
 
 
 def _end_of(file: Path) -> bytes:
-    with file.open("rb") as opened:
+    with open_regular_file(file) as opened:
         opened.seek(max(0, os.fstat(opened.fileno()).st_size - READ))
         return opened.read()

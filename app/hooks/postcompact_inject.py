@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
+from clawmem.adapters.files.regular import open_regular_file
 from clawmem.app.hooks.conversation import state_file
 from clawmem.app.hooks.injected import Injected
 from clawmem.app.hooks.postcompact_capture import AFTER
@@ -44,6 +45,6 @@ def run(event: HookEvent, here: Surroundings) -> HookOutput:
 def _state(transcript_path: str) -> str:
     with suppress(OSError, ValueError):
         if Path(transcript_path).is_absolute():
-            with state_file(transcript_path).open("rb") as file:
+            with open_regular_file(state_file(transcript_path)) as file:
                 return file.read(MOST_BYTES).decode("utf-8", "replace")
     return ""

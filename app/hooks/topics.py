@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from clawmem.adapters.files.regular import open_regular_file
 from clawmem.domain.surfacing.focus import MOST_TOPIC, file_name, read_topic
 from clawmem.ports.errors import InvalidInput
 
@@ -23,7 +24,7 @@ class Topics:
     def get(self, session_id: str) -> str:
         """The topic of a session; empty where there is none, or none that can be read."""
         place = f"{self._folder}/{file_name(session_id)}"
-        with suppress(OSError, UnicodeDecodeError), open(place, "rb") as file:  # noqa: PTH123
+        with suppress(OSError, UnicodeDecodeError), open_regular_file(place) as file:
             return read_topic(file.read(MOST_TOPIC * _BYTES + 2).decode("utf-8"))
         return ""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 
 import pytest
-from hook_process import AT_STOP, QUESTION, Client, command
+from hook_process import AT_STOP, KNOWN, ONCE, QUESTION, Client, command
 
 MEGABYTES = 5_000_000
 
@@ -46,6 +47,30 @@ def test_names_that_are_none(client: Client) -> None:
 
     client.ask("feedback-loop", transcript_path="/none.jsonl")
     assert client.waiting() == []
+
+
+def test_a_pipe_as_a_transcript_holds_up_nothing(client: Client) -> None:
+    """Nobody writes to the pipe: its events end at once, and the next turn is captured."""
+    pipe = client.home / "projects" / "pipe.jsonl"
+    os.mkfifo(pipe)
+
+    for name in (*AT_STOP, "precompact-extract"):
+        client.ask(name, transcript_path=str(pipe), last_assistant_message="We are done here, all of it.")
+    assert client.waiting() == []
+    client.stop()
+
+    assert client.memories() == ONCE
+
+
+def test_a_pipe_in_the_place_of_a_file_of_the_client_silences_no_prompt(client: Client) -> None:
+    """`MEMORY.md` beside the transcript is read before each prompt, the saved state after a compaction."""
+    folder = client.conversation.parent / "memory"
+    folder.mkdir(exist_ok=True)
+    for name in ("MEMORY.md", "precompact-state.md"):
+        os.mkfifo(folder / name)
+
+    assert KNOWN in client.ask("context-surfacing", prompt=QUESTION).context
+    client.ask("postcompact-inject", source="compact")
 
 
 def test_a_client_that_goes_away(client: Client) -> None:

@@ -277,7 +277,9 @@ class TestWays:
         named = {"CLAWMEM_VAULTS": json.dumps({"spare": str(other)})}
         mine = home._replace(environ={**home.environ, **named})
         (home.folder / "other").mkdir(exist_ok=True)
-        (home.folder / "other" / "tide.md").write_text("# Tides\n\nThe ferry waits for high water.\n", "utf-8")
+        (home.folder / "other" / "tide.md").write_text(
+            "# Tides\n\nThe ferry waits for high water.\n", "utf-8"
+        )
         folder = {"vault": "spare", "content_root": str(home.folder / "other")}
 
         async def session() -> None:
