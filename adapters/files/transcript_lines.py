@@ -17,13 +17,13 @@ from clawmem.ports.transcripts import FileTouch, Speaker, TranscriptMessage
 WRITERS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 READERS = frozenset({"NotebookRead", "Read"})
 
-_WRAPPED = re.compile(
+# Elements that the client or a hook wraps around text which nobody said.
+_OPENING = re.compile(
     r"<(system-reminder|local-command-stdout|local-command-stderr|local-command-caveat|command-name"
     r"|command-message|command-args|command-contents|bash-input|bash-stdout|bash-stderr|task-notification"
-    r"|ide_opened_file|ide_selection|user-prompt-submit-hook|vault-[a-z]+(?:-[a-z]+)*)\b[^>]*>.*?(?:</\1>|\Z)",
-    re.DOTALL,
+    r"|ide_opened_file|ide_selection|user-prompt-submit-hook|vault-[a-z]{1,40}(?:-[a-z]{1,40}){0,8})\b"
 )
-_INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]]*\]")
+_INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]]{0,200}\]")
 
 
 class NotConversation(Exception):
@@ -49,7 +49,7 @@ def message_of(line: bytes, number: int) -> tuple[TranscriptMessage, bool]:
     if not isinstance(message, dict):
         raise ValueError("no message")  # noqa: TRY004  likewise
     content = message.get("content")
-    text = _INTERRUPTED.sub("", _WRAPPED.sub("", "\n\n".join(_texts(content)))).strip()
+    text = _INTERRUPTED.sub("", without_wrapped("\n\n".join(_texts(content)))).strip()
     files = tuple(_files(content))
     if not text and not files:
         raise NotConversation
@@ -57,6 +57,26 @@ def message_of(line: bytes, number: int) -> tuple[TranscriptMessage, bool]:
     at = _text(entry.get("timestamp"))
     prompt = _text(entry.get("promptId"))
     return TranscriptMessage(name, number, speaker, text, at, files, prompt), entry.get("isSidechain") is True
+
+
+def without_wrapped(text: str) -> str:
+    """
+    Return *text* without the elements that the client wrapped; one that is not closed runs to the end.
+
+    Scans *text* once: the search for an end never begins before the end of the last one.
+    """
+    kept: list[str] = []
+    at = 0
+    while opening := _OPENING.search(text, at):
+        begins = text.find(">", opening.end())
+        if begins < 0:
+            break
+        kept.append(text[at : opening.start()])
+        closing = f"</{opening[1]}>"
+        ends = text.find(closing, begins)
+        at = len(text) if ends < 0 else ends + len(closing)
+    kept.append(text[at:])
+    return "".join(kept)
 
 
 def _speaker(entry: Mapping[str, Any]) -> Speaker:
