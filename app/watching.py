@@ -25,7 +25,6 @@ def watch(
     tell: Callable[[News], None],
     *,
     every_s: float,
-    grace_s: float,
     embed: bool = False,
     environ: Mapping[str, str] | None = None,
 ) -> None:
@@ -33,7 +32,7 @@ def watch(
     Keep the vault up with its folders until *stop* is set.
 
     Args:
-        every_s, grace_s: See `clawmem.app.services.indexing.watching.Watched`.
+        every_s: See `clawmem.app.services.indexing.watching.Watched`.
         embed: Whether vectors are made as well, after each pass that changed something.
         environ: What the settings are read from; the variables of this process otherwise.
     """
@@ -43,7 +42,7 @@ def watch(
         return [*(_embedded(services, progress) if embed else []), *_carried(services, progress)]
 
     folders = LiveFolders(services, environ)
-    services.watching(Watched(folders, tell, then, every_s, grace_s), stop)
+    services.watching(Watched(folders, tell, then, every_s), stop)
 
 
 class LiveFolders:

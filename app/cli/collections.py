@@ -165,14 +165,25 @@ def added(settings: Settings, path: Path, name: str | None, pattern: str) -> str
 def run_update(
     services: Services, *, force: bool = False, skip: dict[str, str] | None = None
 ) -> list[PassReport]:
-    """One pass over every collection that is not to be skipped."""
-    from clawmem.app.cli.progress import progress
+    """
+    Run one pass over every collection that is not to be skipped.
 
-    reports = []
+    Ctrl-C prints what was committed until then on stderr, and goes on to the caller.
+    """
+    from clawmem.app.cli.progress import progress
+    from clawmem.app.services.indexing.update import PassInterrupted
+
+    reports: list[PassReport] = []
     for folder in services.folders:
-        if folder.name not in (skip or {}):
+        if folder.name in (skip or {}):
+            continue
+        try:
             with progress(f"Reading {folder.name}") as step:
                 reports.append(services.update(folder, force=force, progress=step))
+        except PassInterrupted as stopped:
+            kept = "\n".join(map(update_line, [*reports, stopped.report]))
+            typer.echo(f"{kept}\nNot finished. Run the same command again to continue.", err=True)
+            raise
     return reports
 
 
@@ -288,10 +299,15 @@ def _list_part(rows: list[Collection]) -> Part:
 
 
 def _withdraw(ctx: typer.Context, name: str) -> int:
+    from clawmem.app.services.indexing.chunks import apply_in_chunks
     from clawmem.app.services.indexing.publish import withdraw
     from clawmem.ports.records import InactiveReason
 
-    with opened(ctx) as services, services.vault.writing():
+    with opened(ctx) as services:
         known = services.vault.documents.sources(name).values()
         served = [document.id for document in known if document.inactive is None]
-        return withdraw(services.vault, served, InactiveReason.REMOVED)
+
+        def remove_one(document_id: int) -> int:
+            return withdraw(services.vault, [document_id], InactiveReason.REMOVED)
+
+        return sum(apply_in_chunks(services.vault, served, remove_one))

@@ -51,14 +51,13 @@ def watch(
     works in the lanes that the settings turn on: see clawmem lanes.
     """
     from clawmem.app.serve.lanes import at_work, lane_threads
-    from clawmem.app.services.indexing.watching import GRACE_S
     from clawmem.app.watching import watch as watch_vault
 
     settings = settings_of_usual(ctx, "watch")
     stop = _until_told()
     lanes = lane_threads(settings, lambda error: typer.echo(f"lanes: {error}", err=True))
     with opened(ctx, create=True) as services, at_work(lanes):
-        watch_vault(services, stop, _teller(ctx), every_s=every, grace_s=GRACE_S, embed=embed)
+        watch_vault(services, stop, _teller(ctx), every_s=every, embed=embed)
 
 
 @cli.command("install-service")

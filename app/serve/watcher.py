@@ -50,7 +50,7 @@ class WatcherThread:
         from clawmem.app.watching import watch
 
         with open_services(self._settings, create=False) as services:
-            watch(services, self._stop, self._hear, every_s=FULL_PASS_EVERY_S, grace_s=0.0)
+            watch(services, self._stop, self._hear, every_s=FULL_PASS_EVERY_S)
 
     def _hear(self, news: News) -> None:
         if news.event == "problem":

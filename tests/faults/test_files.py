@@ -439,23 +439,13 @@ class TestEdits:
 
 
 class TestWithheld:
-    @pytest.mark.parametrize(
-        "reason", [InactiveReason.FORGOTTEN, InactiveReason.ARCHIVED, InactiveReason.SUPERSEDED]
-    )
     @pytest.mark.parametrize("force", [False, True])
-    def test_never_comes_back_by_itself(self, world: World, reason: InactiveReason, force: bool) -> None:
-        """Neither a pass nor force nor an edit nor the file's leaving and return undo what was decided."""
-        world.write("a.md", "Zebra.")
-        world.write("b.md", "Yak.")
-        world.update()
-        world.embed()
-        world.withdraw("a.md", reason)
+    def test_a_forgotten_note_never_comes_back(self, world: World, force: bool) -> None:
+        """Neither a pass nor force nor an edit nor the file's leaving and return revive it."""
+        withhold(world, InactiveReason.FORGOTTEN)
 
         def still_withheld() -> bool:
-            world.update(force=force)
-            world.embed()
-            gone = not any("a.md" in world.found("zebra quagga", verb) for verb in ("search", "query"))
-            return gone and world.at("a.md").inactive is reason and world.paths() == ["notes/b.md"]
+            return is_withheld(world, InactiveReason.FORGOTTEN, force=force)
 
         assert still_withheld()
         world.write("a.md", "Zebra and quagga.", hours_ago=1)
@@ -465,6 +455,52 @@ class TestWithheld:
         world.write("a.md", "Quagga.", hours_ago=0.5)
         assert still_withheld()
         assert world.verify() == []
+
+    @pytest.mark.parametrize("reason", [InactiveReason.ARCHIVED, InactiveReason.SUPERSEDED])
+    @pytest.mark.parametrize("force", [False, True])
+    def test_an_unchanged_file_stays_away(self, world: World, reason: InactiveReason, force: bool) -> None:
+        """A pass, a new time of the same text, and the file's leaving and return change nothing."""
+        withhold(world, reason)
+
+        assert is_withheld(world, reason, force=force)
+        world.write("a.md", "Zebra.", hours_ago=1)
+        assert is_withheld(world, reason, force=force)
+        (world.root / "a.md").unlink()
+        assert is_withheld(world, reason, force=force)
+        world.write("a.md", "Zebra.", hours_ago=0.5)
+        assert is_withheld(world, reason, force=force)
+        assert world.verify() == []
+
+    @pytest.mark.parametrize("reason", [InactiveReason.ARCHIVED, InactiveReason.SUPERSEDED])
+    def test_an_edited_file_is_active_again(self, world: World, reason: InactiveReason) -> None:
+        """Its new text is searchable, under the same number, pinned as before; `verify` asks for the update."""
+        withhold(world, reason)
+        before = world.at("a.md")
+        world.vault.documents.pin(before.id, True)
+        world.write("a.md", "Quagga.", hours_ago=1)
+        assert world.verify() == ["notes/a.md was changed on disk since it was indexed."]
+
+        report = world.update()
+
+        assert (report.added, report.updated, report.unchanged) == (1, 0, 1)
+        assert (world.at("a.md").id, world.at("a.md").pinned) == (before.id, True)
+        assert world.found("quagga") == ["a.md"]
+        world.embed()
+        assert world.verify() == []
+
+    def test_the_note_of_a_person_who_edits_it(self, world: World, invoke: Callable[..., Result]) -> None:
+        """`lifecycle` archives it, an editor changes it, `update` and `search` bring it back."""
+        world.write("a.md", "Zebra.")
+        world.write("b.md", "Yak.")
+        world.update()
+        world.withdraw("a.md", InactiveReason.ARCHIVED)
+        assert "1 unchanged" in invoke("update").stdout
+        assert "Nothing found" in invoke("search", "zebra").stdout
+
+        world.write("a.md", "Zebra and quagga.", hours_ago=1)
+
+        assert "1 added, 0 updated, 0 removed" in invoke("update").stdout
+        assert "a.md" in invoke("search", "quagga").stdout
 
     def test_reindex_by_force_at_the_command_line(self, world: World, invoke: Callable[..., Result]) -> None:
         """``reindex --force`` reads everything again and revives nothing."""
@@ -493,6 +529,23 @@ class TestWithheld:
         document = world.vault.documents.get(told)
         assert document is not None
         assert document.inactive is None
+
+
+def withhold(world: World, reason: InactiveReason) -> None:
+    """Two notes, of which one is not served any more."""
+    world.write("a.md", "Zebra.")
+    world.write("b.md", "Yak.")
+    world.update()
+    world.embed()
+    world.withdraw("a.md", reason)
+
+
+def is_withheld(world: World, reason: InactiveReason, *, force: bool) -> bool:
+    """Whether the note is still not served after a pass."""
+    world.update(force=force)
+    world.embed()
+    gone = not any("a.md" in world.found("zebra quagga", verb) for verb in ("search", "query"))
+    return gone and world.at("a.md").inactive is reason and world.paths() == ["notes/b.md"]
 
 
 class TestForce:

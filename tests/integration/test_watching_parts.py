@@ -337,15 +337,24 @@ class TestWatching:
         assert told[1] == "the model is away"
 
     def test_the_end_in_the_middle(self, tmp_path: Path) -> None:
-        """A pass that would take longer than there is time is undone whole."""
-        put(tmp_path / "notes", *(f"{number}.md" for number in range(20)))
+        """The pass under way ends with the next file; what it committed is kept."""
+        put(tmp_path / "notes", *(f"{number:03}.md" for number in range(200)))
         stop = threading.Event()
-        news = watch(tmp_path, lambda news: False, before=lambda: stop.set(), stop=stop)
 
-        assert [one.event for one in news] == ["problem", "ended"]
+        def end(done: int, total: int) -> None:
+            if done == 100:
+                stop.set()
+
+        news = watch(tmp_path, lambda news: False, stop=stop, step=end)
+
+        assert [one.event for one in news] == ["ended"]
         with closing(SqliteVault(str(tmp_path / "vault.sqlite"))) as vault:
-            assert vault.documents.sources("notes") == {}
+            assert 0 < len(vault.documents.sources("notes")) <= 100
             assert vault.leases.current("watch", now_ms=0) is None
+        [told] = [one for one in watch(tmp_path, lambda news: news[-1].event == "pass") if one.report]
+        assert told.report is not None
+        assert told.report.added + told.report.unchanged == 200
+        assert told.report.unchanged > 0
 
 
 def watch(
@@ -355,8 +364,9 @@ def watch(
     stop: threading.Event | None = None,
     *,
     then: Callable[[Progress], list[str]] = lambda progress: [],
+    step: Progress = lambda done, total: None,
 ) -> list[News]:
-    """The news until *done*, of ``root/notes``; *before* each pass something else is done."""
+    """The news until *done*, of ``root/notes``; *before* each pass and after each *step* something else is done."""
     ending, news = stop or threading.Event(), list[News]()
 
     def tell(one: News) -> None:
@@ -369,14 +379,17 @@ def watch(
 
         def passing(folder: Folder, *, progress: Progress) -> PassReport:
             before()
-            return update(folder, progress=progress)
+
+            def both(done: int, total: int) -> None:
+                step(done, total)
+                progress(done, total)
+
+            return update(folder, progress=both)
 
         lane = Lane("watch", vault.leases, SystemClock(), "me", lambda holder: False)
         folders = [Folder("notes", str(root / "notes"))]
         timer = threading.Timer(20.0, ending.set)
         timer.start()
-        Watching(Deaf(), passing, lane)(
-            Watched(lambda: folders, tell, then, every_s=0.6, grace_s=0.0), ending
-        )
+        Watching(Deaf(), passing, lane)(Watched(lambda: folders, tell, then, every_s=0.6), ending)
         timer.cancel()
     return news

@@ -1,15 +1,17 @@
-"""Bringing a collection's records in line with its folder."""
+"""Index pass: brings a collection's records in line with its folder."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
+from clawmem.app.services.indexing.chunks import apply_in_chunks
 from clawmem.app.services.indexing.ownership import Ownership, root_of
 from clawmem.app.services.indexing.publish import publish, withdraw
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled
 from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
 from clawmem.domain.documents.identity import source_hash
+from clawmem.domain.documents.standing import FileVersion, is_current, is_kept_away, version_of
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.files import FileSource
@@ -17,6 +19,13 @@ from clawmem.ports.records import Document, InactiveReason, Scan, SourceFile
 from clawmem.ports.vault import Vault
 
 Progress = Callable[[int, int], None]  # done, all
+
+# Notes that are read ahead of a commit: what an interrupted pass has to read again, at most.
+BATCH_NOTES = 32
+BATCH_CHARACTERS = 200_000
+
+# A file that other processes publish again and again is left to the next pass after this many attempts.
+MOST_ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +42,22 @@ class Folder:
     inside: tuple[Folder, ...] = ()
 
 
-def scan_folder(files: FileSource, folder: Folder) -> Scan:
-    """The files of *folder* that are its own: its pattern says so, no exclusion forbids it, no folder in it has them."""
+def scan_folder(files: FileSource, folder: Folder, only: Collection[str] | None = None) -> Scan:
+    """
+    Return the files that *folder* owns, those of *only* if it is given.
+
+    A file is owned if the pattern matches, no exclusion forbids it, and no folder inside has it.
+    """
     wanted, root, inside = compile_pattern(folder.pattern), root_of(folder), Ownership(folder.inside)
+    above = None if only is None else {path[:end] for path in only for end in _ends_of_folders(path)}
+
+    def is_owned(path: str) -> bool:
+        return wanted(path) and not is_excluded(path) and inside.owner(f"{root}/{path}") is None
+
     return files.scan(
         folder.root,
-        enter=lambda path: not is_excluded(path),
-        wanted=lambda path: wanted(path) and not is_excluded(path) and inside.owner(f"{root}/{path}") is None,
+        enter=lambda path: not is_excluded(path) and (above is None or path in above),
+        wanted=lambda path: (only is None or path in only) and is_owned(path),
     )
 
 
@@ -55,10 +73,21 @@ class PassReport:
     problems: list[str] = field(default_factory=list)
 
 
+class PassInterrupted(KeyboardInterrupt):
+    """An interrupt during a pass; ``report`` counts what was committed before."""
+
+    def __init__(self, report: PassReport) -> None:
+        super().__init__(f"the pass over {report.collection} was interrupted")
+        self.report = report
+
+
 class UpdateCollection:
     """
-    One pass over one folder, in one transaction, which begins before the folder is listed: by an older
-    listing, files that another process has just taken in would look as if they were gone.
+    One pass over one folder, in write transactions of at most about 50 ms.
+
+    Files are listed, read and split outside of transactions. Each transaction checks again what the vault
+    knows of a path, so that two passes at once, or a note forgotten in between, undo nothing of each other.
+    An interrupted pass keeps its commits, and the next one goes on from there.
 
     An unchanged file costs its stat. A file that cannot be read keeps what the vault has of it; a folder
     that is gone, or a part of it that cannot be listed, deactivates nothing.
@@ -74,78 +103,170 @@ class UpdateCollection:
         self, folder: Folder, *, force: bool = False, progress: Progress = lambda done, total: None
     ) -> PassReport:
         """
-        Index *folder*; with *force* every file is read again, whatever its stamp and hash say.
+        Index *folder*; with *force* read every served file again, whatever its stamp and hash say.
 
         Raises:
-            VaultError: the pass was rolled back whole.
+            PassInterrupted: Ctrl-C; what was committed before is kept.
+            VaultError: what was committed before is kept.
         """
-        report = PassReport(folder.name)
-        with self._vault.writing():
-            scan = scan_folder(self._files, folder)
-            if scan.root_exists:
-                self._compare(folder, scan, report, force, progress)
-            else:
-                report.problems.append(f"{folder.root} is not there; its documents are kept as they are.")
-        return report
+        one_pass = _Pass(self, folder, force)
+        try:
+            one_pass.run(progress)
+        except KeyboardInterrupt as error:
+            raise PassInterrupted(one_pass.report) from error
+        return one_pass.report
 
-    def _compare(
-        self, folder: Folder, scan: Scan, report: PassReport, force: bool, progress: Progress
-    ) -> None:
-        report.problems += [f"{path} could not be listed; what is below is kept." for path in scan.unreadable]
-        known = self._vault.documents.sources(folder.name)
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A file that was read, and the record it was compared with; ``parsed`` is missing if only its stamp is new."""
+
+    file: SourceFile
+    known: Document | None
+    attempt: int
+    parsed: ParsedSource | None = None
+
+
+class _Pass:
+    """One run of `UpdateCollection`."""
+
+    def __init__(self, update: UpdateCollection, folder: Folder, force: bool) -> None:
+        self._vault = update._vault
+        self._files = update._files
+        self._clock = update._clock
+        self._parse_yaml = update._parse_yaml
+        self._folder = folder
+        self._force = force
+        self._batch: list[_Change] = []
+        self.report = PassReport(folder.name)
+
+    def run(self, progress: Progress) -> None:
+        # The records first: a document that is taken in after the listing must not look as if its file were gone.
+        known = self._vault.documents.sources(self._folder.name)
+        scan = scan_folder(self._files, self._folder)
+        if not scan.root_exists:
+            self._complain(f"{self._folder.root} is not there; its documents are kept as they are.")
+            return
+        for path in scan.unreadable:
+            self._complain(f"{path} could not be listed; what is below is kept.")
         for done, file in enumerate(scan.files, start=1):
-            self._visit(folder, file, known.get(file.path), report, force)
+            self._visit(file, known.get(file.path))
+            if self._is_batch_full():
+                self._commit()
             progress(done, len(scan.files))
-        self._remove_missing(scan, known, report)
+        self._commit()
+        self._remove_missing(scan, known)
 
-    def _visit(
-        self, folder: Folder, file: SourceFile, known: Document | None, report: PassReport, force: bool
-    ) -> None:
-        if known and known.inactive not in (None, InactiveReason.REMOVED):
-            return  # somebody decided that; a file that is still there does not undo it
-        served = known is not None and known.inactive is None
-        if known and served and known.stamp == file.stamp and not force:
-            report.unchanged += 1
+    # -- reading, outside of transactions -----------------------------------------------------------
+
+    def _visit(self, file: SourceFile, known: Document | None, attempt: int = 1) -> None:
+        if is_kept_away(known):
+            return
+        again = self._force and known is not None and known.inactive is None
+        if not again and known and is_current(known, known.source_hash) and known.stamp == file.stamp:
+            self.report.unchanged += known.inactive is None
             return
         try:
-            data = self._files.read(folder.root, file.path)
-            if known and served and known.source_hash == source_hash(data) and not force:
-                self._vault.documents.touch(known.id, settled(file.stamp, self._clock.now_ms()))
-                report.unchanged += 1
-                return
-            parsed = self._parse(folder, file, data)
+            data = self._files.read(self._folder.root, file.path)
+            if not again and is_current(known, source_hash(data)):
+                self._batch.append(_Change(file, known, attempt))
+            else:
+                self._batch.append(_Change(file, known, attempt, self._parse(file, data)))
         except SourceUnreadable as error:
-            report.problems.append(str(error))
-            return
-        self._publish(parsed, known, report)
+            self._complain(str(error))
 
-    def _parse(self, folder: Folder, file: SourceFile, data: bytes) -> ParsedSource:
+    def _parse(self, file: SourceFile, data: bytes) -> ParsedSource:
         return parse_source(
             data,
-            folder.name,
+            self._folder.name,
             file.path,
             file.stamp,
             now_ms=self._clock.now_ms(),
             parse_yaml=self._parse_yaml,
         )
 
-    def _publish(self, parsed: ParsedSource, known: Document | None, report: PassReport) -> None:
-        publish(self._vault, parsed.document, parsed.body, parsed.fragments, parsed.claims)
-        if parsed.complaint:
-            report.problems.append(f"{parsed.document.display_path}: {parsed.complaint}.")
-        if known and known.inactive is None:
-            report.updated += 1
-        else:
-            report.added += 1
+    def _is_batch_full(self) -> bool:
+        characters = sum(len(one.parsed.body) for one in self._batch if one.parsed)
+        return len(self._batch) >= BATCH_NOTES or characters >= BATCH_CHARACTERS
 
-    def _remove_missing(self, scan: Scan, known: dict[str, Document], report: PassReport) -> None:
+    # -- writing ------------------------------------------------------------------------------------
+
+    def _commit(self) -> None:
+        """Commit the batch. What another process changed meanwhile is read and compared again."""
+        while self._batch:
+            batch, self._batch = self._batch, []
+            done = apply_in_chunks(self._vault, batch, self._apply)
+            for change, is_applied in zip(batch, done, strict=True):
+                if is_applied:
+                    self._count(change)
+                else:
+                    self._visit_again(change)
+
+    def _apply(self, change: _Change) -> bool:
+        """Write one change, inside of a transaction, unless the vault knows another version of the file by now."""
+        if self._version(change.file.path) != version_of(change.known):
+            return False
+        if change.parsed:
+            parsed = change.parsed
+            publish(self._vault, parsed.document, parsed.body, parsed.fragments, parsed.claims)
+        elif change.known:
+            stamp = settled(change.file.stamp, self._clock.now_ms())
+            self._vault.documents.touch(change.known.id, stamp)
+        return True
+
+    def _count(self, change: _Change) -> None:
+        served = change.known is not None and change.known.inactive is None
+        if change.parsed is None:
+            self.report.unchanged += served
+            return
+        if change.parsed.complaint:
+            self._complain(f"{change.parsed.document.display_path}: {change.parsed.complaint}.")
+        if served:
+            self.report.updated += 1
+        else:
+            self.report.added += 1
+
+    def _visit_again(self, change: _Change) -> None:
+        path = change.file.path
+        if change.attempt >= MOST_ATTEMPTS:
+            self._complain(f"{path} is being indexed by another process; the next update reads it.")
+            return
+        known = self._vault.documents.at(self._folder.name, path)
+        self._visit(change.file, known, change.attempt + 1)
+
+    def _version(self, path: str) -> FileVersion | None:
+        return version_of(self._vault.documents.at(self._folder.name, path))
+
+    # -- removing -----------------------------------------------------------------------------------
+
+    def _remove_missing(self, scan: Scan, known: dict[str, Document]) -> None:
+        missing = self._missing(scan, known)
+        if missing:  # look again: the listing is as old as the pass
+            paths = [document.path for document in missing]
+            missing = self._missing(
+                scan_folder(self._files, self._folder, paths), {one.path: one for one in missing}
+            )
+        for was_served in apply_in_chunks(self._vault, missing, self._remove):
+            self.report.removed += was_served
+
+    def _missing(self, scan: Scan, known: dict[str, Document]) -> list[Document]:
         here = {file.path for file in scan.files}
-        gone = [
-            document.id
+        return [
+            document
             for path, document in known.items()
-            if path not in here and _comes_from_file(document) and not _hidden(path, scan.unreadable)
+            if scan.root_exists
+            and path not in here
+            and _comes_from_file(document)
+            and not _hidden(path, scan.unreadable)
         ]
-        report.removed = withdraw(self._vault, gone, InactiveReason.REMOVED)
+
+    def _remove(self, document: Document) -> int:
+        if self._version(document.path) != version_of(document):
+            return 0
+        return withdraw(self._vault, [document.id], InactiveReason.REMOVED)
+
+    def _complain(self, problem: str) -> None:
+        self.report.problems.append(problem)
 
 
 def _comes_from_file(document: Document) -> bool:
@@ -154,3 +275,7 @@ def _comes_from_file(document: Document) -> bool:
 
 def _hidden(path: str, unreadable: tuple[str, ...]) -> bool:
     return any(folder in ("", ".", path) or path.startswith(f"{folder}/") for folder in unreadable)
+
+
+def _ends_of_folders(path: str) -> list[int]:
+    return [place for place, character in enumerate(path) if character == "/"]

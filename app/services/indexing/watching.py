@@ -19,7 +19,6 @@ from clawmem.ports.watcher import Change, FolderWatcher, Stop
 FULL_PASS_EVERY_S = 300.0
 LOOKS_UP_S = 1.0  # at the settings, the roots and the lease
 RETRY_S = 1.0
-GRACE_S = 8.0  # for the pass that is under way when the end is wanted
 
 _SETTINGS, _AFTER = "", " "  # what may be in trouble beside the collections, none of which is called so
 
@@ -54,18 +53,16 @@ class Watched:
         tell: Told what goes on.
         then: Called after passes that changed something, with a progress that may end it; its problems.
         every_s: How often everything is looked through, told or not.
-        grace_s: How long the pass under way may go on when the end is wanted; then it is undone whole.
     """
 
     folders: Callable[[], list[Folder]]
     tell: Callable[[News], None]
     then: Callable[[Progress], list[str]] = lambda progress: []
     every_s: float = FULL_PASS_EVERY_S
-    grace_s: float = GRACE_S
 
 
 class _Ended(Exception):
-    """The end was wanted long enough ago."""
+    """The end of the watcher is wanted, in the middle of a pass. What it committed is kept."""
 
 
 class Watching:
@@ -108,10 +105,11 @@ class Watching:
         turn = _Turn(self._watcher, self._update, self._lane, watched, stop)
         try:
             turn.run()
-        except LeaseLost:
-            pass  # to another process, while this one was suspended or in a long pass
-        except _Ended:
-            watched.tell(News("problem", "The last pass was undone, the next one begins anew."))
+        except (
+            LeaseLost,
+            _Ended,
+        ):  # the lease: to another process, while this one was suspended or in a long pass
+            pass
         finally:
             self._watcher.close()
             if not turn.locked:  # or the end would wait for whoever writes
@@ -135,12 +133,11 @@ class _Turn:
         self._armed_at: float | None = None
         self._greeting = ""
         self._trouble: dict[str, tuple[list[str], int]] = {}
-        self._ends_at: float | None = None
         self._owes = True
         self.locked = False
 
     def run(self) -> None:
-        """Raises `LeaseLost`, and `_Ended` when a pass was given up."""
+        """Raises `LeaseLost`, and `_Ended` when the end is wanted in the middle of a pass."""
         while not self._stop.is_set():
             self._lane.keep()
             self._look_up()
@@ -242,10 +239,7 @@ class _Turn:
                 self._watched.tell(News("problem", f"{about}{problem}"))
 
     def _until_ended(self, done: int, total: int) -> None:
-        if not self._stop.is_set():
-            return
-        self._ends_at = self._ends_at or monotonic() + self._watched.grace_s
-        if monotonic() >= self._ends_at:
+        if self._stop.is_set():
             raise _Ended
 
 

@@ -13,6 +13,7 @@ from clawmem.app.services.indexing.update import Folder, scan_folder
 from clawmem.app.services.maintenance.finding import spread
 from clawmem.domain.documents.entries import GRAIN_OF
 from clawmem.domain.documents.identity import body_hash, source_hash
+from clawmem.domain.documents.standing import is_current, is_kept_away
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.documents.tokens import words
 from clawmem.ports.clock import Clock
@@ -104,15 +105,17 @@ class Verify:
         yield from _gone(scan, known)
 
     def _file(self, folder: Folder, file: SourceFile, known: Document | None) -> Iterator[str]:
-        if known and known.inactive not in (None, InactiveReason.REMOVED):
+        if is_kept_away(known):
             return
         name = f"{folder.name}/{file.path}"
         try:
             data = self._files.read(folder.root, file.path)
-            if known is None or known.inactive:
+            if is_current(known, source_hash(data)):
+                return
+            if known is None or known.inactive is InactiveReason.REMOVED:
                 self._parse(data, folder.name, file.path, file.stamp)
                 yield f"{name} is on disk, but not in the vault."
-            elif source_hash(data) != known.source_hash:
+            else:
                 decode(data, file.path)
                 yield f"{name} was changed on disk since it was indexed."
         except SourceUnreadable as error:
