@@ -66,6 +66,19 @@ def text_of(sections: Mapping[str, Iterable[str]], session_id: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def sections_of(body: str) -> dict[str, list[str]]:
+    """Return the sections that `text_of` wrote, by name; those with items."""
+    names = {heading: name for name, heading in SECTIONS.items()}
+    found: dict[str, list[str]] = {}
+    name = None
+    for line in body.splitlines():
+        if line.startswith("#"):
+            name = names.get(line.lstrip("# "))
+        elif name and line.startswith("- "):
+            found.setdefault(name, []).append(line[2:])
+    return found
+
+
 def summary_of(sections: Mapping[str, Iterable[str]]) -> str:
     """A session in one line: what was done, else what was asked; 200 characters at most."""
     for name in ("done", "request"):

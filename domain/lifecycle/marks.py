@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 MOST_MARKS = 8
 MOST_TRIED = 200  # words, the longest first
@@ -19,7 +19,7 @@ def marks_of(texts: Iterable[str], places: str, is_theirs: Callable[[str], bool]
     """
     Up to eight words of *texts*, the longest first, that *is_theirs* says nobody else holds.
 
-    Words of their *places* are no marks, for a place is kept.
+    Words of *places* are no marks, for the place of a document is kept.
     """
     known = {word.casefold() for word in _WORD.findall(places)}
     found = {word for text in texts for word in _WORD.findall(text) if len(word) >= LEAST_LETTERS}
@@ -28,10 +28,15 @@ def marks_of(texts: Iterable[str], places: str, is_theirs: Callable[[str], bool]
     return [mark for mark, _ in zip(marks, range(MOST_MARKS), strict=False)]
 
 
-def sentences_of(text: str) -> list[str]:
-    """The first twenty sentences and lines of *text* that have four words or more, as they are written."""
+def sentences_of(text: str, places: Collection[str] = ()) -> list[str]:
+    """
+    Return the first twenty sentences and lines of *text* that have four words or more, as they are written.
+
+    A line that only cites one of *places* is left out, for a place is kept.
+    """
     every = (part.strip() for part in _END.split(text))
-    return [said for said in every if len(_WORD.findall(said)) >= LEAST_WORDS][:MOST_SENTENCES]
+    said = (one for one in every if one.removeprefix("- ") not in places)
+    return [one for one in said if len(_WORD.findall(one)) >= LEAST_WORDS][:MOST_SENTENCES]
 
 
 def is_code(word: str) -> bool:

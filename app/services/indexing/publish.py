@@ -56,13 +56,18 @@ def withdraw(vault: Vault, document_ids: Sequence[int], reason: InactiveReason) 
     return count
 
 
+def drop_knowledge(vault: Vault, document_id: int) -> None:
+    """Delete the relations, facts, entities and notes that were made of a document; inside `Vault.writing`."""
+    vault.relations.forget(document_id)
+    vault.triples.forget(document_id)
+    vault.entities.forget(document_id)
+    vault.notes.forget(document_id)
+
+
 def _forget(vault: Vault, document_ids: Sequence[int]) -> None:
     for document in vault.documents.many(document_ids).values():
-        vault.relations.forget(document.id)
+        drop_knowledge(vault, document.id)
         vault.successions.claim(document.id, NO_CLAIMS)
-        vault.triples.forget(document.id)
-        vault.entities.forget(document.id)
-        vault.notes.forget(document.id)
         vault.captures.forget(document.id)
         vault.acts.forget(document.id)
         vault.sessions.forget(document.display_path)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from clawmem.app.services.briefing.profile import Profile
 from clawmem.app.services.indexing.publish import withdraw
+from clawmem.app.services.lifecycle.following import DerivedMemories
 from clawmem.app.services.retrieval.receipts import Receipt, unpack
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.documents.tokens import words
@@ -35,11 +36,16 @@ class Traces(NamedTuple):
 
 
 class Forgotten(NamedTuple):
-    """What was forgotten, and why its bytes may still lie in free space; ``left`` is empty when they do not."""
+    """
+    What was forgotten, derived memories included, and why its bytes may still lie in free space.
+
+    ``left`` is empty when they do not. ``rebuilt`` are derived memories that were written again without it.
+    """
 
     documents: tuple[Document, ...]
     traces: Traces = Traces()
     left: str = ""
+    rebuilt: tuple[Document, ...] = ()
 
 
 class Forgetting:
@@ -49,6 +55,7 @@ class Forgetting:
         self._vault = vault
         self._clock = clock
         self._profile = profile
+        self._derived = DerivedMemories(vault, clock)
 
     def __call__(
         self, documents: Sequence[Document], by: str, why: str = "", act: Act = Act.FORGET
@@ -56,21 +63,28 @@ class Forgetting:
         """
         Forget *documents*, served or archived, and leave no byte of them in the vault where that can be done.
 
-        Their places stay: the file of one is not taken in again.
+        Their places stay: the file of one is not taken in again. Memories that were derived from them are rebuilt
+        without them, or forgotten as well.
 
         Raises:
             VaultError: nothing was forgotten.
         """
         if not documents:
             return Forgotten(())
-        documents = self._with_replaced(documents)
-        ids = [one.id for one in documents]
-        traces = self._traces(documents)
+        asked = self._with_replaced(documents)
+        plan = self._derived.plan(asked)
+        every = [*asked, *plan.removed]
+        ids = [one.id for one in every]
+        traces = self._traces(every, [*plan.rebuilt, *([plan.page] if plan.page else [])])
+        because = f"derived from {documents[0].display_path}"
         with self._vault.writing():
-            self._profile.drop(ids)
+            self._profile.drop([*ids, *(one.id for one in plan.rebuilt)])
+            self._derived.apply(plan)
             withdraw(self._vault, ids, InactiveReason.FORGOTTEN)
-            self._vault.acts.add(Entry(one.id, act, by, self._now(), why) for one in documents)
-        return Forgotten(tuple(documents), traces, self._cleared(ids, traces.words))
+            self._vault.acts.add(Entry(one.id, act, by, self._now(), why) for one in asked)
+            self._vault.acts.add(Entry(one.id, act, by, self._now(), because) for one in plan.removed)
+        left = self._cleared(ids, traces.words)
+        return Forgotten(tuple(every), self._without(traces, plan.rebuilt), left, plan.rebuilt)
 
     def scrub(self) -> str:
         """Leave no byte of what was forgotten earlier; why that could not be done, empty when it was."""
@@ -107,16 +121,40 @@ class Forgetting:
     def _receipts(self, ids: frozenset[int], marks: Sequence[str]) -> list[int]:
         return [one.id for one in self._vault.receipts.latest(_EVERY) if tells_of(one.content, ids, marks)]
 
-    def _traces(self, documents: Sequence[Document]) -> Traces:
+    def _traces(self, documents: Sequence[Document], rebuilt: Sequence[Document]) -> Traces:
+        """Return the traces of *documents*; what is to be *rebuilt* without them may repeat them until then."""
         texts = [self._text(one) for one in documents]
-        places = " ".join(one.display_path for one in documents)
-        served = [set(words(self._text(one))) for one in documents if one.inactive is None]
-        said = {text: self._said_elsewhere(text, documents) for one in texts for text in sentences_of(one)}
+        concerned = [*documents, *rebuilt]
+        served = [set(words(self._text(one))) for one in concerned if one.inactive is None]
+        # A deduction cites its sources, whose paths stay: the hash in such a path proves nothing.
+        places = self._places()
+        every = [text for one in texts for text in sentences_of(one, places)]
+        said = {text: self._said_elsewhere(text, concerned) for text in every}
         return Traces(
-            tuple(marks_of(texts, places, lambda word: self._is_theirs(word, served))),
+            tuple(marks_of(texts, " ".join(places), lambda word: self._is_theirs(word, served))),
             tuple(text for text, others in said.items() if not others),
             tuple(sorted({path for others in said.values() for path in others})),
         )
+
+    def _without(self, traces: Traces, rebuilt: Sequence[Document]) -> Traces:
+        """Return *traces* without what rebuilt documents state by other sources of theirs."""
+        texts = {one.display_path: self._text(one) for one in self._fresh(rebuilt)}
+        stated = {word for text in texts.values() for word in words(text)}
+        said_in = {path for path, text in texts.items() if any(one in text for one in traces.sentences)}
+        return Traces(
+            tuple(word for word in traces.words if word.casefold() not in stated),
+            tuple(one for one in traces.sentences if not any(one in text for text in texts.values())),
+            tuple(sorted({*traces.said_in, *said_in})),
+        )
+
+    def _fresh(self, documents: Sequence[Document]) -> Iterable[Document]:
+        return self._vault.documents.many(one.id for one in documents).values()
+
+    def _places(self) -> frozenset[str]:
+        """Return the place of every document, forgotten ones included."""
+        away = self._vault.documents.latest(active=False)
+        served = (f"{collection}/{path}" for collection, path in self._vault.documents.places())
+        return frozenset((*served, *(one.display_path for one in away)))
 
     def _is_theirs(self, word: str, served: Sequence[set[str]]) -> bool:
         """Whether an index, which holds what is served, knows a word from these alone."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from clawmem.app.services.documents.timeline import MOST_AROUND, ReadTimeline
+from clawmem.app.services.lifecycle.derived import derived_documents
 from clawmem.app.services.lifecycle.forgetting import Forgotten, tells_of
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import read_request
@@ -64,6 +65,7 @@ class Prove:
             "similar": self._near(gone) if by_meaning else (),
             "timeline": self._around(gone),
             "records": self._records(gone),
+            "derived": (one.display_path for one in derived_documents(self._vault, gone)),
             "vectors": (_said(n) for n in sorted(gone) if any(self._vault.embeddings.of_document(n))),
             "entities": self._entities(marks),
             "triples": self._triples(gone, marks),

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from clawmem.app.services.capture.memories import Memories
-from clawmem.app.services.indexing.publish import publish, withdraw
+from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.knowledge.asking import CALLS_A_DAY
 from clawmem.app.services.maintenance.careful_asking import CarefulAsk, Fence, careful
 from clawmem.app.services.maintenance.carrying import carry_over
 from clawmem.app.services.maintenance.contradicting import Contradicting
 from clawmem.app.services.maintenance.deciding import Decisions, Tell, Verdict, untold
 from clawmem.app.services.maintenance.grouping import Group, Grouping, Thresholds
+from clawmem.app.services.maintenance.merging import MergedObservations, bring_back
 from clawmem.app.services.maintenance.observations import Observation, Observations, is_free
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
@@ -80,7 +80,7 @@ class Consolidation:
     ) -> None:
         self._vault = vault
         self._clock = clock
-        self._memories = Memories(vault, clock)
+        self._merged = MergedObservations(vault, clock)
         self._generator = generator
         self._policy = policy
         self._thresholds = thresholds
@@ -144,7 +144,7 @@ class Consolidation:
         restored = []
         with self._vault.writing():
             for replacement in held:
-                restored += self._brought_back(replacement)
+                restored += bring_back(self._vault, replacement.replaced)
                 self._vault.journal.undo(replacement.id, self._now())
             document = self._vault.documents.get(document_id)
             if held and document is not None and patterns.CONSOLIDATED in document.tags:
@@ -173,7 +173,7 @@ class Consolidation:
             if any(one.inactive is not None for one in served) or self._is_forgotten(group):
                 decisions.add(Verdict.REFUSE, ids, CHANGED)
                 return 0
-            created = self._write(group)
+            created = self._merged.write(group, _path(group))
             carry_over(self._vault, ids, created)
             withdraw(self._vault, ids, InactiveReason.SUPERSEDED)
             self._vault.journal.replace(Replacement(created, tuple(ids), group.why, self._now()))
@@ -181,40 +181,9 @@ class Consolidation:
             tell(decisions)
         return created
 
-    def _write(self, group: Group) -> int:
-        newest = group.members[0].document
-        occasions = sorted(occasion for one in group.members for occasion in self._occasions(one))
-        created = self._memories.write(
-            _path(group),
-            patterns.consolidated_title(group.text),
-            patterns.consolidated_body(group.text, occasions),
-            newest.content_type,
-            max(one.document.confidence for one in group.members),
-            max(newest.authored_at, occasions[-1].day),
-            tags=_tags(group),
-            domain=newest.domain,
-        )
-        self._vault.captures.count_as(created, len(occasions))
-        return created
-
-    def _occasions(self, one: Observation) -> list[patterns.Noted]:
-        body = self._vault.documents.body(one.id) or ""
-        sightings = self._vault.captures.sightings(one.id)
-        return patterns.noted(one.document, body, [seen.seen_at for seen in sightings[1:]])
-
     def _is_forgotten(self, group: Group) -> bool:
         there = self._vault.documents.at(COLLECTION, _path(group))
         return there is not None and there.inactive is InactiveReason.FORGOTTEN
-
-    def _brought_back(self, replacement: Replacement) -> list[Document]:
-        found = self._vault.documents.many(replacement.replaced).values()
-        back = sorted(
-            (one for one in found if one.inactive is InactiveReason.SUPERSEDED), key=lambda one: one.id
-        )
-        for document in back:
-            body = self._vault.documents.body(document.id) or ""
-            publish(self._vault, document, body, self._vault.documents.fragments(document.id), claims=None)
-        return back
 
     def _now(self) -> str:
         return iso_utc(self._clock.now_ms())
@@ -235,9 +204,3 @@ def _path(group: Group) -> str:
     names = "\0".join(sorted(one.document.path for one in group.members))
     name = sha256(names.encode("utf-8", "surrogatepass")).hexdigest()[:_NAME_CHARS]
     return patterns.consolidated_path(group.members[0].document.authored_at[:10], name)
-
-
-def _tags(group: Group) -> tuple[str, ...]:
-    shared: Iterable[str] = set.intersection(*(set(one.document.tags) for one in group.members))
-    kept = sorted(tag for tag in shared if tag.startswith(("type:", "concept:")))
-    return (patterns.CONSOLIDATED, *kept)
