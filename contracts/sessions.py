@@ -172,7 +172,7 @@ class SessionForgettingContract(VaultContract):
 
     def test_summaries_are_forgotten(self, vault: Vault) -> None:
         """
-        Sessions that were handed over in this document lose their summaries and nothing else.
+        Sessions that were handed over in this document lose their summaries and files, and nothing else.
 
         If this fails: sessions are deleted, or others are told apart by the end of the path.
         """
@@ -184,7 +184,7 @@ class SessionForgettingContract(VaultContract):
         assert vault.sessions.forget("_clawmem/h.md") == 1
         assert vault.sessions.forget("_clawmem/h.md") == 0
 
-        assert vault.sessions.get("s1") == replace(one, summary="")
+        assert vault.sessions.get("s1") == replace(one, summary="", files_changed=())
         assert vault.sessions.get("s2") == other
 
 

@@ -46,7 +46,7 @@ class SessionStore(Protocol):
         ...
 
     def forget(self, handoff_path: str) -> int:
-        """Take the summaries out of the sessions that were handed over in this document; how many there were."""
+        """Take summary and files out of the sessions that were handed over in this document; how many had any."""
         ...
 
     def recent(self, limit: int, before: str | None = None) -> list[Session]:

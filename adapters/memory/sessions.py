@@ -30,9 +30,13 @@ class MemorySessions:
 
     def forget(self, handoff_path: str) -> int:
         every = self._tables.sessions.values()
-        told = [session for session in every if session.handoff_path == handoff_path and session.summary]
+        told = [
+            session
+            for session in every
+            if session.handoff_path == handoff_path and (session.summary or session.files_changed)
+        ]
         for session in told:
-            self.save(replace(session, summary=""))
+            self.save(replace(session, summary="", files_changed=()))
         return len(told)
 
     def recent(self, limit: int, before: str | None = None) -> list[Session]:

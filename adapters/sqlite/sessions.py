@@ -15,6 +15,11 @@ _COVERING = """
 where started_at <= :moment and (ended_at is null or ended_at >= :moment) order by started_at desc, id limit 1
 """
 
+_FORGET = """
+update sessions set summary = '', files_changed = '[]'
+ where handoff_path = ? and (summary <> '' or files_changed <> '[]')
+"""
+
 
 class SqliteSessions:
     """``SessionStore`` in one table of the vault."""
@@ -38,9 +43,7 @@ class SqliteSessions:
         return _session(self._db.row(f"{_SELECT} where id = ?", (session_id,)))
 
     def forget(self, handoff_path: str) -> int:
-        self._db.write(
-            "update sessions set summary = '' where handoff_path = ? and summary <> ''", (handoff_path,)
-        )
+        self._db.write(_FORGET, (handoff_path,))
         return self._db.changes()
 
     def recent(self, limit: int, before: str | None = None) -> list[Session]:

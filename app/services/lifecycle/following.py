@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from clawmem.app.services.briefing.profile import PATH as PROFILE
@@ -24,6 +25,7 @@ from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
 
 _LEAST_MERGED = 2
+_EVERY = 1_000_000  # sessions
 WITHOUT_FORGOTTEN = "one of its sources was forgotten"
 
 Sections = dict[str, list[str]]
@@ -152,7 +154,10 @@ class DerivedMemories:
             tags=tuple(tag for tag in document.tags if tag != by),
             domain=document.domain,
         )
-        self._vault.sessions.forget(document.display_path)
+        summary = handoff.summary_of(sections)
+        for session in self._vault.sessions.recent(_EVERY):
+            if session.handoff_path == document.display_path:
+                self._vault.sessions.save(replace(session, summary=summary))
 
     def _now(self) -> str:
         return iso_utc(self._clock.now_ms())

@@ -83,8 +83,8 @@ class Forgetting:
             withdraw(self._vault, ids, InactiveReason.FORGOTTEN)
             self._vault.acts.add(Entry(one.id, act, by, self._now(), why) for one in asked)
             self._vault.acts.add(Entry(one.id, act, by, self._now(), because) for one in plan.removed)
-        left = self._cleared(ids, traces.words)
-        return Forgotten(tuple(every), self._without(traces, plan.rebuilt), left, plan.rebuilt)
+        traces = self._without(traces, [*(one.id for one in plan.rebuilt), *plan.released])
+        return Forgotten(tuple(every), traces, self._cleared(ids, traces.words), plan.rebuilt)
 
     def scrub(self) -> str:
         """Leave no byte of what was forgotten earlier; why that could not be done, empty when it was."""
@@ -136,19 +136,19 @@ class Forgetting:
             tuple(sorted({path for others in said.values() for path in others})),
         )
 
-    def _without(self, traces: Traces, rebuilt: Sequence[Document]) -> Traces:
-        """Return *traces* without what rebuilt documents state by other sources of theirs."""
-        texts = {one.display_path: self._text(one) for one in self._fresh(rebuilt)}
-        stated = {word for text in texts.values() for word in words(text)}
-        said_in = {path for path, text in texts.items() if any(one in text for one in traces.sentences)}
-        return Traces(
-            tuple(word for word in traces.words if word.casefold() not in stated),
-            tuple(one for one in traces.sentences if not any(one in text for text in texts.values())),
-            tuple(sorted({*traces.said_in, *said_in})),
-        )
-
-    def _fresh(self, documents: Sequence[Document]) -> Iterable[Document]:
-        return self._vault.documents.many(one.id for one in documents).values()
+    def _without(self, traces: Traces, kept: Iterable[int]) -> Traces:
+        """Return *traces* without what is said as well by documents that are *kept*, or that are not served."""
+        marks, sentences, said_in = set(traces.words), list(traces.sentences), set(traces.said_in)
+        away = self._vault.documents.latest(active=False)
+        for document in (*self._vault.documents.many(kept).values(), *away):
+            text = self._text(document)
+            own = set(words(text))
+            marks = {word for word in marks if word.casefold() not in own}
+            repeated = {one for one in sentences if one in text}
+            sentences = [one for one in sentences if one not in repeated]
+            said_in |= {document.display_path} if repeated else set()
+        found = tuple(one for one in traces.words if one in marks)
+        return Traces(found, tuple(sentences), tuple(sorted(said_in)))
 
     def _places(self) -> frozenset[str]:
         """Return the place of every document, forgotten ones included."""
