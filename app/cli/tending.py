@@ -135,12 +135,23 @@ def _show_forgotten(
     from clawmem.app.cli.rendering import show, show_json
 
     if wants_json(ctx):
-        record = {"action": "forgotten", "said_in": done.traces.said_in, "left": done.left}
+        record = {
+            "action": "forgotten",
+            "also_forgotten": [one.display_path for one in done.documents if one.id != document.id],
+            "rebuilt": [one.display_path for one in done.rebuilt],
+            "said_in": done.traces.said_in,
+            "left": done.left,
+        }
         show_json({**_named(document), **record, **({} if probes is None else {"probes": probes})})
         return
     show(f"{document.display_path} is forgotten.")
     if document.stamp is not None:
         show("Its file stays where it is, and is not taken in again.")
+    for one in done.documents:
+        if one.id != document.id:
+            show(f"{one.display_path} ({one.title}) is forgotten with it.")
+    for one in done.rebuilt:
+        show(f"{one.display_path} was written again without it.")
     for path in done.traces.said_in:
         show(f"{path} says some of it as well.")
     for probe, found in (probes or {}).items():

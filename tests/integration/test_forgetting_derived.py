@@ -118,6 +118,7 @@ class TestConclusions:
         said = forget(invoke, source)
 
         assert "derived" in said["probes"]
+        assert (said["also_forgotten"], said["rebuilt"]) == ([made.display_path], [])
         assert made.path not in invoke("search", "slow zx81quartz export hurts").stdout
         with memory.open() as services:
             assert is_forgotten(services, made.id)
@@ -226,8 +227,10 @@ class TestConversations:
             before = services.vault.documents.body(handed) or ""
             assert "qx77lantern" in before
 
-        forget(invoke, decision)
+        said_of = forget(invoke, decision)
 
+        assert said_of["also_forgotten"] == []
+        assert len(said_of["rebuilt"]) == 1
         with memory.open() as services:
             body = services.vault.documents.body(handed) or ""
             assert "qx77lantern" not in body
