@@ -1,4 +1,4 @@
-"""Rules for what a record still says about its file."""
+"""Rules that decide whether the record of a file is up to date."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def is_current(document: Document | None, source_hash: str) -> bool:
     """
     Whether a record speaks for a file of this hash, served or not.
 
-    An archived or superseded document stays so as long as its file is the same; an edited file is news, and
-    becomes active. A removed document never speaks for a file: the file is back.
+    An archived or superseded document stays inactive as long as its file is unchanged; an edited file becomes
+    active. A removed document never speaks for a file: the file is back.
     """
     if document is None or document.inactive is InactiveReason.REMOVED:
         return False
@@ -25,7 +25,7 @@ def is_current(document: Document | None, source_hash: str) -> bool:
 
 
 def version_of(document: Document | None) -> FileVersion | None:
-    """Return what changes of a document whenever a process indexes, archives, restores or forgets it."""
+    """Return the facts of a document that change whenever a process indexes, archives, restores or forgets it."""
     if document is None:
         return None
     return document.id, document.inactive, document.source_hash, document.stamp

@@ -30,7 +30,7 @@ def marks_of(texts: Iterable[str], places: str, is_theirs: Callable[[str], bool]
 
 def sentences_of(text: str, places: Collection[str] = ()) -> list[str]:
     """
-    Return the first twenty sentences and lines of *text* that have four words or more, as they are written.
+    Return the first twenty sentences and lines of *text* that have four words or more, in their own spelling.
 
     A line that only cites one of *places* is left out, for a place is kept.
     """

@@ -45,7 +45,7 @@ class SyncFolder:
         Raises:
             RestrictedFolder: it, or what its links lead to, is not to be read.
             InvalidInput: no folder, no name for a collection, or no pattern.
-            VaultError: what was committed before is kept.
+            VaultError: earlier commits are kept.
         """
         if not is_collection_name(collection) or collection in RESERVED:
             raise InvalidInput(

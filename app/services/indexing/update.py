@@ -31,9 +31,9 @@ MOST_ATTEMPTS = 3
 @dataclass(frozen=True, slots=True)
 class Folder:
     """
-    What a collection is made of: a name, an absolute folder and a pattern of paths below it.
+    A collection: its name, its absolute folder, and the pattern of the paths below that folder.
 
-    ``inside`` are folders of other collections that lie in it: what they want is theirs.
+    ``inside`` are the folders of other collections below it. Files that match their patterns belong to them.
     """
 
     name: str
@@ -63,7 +63,7 @@ def scan_folder(files: FileSource, folder: Folder, only: Collection[str] | None 
 
 @dataclass(slots=True)
 class PassReport:
-    """What one pass found and did; ``problems`` are sentences about files that were left as they are."""
+    """Counts of one pass; ``problems`` are sentences about files that the pass did not change."""
 
     collection: str
     added: int = 0
@@ -74,7 +74,7 @@ class PassReport:
 
 
 class PassInterrupted(KeyboardInterrupt):
-    """An interrupt during a pass; ``report`` counts what was committed before."""
+    """An interrupt during a pass; ``report`` counts the committed files."""
 
     def __init__(self, report: PassReport) -> None:
         super().__init__(f"the pass over {report.collection} was interrupted")
@@ -85,12 +85,12 @@ class UpdateCollection:
     """
     One pass over one folder, in write transactions of at most about 50 ms.
 
-    Files are listed, read and split outside of transactions. Each transaction checks again what the vault
-    knows of a path, so that two passes at once, or a note forgotten in between, undo nothing of each other.
-    An interrupted pass keeps its commits, and the next one goes on from there.
+    Files are listed, read and split outside of transactions. Each transaction compares the record of a path
+    with the record that the pass has read, so that two passes at the same time, or a note that is forgotten
+    during a pass, undo nothing of each other. An interrupted pass keeps its commits, and the next pass continues.
 
-    An unchanged file costs its stat. A file that cannot be read keeps what the vault has of it; a folder
-    that is gone, or a part of it that cannot be listed, deactivates nothing.
+    An unchanged file costs its stat. An unreadable file keeps its record; a missing folder, or a part of it
+    that cannot be listed, deactivates nothing.
     """
 
     def __init__(self, vault: Vault, files: FileSource, clock: Clock, parse_yaml: ParseYaml) -> None:
@@ -103,11 +103,11 @@ class UpdateCollection:
         self, folder: Folder, *, force: bool = False, progress: Progress = lambda done, total: None
     ) -> PassReport:
         """
-        Index *folder*; with *force* read every served file again, whatever its stamp and hash say.
+        Index *folder*; with *force* read every served file again, also with an unchanged stamp and hash.
 
         Raises:
-            PassInterrupted: Ctrl-C; what was committed before is kept.
-            VaultError: what was committed before is kept.
+            PassInterrupted: Ctrl-C; earlier commits are kept.
+            VaultError: earlier commits are kept.
         """
         one_pass = _Pass(self, folder, force)
         try:
@@ -192,7 +192,7 @@ class _Pass:
     # -- writing ------------------------------------------------------------------------------------
 
     def _commit(self) -> None:
-        """Commit the batch. What another process changed meanwhile is read and compared again."""
+        """Commit the batch. Read and compare a file again if another process changed its record."""
         while self._batch:
             batch, self._batch = self._batch, []
             done = apply_in_chunks(self._vault, batch, self._apply)

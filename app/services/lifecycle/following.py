@@ -1,4 +1,4 @@
-"""Derived memories follow their sources: rebuilt without what is forgotten, or forgotten with it."""
+"""Derived memories follow their sources: rebuilt without a forgotten source, or forgotten as well."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Sections = dict[str, list[str]]
 
 class DerivedPlan(NamedTuple):
     """
-    What becomes of the memories that were derived from documents to forget.
+    Decisions about the memories that were derived from documents to forget.
 
     ``removed`` are forgotten as well. ``rebuilt`` are written again without their forgotten sources, ``merged``
     from these observations, ``handoffs`` with these sections. ``released`` are served by themselves again.
@@ -49,7 +49,7 @@ class DerivedPlan(NamedTuple):
 
 
 class DerivedMemories:
-    """Finds and rebuilds what was derived from documents that are forgotten."""
+    """Finds, and rebuilds, memories that were derived from forgotten documents."""
 
     def __init__(self, vault: Vault, clock: Clock) -> None:
         self._vault = vault
@@ -58,7 +58,7 @@ class DerivedMemories:
         self._merged = MergedObservations(vault, clock)
 
     def plan(self, forgotten: Sequence[Document]) -> DerivedPlan:
-        """Return what becomes of the memories derived from *forgotten*; nothing is changed."""
+        """Decide about the memories derived from *forgotten*; nothing is changed."""
         gone = {one.id for one in forgotten}
         found = derived_documents(self._vault, gone)
         removed: list[Document] = []
@@ -66,7 +66,7 @@ class DerivedMemories:
         handoffs: dict[int, Sections] = {}
         released: list[int] = []
         page = next((one for one in found if (one.collection, one.path) == (COLLECTION, PROFILE)), None)
-        # In the order in which they were made: what becomes of a source is known before what was made of it.
+        # By id, which is the order of creation: a source is decided before the memories that were derived from it.
         for document in sorted((one for one in found if one is not page), key=lambda one: one.id):
             left = self._left(document, gone)
             if len(left) >= _LEAST_MERGED or (left and document.inactive):
@@ -81,7 +81,7 @@ class DerivedMemories:
         return DerivedPlan(tuple(removed), kept, merged, handoffs, tuple(released), page)
 
     def apply(self, plan: DerivedPlan) -> None:
-        """Rebuild what *plan* rebuilds and serve what it releases; inside `Vault.writing`."""
+        """Rebuild and release documents as *plan* says; inside `Vault.writing`."""
         for document in sorted(plan.rebuilt, key=lambda one: one.id):
             drop_knowledge(self._vault, document.id)
             if document.id in plan.merged:
@@ -95,7 +95,7 @@ class DerivedMemories:
     # -- merged observations ------------------------------------------------------------------------
 
     def _left(self, document: Document, gone: Collection[int]) -> list[int]:
-        """Return the observations that a merged document stands for, without those that are *gone*."""
+        """Return the observations that were merged into *document*, without those that are *gone*."""
         if CONSOLIDATED not in document.tags:
             return []
         replaced = {i for one in self._standing(document.id) for i in one.replaced} - set(gone)
@@ -130,7 +130,7 @@ class DerivedMemories:
     # -- handoffs -----------------------------------------------------------------------------------
 
     def _sections(self, document: Document, gone: Collection[int]) -> Sections:
-        """Return what a handoff says, without the items that repeat what was captured as one of *gone*."""
+        """Return the sections of a handoff without the items that repeat the quote of one of *gone*."""
         if document.content_type != HANDOFF:
             return {}
         quotes = {_one_line(seen.quote) for number in gone for seen in self._vault.captures.sightings(number)}

@@ -1,4 +1,4 @@
-"""Forgetting for good: what a document said is gone from the records, from every index, cache and diary."""
+"""Forgetting for good: the text of a document leaves the records, every index, every cache and the log."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ class Traces(NamedTuple):
 
 class Forgotten(NamedTuple):
     """
-    What was forgotten, derived memories included, and why its bytes may still lie in free space.
+    Forgotten documents, derived ones included.
 
-    ``left`` is empty when they do not. ``rebuilt`` are derived memories that were written again without it.
+    ``left`` says why their bytes may remain in free space, and is empty when none remain. ``rebuilt`` are derived
+    memories that were written again without them.
     """
 
     documents: tuple[Document, ...]
@@ -122,7 +123,7 @@ class Forgetting:
         return [one.id for one in self._vault.receipts.latest(_EVERY) if tells_of(one.content, ids, marks)]
 
     def _traces(self, documents: Sequence[Document], rebuilt: Sequence[Document]) -> Traces:
-        """Return the traces of *documents*; what is to be *rebuilt* without them may repeat them until then."""
+        """Return the traces of *documents*. The documents to be *rebuilt* may still repeat these traces."""
         texts = [self._text(one) for one in documents]
         concerned = [*documents, *rebuilt]
         served = [set(words(self._text(one))) for one in concerned if one.inactive is None]
@@ -137,7 +138,7 @@ class Forgetting:
         )
 
     def _without(self, traces: Traces, kept: Iterable[int]) -> Traces:
-        """Return *traces* without what is said as well by documents that are *kept*, or that are not served."""
+        """Return *traces* without the words and sentences of *kept* documents and of documents that are not served."""
         marks, sentences, said_in = set(traces.words), list(traces.sentences), set(traces.said_in)
         away = self._vault.documents.latest(active=False)
         for document in (*self._vault.documents.many(kept).values(), *away):

@@ -1,4 +1,4 @@
-"""Merged observations: the document that stands for several, and the way back."""
+"""Merging of observations into one document, and its reversal."""
 
 from __future__ import annotations
 

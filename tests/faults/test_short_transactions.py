@@ -1,0 +1,354 @@
+"""Index passes in short transactions: other processes write between them, and an interrupted pass loses nothing."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from clawmem.adapters.files.disk import DiskFiles
+from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.sqlite import connections
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.indexing.update import BATCH_NOTES, PassInterrupted, PassReport, UpdateCollection
+from clawmem.ports.records import InactiveReason, Scan
+from clawmem.ports.vault import VaultOver
+
+if TYPE_CHECKING:
+    from tests.faults.conftest import World
+
+
+class TestTwoPassesAtOnce:
+    """One process changes the vault while a pass of another one is under way."""
+
+    @pytest.mark.parametrize("moment", ["scan", "read"])
+    def test_a_file_that_the_other_takes_in(
+        self, world: World, worlds: Callable[..., World], moment: str
+    ) -> None:
+        """A pass whose listing is older does not remove it."""
+        world.write("a.md", "Zebra.")
+        world.update()
+        world.write("a.md", "Zebra and yak.", hours_ago=1)
+        other = worlds("vault")
+
+        def meanwhile() -> None:
+            world.write("late.md", "Latecomer.")
+            assert other.update().added == 1
+
+        report = disturbed(world, moment, meanwhile)
+
+        assert report.removed == 0
+        assert (world.update().unchanged, world.found("latecomer")) == (2, ["late.md"])
+        assert world.at("a.md").revision_count == 2
+
+    def test_the_same_new_file(self, world: World, worlds: Callable[..., World]) -> None:
+        """Both read it; one adds it, the other one counts it as unchanged."""
+        world.write("a.md", "Zebra.")
+        other = worlds("vault")
+        taken_in = []
+
+        report = disturbed(world, "read", lambda: taken_in.append(other.update()))
+
+        assert (taken_in[0].added, report.added, report.unchanged) == (1, 0, 1)
+        assert world.at("a.md").revision_count == 1
+
+    def test_a_newer_text_is_not_replaced(self, world: World, worlds: Callable[..., World]) -> None:
+        """The other one indexes an edit that this pass has not read."""
+        world.write("a.md", "Zebra.")
+        world.update()
+        world.write("a.md", "Zebra and yak.", hours_ago=1)
+        other = worlds("vault")
+
+        def meanwhile() -> None:
+            world.write("a.md", "Quagga.", hours_ago=0.5)
+            assert other.update().updated == 1
+
+        assert disturbed(world, "read", meanwhile).updated == 0
+        assert world.body("a.md") == "Quagga."
+
+    def test_a_note_that_is_forgotten_meanwhile(self, world: World, worlds: Callable[..., World]) -> None:
+        """It does not return, whether the pass read an edit of it or sees it for the first time."""
+        world.write("a.md", "Zebra.")
+        world.update()
+        world.write("a.md", "Zebra and yak.", hours_ago=1)
+        world.write("b.md", "Secret zebra.")
+        other = worlds("vault")
+
+        def meanwhile() -> None:
+            other.update()
+            for path in ("a.md", "b.md"):
+                other.withdraw(path, InactiveReason.FORGOTTEN)
+
+        report = disturbed(world, "read", meanwhile)
+
+        assert (report.added, report.updated) == (0, 0)
+        assert world.found("zebra") == []
+        assert world.at("b.md").inactive is InactiveReason.FORGOTTEN
+
+    def test_a_file_that_comes_back_during_the_pass(self, world: World, worlds: Callable[..., World]) -> None:
+        """It was gone in the first listing, and is not removed."""
+        world.write("a.md", "Zebra.")
+        world.write("b.md", "Yak.")
+        world.update()
+        (world.root / "b.md").unlink()
+        world.write("a.md", "Zebra and yak.", hours_ago=1)
+
+        report = disturbed(world, "read", lambda: world.write("b.md", "Yak."))
+
+        assert report.removed == 0
+        assert world.paths() == ["notes/a.md", "notes/b.md"]
+
+    def test_a_pin_during_the_pass(self, world: World, worlds: Callable[..., World]) -> None:
+        """It is written at once, and kept."""
+        world.write("a.md", "Zebra.")
+        world.update()
+        world.write("a.md", "Zebra and yak.", hours_ago=1)
+        other = worlds("vault")
+
+        report = disturbed(world, "read", lambda: other.vault.documents.pin(other.at("a.md").id, True))
+
+        assert report.updated == 1
+        assert world.at("a.md").pinned
+
+    def test_a_path_that_changes_at_every_attempt(self, world: World, worlds: Callable[..., World]) -> None:
+        """The pass leaves it to the next one, and says so."""
+        world.write("a.md", "Zebra.")
+        world.update()
+        other, hours = worlds("vault"), [9.0]
+        world.write("a.md", "Zebra and yak.", hours_ago=10)
+
+        def meanwhile() -> None:
+            hours[0] -= 1
+            world.write("a.md", f"Zebra {hours[0]}.", hours_ago=hours[0])
+            other.update()
+
+        report = disturbed(world, "read", meanwhile, times=99)
+
+        assert report.problems == ["a.md is being indexed by another process; the next update reads it."]
+        assert (world.update().problems, world.verify()) == ([], [])
+
+
+class TestShortTransactions:
+    """Nobody waits for a pass."""
+
+    def test_files_are_read_outside_of_transactions(self, world: World, worlds: Callable[..., World]) -> None:
+        """While each of them is listed and read, another process can write."""
+        for number in range(5):
+            world.write(f"{number}.md", f"Note {number}.")
+        world.update()
+        (world.root / "0.md").unlink()
+        other = worlds("vault")
+        written = []
+
+        def write() -> None:
+            other.vault.documents.snooze(other.at("1.md").id, None)  # it raises if it has to wait
+            written.append(1)
+
+        with patient_for(0.05):
+            for hours_ago, moment in enumerate(("scan", "read")):
+                for number in range(1, 5):
+                    world.write(f"{number}.md", f"Note {number}, edited for {moment}.", hours_ago=hours_ago)
+                disturbed(world, moment, write, times=99)
+        assert len(written) == 2 + 4  # two listings, for a file is gone, and four files
+
+    @pytest.mark.parametrize("force", [False, True])
+    def test_no_transaction_holds_many_notes(self, world: World, force: bool) -> None:
+        """Whatever the speed of the machine: a batch is the most."""
+        for number in range(3 * BATCH_NOTES):
+            world.write(f"{number:03}.md", f"Note {number}.")
+        if force:
+            world.update()
+        counted = Counted(world.vault)
+        UpdateCollection(counted, world.files, world.clock, parse_yaml)(world.folder(), force=force)
+
+        assert sum(counted.per_transaction) == 3 * BATCH_NOTES
+        assert max(counted.per_transaction) <= BATCH_NOTES
+
+    def test_an_unchanged_pass_writes_nothing(self, world: World) -> None:
+        """It does not even begin a transaction."""
+        world.write("a.md", "Zebra.")
+        world.update()
+        counted = Counted(world.vault)
+
+        UpdateCollection(counted, world.files, world.clock, parse_yaml)(world.folder())
+
+        assert counted.per_transaction == []
+
+    def test_a_question_in_the_middle_of_a_pass(self, world: World) -> None:
+        """It is answered from whole notes; an interrupted pass keeps its commits, the next one continues."""
+        total = 3 * BATCH_NOTES
+        for number in range(total):
+            world.write(f"{number:03}.md", f"Quagga {number}.")
+        reader = SqliteVault(str(world.vault_file), read_only=True)
+        seen = []
+
+        def look(done: int, total: int) -> None:
+            seen.append(len(reader.documents.latest()))
+            if done == 2 * BATCH_NOTES + 5:
+                raise KeyboardInterrupt
+
+        with pytest.raises(PassInterrupted) as interrupted:
+            update_watched(world, look)
+        reader.close()
+        assert set(seen) == {0, BATCH_NOTES, 2 * BATCH_NOTES}
+        assert interrupted.value.report.added == 2 * BATCH_NOTES
+        assert world.torn() == []
+
+        report = world.update()
+
+        assert (report.added, report.unchanged) == (total - 2 * BATCH_NOTES, 2 * BATCH_NOTES)
+        assert world.verify() == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
+class TestInterruptedCommands:
+    """``clawmem update`` and ``reindex`` as a person stops them."""
+
+    @pytest.mark.parametrize("command", ["update", "reindex"])
+    def test_ctrl_c(self, world: World, environ: dict[str, str], command: str, tmp_path: Path) -> None:
+        """It says what was kept, exits 130 without a traceback, and the same command goes on."""
+        process = interrupted_run(world, environ, [command, *(["--force"] * (command == "reindex"))])
+        process.send_signal(signal.SIGINT)
+        said, errors = process.communicate(timeout=60)
+
+        assert process.returncode == 130
+        assert "Traceback" not in said + errors
+        kept = len(world.open().documents.latest())
+        assert 0 < kept < MANY
+        assert f"notes: {kept} added, 0 updated, 0 removed, 0 unchanged" in errors
+        assert "Run the same command again to continue" in errors
+        report = world.update()
+        assert (report.added, report.unchanged) == (MANY - kept, kept)
+        assert world.torn() == []
+
+    def test_a_kill(self, world: World, environ: dict[str, str]) -> None:
+        """What was committed is whole and stays."""
+        process = interrupted_run(world, environ, ["update"])
+        process.kill()
+        process.communicate(timeout=60)
+
+        kept = len(world.open().documents.latest())
+        assert 0 < kept < MANY
+        assert world.torn() == []
+        assert world.update().added == MANY - kept
+        world.embed()
+        assert world.verify() == []
+
+    def test_a_pin_while_a_large_folder_is_read(self, world: World, environ: dict[str, str]) -> None:
+        """`pin` and `diary write` of other processes are done within a second of work of theirs."""
+        world.write("000.md", "# The first\n")
+        world.update()
+        world.vault.close()
+        process = interrupted_run(world, environ, ["update"])
+        other = world.open()
+        document = world.at("000.md").id
+        waits = []
+        for number in range(10):
+            began = monotonic()
+            other.documents.pin(document, number % 2 == 0)
+            waits.append(monotonic() - began)
+        assert process.poll() is None
+        process.kill()
+        process.communicate(timeout=60)
+        assert max(waits) < 1.0
+
+
+MANY = 800
+
+
+def interrupted_run(world: World, environ: dict[str, str], command: list[str]) -> subprocess.Popen[str]:
+    """A command over many notes, as soon as it has committed some of them."""
+    text = "\n\n".join(f"## Part {part}\n\n" + "Boats need paint. " * 10 for part in range(10))
+    for number in range(MANY - world.root.joinpath("000.md").exists()):
+        (world.root / f"{number + 1:04}.md").write_text(f"# Note {number}\n\n{text}\n", "utf-8")
+    config = Path(environ["HOME"]) / ".config/clawmem/config.yaml"
+    config.parent.mkdir(parents=True)
+    config.write_text(f"collections:\n  notes:\n    path: {world.root}\n", "utf-8")
+    before = len(world.open().documents.latest())
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "clawmem", *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environ,
+    )
+    until = monotonic() + 60
+    while len(world.vault.documents.places()) == before:
+        assert process.poll() is None
+        assert monotonic() < until
+        sleep(0.02)
+    world.vault.close()
+    return process
+
+
+class Disturbed(DiskFiles):
+    """Files of which something happens after each listing, or after each reading."""
+
+    def __init__(self, moment: str, happening: Callable[[], object], times: int) -> None:
+        self._moment = moment
+        self._happening = happening
+        self._left = times
+
+    def scan(self, *args: Any, **asked: Any) -> Scan:
+        found = super().scan(*args, **asked)
+        self._happen("scan")
+        return found
+
+    def read(self, root: str, path: str) -> bytes:
+        data = super().read(root, path)
+        self._happen("read")
+        return data
+
+    def _happen(self, moment: str) -> None:
+        if moment == self._moment and self._left:
+            self._left -= 1
+            self._happening()
+
+
+def disturbed(world: World, moment: str, happening: Callable[[], object], *, times: int = 1) -> PassReport:
+    """The report of a pass during which something else happens."""
+    world.files = Disturbed(moment, happening, times)
+    try:
+        return world.update()
+    finally:
+        world.files = DiskFiles()
+
+
+class Counted(VaultOver):
+    """A vault that counts the notes that each transaction publishes."""
+
+    def __init__(self, records: SqliteVault) -> None:
+        super().__init__(records)
+        self.per_transaction: list[int] = []
+        self._save, self._saved = records.documents.save, 0
+        records.documents.save = self._count  # type: ignore[method-assign]
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        self._saved = 0
+        with super().writing():
+            yield
+        self.per_transaction.append(self._saved)
+
+    def _count(self, *args: Any) -> int:
+        self._saved += 1
+        return self._save(*args)
+
+
+@contextmanager
+def patient_for(seconds: float) -> Iterator[None]:
+    """Let writers wait no longer than that for each other."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(connections, "BUSY_TIMEOUT_S", seconds)
+        yield
+
+
+def update_watched(world: World, look: Callable[[int, int], None]) -> None:
+    UpdateCollection(world.vault, world.files, world.clock, parse_yaml)(world.folder(), progress=look)

@@ -1,0 +1,49 @@
+"""Whether the record of a file is up to date."""
+
+from __future__ import annotations
+
+import pytest
+
+from clawmem.contracts.samples import document
+from clawmem.domain.documents.standing import is_current, is_kept_away, version_of
+from clawmem.ports.records import InactiveReason, SourceStamp
+
+
+@pytest.mark.parametrize(
+    ("reason", "same", "edited", "kept_away"),
+    [
+        (None, True, False, False),
+        (InactiveReason.ARCHIVED, True, False, False),
+        (InactiveReason.SUPERSEDED, True, False, False),
+        (InactiveReason.REMOVED, False, False, False),
+        (InactiveReason.FORGOTTEN, True, False, True),
+    ],
+)
+def test_by_reason(reason: InactiveReason | None, same: bool, edited: bool, kept_away: bool) -> None:
+    """An edit makes every document new but a forgotten one; a removed one is new whatever its file says."""
+    known = document("a.md")._replace(inactive=reason, source_hash="aa")
+
+    assert is_current(known, "aa") is same
+    assert is_current(known, "bb") is edited
+    assert is_kept_away(known) is kept_away
+
+
+def test_an_unknown_file() -> None:
+    """It is neither up to date nor kept away."""
+    assert not is_current(None, "")
+    assert not is_kept_away(None)
+    assert version_of(None) is None
+
+
+def test_versions() -> None:
+    """Indexing and withdrawing change the version; a pin and an access do not."""
+    known = document("a.md")
+    same = known._replace(pinned=True, access_count=3)
+    others = [
+        known._replace(inactive=InactiveReason.ARCHIVED),
+        known._replace(source_hash="other"),
+        known._replace(stamp=SourceStamp(1, 2)),
+    ]
+
+    assert version_of(same) == version_of(known)
+    assert all(version_of(other) != version_of(known) for other in others)
