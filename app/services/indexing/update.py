@@ -151,7 +151,7 @@ class _Pass:
             self._complain(f"{path} could not be listed; what is below is kept.")
         for done, file in enumerate(scan.files, start=1):
             self._visit(file, known.get(file.path))
-            if self._is_batch_full():
+            if self._batch and self._is_batch_full():
                 self._commit()
             progress(done, len(scan.files))
         self._commit()
@@ -160,11 +160,12 @@ class _Pass:
     # -- reading, outside of transactions -----------------------------------------------------------
 
     def _visit(self, file: SourceFile, known: Document | None, attempt: int = 1) -> None:
-        if is_kept_away(known):
+        served = known is not None and known.inactive is None
+        again = served and self._force
+        if known and known.stamp == file.stamp and not again and known.inactive is not InactiveReason.REMOVED:
+            self.report.unchanged += served
             return
-        again = self._force and known is not None and known.inactive is None
-        if not again and known and is_current(known, known.source_hash) and known.stamp == file.stamp:
-            self.report.unchanged += known.inactive is None
+        if is_kept_away(known):
             return
         try:
             data = self._files.read(self._folder.root, file.path)
