@@ -42,7 +42,7 @@ def derived_documents(vault: Vault, document_ids: Iterable[int]) -> list[Documen
 
 
 def _stated(vault: Vault) -> Mapping[int, set[int]]:
-    """Return what names its sources itself, by source: conclusions in their path, the profile in its tags."""
+    """Return the documents that name their sources, by source: conclusions in their path, the profile in its tags."""
     by_source: dict[int, set[int]] = defaultdict(set)
     for document in vault.documents.sources(COLLECTION).values():
         for source in _sources(document):
@@ -65,14 +65,14 @@ def _concluded(vault: Vault, source: int) -> Iterator[int]:
 
 
 def _merged(vault: Vault, source: int) -> Iterator[int]:
-    """Return the merged observations that stand for *source*; a later note that contradicts it is no such one."""
+    """Return the merged observations that replaced *source*; a note that contradicts it was not derived from it."""
     standing = [one for one in vault.journal.replacements(source) if source in one.replaced]
     merged = vault.documents.many(one.document_id for one in standing).values()
     yield from (one.id for one in merged if CONSOLIDATED in one.tags)
 
 
 def _handed_over(vault: Vault, source: int) -> Iterator[int]:
-    """Return the handoffs that repeat what was captured as *source* in their session."""
+    """Return the handoffs of the sessions in which *source* was captured, where they repeat its quote."""
     for sighting in vault.captures.sightings(source):
         session = vault.sessions.get(sighting.session_id)
         place = session.handoff_path.partition("/") if session and session.handoff_path else None
