@@ -12,9 +12,10 @@ from clawmem.app.services.knowledge.ending import end_again, end_what_is_over
 from clawmem.app.services.knowledge.linking import Linking
 from clawmem.app.services.knowledge.modelled import MakeByModel, Modelled
 from clawmem.app.services.knowledge.reading import Reading, Redact, read, waits_for_vectors
-from clawmem.app.services.knowledge.resolving import Resolve
+from clawmem.app.services.knowledge.resolving import Resolve, merge_concept
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge.enrichment import Evolved, rarity
+from clawmem.domain.knowledge.entities import is_generic
 from clawmem.domain.knowledge.names import Name, cap_of, names_in
 from clawmem.domain.knowledge.notes import keywords
 from clawmem.domain.knowledge.triples import LITERAL, Statement, confidence_of
@@ -194,8 +195,8 @@ class Enrich:
             if not self._is_unchanged(reading):
                 return EnrichReport()
             noted = self._noted(Note(document.id, *made.content, origin=model))
+            new = self._mention(reading, resolve.all(names))  # first: it says of what kind things are
             triples = self._say(reading, made.statements, resolve)
-            new = self._mention(reading, resolve.all(names))
             links = self._linking.by_model(document.id, made.links, self._now())
             evolved = sum(self._evolve(note, after, model, document.id) for note, after in made.evolved)
             self._vault.notes.settle(document.id, document.source_hash, by_model=True)
@@ -251,6 +252,9 @@ class Enrich:
         document_id = reading.document.id
         if reading.has_own_mentions:
             return 0
+        for one in entities:
+            if not is_generic(one.kind):
+                merge_concept(self._vault.entities, one)
         before = {one.id for one in self._vault.entities.mentions(document_id)}
         after = {one.id for one in entities}
         if before != after:
