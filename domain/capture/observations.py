@@ -9,9 +9,9 @@ from typing import Any
 from clawmem.domain.capture.contradiction import LEAST_MODEL_CONFIDENCE, Verdict
 from clawmem.domain.capture.kinds import OBSERVED, Kind, confidence_of
 from clawmem.domain.capture.notes import TITLE_CHARS, Note
-from clawmem.domain.knowledge.entities import name_words
+from clawmem.domain.knowledge.evidence import proves
 from clawmem.domain.knowledge.triple_texts import are_offered, read_triples
-from clawmem.domain.knowledge.triples import LITERAL, PREDICATES, SAID_OF, Statement
+from clawmem.domain.knowledge.triples import PREDICATES, SAID_OF, Statement
 from clawmem.ports.generator import JsonSchema
 from clawmem.ports.transcripts import Speaker, TranscriptMessage
 
@@ -166,23 +166,16 @@ def _notes(one: Mapping[str, Any], messages: Sequence[TranscriptMessage]) -> Ite
         narrative=_text(one, "narrative"),
         facts=facts,
         tags=_tags(kind, one),
-        statements=_statements(kind, one, messages),
+        statements=_statements(one, quote, title, message.speaker),
         is_observation=not own,
     )
 
 
-def _statements(
-    kind: str, one: Mapping[str, Any], messages: Sequence[TranscriptMessage]
-) -> tuple[Statement, ...]:
-    found = read_triples(one.get("triples")) if kind in SAID_OF else []
-    return tuple(statement for statement in found if _is_spoken_of(statement, messages))
-
-
-def _is_spoken_of(statement: Statement, messages: Sequence[TranscriptMessage]) -> bool:
-    """Whether the names in it are made of words of the conversation; a model makes up others."""
-    names = [statement.subject] if statement.predicate in LITERAL else [statement.subject, statement.object]
-    wanted = {word for name in names for word in name_words(name)} - {Speaker.USER.value}
-    return wanted <= {word for one in messages for word in name_words(one.text)}
+def _statements(one: Mapping[str, Any], quote: str, title: str, speaker: Speaker) -> tuple[Statement, ...]:
+    """The triples of an observation that its quote proves."""
+    by_user = speaker is Speaker.USER
+    found = read_triples(one.get("triples")) if _text(one, "type") in SAID_OF else []
+    return tuple(statement for statement in found if proves(statement, quote, title=title, by_user=by_user))
 
 
 def _tags(kind: str, one: Mapping[str, Any]) -> tuple[str, ...]:
