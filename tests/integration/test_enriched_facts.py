@@ -72,7 +72,7 @@ class Enriched:
         if prompt.startswith("Describe"):
             return json.dumps({"keywords": ["ledger"], "tags": ["infra"], "context": "Of the ledger."})
         if prompt.startswith("List"):
-            [name] = [name for name, text in NOTES.items() if text.partition("\n\n")[2] in prompt]
+            [name] = [name for name, text in NOTES.items() if text.partition("\n\n")[2].strip() in prompt]
             parts = ("subject", "predicate", "object")
             triples = [dict(zip(parts, fact, strict=True)) for fact in self.facts.get(name, [])]
             return json.dumps({"entities": self.typed.get(name, []), "triples": triples})
@@ -102,6 +102,34 @@ def test_notes_read_together_come_to_the_same(enriched: Enriched) -> None:
     enriched.read(*NOTES)
 
     assert len(enriched.known("Ledger")["facts"]) == 3
+
+
+def test_enriching_everything_again_does_nothing(enriched: Enriched) -> None:
+    """Unchanged notes and the same model: no call, no work reported; another model and a changed note are work."""
+    assert enriched.read(*NOTES).by_model == len(NOTES)
+    asked = enriched.asked
+
+    assert enriched.read(anew=True) == EnrichReport()
+    assert enriched.asked == asked
+    (enriched.folder / "a.md").write_text(NOTES["a.md"] + "\n\nIt is small.\n", "utf-8")
+    assert enriched.read(anew=True).by_model == 1
+    assert enriched.read(anew=True, model="second").by_model == len(NOTES)
+    assert enriched.read(anew=True, model="second") == EnrichReport()
+
+
+def test_the_command_says_that_there_is_nothing_to_do(invoke: Invoke, notes: Path) -> None:
+    """By rules alone as well, in words and as JSON."""
+    assert invoke("bootstrap", notes).exit_code == 0
+    invoke("enrich")
+
+    assert invoke("enrich", "--all").stdout.startswith("Nothing to do")
+    told = json.loads(invoke("enrich", "--all", "--json").stdout)
+    assert not any(told[name] for name in EnrichReport.__slots__)
+    (notes / "people/haruka.md").write_text("# Haruka Mori\n\nNow designs turnstiles.\n", "utf-8")
+    invoke("update")
+    assert "1 documents wait for vectors" in invoke("enrich", "--all").stdout
+    invoke("embed")
+    assert invoke("enrich", "--all").stdout.startswith("Enriched: 1 documents by rules")
 
 
 def test_an_older_vault_is_healed(enriched: Enriched) -> None:

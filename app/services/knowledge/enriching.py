@@ -90,7 +90,9 @@ class Enrich:
         tell: Tell = lambda document_id, report: None,
     ) -> EnrichReport:
         """
-        Enrich what waits, at most *limit* documents; with *anew* all of them, whatever was done before.
+        Enrich what waits, at most *limit* documents; with *anew* also what this model did not make.
+
+        A document whose source and model are those of the last time is left alone.
 
         By id, or with *newest* those that were changed last and can be enriched now.
 
@@ -116,9 +118,19 @@ class Enrich:
         return replace(report, waiting=len(left))
 
     def _queue(self, anew: bool, *, by_model: bool) -> list[int]:
-        if anew:
-            return sorted(self._vault.documents.ids())
-        return self._vault.notes.waiting(EVERY, by_model=by_model)
+        waiting = self._vault.notes.waiting(EVERY, by_model=by_model)
+        return sorted({*waiting, *self._by_others()}) if anew and by_model else waiting
+
+    def _by_others(self) -> list[int]:
+        """Documents of which this model did not write the note: another one did, or it failed on them for good."""
+        if self._ask is None:
+            return []
+        try:
+            model = self._ask.model
+        except ModelUnavailable:
+            return []  # the first that waits says so
+        latest = ((number, self._vault.notes.get(number)) for number in self._vault.documents.ids())
+        return [number for number, note in latest if note is not None and note.origin != model]
 
     def _newest(self, numbers: Sequence[int]) -> list[int]:
         documents = self._vault.documents.many(numbers).values()
