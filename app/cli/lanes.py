@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -142,7 +142,8 @@ def _rehearse(ctx: typer.Context, lane: LaneName, *, now: bool, keep_on: bool) -
         ticked = services.lanes(asks_models=False).tick(lane, now=now)
         if not wants_json(ctx):
             show("Dry run: nothing was written, and no model was asked.")
-        _show(ctx, services, ticked, dry_run=True)
+        marked = (replace(one, metrics={**one.metrics, "dry_run": True}) for one in ticked.runs)
+        _show(ctx, services, ticked._replace(runs=tuple(marked)), dry_run=True)
     _fail_if_failed(ticked)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import takewhile
 
 from clawmem.domain.knowledge.entities import name_words
+from clawmem.domain.knowledge.names import names_in
 from clawmem.domain.knowledge.triples import LITERAL, Statement
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.domain.security.patterns import AnyCase
@@ -41,6 +42,14 @@ def proves(statement: Statement, quote: str, *, title: str = "", by_user: bool =
     if statement.predicate in LITERAL:
         return all(any(_are_forms(word, one) for one in held) for word in _content(statement.object))
     return _is_named(statement.object, held)
+
+
+def is_grounded(fact: str, said: str) -> bool:
+    """Whether every name and every number of *fact*, a sentence in other words, occurs in the conversation *said*."""
+    held = name_words(said)
+    numbers = [word for word in name_words(fact) if word.isdigit()]
+    names = [word for name in names_in("", fact) for word in _content(name.name)]
+    return all(any(_are_forms(word, one) for one in held) for word in (*numbers, *names))
 
 
 def _is_meant(subject: str, quote: str, title: str, by_user: bool) -> bool:

@@ -300,6 +300,20 @@ class TestHandoff:
         assert entry.ended_at == iso_utc(world.clock.now_ms())
         assert entry.summary.startswith("We'll use Postgres")
 
+    def test_a_session_that_came_to_nothing_ends_all_the_same(self, world: World) -> None:
+        """Its entry is closed if there is one, and no handoff is written."""
+        hand_over = HandoffGenerator(world.vault, DiskTranscripts(), world.clock)
+        world.vault.sessions.start("s1", iso_utc(world.clock.now_ms()))
+
+        assert hand_over(world.session("s1", *GREETING)).document_id == 0
+        assert hand_over(world.session("s2", *GREETING)).document_id == 0
+
+        entry = world.vault.sessions.get("s1")
+        assert entry is not None
+        assert (entry.ended_at, entry.handoff_path) == (iso_utc(world.clock.now_ms()), None)
+        assert world.vault.sessions.get("s2") is None
+        assert world.kept() == []
+
     def test_with_a_model_and_without_its_help(self, world: World) -> None:
         """A model's sections are written down; where it fails the rules' are, with the reason."""
         session = world.session("s1", *LEDGER)

@@ -578,6 +578,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, invoke: Callable[..., Any], la
     assert said.startswith("Dry run: nothing was written, and no model was asked.")
     assert "2 notes, they say the same words" in said
     assert told["dry_run"] is True
+    assert all(one["metrics"]["dry_run"] for one in told["runs"])
     assert everything(tmp_path / "vault.sqlite") == before
     assert {file.name for file in tmp_path.iterdir()} - {"vault.sqlite-shm", "vault.sqlite-wal"} == files
     assert "consolidate: 2 looked at, 1 made" in invoke("lanes", "run", "--lane", lane, "--now")

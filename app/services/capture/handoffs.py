@@ -79,6 +79,8 @@ class HandoffGenerator:
         messages = self._transcripts.read(session.transcript, enough=ENOUGH_MESSAGES).messages
         sections, degraded = self._sections(messages, session)
         if not sections:
+            with self._vault.writing():
+                self._vault.sessions.end(session.id, iso_utc(self._clock.now_ms()))
             return HandedOver(degraded=degraded)
         safe = {name: [self._redact(item) for item in items] for name, items in sections.items()}
         with self._vault.writing():
