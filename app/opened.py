@@ -290,7 +290,7 @@ def open_services(settings: Settings, *, read_only: bool = False, create: bool =
 @contextmanager
 def open_copy(settings: Settings) -> Iterator[Services]:
     """
-    Open a temporary copy of the configured vault: whatever is done to it is gone with it, and nothing else is written.
+    Open a temporary copy of the configured vault. It is deleted at the end, with every change made to it.
 
     Raises:
         VaultError: there is no vault, or it cannot be copied.

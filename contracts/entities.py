@@ -95,7 +95,7 @@ class EntityMentionContract(VaultContract):
 
     def test_what_cannot_be_merged(self, vault: Vault) -> None:
         """
-        An entity that nobody knows, and one with itself, change nothing; the other need not be known before.
+        Merging an unknown entity, or one into itself, changes nothing; the target need not be known before.
 
         If this fails: an entity is deleted by being merged into itself.
         """

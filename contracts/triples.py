@@ -52,9 +52,9 @@ class TripleStatementContract(VaultContract):
 
     def test_a_merged_entity_says_what_both_said(self, vault: Vault) -> None:
         """
-        What is said of one, and by which it is named, is said of the other; of both once, of itself never.
+        Triples with the merged entity as subject or object move to the other; duplicates and self-relations go.
 
-        If this fails: facts stay at an entity that nobody can ask for.
+        If this fails: facts stay with an entity that no longer exists.
         """
         concept = entity("Shop", "concept")
         one, other = save(vault, "one.md"), save(vault, "other.md")

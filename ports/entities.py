@@ -63,8 +63,8 @@ class EntityStore(Protocol):
         """
         Replace an entity by *into* in every mention and triple, of served and other documents; whether it was known.
 
-        Afterwards it is unknown, and *into* is known. What a document says of both is kept once; a triple that would
-        relate *into* to itself is dropped. Merging an entity into itself changes nothing and returns False.
+        Afterwards it is unknown, and *into* is known. A triple of a document that
+        names either is kept once; a triple that would relate *into* to itself is dropped. Merging an entity into itself changes nothing and returns False.
         """
         ...
 

@@ -48,7 +48,7 @@ delete from entities
 """
 _KEY = "select key from entities where id = ?"
 _KNOW = "insert into entities (id, name, kind) values (?, ?, ?) on conflict (id) do nothing"
-# What a document says already of the other one stays behind, and is deleted with what relates it to itself.
+# Triples that repeat one of the other entity, or relate it to itself, are not moved but deleted.
 _MOVE = (
     "update or ignore triples set subject = :into where subject = :gone",
     "update or ignore triples set object = :into where object = :gone",

@@ -42,7 +42,7 @@ def enrich(
     """
     Give what is new and changed its keywords, names and links; with a model that writes also a note.
 
-    It goes on where it was stopped, and leaves alone what has not changed since. Run it after embed: links need vectors.
+    It continues where it was stopped and skips unchanged notes. Run it after embed: links need vectors.
     """
     from clawmem.app.cli.rendering import show, show_json, show_table
 

@@ -132,7 +132,7 @@ def undo(
 
 
 def _rehearse(ctx: typer.Context, lane: LaneName, *, now: bool, keep_on: bool) -> None:
-    """Show what one tick would do, over a copy of the vault."""
+    """Run one tick over a copy of the vault and show its result."""
     from clawmem.app.cli.rendering import show
     from clawmem.app.opened import open_copy
 

@@ -35,7 +35,7 @@ class Again(Which):
 
     force: bool = Field(False, description="Also the files that look unchanged.")
     enrich: bool = Field(
-        False, description="Then enrich what is new or changed, and what another model made."
+        False, description="Then enrich new and changed documents, and those that another model described."
     )
 
 
@@ -133,7 +133,7 @@ def update(services: Services, asked: Update) -> dict[str, Any]:
 
 
 def reindex(services: Services, asked: Again) -> dict[str, Any]:
-    """Read every file again that looks changed, or any; then, if asked for, enrich what waits and what another model made."""
+    """Read every file again that looks changed, or any; then, if asked for, enrich them."""
     read = _read(services, asked, force=asked.force)
     enriched = services.enrich()(anew=True) if asked.enrich else None
     return {**read, "embed": None, "enrich": enriched, "lagging": _kept_up(services)}

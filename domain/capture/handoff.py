@@ -25,7 +25,7 @@ SECTIONS = {
 }
 
 _NOTHING = "Nothing noted."
-_OUTCOME = ("learned", "done", "files", "next")  # what was asked and read is no reason to keep a handoff
+_OUTCOME = ("learned", "done", "files", "next")  # a request and read files are no reason to keep a handoff
 
 SCHEMA: JsonSchema = {
     "type": "object",
@@ -54,7 +54,7 @@ def by_rules(
     Return the sections of a handoff by rules alone, sentences in the order in which they were said.
 
     Args:
-        found: What is worth keeping of *messages*.
+        found: The findings in *messages*.
         steps: The next steps that they name; a finding that is one of them stands under that heading only.
     """
     prompts = [message.text for message in messages if message.speaker is Speaker.USER and message.text]
@@ -86,8 +86,8 @@ def is_worth_keeping(sections: Mapping[str, Iterable[str]], plain: Mapping[str, 
     """
     Whether something was learnt, decided, done, changed or left open.
 
-    What only a model says was learnt does not count: it may sum up what was read. What the rules found, the *plain*
-    sections, is quoted.
+    Lessons count only as the rules quote them, in the *plain* sections: those of a model may sum up notes that the
+    session read.
     """
     outcome = [item for name in ("done", "files", "next") for item in sections.get(name, ())]
     quoted = [item for name in _OUTCOME for item in plain.get(name, ())]

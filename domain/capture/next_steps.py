@@ -16,7 +16,7 @@ from clawmem.domain.capture.preferences import ASKED, is_like
 from clawmem.domain.capture.sentences import sentences, spoken_text
 from clawmem.ports.transcripts import Speaker, TranscriptMessage
 
-MESSAGES = 20  # the last ones with a text; what was next before them has been done or dropped
+MESSAGES = 20  # the last ones with a text; older next steps have been done or dropped
 MOST_STEPS = 10
 STEP_CHARS = 500
 WRAPPED = 60  # characters; a shorter line was ended by its author, a longer one by an editor
@@ -70,8 +70,8 @@ def steps_left(messages: Sequence[TranscriptMessage]) -> list[str]:
     """
     Return the next steps that the last messages of a conversation leave, in the order in which they were said.
 
-    Of the assistant only the last message that names any counts: it says each time anew what is left. What the user
-    names stays until a later message ticks its box. Sentences without a label count in a speaker's last message.
+    Of the assistant only the last message that names any counts: each of its lists replaces the one before. A step of
+    the user stays until a later message ticks its box. Sentences without a label count in a speaker's last message.
     """
     recent = [message for message in messages if message.text][-MESSAGES:]
     last = {message.speaker: message.line for message in recent}
@@ -123,9 +123,9 @@ def flat(text: str) -> str:
 
 
 def _within(said: str, *, with_sentences: bool) -> tuple[list[str], bool]:
-    """The steps that a paragraph names in its sentences, and whether it ends with a label of a list to come."""
+    """Return the steps in the sentences of a paragraph, and whether a label at its end announces a list."""
     steps: list[str] = []
-    is_open = False  # the label before stands for several sentences
+    is_open = False  # the last label announced several steps
     ends_with_label = False
     for sentence in sentences(said):
         label = _LABEL.match(sentence)

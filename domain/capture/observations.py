@@ -120,7 +120,7 @@ def read_notes(value: Any, messages: Sequence[TranscriptMessage]) -> list[Note]:
     The observations of a model's answer that can be shown to be true.
 
     One without a quote that stands in *messages*, of an unknown type, without a title or with a placeholder
-    for one is dropped; so are facts of fewer than five characters, and those with a name or a number that nobody said.
+    for one is dropped; so are facts of fewer than five characters, and those with a name or a number that no message holds.
     """
     return [note for one in _listed(value) for note in _notes(one, messages)]
 
@@ -167,7 +167,7 @@ def _notes(one: Mapping[str, Any], messages: Sequence[TranscriptMessage]) -> Ite
 
 
 def _facts(one: Mapping[str, Any], messages: Sequence[TranscriptMessage]) -> tuple[str, ...]:
-    """The facts of an observation that are long enough and name nothing that nobody spoke of."""
+    """Return the facts of an observation that are long enough and name only things that *messages* hold."""
     said = "\n".join(message.text for message in messages)
     listed = [fact.strip() for fact in one.get("facts") or () if isinstance(fact, str)]
     long_enough = (fact for fact in listed if len(fact) >= SHORTEST_FACT and not _is_placeholder(fact))

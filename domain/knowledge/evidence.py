@@ -1,4 +1,4 @@
-"""Whether a quoted sentence proves what a model says that it says."""
+"""Checks of a model's facts against the sentences that it quotes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OTHERS = (
     {"y", "ied"},
 )
 _PRONOUN = AnyCase(r"^\W*(?:it|they|he|she|we|this|that|i|es|er|sie|wir|ich|das)(?:['’]\w+)?\b")
-_USER = ["user"]  # how a model calls who says "I"
+_USER = ["user"]  # how models call the speaker of "I"
 
 
 def proves(statement: Statement, quote: str, *, title: str = "", by_user: bool = False) -> bool:

@@ -26,7 +26,7 @@ EMPTY = (
 )
 
 
-class Desk:
+class SessionHome:
     """A home with a vault, where sessions come to an end."""
 
     def __init__(self, home: Path, environ: dict[str, str], invoke: Invoke) -> None:
@@ -79,9 +79,9 @@ class Desk:
 
 
 @pytest.fixture
-def desk(notes: Path, invoke: Invoke, home: Path, environ: dict[str, str]) -> Desk:
+def sessions(notes: Path, invoke: Invoke, home: Path, environ: dict[str, str]) -> SessionHome:
     assert invoke("bootstrap", notes).exit_code == 0
-    return Desk(home, environ, invoke)
+    return SessionHome(home, environ, invoke)
 
 
 def section(handoff: str, heading: str) -> list[str]:
@@ -90,14 +90,14 @@ def section(handoff: str, heading: str) -> list[str]:
     return [line.removeprefix("- ") for line in text.strip().splitlines()]
 
 
-def test_a_session_of_one_prompt_is_kept(desk: Desk) -> None:
+def test_a_session_of_one_prompt_is_kept(sessions: SessionHome) -> None:
     """A decision said in the only turn becomes a note, and with the file that was written a handoff."""
-    desk.end("aaaa0000", (DECIDED, "Noted."), wrote="/work/audit/trail.py")
+    sessions.end("aaaa0000", (DECIDED, "Noted."), wrote="/work/audit/trail.py")
 
-    kept = desk.kept()
+    kept = sessions.kept()
     assert [path for path in kept if "-decision-" in path]
-    assert section(desk.handoff(), "What Was Done") == [DECIDED]
-    assert section(desk.handoff(), "Files Changed") == ["/work/audit/trail.py"]
+    assert section(sessions.handoff(), "What Was Done") == [DECIDED]
+    assert section(sessions.handoff(), "Files Changed") == ["/work/audit/trail.py"]
 
 
 @pytest.mark.parametrize(
@@ -108,36 +108,38 @@ def test_a_session_of_one_prompt_is_kept(desk: Desk) -> None:
         ("Draft the migration.", "Here it is.\n\nNext step: run it against the staging copy."),
     ],
 )
-def test_a_cause_a_wish_and_a_next_step_are_worth_a_handoff(desk: Desk, turn: tuple[str, str]) -> None:
+def test_a_cause_a_wish_and_a_next_step_are_worth_a_handoff(
+    sessions: SessionHome, turn: tuple[str, str]
+) -> None:
     """Each of them alone, in a session of one prompt."""
-    desk.end("aaaa0000", turn)
+    sessions.end("aaaa0000", turn)
 
-    assert desk.handoff()
+    assert sessions.handoff()
 
 
-def test_a_written_file_alone_is_worth_a_handoff(desk: Desk) -> None:
+def test_a_written_file_alone_is_worth_a_handoff(sessions: SessionHome) -> None:
     """Although nothing was said that is worth keeping."""
-    desk.end("aaaa0000", ("Create the file.", "Here."), wrote="/work/new.py")
+    sessions.end("aaaa0000", ("Create the file.", "Here."), wrote="/work/new.py")
 
-    assert section(desk.handoff(), "Files Changed") == ["/work/new.py"]
+    assert section(sessions.handoff(), "Files Changed") == ["/work/new.py"]
 
 
-def test_small_talk_is_not_kept_however_long(desk: Desk) -> None:
+def test_small_talk_is_not_kept_however_long(sessions: SessionHome) -> None:
     """Eight messages in which nothing was done, decided, changed or left open leave nothing."""
-    desk.end("aaaa0000", *(("Hello.", "Hello there."), ("How are you?", "Fine, thanks.")) * 2)
+    sessions.end("aaaa0000", *(("Hello.", "Hello there."), ("How are you?", "Fine, thanks.")) * 2)
 
-    assert desk.kept() == {}
+    assert sessions.kept() == {}
 
 
-def test_a_session_that_only_read_notes_stores_nothing(desk: Desk) -> None:
+def test_a_session_that_only_read_notes_stores_nothing(sessions: SessionHome) -> None:
     """What it was told from the vault and said back is no finding."""
     prompt = "Where do login sessions live, and for how many days?"
-    told = desk.hook("context-surfacing", "UserPromptSubmit", session_id="aaaa0000", prompt=prompt)
+    told = sessions.hook("context-surfacing", "UserPromptSubmit", session_id="aaaa0000", prompt=prompt)
     assert "Login sessions live in Redis for 14 days." in told
 
-    desk.end("aaaa0000", (prompt, "Login sessions live in Redis for 14 days."))
+    sessions.end("aaaa0000", (prompt, "Login sessions live in Redis for 14 days."))
 
-    assert desk.kept() == {}
+    assert sessions.kept() == {}
 
 
 SUMMED_UP = """The importer reads CSV now.
@@ -168,12 +170,14 @@ That is all for today."""
     ],
 )
 @pytest.mark.parametrize("speaker", ["user", "assistant"])
-def test_next_steps_reach_the_handoff(desk: Desk, said: str, expected: list[str], speaker: str) -> None:
+def test_next_steps_reach_the_handoff(
+    sessions: SessionHome, said: str, expected: list[str], speaker: str
+) -> None:
     """However they are set, said by the user or the assistant, in a session of one prompt."""
-    desk.end("aaaa0000", (said, "Fine.") if speaker == "user" else ("Go on with the importer.", said))
+    sessions.end("aaaa0000", (said, "Fine.") if speaker == "user" else ("Go on with the importer.", said))
 
-    assert section(desk.handoff(), "Next Session Should") == expected
-    assert expected[0] in desk.started()
+    assert section(sessions.handoff(), "Next Session Should") == expected
+    assert expected[0] in sessions.started()
 
 
 @pytest.mark.parametrize(
@@ -187,28 +191,28 @@ def test_next_steps_reach_the_handoff(desk: Desk, said: str, expected: list[str]
         "- [x] all of it",
     ],
 )
-def test_what_is_no_next_step(desk: Desk, said: str) -> None:
+def test_what_is_no_next_step(sessions: SessionHome, said: str) -> None:
     """None left, code, quotations, questions and boxes that are ticked."""
-    desk.end("aaaa0000", ("Look at this.", said))
+    sessions.end("aaaa0000", ("Look at this.", said))
 
-    assert desk.kept() == {}
+    assert sessions.kept() == {}
 
 
-def test_a_later_list_of_the_assistant_takes_the_place_of_an_earlier_one(desk: Desk) -> None:
+def test_a_later_list_of_the_assistant_takes_the_place_of_an_earlier_one(sessions: SessionHome) -> None:
     """What was next an hour ago has been done since; what the user wants done stays until it is ticked."""
-    desk.end(
+    sessions.end(
         "aaaa0000",
         ("TODO: tell Mira", "Next step: parse the header."),
         ("TODO: renew the key", "Parsed.\n\n- [x] renew the key\n\nNext step: parse the rows."),
     )
 
-    assert section(desk.handoff(), "Next Session Should") == ["tell Mira", "parse the rows."]
+    assert section(sessions.handoff(), "Next Session Should") == ["tell Mira", "parse the rows."]
 
 
-def test_a_useful_handoff_is_not_hidden(desk: Desk) -> None:
+def test_a_useful_handoff_is_not_hidden(sessions: SessionHome) -> None:
     """Nor by a session of small talk, nor by an empty handoff that an earlier version stored."""
-    desk.end("aaaa0000", (DECIDED, "Next step: wire the exporter."))
-    vault = SqliteVault(str(desk.vault_file))
+    sessions.end("aaaa0000", (DECIDED, "Next step: wire the exporter."))
+    vault = SqliteVault(str(sessions.vault_file))
     with vault.writing():
         path, at = "agent/handoffs/2036-01-01-bbbb0000.md", "2036-01-01T00:00:00.000Z"
         fields = {"content_type": "handoff", "authored_at": at, "modified_at": at, "collection": "_clawmem"}
@@ -220,10 +224,10 @@ def test_a_useful_handoff_is_not_hidden(desk: Desk) -> None:
         )
         vault.sessions.save(Session("bbbb0000", at, at, f"_clawmem/{path}", "Thanks, bye."))
     vault.close()
-    desk.end("cccc0000", ("Hello.", "Hello."), ("Thanks, bye.", "Bye."))
+    sessions.end("cccc0000", ("Hello.", "Hello."), ("Thanks, bye.", "Bye."))
 
-    assert "wire the exporter" in desk.started()
-    found = json.loads(desk.invoke("retrieve", "Where did we leave off?", "--json").output)
+    assert "wire the exporter" in sessions.started()
+    found = json.loads(sessions.invoke("retrieve", "Where did we leave off?", "--json").output)
     assert found["mode"] == "timeline"
     assert found["sessions"][0]["id"] == "aaaa0000"
 
@@ -238,13 +242,13 @@ def test_a_useful_handoff_is_not_hidden(desk: Desk) -> None:
         ("<analysis>\nScratch of the model, cut off", False),
     ],
 )
-def test_the_scratchpad_of_a_compaction_is_not_kept(desk: Desk, summary: str, holds: bool) -> None:
+def test_the_scratchpad_of_a_compaction_is_not_kept(sessions: SessionHome, summary: str, holds: bool) -> None:
     """Only the summary itself is read; a scratchpad alone is nothing."""
-    said = transcript(desk.home / "projects/aaaa0000.jsonl", ("Queue?", "Yes."))
+    said = transcript(sessions.home / "projects/aaaa0000.jsonl", ("Queue?", "Yes."))
 
-    desk.hook("postcompact-capture", "PostCompact", session_id="aaaa0000", transcript_path=str(said), compact_summary=summary)  # fmt: skip
+    sessions.hook("postcompact-capture", "PostCompact", session_id="aaaa0000", transcript_path=str(said), compact_summary=summary)  # fmt: skip
 
-    text = "".join(desk.kept().values())
+    text = "".join(sessions.kept().values())
     assert "Scratch" not in text
     assert "<" not in text
     assert ("The queue moved." in text) is holds

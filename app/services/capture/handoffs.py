@@ -103,13 +103,13 @@ class HandoffGenerator:
         return [step for step in steps_left(messages) if not self._is_echo(step) or self._redact(step) in own]
 
     def _body(self, session: Session) -> str:
-        """What stands in the handoff of *session* so far; empty where there is none."""
+        """Return the stored handoff of *session*; empty where there is none."""
         path = _path(self._vault.sessions.get(session.id))
         before = self._vault.documents.at(COLLECTION, path) if path else None
         return (self._vault.documents.body(before.id) or "") if before else ""
 
     def _asked(self, messages: Sequence[TranscriptMessage]) -> tuple[Mapping[str, list[str]] | None, str]:
-        """The sections that a model writes, without what the session was told; why it was no help."""
+        """Return the sections that a model writes, without echoes; and the reason where it was no help."""
         if self._generator is None:
             return None, ""
         try:

@@ -84,7 +84,7 @@ class SessionReader:
 
     def news(self, session: Session) -> News | None:
         """
-        Return what is new since the last call that was `finish`\\ ed; None when nothing is.
+        Return the messages since the last call that was `finish`\\ ed; None when there are none.
 
         Raises:
             InvalidInput, SourceUnreadable: see `clawmem.ports.transcripts.Transcripts.read`.

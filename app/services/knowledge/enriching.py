@@ -90,7 +90,7 @@ class Enrich:
         tell: Tell = lambda document_id, report: None,
     ) -> EnrichReport:
         """
-        Enrich what waits, at most *limit* documents; with *anew* also what this model did not make.
+        Enrich waiting documents, at most *limit*; with *anew* also those that this model did not describe.
 
         A document whose source and model are those of the last time is left alone.
 

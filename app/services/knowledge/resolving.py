@@ -59,7 +59,7 @@ class Resolve:
         """
         Return the entity that one name means.
 
-        Of what has the same name, an entity of a specific kind comes before a concept; a name of a specific kind never
+        Among entities of the same name a specific kind comes before a concept; a name of a specific kind never
         means a concept, but makes one of that kind in its place.
 
         Args:
@@ -99,7 +99,7 @@ class Resolve:
         return full_name(name, [one.name for one in found if one.kind == PERSON]) is not None
 
     def _named_so(self, name: str, beside: Mapping[str, Entity] = MappingProxyType({})) -> dict[str, Entity]:
-        """What has the same words for its name, by id, whether or not a document mentions it."""
+        """Return the entities whose name has the same words, by id, whether or not a document mentions them."""
         ids = ids_of(name)
         return self._entities.known(ids) | {one: beside[one] for one in ids if one in beside}
 
@@ -122,5 +122,5 @@ def merge_concept(entities: EntityStore, entity: Entity) -> None:
 
 
 def _likeness(name: Name, entity: Entity) -> tuple[float, bool, int, str]:
-    """By what the best of several is chosen: how alike they are, then that more is known of it."""
+    """Sort key of a candidate: similarity, then a specific kind, then the number of mentions."""
     return similarity(entity.name, name.name), not is_generic(entity.kind), entity.mention_count, entity.id
