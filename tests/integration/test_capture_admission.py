@@ -153,47 +153,40 @@ That is all for today."""
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("speaker", "said", "expected"),
     [
-        ("Done. Next step: wire the exporter.", ["wire the exporter."]),
-        ("TODO: rotate the signing key", ["rotate the signing key"]),
-        ("Still open: who pays for the licence?", ["who pays for the licence?"]),
-        ("Remaining: the docs. The changelog.", ["the docs.", "The changelog."]),
-        (SUMMED_UP, ["Wire the importer to the queue.", "Document the *column* order"]),
+        ("assistant", "Done. Next step: wire the exporter.", ["wire the exporter."]),
+        ("user", "TODO: rotate the signing key", ["rotate the signing key"]),
+        ("user", "Still open: who pays for the licence?", ["who pays for the licence?"]),
+        ("assistant", SUMMED_UP, ["Wire the importer to the queue.", "Document the *column* order"]),
         (
-            "## What's left\n\n1. Ship it\n2. Tell Mira\n\n## Notes\n\n- The old path stays.",
-            ["Ship it", "Tell Mira"],
+            "assistant",
+            "Noch offen:\n* die Lizenz klären\n* Mira fragen",
+            ["die Lizenz klären", "Mira fragen"],
         ),
-        ("Fertig. Nächster Schritt: den Export anbinden.", ["den Export anbinden."]),
-        ("Noch offen:\n* die Lizenz klären\n* Mira fragen", ["die Lizenz klären", "Mira fragen"]),
-        ("The next step is to load the old rows.", ["The next step is to load the old rows."]),
+        ("assistant", "The next step is to load the old rows.", ["The next step is to load the old rows."]),
     ],
 )
-@pytest.mark.parametrize("speaker", ["user", "assistant"])
 def test_next_steps_reach_the_handoff(
-    sessions: SessionHome, said: str, expected: list[str], speaker: str
+    sessions: SessionHome, speaker: str, said: str, expected: list[str]
 ) -> None:
     """However they are set, said by the user or the assistant, in a session of one prompt."""
-    sessions.end("aaaa0000", (said, "Fine.") if speaker == "user" else ("Go on with the importer.", said))
+    turn = (said, "Fine.") if speaker == "user" else ("Go on with the importer.", said)
+
+    sessions.end("aaaa0000", turn)
 
     assert section(sessions.handoff(), "Next Session Should") == expected
     assert expected[0] in sessions.started()
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "Next steps: none.",
-        "TODO: n/a",
-        "```\n# TODO: drop this\n```\nThat is the code.",
-        "> Next step: quoted from a mail",
-        "What are the next steps?",
-        "- [x] all of it",
-    ],
-)
-def test_what_is_no_next_step(sessions: SessionHome, said: str) -> None:
+def test_what_is_no_next_step(sessions: SessionHome) -> None:
     """None left, code, quotations, questions and boxes that are ticked."""
-    sessions.end("aaaa0000", ("Look at this.", said))
+    sessions.end(
+        "aaaa0000",
+        ("What are the next steps?", "Next steps: none.\n\nTODO: n/a"),
+        ("And this?", "```\n# TODO: drop this\n```\nThat is the code.\n\n> Next step: quoted from a mail"),
+        ("And that?", "- [x] all of it"),
+    )
 
     assert sessions.kept() == {}
 

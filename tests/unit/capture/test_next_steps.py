@@ -23,6 +23,13 @@ def said(*texts: tuple[Speaker, str]) -> list[TranscriptMessage]:
     ("text", "steps"),
     [
         ("**Next step:** wire it", ["wire it"]),
+        ("Remaining: the docs. The changelog.", ["the docs.", "The changelog."]),
+        ("## What's left\n\n1. Ship it\n2. Tell Mira\n\n## Notes\n\n- The old path stays.", ["Ship it", "Tell Mira"]),
+        ("Fertig. Nächster Schritt: den Export anbinden.", ["den Export anbinden."]),
+        ("TODO: n/a", []),
+        ("```\n# TODO: drop this\n```\nThat is the code.", []),
+        ("> Next step: quoted from a mail", []),
+        ("What are the next steps?", []),
         ("Next steps for the importer: wire it; test it", ["wire it; test it"]),
         ("TODO (release): sign it. The rest is fine.", ["sign it."]),
         ("Next step: sign it. The rest is fine.", ["sign it."]),
