@@ -252,7 +252,7 @@ class Container(containers.DeclarativeContainer):
     explain = providers.Factory(late(f"{_SERVICES}.retrieval.explain:Explain"), vault)
     why = providers.Factory(late(f"{_SERVICES}.retrieval.why:Why"), vault, clock)
     consolidation = providers.Factory(
-        late(f"{_SERVICES}.maintenance.consolidation:Consolidation"), vault, clock, generator
+        late(f"{_SERVICES}.maintenance.consolidation:Consolidation"), vault, clock, generator=generator
     )
     synthesis = providers.Factory(late(f"{_SERVICES}.maintenance.synthesis:Synthesis"), vault, clock)
     lane = providers.Factory(
@@ -272,6 +272,7 @@ class Container(containers.DeclarativeContainer):
     )
     phases = providers.Factory(late(f"{_SERVICES}.maintenance.phases:Phases"), vault, clock, tidy=tidy)
     local_hour = providers.Object(late("clawmem.adapters.system.clock:local_hour"))
+    copy_vault = providers.Object(late("clawmem.adapters.sqlite.snapshot:copy_vault"))
     lanes = providers.Factory(
         late(f"{_SERVICES}.maintenance.lanes:Lanes"), vault, clock, lane.provider, hour_of=local_hour
     )

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, cast
 
 from clawmem.app.container import Container, build_container
@@ -161,7 +163,7 @@ class Services:
         """Whether what was forgotten is."""
         return cast("Prove", self.parts.prove())
 
-    def consolidation(self) -> Consolidation:
+    def consolidation(self, *, asks_models: bool = True) -> Consolidation:
         """Repeated observations merged, and taken apart again."""
         from clawmem.app.services.maintenance.grouping import Thresholds
         from clawmem.app.services.maintenance.lane_plan import read_plan
@@ -172,23 +174,25 @@ class Services:
             thresholds=Thresholds(plan.merge_normal, plan.merge_strict),
             least=plan.least_confidence,
             calls_a_day=plan.daily_calls,
+            **({} if asks_models else {"generator": None}),
         )
         return cast("Consolidation", made)
 
-    def lanes(self, *, dry_run: bool = False) -> Lanes:
-        """Upkeep by itself; the light lane only says what it would merge if this or the settings say so."""
+    def lanes(self, *, asks_models: bool = True) -> Lanes:
+        """Maintenance by itself; without *asks_models* by rules alone."""
         from clawmem.app.services.maintenance.lane_plan import read_plan
+        from clawmem.app.services.maintenance.phases import NOT_ASKED
 
         plan = read_plan(self.settings.lanes)
-        plan = replace(plan, dry_run=dry_run or plan.dry_run)
-        generator = self.parts.generator()
+        generator = self.parts.generator() if asks_models else None
         by_model = generator and self.enrich(calls_a_day=plan.daily_calls)
         phases = self.parts.phases(
             plan=plan,
-            consolidation=self.consolidation(),
+            consolidation=self.consolidation(asks_models=asks_models),
             synthesis=generator and self.parts.synthesis(generator, calls_a_day=plan.daily_calls),
             by_rules=self.enrich(with_model=False) if plan.enriches else None,
             by_model=by_model if plan.enriches else None,
+            **({} if asks_models else {"no_model": NOT_ASKED}),
         )
         return cast("Lanes", self.parts.lanes(phases=phases, plan=plan))
 
@@ -281,6 +285,21 @@ def open_services(settings: Settings, *, read_only: bool = False, create: bool =
     finally:
         container.at_the_end().close()
         vault.close()
+
+
+@contextmanager
+def open_copy(settings: Settings) -> Iterator[Services]:
+    """
+    Open a temporary copy of the configured vault. It is deleted at the end, with every change made to it.
+
+    Raises:
+        VaultError: there is no vault, or it cannot be copied.
+    """
+    with open_services(settings, read_only=True) as services, TemporaryDirectory(prefix="clawmem-") as folder:
+        copy = Path(folder) / settings.vault.name
+        services.parts.copy_vault()(str(settings.vault), str(copy))
+        with open_services(settings.model_copy(update={"vault": copy}), create=False) as copied:
+            yield copied
 
 
 def _choose_backend(vault: ServedVault, asked: str, *, read_only: bool) -> None:

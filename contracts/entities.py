@@ -70,6 +70,43 @@ class EntityMentionContract(VaultContract):
         assert [one.name for one in vault.entities.mentions(saved)] == ["Bob", "Cyd"]
         assert [found(vault, name) for name in ("ann", "bob", "cyd")] == [[], [("Bob", 1)], [("Cyd", 1)]]
 
+    def test_a_merged_entity_is_the_other(self, vault: Vault) -> None:
+        """
+        Every mention of one becomes one of the other, counted once a document; it is no longer known.
+
+        If this fails: counts are added up, or the mentions of documents that are not served stay behind.
+        """
+        concept, service = entity("Ledger", "concept"), entity("Ledger", "service")
+        both = mentioning(vault, "both.md", concept, service, ANN)
+        one = mentioning(vault, "one.md", concept, ANN)
+        hidden = mentioning(vault, "hidden.md", concept)
+        vault.documents.deactivate([hidden], InactiveReason.ARCHIVED)
+
+        assert vault.entities.merge(concept.id, service)
+
+        assert vault.entities.known([concept.id]) == {}
+        assert found(vault, "ledger") == [("Ledger", 2)]
+        assert [[one.id for one in vault.entities.mentions(number)] for number in (both, one)] == [
+            [ANN.id, service.id]
+        ] * 2
+        assert beside(vault, both) == [(one, 2)]
+        save(vault, "hidden.md", "Text of hidden.md")
+        assert [one.id for one in vault.entities.mentions(hidden)] == [service.id]
+
+    def test_what_cannot_be_merged(self, vault: Vault) -> None:
+        """
+        Merging an unknown entity, or one into itself, changes nothing; the target need not be known before.
+
+        If this fails: an entity is deleted by being merged into itself.
+        """
+        saved = mentioning(vault, "a.md", ANN)
+
+        assert not vault.entities.merge(BOB.id, CYD)
+        assert not vault.entities.merge(ANN.id, ANN)
+        assert vault.entities.merge(ANN.id, DEE)
+        assert [one.name for one in vault.entities.mentions(saved)] == ["Dee"]
+        assert vault.entities.known([BOB.id, CYD.id]) == {}
+
     def test_an_entity_counts_once_a_document(self, vault: Vault) -> None:
         """
         Named twice in one list is mentioned once, and saying the same again changes nothing.

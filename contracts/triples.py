@@ -50,6 +50,25 @@ def recorded(vault: Vault, one: Entity, on: str | None = None) -> list[str]:
 class TripleStatementContract(VaultContract):
     """What documents say of things. Supply ``vault``: an EMPTY ``Vault``."""
 
+    def test_a_merged_entity_says_what_both_said(self, vault: Vault) -> None:
+        """
+        Triples with the merged entity as subject or object move to the other; duplicates and self-relations go.
+
+        If this fails: facts stay with an entity that no longer exists.
+        """
+        concept = entity("Shop", "concept")
+        one, other = save(vault, "one.md"), save(vault, "other.md")
+        vault.triples.add([says(one, concept, "uses", MYSQL), says(one, SHOP, "uses", MYSQL)])
+        vault.triples.add(
+            [says(other, LEDGER, "depends_on", concept), says(other, concept, "depends_on", SHOP)]
+        )
+
+        assert vault.entities.merge(concept.id, SHOP)
+
+        assert current(vault, SHOP) == ["Shop uses MySQL", "Ledger depends_on Shop"]
+        assert [len(vault.triples.of_document(number)) for number in (one, other)] == [1, 1]
+        assert vault.triples.current(concept.id, 9) == []
+
     def test_everything_is_kept(self, vault: Vault) -> None:
         """
         A triple comes back as it was given, whether its object is an entity or a text of its own.

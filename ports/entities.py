@@ -59,6 +59,15 @@ class EntityStore(Protocol):
         """
         ...
 
+    def merge(self, entity_id: str, into: Entity) -> bool:
+        """
+        Replace an entity by *into* in every mention and triple, of served and other documents; whether it was known.
+
+        Afterwards it is unknown, and *into* is known. A triple of a document that
+        names either is kept once; a triple that would relate *into* to itself is dropped. Merging an entity into itself changes nothing and returns False.
+        """
+        ...
+
     def mentions(self, document_id: int) -> list[Entity]:
         """What a served document mentions, by id."""
         ...

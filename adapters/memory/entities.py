@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from itertools import permutations
 
 from clawmem.adapters.memory.scope import is_in
@@ -10,6 +11,7 @@ from clawmem.adapters.memory.words import surfaces
 from clawmem.ports.entities import DOCUMENTS_EACH, MOST_COMPANIONS, Entity, Neighbour
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import EVERYTHING, Scope
+from clawmem.ports.triples import Triple
 
 
 class MemoryEntities:
@@ -32,6 +34,23 @@ class MemoryEntities:
         for name in gone - left - said:
             del self._tables.entities[name]
         return len(gone)
+
+    def merge(self, entity_id: str, into: Entity) -> bool:
+        if entity_id not in self._tables.entities or entity_id == into.id:
+            return False
+        into = self._tables.entities.setdefault(into.id, into)
+        for document_id, mentioned in self._tables.mentions.items():
+            if entity_id in mentioned:
+                self._tables.mentions[document_id] = mentioned - {entity_id} | {into.id}
+        moved = [_moved(one, entity_id, into) for one in self._tables.triples]
+        kept: dict[object, Triple] = {}
+        for one in moved:
+            said = (one.document_id, one.subject.id, one.predicate, one.object_id or one.object_name)
+            if one.subject.id != one.object_id:
+                kept.setdefault(said if one.is_current else (said, id(one)), one)
+        self._tables.triples = list(kept.values())
+        del self._tables.entities[entity_id]
+        return True
 
     def mentions(self, document_id: int) -> list[Entity]:
         return self._counted(self._served(EVERYTHING).get(document_id, ()))
@@ -86,6 +105,12 @@ class MemoryEntities:
     def _counted(self, ids: Iterable[str]) -> list[Entity]:
         counts = Counter(entity for mentioned in self._served(EVERYTHING).values() for entity in mentioned)
         return [self._tables.entities[name]._replace(mention_count=counts[name]) for name in sorted(ids)]
+
+
+def _moved(triple: Triple, gone: str, into: Entity) -> Triple:
+    """*triple* with *into* in the place of the entity that is *gone*."""
+    subject = into if triple.subject.id == gone else triple.subject
+    return replace(triple, subject=subject, object=into if triple.object_id == gone else triple.object)
 
 
 def _fits(name: str, words: Sequence[str]) -> bool:

@@ -46,6 +46,15 @@ delete from entities
    and not exists (select 1 from mentions where entity = ?1)
    and not exists (select 1 from triples where subject = ?1 or object = ?1)
 """
+_KEY = "select key from entities where id = ?"
+_KNOW = "insert into entities (id, name, kind) values (?, ?, ?) on conflict (id) do nothing"
+# Triples that repeat one of the other entity, or relate it to itself, are not moved but deleted.
+_MOVE = (
+    "update or ignore triples set subject = :into where subject = :gone",
+    "update or ignore triples set object = :into where object = :gone",
+    "delete from triples where :gone in (subject, object) or (subject = :into and object = :into)",
+    "delete from entities where key = :gone",
+)
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -63,10 +72,7 @@ class SqliteEntities:
                 )
             self._db.write("delete from mentions where document_id = ?", (document_id,))
             for one in entities:
-                self._db.write(
-                    "insert into entities (id, name, kind) values (?, ?, ?) on conflict (id) do nothing",
-                    (one.id, one.name, one.kind),
-                )
+                self._db.write(_KNOW, (one.id, one.name, one.kind))
                 self._db.write(_MENTION, (document_id, one.id))
 
     def forget(self, document_id: int) -> int:
@@ -76,6 +82,23 @@ class SqliteEntities:
             self._db.write("delete from mentions where document_id = ?", (document_id,))
             self._db.write_many(_UNKNOW, gone)
         return len(gone)
+
+    def merge(self, entity_id: str, into: Entity) -> bool:
+        with self._db.atomic():
+            gone = self._db.value(_KEY, (entity_id,))
+            if gone is None or entity_id == into.id:
+                return False
+            self._db.write(_KNOW, (into.id, into.name, into.kind))
+            mentioning = self._db.write(
+                "delete from mentions where entity = ? returning document_id", (gone,)
+            )
+            for (document_id,) in mentioning:
+                self._db.write(_MENTION, (document_id, into.id))
+            moved = {"gone": gone, "into": self._db.value(_KEY, (into.id,))}
+            for sql in _MOVE:
+                self._db.write(sql, moved)
+            self._db.write(_KNOW, (into.id, into.name, into.kind))  # nothing may be left that speaks of it
+        return True
 
     def mentions(self, document_id: int) -> list[Entity]:
         return [Entity(*row) for row in self._db.rows(_MENTIONS, (document_id,))]

@@ -112,7 +112,9 @@ def update(
 def reindex(
     ctx: typer.Context,
     force: Force = False,
-    enrich: Annotated[bool, typer.Option("--enrich", help="Then enrich every document anew.")] = False,
+    enrich: Annotated[
+        bool, typer.Option("--enrich", help="Then enrich what waits or another model made.")
+    ] = False,
 ) -> None:
     """Read every collection again; with --force also the files that look unchanged."""
     settings_of_usual(ctx, "reindex")

@@ -30,7 +30,9 @@ def enrich(
         int | None,
         typer.Option("-n", "--limit", min=1, help="At most so many documents.", show_default=False),
     ] = None,
-    anew: Annotated[bool, typer.Option("--all", help="Also what is done already.")] = False,
+    anew: Annotated[
+        bool, typer.Option("--all", help="Also notes of another model, and failed ones.")
+    ] = False,
     no_model: Annotated[bool, typer.Option("--no-model", help="By rules alone.")] = False,
     daily_calls: Annotated[
         int | None,
@@ -40,7 +42,7 @@ def enrich(
     """
     Give what is new and changed its keywords, names and links; with a model that writes also a note.
 
-    It goes on where it was stopped. Run it after embed: links need vectors.
+    It continues where it was stopped and skips unchanged notes. Run it after embed: links need vectors.
     """
     from clawmem.app.cli.rendering import show, show_json, show_table
 
@@ -83,6 +85,11 @@ def run_enrich(
 
 def enrich_line(report: EnrichReport) -> str:
     """One run in a line."""
+    if not (report.by_rules or report.by_model or report.failed):
+        if report.waiting:
+            why = "wait" if report.stopped else "wait for vectors; make them with: clawmem embed"
+            return f"Nothing was enriched: {report.waiting} documents {why}."
+        return "Nothing to do: no note has changed since it was enriched."
     done = f"{report.by_rules} documents by rules, {report.by_model} by a model"
     made = (
         f"{report.notes} notes, {report.mentions} mentions, {report.links} links, {report.triples} statements"

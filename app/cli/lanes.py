@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from clawmem.app.cli.command_line import Verbs
-from clawmem.app.cli.session import opened, tell, wants_json
+from clawmem.app.cli.session import opened, settings_of, tell, wants_json
 from clawmem.domain.maintenance.schedule import LaneName
+from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -81,25 +82,31 @@ def run(
     lane: Annotated[LaneName, typer.Option(help="Small work often, or large work at quiet times.")],
     now: Annotated[bool, typer.Option("--now", help="Whatever the hour, and though questions come.")] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Let the light lane say what it would merge, and merge nothing.")
+        bool, typer.Option("--dry-run", help="Show what it would do by rules; write nothing.")
     ] = False,
     keep_on: Annotated[
         bool, typer.Option("--keep-on", help="Work on at the lane's pace, until Ctrl-C.")
     ] = False,
 ) -> None:
-    """Let a lane work once, if no other process does."""
+    """
+    Let a lane work once, if no other process does.
+
+    With --dry-run it works on a temporary copy of the vault, by rules alone.
+    """
+    if dry_run:
+        _rehearse(ctx, lane, now=now, keep_on=keep_on)
+        return
     from clawmem.app.cli.watch import _until_told
 
     stop = _until_told() if keep_on else None
     with opened(ctx) as services:
-        service = services.lanes(dry_run=dry_run)
+        service = services.lanes()
         if stop is not None:
             service.serve(lane, stop, lambda ticked: _show(ctx, services, ticked))
             return
         ticked = service.tick(lane, now=now)
         _show(ctx, services, ticked)
-    if any(one.status == "failed" for one in ticked.runs):
-        raise typer.Exit(FAILED)
+    _fail_if_failed(ticked)
 
 
 @lanes.command()
@@ -122,6 +129,27 @@ def undo(
         show(f"{target.display_path} stands for nothing any more. Served again: {', '.join(paths)}")
     else:
         show(f"{target.display_path} was put in the place of nothing.")
+
+
+def _rehearse(ctx: typer.Context, lane: LaneName, *, now: bool, keep_on: bool) -> None:
+    """Run one tick over a copy of the vault and show its result."""
+    from clawmem.app.cli.rendering import show
+    from clawmem.app.opened import open_copy
+
+    if keep_on:
+        raise InvalidInput("INVALID_INPUT", "--dry-run shows one tick. Leave out --keep-on.")
+    with open_copy(settings_of(ctx)) as services:
+        ticked = services.lanes(asks_models=False).tick(lane, now=now)
+        if not wants_json(ctx):
+            show("Dry run: nothing was written, and no model was asked.")
+        marked = (replace(one, metrics={**one.metrics, "dry_run": True}) for one in ticked.runs)
+        _show(ctx, services, ticked._replace(runs=tuple(marked)), dry_run=True)
+    _fail_if_failed(ticked)
+
+
+def _fail_if_failed(ticked: Ticked) -> None:
+    if any(one.status == "failed" for one in ticked.runs):
+        raise typer.Exit(FAILED)
 
 
 def _told(services: Services) -> dict[str, Any]:
@@ -172,13 +200,14 @@ def _journal_text(one: Account) -> str:
     return "\n".join([f"{_when(one.run.started_at)} {one.run.lane} {first}", *rest])
 
 
-def _show(ctx: typer.Context, services: Services, ticked: Ticked) -> None:
+def _show(ctx: typer.Context, services: Services, ticked: Ticked, *, dry_run: bool = False) -> None:
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.services.maintenance.account import account
 
     accounts = [account(services.vault, one) for one in ticked.runs]
     if wants_json(ctx):
-        show_json({"lane": ticked.lane, "runs": [_record(one) for one in accounts]})
+        more = {"dry_run": True} if dry_run else {}
+        show_json({"lane": ticked.lane, **more, "runs": [_record(one) for one in accounts]})
         return
     show(ticked.summary)
     for one in accounts:

@@ -8,9 +8,18 @@ from clawmem.app.hooks.capturing import without_secrets
 from clawmem.app.mcp.memory_card import FOLDER, Card, card_of, checked, page, path_of
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.indexing.publish import withdraw
+from clawmem.app.services.knowledge.resolving import merge_concept
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.knowledge.entities import CONCEPT, KINDS, entity_id, name_words
+from clawmem.domain.knowledge.entities import (
+    CONCEPT,
+    KINDS,
+    entity_id,
+    ids_of,
+    is_generic,
+    name_words,
+    only_one,
+)
 from clawmem.ports.clock import Clock
 from clawmem.ports.entities import Entity
 from clawmem.ports.errors import NotFound
@@ -114,7 +123,7 @@ class MemoryGraph:
         return kept
 
     def _say(self, card: Card, document_id: int) -> None:
-        subject = _entity(card.name, card.type)
+        subject = self._meant(card.name, card.type)
         day = iso_utc(self._clock.now_ms())[:DAY]
         triples = [
             Triple(
@@ -123,12 +132,23 @@ class MemoryGraph:
             for kind, to in card.relations
         ]
         named = [one.object for one in triples if isinstance(one.object, Entity)]
-        self._vault.entities.set_mentions(document_id, [subject, *(one for one in named if one != subject)])
+        mentioned = [subject, *(one for one in named if one != subject)]
+        for one in mentioned:
+            if not is_generic(one.kind):
+                merge_concept(self._vault.entities, one)
+        self._vault.entities.set_mentions(document_id, mentioned)
         self._vault.triples.add(triples)
 
     def _object(self, name: str) -> Entity | str:
         card = self.card(name)
-        return _entity(name, card.type if card else CONCEPT) if name_words(name) else name
+        return self._meant(name, card.type if card else CONCEPT) if name_words(name) else name
+
+    def _meant(self, name: str, kind: str) -> Entity:
+        """The entity of that name and kind; where the kind is none that is known, the only one that has the name."""
+        entity = _entity(name, kind)
+        if not is_generic(entity.kind):
+            return entity
+        return only_one(name, self._vault.entities.known(ids_of(name))) or entity
 
 
 def _entity(name: str, kind: str) -> Entity:

@@ -82,7 +82,7 @@ class VaultTools:
         self,
         ctx: Context[Any, Any],
         enrich: Annotated[
-            bool, Field(description="Then find keywords, names and links of every document anew.")
+            bool, Field(description="Then find keywords, names and links of new and changed documents.")
         ] = False,
     ) -> Annotated[CallToolResult, schemas.Reread]:
         """Read the folders that are remembered again; makes no vectors, see embed."""

@@ -34,7 +34,9 @@ class Again(Which):
     """Which collections, and how thoroughly."""
 
     force: bool = Field(False, description="Also the files that look unchanged.")
-    enrich: bool = Field(False, description="Then enrich every document anew.")
+    enrich: bool = Field(
+        False, description="Then enrich new and changed documents, and those that another model described."
+    )
 
 
 class Update(Which):
@@ -131,7 +133,7 @@ def update(services: Services, asked: Update) -> dict[str, Any]:
 
 
 def reindex(services: Services, asked: Again) -> dict[str, Any]:
-    """Read every file again that looks changed, or any; then, if asked for, enrich every document anew."""
+    """Read every file again that looks changed, or any; then, if asked for, enrich them."""
     read = _read(services, asked, force=asked.force)
     enriched = services.enrich()(anew=True) if asked.enrich else None
     return {**read, "embed": None, "enrich": enriched, "lagging": _kept_up(services)}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from clawmem.domain.capture.cues import kind_of
 from clawmem.domain.capture.kinds import Kind
+from clawmem.domain.capture.next_steps import is_label
 from clawmem.domain.capture.preferences import ASKED, is_like
 from clawmem.domain.capture.sentences import sentences
 from clawmem.ports.transcripts import Speaker, TranscriptMessage
@@ -95,7 +96,7 @@ def _files(messages: Sequence[TranscriptMessage], *, is_written: bool) -> list[s
 
 def _of_message(message: TranscriptMessage, before: Sequence[TranscriptMessage]) -> Iterator[Finding]:
     for place, sentence in enumerate(sentences(message.text)):
-        if not SHORTEST <= len(sentence) <= LONGEST:
+        if not SHORTEST <= len(sentence) <= LONGEST or is_label(sentence):
             continue
         kind = kind_of(sentence, message.speaker)
         if kind is None and place == 0 and _is_choice(sentence, message, before):

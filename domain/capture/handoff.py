@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from clawmem.domain.capture.extraction import Finding, files_read, files_written
 from clawmem.domain.capture.kinds import Kind
+from clawmem.domain.capture.next_steps import flat
 from clawmem.ports.generator import JsonSchema
 from clawmem.ports.transcripts import Speaker, TranscriptMessage
 
-LEAST_MESSAGES = 4
 MOST_FILES = 20
 MOST_ITEMS = 10
 REQUEST_CHARS = 500
@@ -23,6 +23,9 @@ SECTIONS = {
     "files": "Files Changed",
     "next": "Next Session Should",
 }
+
+_NOTHING = "Nothing noted."
+_OUTCOME = ("learned", "done", "files", "next")  # a request and read files are no reason to keep a handoff
 
 SCHEMA: JsonSchema = {
     "type": "object",
@@ -44,17 +47,58 @@ def prompt(said: str) -> str:
     )
 
 
-def by_rules(messages: Sequence[TranscriptMessage], found: Sequence[Finding]) -> dict[str, list[str]]:
-    """The sections of a handoff from what was found by rules, sentences in the order in which they were said."""
+def by_rules(
+    messages: Sequence[TranscriptMessage], found: Sequence[Finding], steps: Sequence[str] = ()
+) -> dict[str, list[str]]:
+    """
+    Return the sections of a handoff by rules alone, sentences in the order in which they were said.
+
+    Args:
+        found: The findings in *messages*.
+        steps: The next steps that they name; a finding that is one of them stands under that heading only.
+    """
     prompts = [message.text for message in messages if message.speaker is Speaker.USER and message.text]
+    others = [one for one in found if not _is_named(one.sentence, steps)]
     return {
         "request": [text[:REQUEST_CHARS] for text in dict.fromkeys((*prompts[:1], *prompts[-1:]))],
         "investigated": [f"Read {path}" for path in files_read(messages)][:MOST_ITEMS],
         "learned": _said(found, Kind.PROBLEM, Kind.PREFERENCE),
-        "done": _said(found, Kind.DECISION, Kind.MILESTONE),
+        "done": _said(others, Kind.DECISION, Kind.MILESTONE),
         "files": files_written(messages)[:MOST_FILES],
-        "next": _said(found, Kind.QUESTION),
+        "next": [*_said(others, Kind.QUESTION), *steps],
     }
+
+
+def by_model(
+    written: Mapping[str, list[str]], plain: Mapping[str, list[str]], steps: Sequence[str]
+) -> dict[str, list[str]]:
+    """
+    Return the sections that a model wrote, with the files and the named next steps of the *plain* ones.
+
+    A next step that the model tells in the same words is not repeated.
+    """
+    told = "\n".join(map(flat, written.get("next", ())))
+    missing = [step for step in steps if flat(step) not in told]
+    return {**written, "files": plain["files"], "next": [*missing, *written.get("next", ())]}
+
+
+def is_worth_keeping(sections: Mapping[str, Iterable[str]], plain: Mapping[str, Iterable[str]]) -> bool:
+    """
+    Whether something was learnt, decided, done, changed or left open.
+
+    Lessons count only as the rules quote them, in the *plain* sections: those of a model may sum up notes that the
+    session read.
+    """
+    outcome = [item for name in ("done", "files", "next") for item in sections.get(name, ())]
+    quoted = [item for name in _OUTCOME for item in plain.get(name, ())]
+    return any(item.strip() for item in (*outcome, *quoted))
+
+
+def is_empty(body: str) -> bool:
+    """Whether *body* is a handoff as `text_of` writes it, with nothing learnt, done, changed or left open."""
+    sections = body.split("\n## ")[1:]
+    noted = {heading: text.strip() for heading, _, text in (one.partition("\n") for one in sections)}
+    return all(noted.get(SECTIONS[name]) == _NOTHING for name in _OUTCOME)
 
 
 def text_of(sections: Mapping[str, Iterable[str]], session_id: str) -> str:
@@ -62,7 +106,7 @@ def text_of(sections: Mapping[str, Iterable[str]], session_id: str) -> str:
     parts = [f"# Handoff of session {session_id[:8]}"]
     for name, heading in SECTIONS.items():
         items = [" ".join(item.split()) for item in sections.get(name, ()) if item.strip()]
-        parts.append(f"## {heading}\n\n" + ("\n".join(f"- {item}" for item in items) or "Nothing noted."))
+        parts.append(f"## {heading}\n\n" + ("\n".join(f"- {item}" for item in items) or _NOTHING))
     return "\n\n".join(parts) + "\n"
 
 
@@ -89,3 +133,7 @@ def summary_of(sections: Mapping[str, Iterable[str]]) -> str:
 
 def _said(found: Sequence[Finding], *kinds: Kind) -> list[str]:
     return [one.sentence for one in found if one.kind in kinds][-MOST_ITEMS:]
+
+
+def _is_named(sentence: str, steps: Sequence[str]) -> bool:
+    return any(flat(step) in flat(sentence) for step in steps)

@@ -9,9 +9,9 @@ from typing import Any
 from clawmem.domain.capture.contradiction import LEAST_MODEL_CONFIDENCE, Verdict
 from clawmem.domain.capture.kinds import OBSERVED, Kind, confidence_of
 from clawmem.domain.capture.notes import TITLE_CHARS, Note
-from clawmem.domain.knowledge.entities import name_words
+from clawmem.domain.knowledge.evidence import is_grounded, proves
 from clawmem.domain.knowledge.triple_texts import are_offered, read_triples
-from clawmem.domain.knowledge.triples import LITERAL, PREDICATES, SAID_OF, Statement
+from clawmem.domain.knowledge.triples import PREDICATES, SAID_OF, Statement
 from clawmem.ports.generator import JsonSchema
 from clawmem.ports.transcripts import Speaker, TranscriptMessage
 
@@ -120,7 +120,7 @@ def read_notes(value: Any, messages: Sequence[TranscriptMessage]) -> list[Note]:
     The observations of a model's answer that can be shown to be true.
 
     One without a quote that stands in *messages*, of an unknown type, without a title or with a placeholder
-    for one is dropped; so are facts of fewer than five characters.
+    for one is dropped; so are facts of fewer than five characters, and those with a name or a number that no message holds.
     """
     return [note for one in _listed(value) for note in _notes(one, messages)]
 
@@ -151,11 +151,6 @@ def _notes(one: Mapping[str, Any], messages: Sequence[TranscriptMessage]) -> Ite
     message = _spoken(quote, messages)
     if kind not in TYPES or not title or _is_placeholder(title) or message is None:
         return
-    facts = tuple(
-        fact.strip()
-        for fact in one.get("facts") or ()
-        if isinstance(fact, str) and len(fact.strip()) >= SHORTEST_FACT and not _is_placeholder(fact)
-    )
     own = kind in set(Kind)
     yield Note(
         Kind(kind) if own else Kind.MILESTONE,
@@ -164,25 +159,26 @@ def _notes(one: Mapping[str, Any], messages: Sequence[TranscriptMessage]) -> Ite
         message,
         confidence_of(Kind(kind), by_model=True) if own else OBSERVED,
         narrative=_text(one, "narrative"),
-        facts=facts,
+        facts=_facts(one, messages),
         tags=_tags(kind, one),
-        statements=_statements(kind, one, messages),
+        statements=_statements(one, quote, title, message.speaker),
         is_observation=not own,
     )
 
 
-def _statements(
-    kind: str, one: Mapping[str, Any], messages: Sequence[TranscriptMessage]
-) -> tuple[Statement, ...]:
-    found = read_triples(one.get("triples")) if kind in SAID_OF else []
-    return tuple(statement for statement in found if _is_spoken_of(statement, messages))
+def _facts(one: Mapping[str, Any], messages: Sequence[TranscriptMessage]) -> tuple[str, ...]:
+    """Return the facts of an observation that are long enough and name only things that *messages* hold."""
+    said = "\n".join(message.text for message in messages)
+    listed = [fact.strip() for fact in one.get("facts") or () if isinstance(fact, str)]
+    long_enough = (fact for fact in listed if len(fact) >= SHORTEST_FACT and not _is_placeholder(fact))
+    return tuple(fact for fact in long_enough if is_grounded(fact, said))
 
 
-def _is_spoken_of(statement: Statement, messages: Sequence[TranscriptMessage]) -> bool:
-    """Whether the names in it are made of words of the conversation; a model makes up others."""
-    names = [statement.subject] if statement.predicate in LITERAL else [statement.subject, statement.object]
-    wanted = {word for name in names for word in name_words(name)} - {Speaker.USER.value}
-    return wanted <= {word for one in messages for word in name_words(one.text)}
+def _statements(one: Mapping[str, Any], quote: str, title: str, speaker: Speaker) -> tuple[Statement, ...]:
+    """The triples of an observation that its quote proves."""
+    by_user = speaker is Speaker.USER
+    found = read_triples(one.get("triples")) if _text(one, "type") in SAID_OF else []
+    return tuple(statement for statement in found if proves(statement, quote, title=title, by_user=by_user))
 
 
 def _tags(kind: str, one: Mapping[str, Any]) -> tuple[str, ...]:

@@ -27,10 +27,14 @@ def sentences(text: str) -> Iterator[str]:
     A list item, a heading and a paragraph end a sentence as a full stop does. Fenced code, quoted lines and
     tables are left out.
     """
-    said = _NOT_SAID.sub("", _FENCED.sub("\n\n", text.replace(_ITEM, "")))
-    for block in _BREAK.split(_LIST_MARK.sub(_ITEM, said)):
+    for block in _BREAK.split(_LIST_MARK.sub(_ITEM, spoken_text(text))):
         flat = _BLANKS.sub(" ", _EMPHASIS.sub("", block.replace(_ITEM, ""))).strip()
         yield from _of_block(flat)
+
+
+def spoken_text(text: str) -> str:
+    """Return *text* without fenced code, quoted lines and tables."""
+    return _NOT_SAID.sub("", _FENCED.sub("\n\n", text.replace(_ITEM, "")))
 
 
 def _of_block(block: str) -> Iterator[str]:

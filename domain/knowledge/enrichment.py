@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from clawmem.domain.capture.sentences import sentences
 from clawmem.domain.knowledge.entities import KINDS, name_words
+from clawmem.domain.knowledge.evidence import proves
 from clawmem.domain.knowledge.names import Name, cap_of, is_name
 from clawmem.domain.knowledge.notes import Content, read_content, shown
 from clawmem.domain.knowledge.triple_texts import read_triples
@@ -152,15 +153,11 @@ def read_names(value: Any, title: str, body: str, content_type: str) -> list[Nam
 
 
 def read_statements(value: Any, body: str) -> list[tuple[Statement, str]]:
-    """The triples of a model's answer, each with the sentence that names what it relates; without one it is dropped."""
+    """Return the triples of a model's answer that a sentence of *body* proves, each with the first that does."""
     offered = value.get("triples") if isinstance(value, Mapping) else None
-    said = [(sentence, _words_of(sentence)) for sentence in sentences(body)]
-    proved = []
-    for one in read_triples(offered):
-        parts = (_words_of(one.subject), _words_of(one.object))
-        if found := next((sentence for sentence, held in said if all(p in held for p in parts)), None):
-            proved.append((one, found))
-    return proved
+    said = list(sentences(body))
+    proved = ((one, next((text for text in said if proves(one, text)), "")) for one in read_triples(offered))
+    return [(one, text) for one, text in proved if text]
 
 
 def links_prompt(document: str, neighbours: Sequence[str]) -> str:

@@ -45,9 +45,20 @@ def ids_of(name: str) -> tuple[str, ...]:
 
 
 def only_one(name: str, known: Mapping[str, Entity]) -> Entity | None:
-    """The entity of that name among those *known*, by id; ``None`` where there is none, or one of each of two kinds."""
-    found = [known[one] for one in ids_of(name) if one in known]
-    return found[0] if len(found) == 1 else None
+    """
+    Return the entity of that name among those *known*, by id; ``None`` where none has it, or one of each of two kinds.
+
+    A concept is what nothing more is known of: beside an entity of a specific kind it does not count.
+    """
+    having = [one for one in ids_of(name) if one in known]
+    specific = [one for one in having if not is_generic(one)]
+    found = specific or having
+    return known[found[0]] if len(found) == 1 else None
+
+
+def is_generic(entity: str) -> bool:
+    """Whether an id or a kind is that of a concept, which every specific kind takes the place of."""
+    return entity == CONCEPT or entity.startswith(f"{VAULT}:{CONCEPT}:")
 
 
 def _slug(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.domain.knowledge.lenient_json import LenientReader, Senseless
@@ -36,21 +36,68 @@ class Found(NamedTuple):
     end: int
 
 
-def json_answer(ask: Callable[[str], str], prompt: str, schema: JsonSchema) -> Any | None:
+class Usable(NamedTuple):
+    """The part of a value that fits its schema, and how many items of its arrays were dropped."""
+
+    value: Any
+    dropped: int
+
+
+def json_answer(
+    ask: Callable[[str], str],
+    prompt: str,
+    schema: JsonSchema,
+    *,
+    tell_dropped: Callable[[int], None] = lambda dropped: None,
+) -> Any | None:
     """
     The value of *schema*'s shape that *ask* gives for *prompt*; None when it gives none.
 
-    A first answer that cannot be used is shown to its author once, with what is wrong about it. The second
-    answer counts as it is. What *ask* raises, this raises.
+    Items of an array that do not fit are dropped as long as one fits. A first answer that cannot be used is shown to its
+    author once, with what is wrong about it. The second answer counts as it is. What *ask* raises, this raises.
 
     Args:
         ask: A prompt to an answer; a `Generator` with its limits and its deadline already chosen.
+        tell_dropped: Called with the number of items that were dropped, where some were.
     """
     answer = ask(prompt)
-    value, problem = _judged(answer, schema)
+    found, problem = _judged(answer, schema)
     if problem:
-        value, problem = _judged(ask(repair_prompt(prompt, answer, problem)), schema)
-    return None if problem else value
+        found, problem = _judged(ask(repair_prompt(prompt, answer, problem)), schema)
+    if found is None:
+        return None
+    if found.dropped:
+        tell_dropped(found.dropped)
+    return found.value
+
+
+def usable(value: Any, schema: JsonSchema) -> Usable | None:
+    """
+    Return what of *value* fits *schema*; ``None`` where it is of another shape, or not one item of an array fits.
+
+    Dropped are items of an array, and members of an object that are not required.
+    """
+    if mismatch(value, schema) is None:
+        return Usable(value, 0)
+    kept: Any
+    if isinstance(value, list) and isinstance(schema.get("items"), Mapping):
+        items = [found for one in value if (found := usable(one, schema["items"]))]
+        dropped = len(value) - len(items) + sum(one.dropped for one in items)
+        kept = [one.value for one in items]
+    elif isinstance(value, dict):
+        kept, dropped = _usable_members(value, schema)
+    else:
+        return None
+    return Usable(kept, dropped) if kept and mismatch(kept, schema) is None else None
+
+
+def _usable_members(value: dict[str, Any], schema: JsonSchema) -> tuple[dict[str, Any], int]:
+    inner = schema.get("properties", {})
+    members = {
+        name: usable(one, inner[name]) if name in inner else Usable(one, 0) for name, one in value.items()
+    }
+    fitting = {name: one for name, one in members.items() if one is not None}
+    return {name: one.value for name, one in fitting.items()}, sum(one.dropped for one in fitting.values())
 
 
 def repair_prompt(prompt: str, answer: str, problem: str) -> str:
@@ -86,9 +133,12 @@ def mismatch(value: Any, schema: JsonSchema, path: str = "$") -> str | None:
     return next(_mismatches(value, schema, path), None)
 
 
-def _judged(answer: str, schema: JsonSchema) -> tuple[Any, str | None]:
+def _judged(answer: str, schema: JsonSchema) -> tuple[Usable | None, str | None]:
     value = read_json(answer, schema)
-    return value, "it holds no JSON" if value is None else mismatch(value, schema)
+    if value is None:
+        return None, "it holds no JSON"
+    found = usable(value, schema)
+    return found, None if found else mismatch(value, schema)
 
 
 def _without_thoughts(text: str) -> str:

@@ -35,7 +35,12 @@ def _words(pattern: str) -> re.Pattern[str]:
 _TIMELINE = _words(
     r"""(?:last|prior|previous|cross|recent|latest|past)[\s-](?:\w+\s)?sessions? | yesterday | last\s+time\s+we
     | hand-?offs? | what\s+happened\s+last | what\s+did\s+we\s+do | earlier\s+today | this\s+morning
-    | what\s+we\s+discussed | when\s+we\s+last | left\s+off | where\s+(?:were\s+we|was\s+i|did\s+we\s+stop)
+    | what\s+we\s+discussed | when\s+we\s+last | (?:left|leave|leaving)\s+off
+    | where\s+(?:were\s+we|was\s+i|(?:did|have)\s+(?:we|i|you)\s+(?:stop(?:ped)?|g[eo]t\s+to))
+    | (?:continue|resume|go\s+on|carry\s+on|pick\s+(?:it\s+|things\s+)?up|start)\s+(?:from\s+)?where
+    | (?:what(?:['’]?s|\s+is|\s+comes|\s+was)\s+(?:up\s+)?next|what\s+(?:do|should)\s+(?:i|we)\s+do\s+next
+      |what(?:['’]?s|\s+is|\s+are)\s+(?:the|my|our)\s+next\s+steps?)
+      (?=\s*(?:[?!.]*\s*$|(?:here|now|today|for\s+(?:me|us))\b))
     | what\s+(?:were\s+we|was\s+i)\s+(?:doing|working) | from\s+last\s+time | catch\s+me\s+up
     | last\s+thing\s+(?:we|i|you)\s+did
     | been\s+(?:doing|working\s+on)\s+(?:lately|recently)"""

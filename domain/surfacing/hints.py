@@ -9,7 +9,10 @@ from clawmem.domain.surfacing.profiles import NUDGE_INTERVAL
 _TOOLS = {
     "session_log": (
         "sessions",
-        "timeline|last session|last time|yesterday|recently|when did|what happened|history of",
+        (
+            "timeline|last session|last time|yesterday|recently|when did|what happened|history of|left off|leave off|"
+            "continue where|where were we|what's next|next steps"
+        ),
     ),
     "intent_search": ("intent-search", "why|cause|caused|causes|because|reason|led to|decided|rationale"),
     "find_similar": (

@@ -79,13 +79,13 @@ class TestDecisionExtractor:
         assert world.extract(session) == NOTHING
         assert len(world.kept()) == 3
 
-    def test_a_greeting_is_no_conversation(self, world: World) -> None:
-        """Fewer than four messages are left for later, and are not lost by that."""
-        session = world.session("s1", *GREETING, ("user", "We'll use Postgres for the ledger."))
+    def test_one_message_is_enough(self, world: World) -> None:
+        """What the first message decides is kept at the first Stop, and not again at the next."""
+        session = world.session("s1", ("user", "We'll use Postgres for the ledger."))
 
-        assert world.extract(session) == NOTHING
-        world.session("s1", ("assistant", "Noted."))
         assert len(world.extract(session).stored) == 1
+        world.session("s1", ("assistant", "Noted."))
+        assert world.extract(session) == NOTHING
 
     def test_a_choice_is_understood_over_two_stops(self, world: World) -> None:
         """What a prompt answers is known although it was read at the Stop before."""
@@ -300,6 +300,20 @@ class TestHandoff:
         assert entry.ended_at == iso_utc(world.clock.now_ms())
         assert entry.summary.startswith("We'll use Postgres")
 
+    def test_a_session_that_came_to_nothing_ends_all_the_same(self, world: World) -> None:
+        """Its entry is closed if there is one, and no handoff is written."""
+        hand_over = HandoffGenerator(world.vault, DiskTranscripts(), world.clock)
+        world.vault.sessions.start("s1", iso_utc(world.clock.now_ms()))
+
+        assert hand_over(world.session("s1", *GREETING)).document_id == 0
+        assert hand_over(world.session("s2", *GREETING)).document_id == 0
+
+        entry = world.vault.sessions.get("s1")
+        assert entry is not None
+        assert (entry.ended_at, entry.handoff_path) == (iso_utc(world.clock.now_ms()), None)
+        assert world.vault.sessions.get("s2") is None
+        assert world.kept() == []
+
     def test_with_a_model_and_without_its_help(self, world: World) -> None:
         """A model's sections are written down; where it fails the rules' are, with the reason."""
         session = world.session("s1", *LEDGER)
@@ -371,7 +385,7 @@ class TestFeedback:
             world.vault.telemetry.record(row)
         session = world.session("s1", ("user", "About the ledger.", "p2"), ("assistant", "Let me see."))
         learn = FeedbackLoop(world.vault, DiskTranscripts(), world.clock)
-        assert learn(session) == Feedback()  # too short to be a conversation
+        assert learn(session) == Feedback(1, ())
 
         world.session("s1", ("assistant", "See ledger.md, and not audit.md."), ("user", "Thanks.", "p3"))
 

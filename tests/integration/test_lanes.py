@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -410,7 +411,7 @@ def test_the_command_merges_shows_and_takes_back(invoke: Callable[..., Any]) -> 
     told = invoke("lanes", "status", "--json")
     assert (told["workers"], told["on"]) == ({"light": None, "heavy": None}, [])
     merging = [run for run in told["runs"] if run["phase"] == "consolidate"]
-    assert [(run["created"], run["metrics"]["dry_run"]) for run in merging] == [(1, False), (0, True)]
+    assert [(run["created"], run["metrics"]["dry_run"]) for run in merging] == [(1, False)]
 
     [found] = invoke("search", "export Hartmann Fridays", "--json")["results"]
     undone = invoke("lanes", "undo", found["file"], "--json")
@@ -550,3 +551,53 @@ def test_of_two_processes_one_works(tmp_path: Path, invoke: Callable[..., Any]) 
     vault.close()
     assert lease is not None  # given back when it was done
     assert [run.status for run in runs] == [RunStatus.SKIPPED, RunStatus.COMPLETED]
+
+
+def everything(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    """Every row of every table of a vault, the tables of its indexes, its journal and its leases included."""
+    with closing(sqlite3.connect(path)) as file:
+        names = [name for (name,) in file.execute("select name from sqlite_schema where type = 'table'")]
+        shadows = [name for name in names if not _is_virtual(file, name)]
+        return {name: file.execute(f'select * from "{name}"').fetchall() for name in shadows}
+
+
+def _is_virtual(file: sqlite3.Connection, name: str) -> bool:
+    (sql,) = file.execute("select sql from sqlite_schema where name = ?", (name,)).fetchone()
+    return str(sql).lower().startswith("create virtual")
+
+
+@pytest.mark.parametrize("lane", ["light", "heavy"])
+def test_a_dry_run_writes_nothing(tmp_path: Path, invoke: Callable[..., Any], lane: str) -> None:
+    """No table changes, be it the journal, a lease or a note; what would be done is said all the same."""
+    before = everything(tmp_path / "vault.sqlite")
+    files = {file.name for file in tmp_path.iterdir()} - {"vault.sqlite-shm", "vault.sqlite-wal"}
+
+    said = invoke("lanes", "run", "--lane", lane, "--dry-run", "--now")
+    told = invoke("lanes", "run", "--lane", lane, "--dry-run", "--now", "--json")
+
+    assert said.startswith("Dry run: nothing was written, and no model was asked.")
+    assert "2 notes, they say the same words" in said
+    assert told["dry_run"] is True
+    assert all(one["metrics"]["dry_run"] for one in told["runs"])
+    assert everything(tmp_path / "vault.sqlite") == before
+    assert {file.name for file in tmp_path.iterdir()} - {"vault.sqlite-shm", "vault.sqlite-wal"} == files
+    assert "consolidate: 2 looked at, 1 made" in invoke("lanes", "run", "--lane", lane, "--now")
+
+
+def test_a_dry_run_ends(tmp_path: Path, invoke: Callable[..., Any]) -> None:
+    """It has one tick: going on with it is refused, in a sentence that says what to do."""
+    asked = [
+        "--vault",
+        str(tmp_path / "vault.sqlite"),
+        "lanes",
+        "run",
+        "--lane",
+        "light",
+        "--dry-run",
+        "--keep-on",
+    ]
+
+    refused = CliRunner().invoke(cli, asked)
+
+    assert refused.exit_code == 2
+    assert "Leave out --keep-on." in refused.stderr

@@ -164,13 +164,74 @@ class TestCapture:
         assert found.object_id == "default:concept:mysql"
 
 
+class TestEvidence:
+    @pytest.mark.parametrize(
+        "invented",
+        [
+            triple("ledger", "uses", "Oracle"),
+            triple("shop", "uses", "MySQL"),
+            triple("shop", "prefers", "MySQL"),
+        ],
+    )
+    def test_a_quote_proves_no_other_fact(self, world: World, invented: dict[str, str]) -> None:
+        """Words of the conversation are not enough: what the quote does not name is not stored."""
+        captured = world.hear("s1", CHOICE, observation(CHOICE, invented, triple("ledgers", "uses", "mysql")))
+
+        assert captured.statements == 1
+        assert world.facts("what uses Oracle or MySQL, the shop or the ledgers?") == ["ledgers uses mysql"]
+
+    def test_a_fact_names_nothing_that_nobody_said(self, world: World) -> None:
+        """Of the facts in other words one with an invented name or number is left out."""
+        facts = [
+            "Ledgers are kept in MySQL.",
+            "The ledger was in Oracle before.",
+            "The ledger has 14 tables.",
+        ]
+
+        captured = world.hear("s1", CHOICE, observation(CHOICE, facts=facts))
+
+        body = world.vault.documents.body(captured.stored[0]) or ""
+        assert "- Ledgers are kept in MySQL.\n\n>" in body
+        assert "Oracle" not in body
+        assert "14" not in body
+
+    def test_a_pronoun_is_what_the_title_names(self, world: World) -> None:
+        """A sentence that begins with one is about the title's subject, and about nothing that only the talk names."""
+        said = "It depends on MySQL since the migration."
+        noted = [
+            observation(
+                said, triple("ledger", "depends_on", "MySQL"), type="discovery", title="Ledger and MySQL"
+            ),
+            observation(said, triple("shop", "depends_on", "MySQL"), type="discovery", title="A dependency"),
+        ]
+
+        assert world.hear("s1", said, *noted).statements == 1
+        assert world.facts("the ledger") == ["ledger depends_on MySQL"]
+
+    def test_one_observation_of_an_unknown_type_spoils_no_other(self, world: World) -> None:
+        """It is skipped and counted; the rest of the answer is kept, and nobody is asked twice."""
+        good = observation(CHOICE, triple("ledger", "uses", "MySQL"))
+        bad = [observation(CHOICE, type="rumour"), {"type": "decision"}, "no object"]
+
+        captured = world.hear("s1", CHOICE, *bad, good)
+
+        assert (len(captured.stored), captured.statements, captured.degraded) == (1, 1, "")
+        failure = world.vault.model_failures.latest()[ModelRole.GENERATOR]
+        assert failure.reason.startswith("3 parts of an answer")
+
+    def test_members_of_another_shape_are_left_out(self, world: World) -> None:
+        """An observation is kept without what cannot be read of it."""
+        captured = world.hear("s1", CHOICE, observation(CHOICE, facts=None, concepts="gotcha", narrative=3))
+
+        assert (len(captured.stored), captured.degraded) == (1, "")
+
+
 class TestTime:
     def test_a_replacement_ends_what_it_replaces(self, world: World) -> None:
         """What was explicitly replaced is not told any more, and is still known for the days before."""
+        both = "We decided to use MySQL for the ledger and the shop."
         world.hear(
-            "s1",
-            CHOICE,
-            observation(CHOICE, triple("ledger", "uses", "MySQL"), triple("shop", "uses", "MySQL")),
+            "s1", both, observation(both, triple("ledger", "uses", "MySQL"), triple("shop", "uses", "MySQL"))
         )
 
         new = (triple("Postgres", "replaced", "MySQL"), triple("ledger", "uses", "Postgres"))

@@ -13,6 +13,7 @@ from clawmem.domain.knowledge.enrichment import (
     read_links,
 )
 from clawmem.domain.knowledge.entities import entity_id
+from clawmem.domain.knowledge.evidence import proves
 from clawmem.domain.knowledge.names import Name, cap_of, is_name, is_same, names_in, similarity
 from clawmem.domain.knowledge.notes import Content, read_content
 from clawmem.domain.knowledge.triple_texts import read_triples
@@ -64,6 +65,10 @@ def _links(given: dict[str, Any]) -> list[list[Any]]:
     return [[one.place, one.kind.value, one.confidence] for one in read_links(**given)]
 
 
+def _proves(given: dict[str, Any]) -> bool:
+    return proves(Statement(*given.pop("statement")), **given)
+
+
 BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "entity_id": _entity_id,
     "read_triples": lambda given: [list(one) for one in read_triples(**given)],
@@ -77,4 +82,5 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "note_content": _note_content,
     "note_evolution": _note_evolution,
     "note_links": _links,
+    "proves": _proves,
 }

@@ -9,6 +9,7 @@ from clawmem.app.services.briefing.profile import is_sound
 from clawmem.app.services.briefing.telling import is_told
 from clawmem.domain.briefing.current import DAY_MS, current_rank, is_current, is_stale
 from clawmem.domain.briefing.packing import block, packed, section
+from clawmem.domain.capture.handoff import is_empty
 from clawmem.domain.capture.notes import COLLECTION as OWN
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.ports.clock import Clock
@@ -63,7 +64,8 @@ class SessionBriefing:
         return section("## Profile", self._lines(profile), PROFILE_TOKENS)
 
     def _handoff(self, documents: Sequence[Document]) -> str:
-        last = next((document for document in documents if document.content_type == "handoff"), None)
+        handoffs = (document for document in documents if document.content_type == "handoff")
+        last = next((one for one in handoffs if not is_empty(self._vault.documents.body(one.id) or "")), None)
         if last is None:
             return ""
         heading = f"## Where the last session stopped ({_day(last)})"

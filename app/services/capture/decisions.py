@@ -187,7 +187,10 @@ class DecisionExtractor:
                 schema=schema,
             )
 
-        return json_answer(ask, prompt, schema)
+        return json_answer(ask, prompt, schema, tell_dropped=self._skipped)
+
+    def _skipped(self, dropped: int) -> None:
+        self._complain(f"{dropped} parts of an answer were of no known type or shape and were skipped")
 
     def _new_and_safe(self, note: Note) -> Note:
         """*note* without secrets, and without what a model repeats of what it was told."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.capture.session import (
-    LEAST_MESSAGES,
+    ENOUGH_MESSAGES,
     IsEcho,
     Left,
     Redact,
@@ -15,6 +15,7 @@ from clawmem.app.services.capture.session import (
     said_first,
 )
 from clawmem.domain.capture import handoff, observations
+from clawmem.domain.capture.next_steps import steps_left
 from clawmem.domain.capture.notes import COLLECTION, handoff_path
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge.llm_answer import json_answer
@@ -34,7 +35,7 @@ LEAST_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class HandedOver:
-    """The document of a handoff, 0 when there was too little to hand over; why a model was no help."""
+    """The document of a handoff, 0 when there was nothing to hand over; why a model was no help."""
 
     document_id: int = 0
     degraded: str = ""
@@ -69,33 +70,57 @@ class HandoffGenerator:
 
     def __call__(self, session: Session) -> HandedOver:
         """
-        Hand *session* over as it stands.
+        Write the handoff of *session* as it stands, unless nothing came of it; what an earlier call wrote then stays.
 
         Raises:
             InvalidInput, SourceUnreadable: the transcript cannot be read, or the handoff was forgotten on request.
             VaultError: nothing was stored.
         """
-        messages = self._transcripts.read(session.transcript, enough=LEAST_MESSAGES).messages
-        if len(messages) < LEAST_MESSAGES:
-            return HandedOver()
-        sections, degraded = self._sections(messages)
+        messages = self._transcripts.read(session.transcript, enough=ENOUGH_MESSAGES).messages
+        sections, degraded = self._sections(messages, session)
+        if not sections:
+            with self._vault.writing():
+                self._vault.sessions.end(session.id, iso_utc(self._clock.now_ms()))
+            return HandedOver(degraded=degraded)
         safe = {name: [self._redact(item) for item in items] for name, items in sections.items()}
         with self._vault.writing():
             return HandedOver(self._store(safe, session, messages), degraded)
 
-    def _sections(self, messages: Sequence[TranscriptMessage]) -> tuple[Mapping[str, list[str]], str]:
+    def _sections(
+        self, messages: Sequence[TranscriptMessage], session: Session
+    ) -> tuple[Mapping[str, list[str]], str]:
+        """The sections, empty when none of them is worth keeping; why a model was no help."""
         found = said_first(messages, self._vault.captures, self._redact, self._is_echo)
-        plain = handoff.by_rules(messages, found)
+        steps = self._steps(messages, session)
+        plain = handoff.by_rules(messages, found, steps)
+        written, degraded = self._asked(messages)
+        sections = handoff.by_model(written, plain, steps) if written else plain
+        return (sections if handoff.is_worth_keeping(sections, plain) else {}), degraded
+
+    def _steps(self, messages: Sequence[TranscriptMessage], session: Session) -> list[str]:
+        """The next steps that *messages* leave, without those that the session was only told."""
+        own = self._body(session)
+        return [step for step in steps_left(messages) if not self._is_echo(step) or self._redact(step) in own]
+
+    def _body(self, session: Session) -> str:
+        """Return the stored handoff of *session*; empty where there is none."""
+        path = _path(self._vault.sessions.get(session.id))
+        before = self._vault.documents.at(COLLECTION, path) if path else None
+        return (self._vault.documents.body(before.id) or "") if before else ""
+
+    def _asked(self, messages: Sequence[TranscriptMessage]) -> tuple[Mapping[str, list[str]] | None, str]:
+        """Return the sections that a model writes, without echoes; and the reason where it was no help."""
         if self._generator is None:
-            return plain, ""
+            return None, ""
         try:
             written = self._written(self._generator, messages)
         except ModelError as error:
-            return plain, str(error)
+            return None, str(error)
         if written is None:
-            return plain, "the model wrote nothing that could be used"
-        new = {name: [item for item in items if not self._is_echo(item)] for name, items in written.items()}
-        return {**new, "files": plain["files"]}, ""
+            return None, "the model wrote nothing that could be used"
+        return {
+            name: [item for item in items if not self._is_echo(item)] for name, items in written.items()
+        }, ""
 
     def _written(
         self, generator: Generator, messages: Sequence[TranscriptMessage]

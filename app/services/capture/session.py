@@ -13,7 +13,7 @@ Redact = Callable[[str], str]
 IsEcho = Callable[[str], bool]
 Left = Callable[[], float]  # seconds until the work has to be done
 
-LEAST_MESSAGES = 4  # of a transcript: a greeting is no conversation
+ENOUGH_MESSAGES = 4  # to know what an answer answers, where only the end of a long transcript is read
 
 _BEFORE = "/before"
 
@@ -84,8 +84,7 @@ class SessionReader:
 
     def news(self, session: Session) -> News | None:
         """
-        What is new since the last call that was `finish`\\ ed; None when there is nothing, or too little of a
-        conversation yet.
+        Return the messages since the last call that was `finish`\\ ed; None when there are none.
 
         Raises:
             InvalidInput, SourceUnreadable: see `clawmem.ports.transcripts.Transcripts.read`.
@@ -97,8 +96,7 @@ class SessionReader:
             seen = Cursor()
             part = self._read(session, seen)
         news = News(stored, seen, part)
-        is_too_short = seen == Cursor() and len(part.messages) < LEAST_MESSAGES
-        return news if news.fresh and not is_too_short else None
+        return news if news.fresh else None
 
     def finish(self, session: Session, news: News) -> None:
         """
@@ -113,4 +111,4 @@ class SessionReader:
         self._captures.advance(session.id, self._name, news.part.end)
 
     def _read(self, session: Session, since: Cursor) -> TranscriptPart:
-        return self._transcripts.read(session.transcript, since, enough=LEAST_MESSAGES)
+        return self._transcripts.read(session.transcript, since, enough=ENOUGH_MESSAGES)

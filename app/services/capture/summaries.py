@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.capture.session import IsEcho, Redact
+from clawmem.domain.capture.compaction import summary_part
 from clawmem.domain.capture.notes import COLLECTION, summary_path
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.retrieval.confidence import baseline
@@ -34,12 +35,15 @@ class CompactionSummary:
 
     def __call__(self, session_id: str, summary: str) -> int:
         """
-        The document that holds *summary*; 0 when it says nothing new, or was forgotten on request.
+        Store the summary part of *summary*; the id of its document.
+
+        0 when it says nothing new, or was forgotten on request.
 
         Raises:
             VaultError: nothing was stored.
         """
-        lines = [line for line in summary[:MOST_CHARACTERS].splitlines() if not self._is_echo(line)]
+        told = summary_part(summary)[:MOST_CHARACTERS]
+        lines = [line for line in told.splitlines() if not self._is_echo(line)]
         said = self._redact("\n".join(lines)).strip()
         if not said:
             return 0

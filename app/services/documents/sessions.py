@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
+from clawmem.domain.capture.handoff import is_empty
+from clawmem.domain.capture.notes import COLLECTION
 from clawmem.ports.sessions import Session, SessionStore
+from clawmem.ports.vault import Vault
+
+LOOKED_AT = 50  # sessions among which those with an outcome are looked for
 
 
 def latest_sessions(store: SessionStore, limit: int, before: str | None = None) -> list[Session]:
@@ -12,6 +19,25 @@ def latest_sessions(store: SessionStore, limit: int, before: str | None = None) 
     Of one that went on beyond it nothing but its beginning is told: what came of it was written at its end.
     """
     return [as_known(session, before) for session in store.recent(limit, before)]
+
+
+def sessions_with_outcome_first(vault: Vault, limit: int, before: str | None = None) -> list[Session]:
+    """
+    Return the latest sessions, those first whose handoff is served and says something, each part newest first.
+
+    A session that just began, or in which nothing was done, does not hide the last one that left something.
+    """
+    found = latest_sessions(vault.sessions, max(limit, LOOKED_AT), before)
+    ranked = sorted(found, key=lambda session: not _has_outcome(vault, session))
+    return list(islice(ranked, max(limit, 0)))
+
+
+def _has_outcome(vault: Vault, session: Session) -> bool:
+    path = (session.handoff_path or "").removeprefix(f"{COLLECTION}/")
+    document = vault.documents.at(COLLECTION, path) if path else None
+    if document is None or document.inactive is not None:
+        return False
+    return not is_empty(vault.documents.body(document.id) or "")
 
 
 def as_known(session: Session, before: str | None) -> Session:

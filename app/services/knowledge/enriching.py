@@ -12,9 +12,10 @@ from clawmem.app.services.knowledge.ending import end_again, end_what_is_over
 from clawmem.app.services.knowledge.linking import Linking
 from clawmem.app.services.knowledge.modelled import MakeByModel, Modelled
 from clawmem.app.services.knowledge.reading import Reading, Redact, read, waits_for_vectors
-from clawmem.app.services.knowledge.resolving import Resolve
+from clawmem.app.services.knowledge.resolving import Resolve, merge_concept
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge.enrichment import Evolved, rarity
+from clawmem.domain.knowledge.entities import is_generic
 from clawmem.domain.knowledge.names import Name, cap_of, names_in
 from clawmem.domain.knowledge.notes import keywords
 from clawmem.domain.knowledge.triples import LITERAL, Statement, confidence_of
@@ -89,7 +90,9 @@ class Enrich:
         tell: Tell = lambda document_id, report: None,
     ) -> EnrichReport:
         """
-        Enrich what waits, at most *limit* documents; with *anew* all of them, whatever was done before.
+        Enrich waiting documents, at most *limit*; with *anew* also those that this model did not describe.
+
+        A document whose source and model are those of the last time is left alone.
 
         By id, or with *newest* those that were changed last and can be enriched now.
 
@@ -115,9 +118,19 @@ class Enrich:
         return replace(report, waiting=len(left))
 
     def _queue(self, anew: bool, *, by_model: bool) -> list[int]:
-        if anew:
-            return sorted(self._vault.documents.ids())
-        return self._vault.notes.waiting(EVERY, by_model=by_model)
+        waiting = self._vault.notes.waiting(EVERY, by_model=by_model)
+        return sorted({*waiting, *self._by_others()}) if anew and by_model else waiting
+
+    def _by_others(self) -> list[int]:
+        """Documents of which this model did not write the note: another one did, or it failed on them for good."""
+        if self._ask is None:
+            return []
+        try:
+            model = self._ask.model
+        except ModelUnavailable:
+            return []  # the first that waits says so
+        latest = ((number, self._vault.notes.get(number)) for number in self._vault.documents.ids())
+        return [number for number, note in latest if note is not None and note.origin != model]
 
     def _newest(self, numbers: Sequence[int]) -> list[int]:
         documents = self._vault.documents.many(numbers).values()
@@ -194,8 +207,8 @@ class Enrich:
             if not self._is_unchanged(reading):
                 return EnrichReport()
             noted = self._noted(Note(document.id, *made.content, origin=model))
+            new = self._mention(reading, resolve.all(names))  # first: it says of what kind things are
             triples = self._say(reading, made.statements, resolve)
-            new = self._mention(reading, resolve.all(names))
             links = self._linking.by_model(document.id, made.links, self._now())
             evolved = sum(self._evolve(note, after, model, document.id) for note, after in made.evolved)
             self._vault.notes.settle(document.id, document.source_hash, by_model=True)
@@ -251,6 +264,9 @@ class Enrich:
         document_id = reading.document.id
         if reading.has_own_mentions:
             return 0
+        for one in entities:
+            if not is_generic(one.kind):
+                merge_concept(self._vault.entities, one)
         before = {one.id for one in self._vault.entities.mentions(document_id)}
         after = {one.id for one in entities}
         if before != after:

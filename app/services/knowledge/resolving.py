@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 
-from clawmem.domain.knowledge.entities import CONCEPT, entity_id, ids_of, name_words
+from clawmem.domain.knowledge.entities import (
+    CONCEPT,
+    entity_id,
+    ids_of,
+    is_generic,
+    name_words,
+    only_one,
+)
 from clawmem.domain.knowledge.names import PERSON, Name, full_name, is_same, similarity
 from clawmem.ports.entities import Entity, EntityStore
 
@@ -17,6 +24,7 @@ BEGINNING = 4  # letters of a word that another way of writing it shares
 class Resolve:
     """
     A name means the entity that is called so, or much alike; one that nobody has is new.
+    Among entities of one name a concept yields to a specific kind; two specific kinds stay apart.
 
     A first name means whoever alone has it, of those whom the vault knows and of *people*.
 
@@ -36,27 +44,49 @@ class Resolve:
         self._named = named
 
     def all(self, names: Iterable[Name]) -> list[Entity]:
-        """The entities that *names* mean, each once."""
-        return list({found.id: found for found in map(self, names)}.values())
+        """
+        Return the entities that *names*, of one document, mean, each once.
 
-    def __call__(self, name: Name) -> Entity:
-        """The entity that one name means."""
+        Names of a specific kind are read first: the same name without one means the same.
+        """
+        found: dict[str, Entity] = {}
+        for name in sorted(names, key=lambda one: is_generic(one.kind)):
+            one = self(name, found)
+            found.setdefault(one.id, one)
+        return list(found.values())
+
+    def __call__(self, name: Name, beside: Mapping[str, Entity] = MappingProxyType({})) -> Entity:
+        """
+        Return the entity that one name means.
+
+        Among entities of the same name a specific kind comes before a concept; a name of a specific kind never
+        means a concept, but makes one of that kind in its place.
+
+        Args:
+            beside: Entities by id that the same document mentions, stored or not.
+        """
         known = self._near(name.name)
         if name.kind in (CONCEPT, PERSON):
             persons = {one.name for one in known if one.kind == PERSON} | set(self._people)
             if person := full_name(name.name, persons):
                 name = Name(person, PERSON)
-        alike = [one for one in known if is_same(name, Name(one.name, one.kind))]
-        if alike:
-            return max(alike, key=lambda one: (similarity(one.name, name.name), one.mention_count, one.id))
-        return Entity(entity_id(name.name, name.kind), name.name, name.kind)
+        named = self._named_so(name.name, beside)
+        if is_generic(name.kind) and (only := only_one(name.name, named)):
+            return only
+        alike = [one for one in (*named.values(), *known) if is_same(name, Name(one.name, one.kind))]
+        if not alike:
+            return Entity(entity_id(name.name, name.kind), name.name, name.kind)
+        best = max(alike, key=lambda one: _likeness(name, one))
+        if is_generic(best.kind) and not is_generic(name.kind):
+            return Entity(entity_id(best.name, name.kind), best.name, name.kind)
+        return best
 
     def spoken_of(self, name: str) -> Entity:
         """What a statement means by a name: the one thing that has it; a concept, where things of two kinds have."""
-        having = self._entities.known(ids_of(name))
-        if len(having) > 1:
-            return Entity(entity_id(name, CONCEPT), name, CONCEPT)
-        return next(iter(having.values()), None) or self(Name(name))
+        having = self._named_so(name)
+        if found := only_one(name, having):
+            return found
+        return Entity(entity_id(name, CONCEPT), name, CONCEPT) if having else self(Name(name))
 
     def is_known(self, name: str) -> bool:
         """Whether it is a name elsewhere: in several documents at hand or of the vault, or somebody's."""
@@ -68,7 +98,29 @@ class Resolve:
         found = self._entities.search(name, LOOKED_AT)
         return full_name(name, [one.name for one in found if one.kind == PERSON]) is not None
 
+    def _named_so(self, name: str, beside: Mapping[str, Entity] = MappingProxyType({})) -> dict[str, Entity]:
+        """Return the entities whose name has the same words, by id, whether or not a document mentions them."""
+        ids = ids_of(name)
+        return self._entities.known(ids) | {one: beside[one] for one in ids if one in beside}
+
     def _near(self, name: str) -> list[Entity]:
         beginnings = {word[:BEGINNING] for word in name_words(name)}
         found = (one for text in sorted(beginnings) for one in self._entities.search(text, LOOKED_AT))
         return list({one.id: one for one in found}.values())
+
+
+def merge_concept(entities: EntityStore, entity: Entity) -> None:
+    """
+    Let *entity* take the place of the concept of its name, if that is known, and no other specific kind has the name.
+
+    Inside `Vault.writing`.
+    """
+    concept = entity_id(entity.name, CONCEPT)
+    known = entities.known(ids_of(entity.name))
+    if concept in known and all(one in (concept, entity.id) for one in known):
+        entities.merge(concept, entity)
+
+
+def _likeness(name: Name, entity: Entity) -> tuple[float, bool, int, str]:
+    """Sort key of a candidate: similarity, then a specific kind, then the number of mentions."""
+    return similarity(entity.name, name.name), not is_generic(entity.kind), entity.mention_count, entity.id

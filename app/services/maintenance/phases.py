@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from clawmem.domain.maintenance.deduction import Stats
 
 ENRICH, CONSOLIDATE, DEDUCTIVE, RECALL = "enrich", "consolidate", "deductive", "recall"
-NO_MODEL, OFF = "no_generator", "off"
+NO_MODEL, NOT_ASKED, OFF = "no_generator", "dry_run", "off"
 BY_RULES = 100  # documents that rules enrich in one tick; they cost nothing but time
 _MINUTE_MS = 60_000
 
@@ -62,6 +62,7 @@ class Phases:
     Args:
         synthesis: Draws conclusions; ``None`` where there is no model to do so.
         by_rules, by_model: Enrich documents; ``None`` where that is off, or where there is no model.
+        no_model: Why no conclusions are drawn where *synthesis* is ``None``.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Phases:
         synthesis: Synthesis | None = None,
         by_rules: Enrich | None = None,
         by_model: Enrich | None = None,
+        no_model: str = NO_MODEL,
     ) -> None:
         self._vault = vault
         self._clock = clock
@@ -84,11 +86,12 @@ class Phases:
         self._synthesis = synthesis
         self._by_rules = by_rules
         self._by_model = by_model
+        self._no_model = no_model
         self._choosing = Choosing(vault)
 
     def of(self, lane: LaneName) -> list[Phase]:
         """The phases of *lane*, in their order."""
-        no_model = "" if self._synthesis else NO_MODEL
+        no_model = "" if self._synthesis else self._no_model
         if lane is LaneName.HEAVY:
             return [
                 Phase(CONSOLIDATE, self._consolidate_stale),

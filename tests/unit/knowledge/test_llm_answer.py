@@ -10,7 +10,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from clawmem.domain.knowledge.llm_answer import MAX_CHARS, json_answer, mismatch, read_json, repair_prompt
+from clawmem.domain.knowledge.llm_answer import (
+    MAX_CHARS,
+    json_answer,
+    mismatch,
+    read_json,
+    repair_prompt,
+    usable,
+)
 
 VECTORS = Path(__file__).parents[3] / "contracts" / "vectors" / "llm_answer.json"
 CASES = json.loads(VECTORS.read_text("utf-8"))["cases"]
@@ -222,3 +229,28 @@ def test_brackets_without_end_spoil_nothing() -> None:
 def test_the_end_of_an_endless_answer_is_not_read() -> None:
     """What lies past the limit costs nothing and says nothing."""
     assert read_json(" " * 10 + "x" * MAX_CHARS + GOOD) is None
+
+
+def test_items_that_do_not_fit_are_dropped_and_counted() -> None:
+    """As long as one fits; where none does the answer is shown to its author, and an empty list is an answer."""
+    item = {
+        "type": "object",
+        "properties": {"kind": {"enum": ["a"]}, "note": {"type": "string"}},
+        "required": ["kind"],
+    }
+    schema = {
+        "type": "object",
+        "properties": {"items": {"type": "array", "items": item}},
+        "required": ["items"],
+    }
+    asked, dropped = [], []
+
+    def ask(prompt: str) -> str:
+        asked.append(prompt)
+        return json.dumps({"items": [{"kind": "b"}, 7, {"kind": "a", "note": 3}]})
+
+    assert json_answer(ask, "?", schema, tell_dropped=dropped.append) == {"items": [{"kind": "a"}]}
+    assert (len(asked), dropped) == (1, [2])
+    assert usable({"items": [{"kind": "b"}]}, schema) is None
+    assert usable({"items": []}, schema) == ({"items": []}, 0)
+    assert usable({"other": []}, schema) is None

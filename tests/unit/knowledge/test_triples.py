@@ -87,6 +87,10 @@ def test_a_name_that_two_have_names_neither() -> None:
     assert only_one("Mercury", {planet: 1}) == 1
     assert only_one("mercury ", {planet: 1, project: 2}) is None
     assert only_one("Venus", {planet: 1}) is None
+    concept = entity_id("Mercury", "concept")
+    assert only_one("Mercury", {concept: 3}) == 3
+    assert only_one("Mercury", {planet: 1, concept: 3}) == 1
+    assert only_one("Mercury", {planet: 1, project: 2, concept: 3}) is None
 
 
 def test_confidence() -> None:

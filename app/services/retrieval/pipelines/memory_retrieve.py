@@ -7,7 +7,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from clawmem.app.services.documents.sessions import latest_sessions
+from clawmem.app.services.documents.sessions import sessions_with_outcome_first
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines.intent_search import IntentAnswer
 from clawmem.app.services.retrieval.pipelines.query_plan import PlanAnswer, PlannedClause
@@ -42,7 +42,7 @@ class Retrieved(Answer):
     An answer that says which way it took.
 
     On the causal way with what the question was taken to ask for, on the complex one with its plan, on that of
-    the timeline with the latest sessions, newest first.
+    the timeline with the latest sessions, newest first; sessions that nothing came of are behind the others.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class MemoryRetrieve:
 
     def _latest_sessions(self, request: RetrievalRequest, found: Answer) -> tuple[Session, ...]:
         until = as_it_was(request).scope.authored_until
-        sessions = tuple(latest_sessions(self._vault.sessions, request.limit, until))
+        sessions = tuple(sessions_with_outcome_first(self._vault, request.limit, until))
         if not sessions:
             found.trace.degraded["sessions"] = NO_SESSIONS
         return sessions

@@ -1,0 +1,81 @@
+"""Checks of a model's facts against the sentences that it quotes."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+
+from clawmem.domain.knowledge.entities import name_words
+from clawmem.domain.knowledge.names import names_in
+from clawmem.domain.knowledge.triples import LITERAL, Statement
+from clawmem.domain.retrieval.query_forms import STOP_WORDS
+from clawmem.domain.security.patterns import AnyCase
+
+LEAST_STEM = 3  # letters that two forms of a word share
+LEAST_VERB = 4  # before an ending that the words of names have by chance
+_PLURALS = ({"", "s"}, {"", "es"}, {"y", "ies"})
+_OTHERS = (
+    {"", "n"},
+    {"", "en"},
+    {"", "d"},
+    {"", "ed"},
+    {"", "ing"},
+    {"e", "ing"},
+    {"es", "ing"},
+    {"ed", "ing"},
+    {"y", "ied"},
+)
+_PRONOUN = AnyCase(r"^\W*(?:it|they|he|she|we|this|that|i|es|er|sie|wir|ich|das)(?:['’]\w+)?\b")
+_USER = ["user"]  # how models call the speaker of "I"
+
+
+def proves(statement: Statement, quote: str, *, title: str = "", by_user: bool = False) -> bool:
+    """
+    Whether *quote* names the subject and the object of *statement*.
+
+    Case, articles and the ending of a word make no difference. The words of a name stand side by side; those of an
+    object that is a text of its own stand anywhere. A quote that begins with a pronoun speaks of the subject that
+    *title* names, and one *by_user* also of the user.
+    """
+    held = _content(quote)
+    if not (_is_named(statement.subject, held) or _is_meant(statement.subject, quote, title, by_user)):
+        return False
+    if statement.predicate in LITERAL:
+        return all(any(_are_forms(word, one) for one in held) for word in _content(statement.object))
+    return _is_named(statement.object, held)
+
+
+def is_grounded(fact: str, said: str) -> bool:
+    """Whether every name and every number of *fact*, a sentence in other words, occurs in the conversation *said*."""
+    held = name_words(said)
+    numbers = [word for word in name_words(fact) if word.isdigit()]
+    names = [word for name in names_in("", fact) for word in _content(name.name)]
+    return all(any(_are_forms(word, one) for one in held) for word in (*numbers, *names))
+
+
+def _is_meant(subject: str, quote: str, title: str, by_user: bool) -> bool:
+    if by_user and name_words(subject) == _USER:
+        return True
+    return bool(_PRONOUN.search(quote)) and _is_named(subject, _content(title))
+
+
+def _is_named(name: str, held: list[str]) -> bool:
+    wanted = _content(name)
+    runs = (held[start : start + len(wanted)] for start in range(len(held) - len(wanted) + 1))
+    return bool(wanted) and any(all(map(_are_forms, wanted, run)) for run in runs)
+
+
+def _are_forms(one: str, other: str) -> bool:
+    """Whether two words differ in nothing but an ending; words with digits have none."""
+    if one == other:
+        return True
+    stem = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))))
+    endings = {one[stem:], other[stem:]}
+    if not (one + other).isalpha() or stem < LEAST_STEM:
+        return False
+    return endings in _PLURALS or (stem >= LEAST_VERB and endings in _OTHERS)
+
+
+def _content(text: str) -> list[str]:
+    """The words of *text* without those that any sentence has; all of them where there are no others."""
+    words = name_words(text)
+    return [word for word in words if word not in STOP_WORDS] or words

@@ -1,0 +1,247 @@
+"""What a session leaves behind when it ends, hook by hook: decided by what was said and written, not by how much."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hook_process import ask, transcript
+from typer.testing import Result
+
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.indexing.publish import publish
+from clawmem.contracts.samples import document, fragments
+from clawmem.ports.sessions import Session
+
+Invoke = Callable[..., Result]
+AT_STOP = ("decision-extractor", "handoff-generator", "feedback-loop")
+DECIDED = "We decided to keep the audit trail in S3 because the disk is too small."
+EMPTY = (
+    "# Handoff of session bbbb0000\n\n## Request\n\n- Thanks, bye.\n\n## What Was Investigated\n\nNothing noted.\n\n"
+    "## What Was Learned\n\nNothing noted.\n\n## What Was Done\n\nNothing noted.\n\n"
+    "## Files Changed\n\nNothing noted.\n\n## Next Session Should\n\nNothing noted.\n"
+)
+
+
+class SessionHome:
+    """A home with a vault, where sessions come to an end."""
+
+    def __init__(self, home: Path, environ: dict[str, str], invoke: Invoke) -> None:
+        self.home, self.environ, self.invoke = home, environ, invoke
+        self.vault_file = home / ".cache/clawmem/index.sqlite"
+
+    def hook(self, name: str, happening: str, **fields: Any) -> str:
+        """Run a hook that has to go well; what it puts before the model."""
+        done = ask(self.environ, self.home, name, {"hook_event_name": happening, "cwd": "/", **fields})
+        assert (done.code, done.log) == (0, "")
+        return done.context
+
+    def end(self, session_id: str, *turns: tuple[str, str], wrote: str = "") -> None:
+        """Let a session with these turns stop; *wrote* is a file that the assistant wrote in it."""
+        file = transcript(self.home / f"projects/{session_id}.jsonl", *turns)
+        if wrote:
+            tool = {
+                "type": "tool_use",
+                "id": "t1",
+                "name": "Write",
+                "input": {"file_path": wrote, "content": "x"},
+            }
+            line = {
+                "type": "assistant",
+                "uuid": "w1",
+                "message": {"role": "assistant", "id": "w1", "content": [tool]},
+            }
+            file.write_text(file.read_text("utf-8") + json.dumps(line) + "\n", "utf-8")
+        for name in AT_STOP:
+            self.hook(name, "Stop", session_id=session_id, transcript_path=str(file))
+
+    def kept(self) -> dict[str, str]:
+        """The texts that machines stored and that are served, by path; not the profile that is made of them."""
+        vault = SqliteVault(str(self.vault_file), read_only=True)
+        try:
+            own = vault.documents.sources("_clawmem").values()
+            served = [one for one in own if one.inactive is None and one.path.startswith("agent/")]
+            return {one.path: vault.documents.body(one.id) or "" for one in served}
+        finally:
+            vault.close()
+
+    def handoff(self) -> str:
+        """The one handoff there is."""
+        [text] = [text for path, text in self.kept().items() if "/handoffs/" in path]
+        return text
+
+    def started(self, session_id: str = "eeee0000") -> str:
+        """What a new session is told at its start."""
+        return self.hook("session-bootstrap", "SessionStart", session_id=session_id, source="startup")
+
+
+@pytest.fixture
+def sessions(notes: Path, invoke: Invoke, home: Path, environ: dict[str, str]) -> SessionHome:
+    assert invoke("bootstrap", notes).exit_code == 0
+    return SessionHome(home, environ, invoke)
+
+
+def section(handoff: str, heading: str) -> list[str]:
+    """The items of one section."""
+    text = handoff.partition(f"## {heading}\n\n")[2].partition("\n\n")[0]
+    return [line.removeprefix("- ") for line in text.strip().splitlines()]
+
+
+def test_a_session_of_one_prompt_is_kept(sessions: SessionHome) -> None:
+    """A decision said in the only turn becomes a note, and with the file that was written a handoff."""
+    sessions.end("aaaa0000", (DECIDED, "Noted."), wrote="/work/audit/trail.py")
+
+    kept = sessions.kept()
+    assert [path for path in kept if "-decision-" in path]
+    assert section(sessions.handoff(), "What Was Done") == [DECIDED]
+    assert section(sessions.handoff(), "Files Changed") == ["/work/audit/trail.py"]
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        ("Make the export faster.", "The export hangs because the lock is held while the file is sent."),
+        ("Never answer in more than ten lines please.", "Fine."),
+        ("Draft the migration.", "Here it is.\n\nNext step: run it against the staging copy."),
+    ],
+)
+def test_a_cause_a_wish_and_a_next_step_are_worth_a_handoff(
+    sessions: SessionHome, turn: tuple[str, str]
+) -> None:
+    """Each of them alone, in a session of one prompt."""
+    sessions.end("aaaa0000", turn)
+
+    assert sessions.handoff()
+
+
+def test_a_written_file_alone_is_worth_a_handoff(sessions: SessionHome) -> None:
+    """Although nothing was said that is worth keeping."""
+    sessions.end("aaaa0000", ("Create the file.", "Here."), wrote="/work/new.py")
+
+    assert section(sessions.handoff(), "Files Changed") == ["/work/new.py"]
+
+
+def test_small_talk_is_not_kept_however_long(sessions: SessionHome) -> None:
+    """Eight messages in which nothing was done, decided, changed or left open leave nothing."""
+    sessions.end("aaaa0000", *(("Hello.", "Hello there."), ("How are you?", "Fine, thanks.")) * 2)
+
+    assert sessions.kept() == {}
+
+
+def test_a_session_that_only_read_notes_stores_nothing(sessions: SessionHome) -> None:
+    """What it was told from the vault and said back is no finding."""
+    prompt = "Where do login sessions live, and for how many days?"
+    told = sessions.hook("context-surfacing", "UserPromptSubmit", session_id="aaaa0000", prompt=prompt)
+    assert "Login sessions live in Redis for 14 days." in told
+
+    sessions.end("aaaa0000", (prompt, "Login sessions live in Redis for 14 days."))
+
+    assert sessions.kept() == {}
+
+
+SUMMED_UP = """The importer reads CSV now.
+
+**Next steps:**
+- Wire the importer to the queue.
+- [x] Write the parser
+- [ ] Document the *column* order
+
+That is all for today."""
+
+
+@pytest.mark.parametrize(
+    ("speaker", "said", "expected"),
+    [
+        ("assistant", "Done. Next step: wire the exporter.", ["wire the exporter."]),
+        ("user", "TODO: rotate the signing key", ["rotate the signing key"]),
+        ("user", "Still open: who pays for the licence?", ["who pays for the licence?"]),
+        ("assistant", SUMMED_UP, ["Wire the importer to the queue.", "Document the *column* order"]),
+        (
+            "assistant",
+            "Noch offen:\n* die Lizenz klären\n* Mira fragen",
+            ["die Lizenz klären", "Mira fragen"],
+        ),
+        ("assistant", "The next step is to load the old rows.", ["The next step is to load the old rows."]),
+    ],
+)
+def test_next_steps_reach_the_handoff(
+    sessions: SessionHome, speaker: str, said: str, expected: list[str]
+) -> None:
+    """However they are set, said by the user or the assistant, in a session of one prompt."""
+    turn = (said, "Fine.") if speaker == "user" else ("Go on with the importer.", said)
+
+    sessions.end("aaaa0000", turn)
+
+    assert section(sessions.handoff(), "Next Session Should") == expected
+    assert expected[0] in sessions.started()
+
+
+def test_what_is_no_next_step(sessions: SessionHome) -> None:
+    """None left, code, quotations, questions and boxes that are ticked."""
+    sessions.end(
+        "aaaa0000",
+        ("What are the next steps?", "Next steps: none.\n\nTODO: n/a"),
+        ("And this?", "```\n# TODO: drop this\n```\nThat is the code.\n\n> Next step: quoted from a mail"),
+        ("And that?", "- [x] all of it"),
+    )
+
+    assert sessions.kept() == {}
+
+
+def test_a_later_list_of_the_assistant_takes_the_place_of_an_earlier_one(sessions: SessionHome) -> None:
+    """What was next an hour ago has been done since; what the user wants done stays until it is ticked."""
+    sessions.end(
+        "aaaa0000",
+        ("TODO: tell Mira", "Next step: parse the header."),
+        ("TODO: renew the key", "Parsed.\n\n- [x] renew the key\n\nNext step: parse the rows."),
+    )
+
+    assert section(sessions.handoff(), "Next Session Should") == ["tell Mira", "parse the rows."]
+
+
+def test_a_useful_handoff_is_not_hidden(sessions: SessionHome) -> None:
+    """Nor by a session of small talk, nor by an empty handoff that an earlier version stored."""
+    sessions.end("aaaa0000", (DECIDED, "Next step: wire the exporter."))
+    vault = SqliteVault(str(sessions.vault_file))
+    with vault.writing():
+        path, at = "agent/handoffs/2036-01-01-bbbb0000.md", "2036-01-01T00:00:00.000Z"
+        fields = {"content_type": "handoff", "authored_at": at, "modified_at": at, "collection": "_clawmem"}
+        publish(
+            vault,
+            document(path, EMPTY, title="Handoff of session bbbb0000", **fields),
+            EMPTY,
+            fragments(EMPTY),
+        )
+        vault.sessions.save(Session("bbbb0000", at, at, f"_clawmem/{path}", "Thanks, bye."))
+    vault.close()
+    sessions.end("cccc0000", ("Hello.", "Hello."), ("Thanks, bye.", "Bye."))
+
+    assert "wire the exporter" in sessions.started()
+    found = json.loads(sessions.invoke("retrieve", "Where did we leave off?", "--json").output)
+    assert found["mode"] == "timeline"
+    assert found["sessions"][0]["id"] == "aaaa0000"
+
+
+@pytest.mark.parametrize(
+    ("summary", "holds"),
+    [
+        ("<analysis>\nScratch of the model.\n</analysis>\n\n<summary>\nThe queue moved.\n</summary>", True),
+        ("<analysis>Scratch of the model. <summary>The queue moved.", True),
+        ("<ANALYSIS>Scratch of the model.</ANALYSIS>\nThe queue moved.", True),
+        ("The queue moved.\n<analysis>\nScratch of the model, cut off", True),
+        ("<analysis>\nScratch of the model, cut off", False),
+    ],
+)
+def test_the_scratchpad_of_a_compaction_is_not_kept(sessions: SessionHome, summary: str, holds: bool) -> None:
+    """Only the summary itself is read; a scratchpad alone is nothing."""
+    said = transcript(sessions.home / "projects/aaaa0000.jsonl", ("Queue?", "Yes."))
+
+    sessions.hook("postcompact-capture", "PostCompact", session_id="aaaa0000", transcript_path=str(said), compact_summary=summary)  # fmt: skip
+
+    text = "".join(sessions.kept().values())
+    assert "Scratch" not in text
+    assert "<" not in text
+    assert ("The queue moved." in text) is holds

@@ -1,0 +1,160 @@
+"""What a model's answers come to: one entity a name, facts that their sentence proves, and nothing done twice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+from clawmem.adapters.files.disk import DiskFiles
+from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.adapters.sqlite import migrations
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.indexing.update import Folder, UpdateCollection
+from clawmem.app.services.knowledge.enriching import EnrichReport, enriching
+from clawmem.contracts.samples import save
+from clawmem.ports.entities import Entity
+from clawmem.ports.triples import Triple
+
+Invoke = Callable[..., Result]
+NOW_MS = 1_790_000_000_000
+
+NOTES = {
+    "a.md": "# Storage\n\nThe Ledger uses Postgres.",
+    "b.md": "# Billing\n\nAll bills go through Ledger before noon, and Ledger depends on Standtime.",
+    "c.md": "# Owners\n\nWe asked around. In the end Ledger is owned by Mira.",
+}
+TYPED = {"b.md": [{"name": "Ledger", "type": "service"}]}  # one note shows the model what the name is of
+FACTS = {
+    "a.md": [("Ledger", "uses", "Postgres")],
+    "b.md": [("Ledger", "depends_on", "Standtime")],
+    "c.md": [("ledger", "owned_by", "Mira")],
+}
+
+
+class Enriched:
+    """Notes in a folder, their vault in the empty home, and a model that answers what it is told to."""
+
+    def __init__(self, home: Path, folder: Path, invoke: Invoke) -> None:
+        self.invoke, self.folder, self.asked = invoke, folder, 0
+        self.file = home / ".cache/clawmem/index.sqlite"
+        self.file.parent.mkdir(parents=True)
+        self.typed: dict[str, list[dict[str, str]]] = TYPED
+        self.facts: dict[str, list[tuple[str, str, str]]] = FACTS
+        folder.mkdir()
+
+    def read(self, *names: str, model: str = "first", **rest: Any) -> EnrichReport:
+        """Bring these notes into the vault and enrich what waits."""
+        for name in names:
+            (self.folder / name).write_text(NOTES[name], "utf-8")
+        with closing(SqliteVault(str(self.file))) as vault:
+            clock = ManualClock(NOW_MS)
+            UpdateCollection(vault, DiskFiles(), clock, parse_yaml)(Folder("notes", str(self.folder)))
+            generator = ScriptedGenerator(self._answer)
+            generator.fingerprint = model
+            return enriching(vault, clock, generator, str)(**rest)
+
+    def known(self, name: str) -> dict[str, Any]:
+        """What the command says is known of a name."""
+        told: dict[str, Any] = json.loads(self.invoke("graph", "facts", name, "--json").stdout)
+        return told
+
+    def _answer(self, prompt: str) -> str:
+        self.asked += 1
+        if prompt.startswith("Describe"):
+            return json.dumps({"keywords": ["ledger"], "tags": ["infra"], "context": "Of the ledger."})
+        if prompt.startswith("List"):
+            [name] = [name for name, text in NOTES.items() if text.partition("\n\n")[2].strip() in prompt]
+            parts = ("subject", "predicate", "object")
+            triples = [dict(zip(parts, fact, strict=True)) for fact in self.facts.get(name, [])]
+            return json.dumps({"entities": self.typed.get(name, []), "triples": triples})
+        return json.dumps({"links": [], "should_evolve": False})
+
+
+@pytest.fixture
+def enriched(home: Path, tmp_path: Path, invoke: Invoke) -> Iterator[Enriched]:
+    yield Enriched(home, tmp_path / "folder", invoke)
+
+
+@pytest.mark.parametrize("order", sorted(permutations(NOTES)))
+def test_a_name_is_one_entity(enriched: Enriched, order: tuple[str, ...]) -> None:
+    """However the notes are read, all facts are of the service, and asking by its name is not ambiguous."""
+    for name in order:
+        enriched.read(name)
+
+    told = enriched.known("ledger")
+
+    assert told["entity"]["id"] == "default:service:ledger"
+    said = {(fact["predicate"], fact["object"]) for fact in told["facts"]}
+    assert said == {("uses", "Postgres"), ("depends_on", "Standtime"), ("owned_by", "Mira")}
+
+
+def test_notes_read_together_come_to_the_same(enriched: Enriched) -> None:
+    """In one run as in three."""
+    enriched.read(*NOTES)
+
+    assert len(enriched.known("Ledger")["facts"]) == 3
+
+
+def test_enriching_everything_again_does_nothing(enriched: Enriched) -> None:
+    """Unchanged notes and the same model: no call, no work reported; another model and a changed note are work."""
+    assert enriched.read(*NOTES).by_model == len(NOTES)
+    asked = enriched.asked
+
+    assert enriched.read(anew=True) == EnrichReport()
+    assert enriched.asked == asked
+    (enriched.folder / "a.md").write_text(NOTES["a.md"] + "\n\nIt is small.\n", "utf-8")
+    assert enriched.read(anew=True).by_model == 1
+    assert enriched.read(anew=True, model="second").by_model == len(NOTES)
+    assert enriched.read(anew=True, model="second") == EnrichReport()
+
+
+def test_the_command_says_that_there_is_nothing_to_do(invoke: Invoke, notes: Path) -> None:
+    """By rules alone as well, in words and as JSON."""
+    assert invoke("bootstrap", notes).exit_code == 0
+    invoke("enrich")
+
+    assert invoke("enrich", "--all").stdout.startswith("Nothing to do")
+    told = json.loads(invoke("enrich", "--all", "--json").stdout)
+    assert not any(told[name] for name in EnrichReport.__slots__)
+    (notes / "people/haruka.md").write_text("# Haruka Mori\n\nNow designs turnstiles.\n", "utf-8")
+    invoke("update")
+    assert "1 documents wait for vectors" in invoke("enrich", "--all").stdout
+    invoke("embed")
+    assert invoke("enrich", "--all").stdout.startswith("Enriched: 1 documents by rules")
+
+
+def test_an_older_vault_is_healed(enriched: Enriched) -> None:
+    """A concept that an earlier version left beside the service is merged into it; one beside two kinds stays."""
+    ledger, service = (Entity(f"default:{kind}:ledger", "Ledger", kind) for kind in ("concept", "service"))
+    mercury = [
+        Entity(f"default:{kind}:mercury", "Mercury", kind) for kind in ("concept", "person", "project")
+    ]
+    postgres = Entity("default:concept:postgres", "Postgres", "concept")
+    [script] = (Path(migrations.__file__).parent / "schema").glob("*_one_entity_a_name.sql")
+    with closing(SqliteVault(str(enriched.file))) as vault:
+        one, other = save(vault, "one.md"), save(vault, "other.md")
+        vault.entities.set_mentions(one, [ledger, service, *mercury])
+        vault.entities.set_mentions(other, [ledger])
+        uses = [
+            Triple(subject, "uses", postgres, one, "2026-01-10", said="So.") for subject in (ledger, service)
+        ]
+        vault.triples.add([*uses, Triple(ledger, "depends_on", service, other, "2026-01-10", said="So.")])
+        assert enriched.invoke("graph", "facts", "ledger").exit_code != 0
+
+        vault._db.write(script.read_text("utf-8"))
+
+        assert vault.check() == []
+        [known] = vault.entities.search("ledger", 9)
+        assert (known.id, known.mention_count) == (service.id, 2)
+        assert len(vault.entities.search("mercury", 9)) == 3
+    [fact] = enriched.known("ledger")["facts"]
+    assert (fact["predicate"], fact["object"]) == ("uses", "Postgres")

@@ -1,0 +1,150 @@
+"""Which texts name a next step, and which only look so."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.domain.capture.compaction import summary_part
+from clawmem.domain.capture.extraction import findings
+from clawmem.domain.capture.handoff import by_model, by_rules, is_empty, is_worth_keeping, text_of
+from clawmem.domain.capture.next_steps import STEP_CHARS, next_steps, steps_left
+from clawmem.ports.transcripts import Speaker, TranscriptMessage
+
+U, A = Speaker.USER, Speaker.ASSISTANT
+
+
+def said(*texts: tuple[Speaker, str]) -> list[TranscriptMessage]:
+    return [TranscriptMessage(f"m{line}", line, who, text) for line, (who, text) in enumerate(texts, start=1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "steps"),
+    [
+        ("**Next step:** wire it", ["wire it"]),
+        ("Remaining: the docs. The changelog.", ["the docs.", "The changelog."]),
+        ("## What's left\n\n1. Ship it\n2. Tell Mira\n\n## Notes\n\n- The old path stays.", ["Ship it", "Tell Mira"]),
+        ("Fertig. Nächster Schritt: den Export anbinden.", ["den Export anbinden."]),
+        ("TODO: n/a", []),
+        ("```\n# TODO: drop this\n```\nThat is the code.", []),
+        ("> Next step: quoted from a mail", []),
+        ("What are the next steps?", []),
+        ("Next steps for the importer: wire it; test it", ["wire it; test it"]),
+        ("TODO (release): sign it. The rest is fine.", ["sign it."]),
+        ("Next step: sign it. The rest is fine.", ["sign it."]),
+        ("To do\n-----\n", []),
+        ("### To-dos\n\nSign it. Ship it.\n\nThanks.", ["Sign it.", "Ship it."]),
+        ("Follow-ups:\n\n- a mail to Mira\n\n- the bill\n\nBye.", ["a mail to Mira", "the bill"]),
+        ("Everything runs. What is left:\n1) the docs\n2) the tag", ["the docs", "the tag"]),
+        ("Status:\n- Next: the docs\n- Done: the code", ["the docs"]),
+        ("Next step: go through the list of all the customers of Hamburg that\nhave no address", ["go through the list of all the customers of Hamburg that have no address"]),
+        ("Next step: sign it\nGood night", ["sign it"]),
+        ("- [ ] sign it\n  - [ ] ship it\n- [X] write it", ["sign it", "ship it"]),
+        ("Als Nächstes: der Export.\nOffen: die Lizenz", ["der Export.", "die Lizenz"]),
+        ("Als Nächstes müssen wir den Export testen.", ["Als Nächstes müssen wir den Export testen."]),
+        ("The importer still needs to be tested.", ["The importer still needs to be tested."]),
+        ("Is the next step to sign it?", []),
+        ("The next release is in May.", []),
+        ("The shop is open: from nine to five.", []),
+        ("Next steps:\n\n## Summary\n\n- It runs.", []),
+        ("Remaining: nothing.", []),
+        ("Offen: keine", []),
+    ],
+)  # fmt: skip
+def test_next_steps(text: str, steps: list[str]) -> None:
+    """A label with its text or list, an open box, and a sentence that says it; nothing that only holds the words."""
+    assert list(next_steps(text)) == steps
+
+
+@given(st.text(alphabet="Next step:TODO- []x\n#*`>.ä", max_size=200))
+def test_any_text_is_read(text: str) -> None:
+    """Whatever stands there, a step is a text on one line, and no longer than may be."""
+    for step in next_steps(text):
+        assert 0 < len(step) <= STEP_CHARS
+        assert "\n" not in step
+
+
+def test_a_long_step_is_cut() -> None:
+    """To 500 characters, and not left out."""
+    assert [len(step) for step in next_steps("TODO: " + "x" * 501)] == [500]
+
+
+def test_steps_that_are_left() -> None:
+    """Of the last twenty messages; the assistant's last list, what the user named, without what was ticked."""
+    old = said((U, "TODO: too old"), *((A, f"Message {number}.") for number in range(20)))
+    new = said(
+        (U, "TODO: a"),
+        (A, "Next: b"),
+        (U, "TODO: c"),
+        (A, "- [x] a\n\nNext: d"),
+        (A, "It still needs to be tested."),
+    )
+
+    assert steps_left(old) == []
+    assert steps_left(new) == ["c", "It still needs to be tested."]
+    assert steps_left(new[:4]) == ["c", "d"]
+
+
+def test_a_step_stands_under_one_heading() -> None:
+    """What is next is neither done nor an open question as well."""
+    messages = said(
+        (U, "Next step: we'll use Postgres for the ledger."),
+        (A, "Still open: who pays?\n\nOpen questions:\n- none"),
+    )
+
+    sections = by_rules(messages, list(findings(messages)), steps_left(messages))
+
+    assert sections["done"] == []
+    assert sections["next"] == ["we'll use Postgres for the ledger.", "who pays?"]
+
+
+def test_what_a_model_leaves_out() -> None:
+    """A named step is kept beside a model's, once."""
+    plain = {"files": ["/a.py"], "next": ["wire it", "who knows?"]}
+
+    sections = by_model({"next": ["Wire it.", "Rest."]}, plain, ["wire it", "sign it"])
+
+    assert sections == {"files": ["/a.py"], "next": ["sign it", "Wire it.", "Rest."]}
+
+
+def test_what_makes_a_handoff_worth_keeping() -> None:
+    """An outcome, or a quoted finding; not what was asked or read, nor what only a model says was learnt."""
+    nothing: dict[str, list[str]] = {
+        "request": ["Hi"],
+        "investigated": ["Read /a"],
+        "learned": [],
+        "done": [],
+        "files": [],
+        "next": [],
+    }
+
+    assert not is_worth_keeping(nothing, nothing)
+    assert not is_worth_keeping({**nothing, "learned": ["Notes say so."]}, nothing)
+    assert is_worth_keeping(
+        {**nothing, "learned": ["It leaks."]}, {**nothing, "learned": ["It leaks because."]}
+    )
+    assert is_worth_keeping({**nothing, "done": ["Fixed."]}, nothing)
+    assert is_empty(text_of(nothing, "s1"))
+    assert not is_empty(text_of({**nothing, "next": ["Ship."]}, "s1"))
+    assert not is_empty("# A handoff of somebody\n\n## Request\n\nNothing noted.\n")
+
+
+@pytest.mark.parametrize(
+    ("reported", "summary"),
+    [
+        ("Plain.", "Plain."),
+        ("<analysis>a</analysis> b <analysis>c</analysis> d", "b  d"),
+        (
+            "x <summary>We strip `<analysis>` and `</analysis>`.</summary> y",
+            "We strip `<analysis>` and `</analysis>`.",
+        ),
+        ("<analysis type='x'>a<summary>b", "b"),
+        ("<analysis>a", ""),
+        ("<summary></summary>", ""),
+        ("", ""),
+    ],
+)
+def test_the_summary_within_what_a_client_reports(reported: str, summary: str) -> None:
+    """Without the scratchpad, closed or not; a tag in backticks is a word."""
+    assert summary_part(reported) == summary
