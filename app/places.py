@@ -6,8 +6,10 @@ What a prompt asks for comes as text as well: ``pathlib`` costs its process as m
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, MutableMapping
 from contextlib import suppress
+from stat import S_ISREG
 
 TYPE_CHECKING = False  # as `typing` has it, which costs a prompt as much again
 if TYPE_CHECKING:
@@ -88,10 +90,10 @@ def text_in(place: str) -> str:
     Raises:
         OSError, UnicodeDecodeError: there is no such file, or no text in it.
     """
-    from clawmem.adapters.files.regular import open_regular_file
-
-    with open_regular_file(place) as file:
-        return file.read().decode("utf-8").replace("\r\n", "\n")
+    if not S_ISREG(os.stat(place).st_mode):  # noqa: PTH116  nobody may write to a pipe that stands there
+        raise PermissionError(f"{place} is not a regular file")
+    with open(place, encoding="utf-8") as file:  # noqa: PTH123
+        return file.read()
 
 
 def is_there(path: Path) -> bool:
