@@ -232,7 +232,7 @@ class Database:
                 if there
                 else VaultError(self.path, f"There is no vault at {self.path}.")
             )
-        if isinstance(error, apsw.CorruptError) and error.extendedresult == apsw.SQLITE_CORRUPT_VTAB:
+        if getattr(error, "extendedresult", 0) == apsw.SQLITE_CORRUPT_VTAB:
             return IndexDamaged(self.path, "a table of its words is broken")
         broken = isinstance(error, apsw.NotADBError | apsw.CorruptError | UnicodeDecodeError)
         if broken or _says(error, _BROKEN):
