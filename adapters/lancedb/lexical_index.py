@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, ClassVar
 
+from clawmem.adapters.lancedb.asking import Asking
 from clawmem.adapters.lancedb.changes import Row
 from clawmem.adapters.lancedb.derived_index import SMALL, LanceIndex
 from clawmem.adapters.lancedb.keys import pack
@@ -11,7 +12,7 @@ from clawmem.adapters.lancedb.ranking import best
 from clawmem.adapters.lancedb.scope import condition
 from clawmem.adapters.lancedb.table import common_fields
 from clawmem.adapters.lancedb.translation import translated
-from clawmem.adapters.lancedb.words import BOUNDARY, asked, written
+from clawmem.adapters.lancedb.words import BOUNDARY, written
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.records import (
     EVERYTHING,
@@ -33,12 +34,12 @@ class LanceLexicalIndex(LanceIndex):
     ``LexicalIndex`` in one table with a column of text for each grain.
 
     A row fills the column of its grain and leaves the others null; the engine keeps BM25's statistics by column
-    and does not count nulls, so every grain has its own. A prefix term is taken for the whole word: the
-    engine has no query for beginnings. A phrase counts as much as its words together.
+    and does not count nulls, so every grain has its own. Words come to the engine folded and stemmed. A phrase
+    counts as much as its words together.
     """
 
     method = "lancedb"
-    table_name: ClassVar[str] = "words"
+    table_name: ClassVar[str] = "stems"
 
     def __init__(self, place: IndexPlace) -> None:
         self._outdated = set(Grain)  # whose statistics may be behind; at first it is not known
@@ -50,12 +51,12 @@ class LanceLexicalIndex(LanceIndex):
                 changes.put(entry.key.document_id, pack(entry.key, entry.grain), _row(entry))
 
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
-        question = asked(query, grain.value)
-        if question is None or limit < 1:
+        if limit < 1:
             return []
-        ask = partial(_hits, self._latest(), question, condition(scope))
+        table = self._latest()
         with translated(self._store.uri):
-            return best(ask, limit)
+            question = Asking(table, grain).query(query)
+            return [] if question is None else best(partial(_hits, table, question, condition(scope)), limit)
 
     def count(self, grain: Grain) -> int:
         table = self._latest()
@@ -63,13 +64,9 @@ class LanceLexicalIndex(LanceIndex):
             return int(table.count_rows(f"grain = '{grain.value}'"))
 
     def holding(self, term: Term, grain: Grain) -> int:
-        question = asked(LexicalQuery((term,)), grain.value)
-        if question is None:
-            return 0
         table = self._latest()
         with translated(self._store.uri):
-            found = table.search(question, query_type="fts").select(["_score"])  # which no column is read for
-            return int(found.limit(table.count_rows() + 1).to_arrow().num_rows)
+            return Asking(table, grain).holding(term)
 
     def _blank_schema(self) -> Any:
         import pyarrow as pa
@@ -114,7 +111,7 @@ class LanceLexicalIndex(LanceIndex):
 
     def _faults_of_search(self, table: Any) -> list[str]:
         for grain in Grain:
-            question = asked(LexicalQuery((Term("a"), Term("the"))), grain.value)
+            question = Asking(table, grain).query(LexicalQuery((Term("a"), Term("the"))))
             _hits(table, question, None, 1)
         return []
 
@@ -136,12 +133,12 @@ def _words_of_a_grain() -> Any:
 
     return FTS(
         with_position=True,
-        base_tokenizer="simple",
+        base_tokenizer="whitespace",
         language="English",
         max_token_length=None,
-        lower_case=True,
-        stem=True,
-        ascii_folding=True,
+        lower_case=False,
+        stem=False,
+        ascii_folding=False,
         # The only word left out; its place stays, so that no phrase reaches across.
         remove_stop_words=True,
         custom_stop_words=[BOUNDARY],

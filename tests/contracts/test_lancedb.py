@@ -16,14 +16,14 @@ from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalSco
 from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
 from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
 from clawmem.ports.backend import IndexPlace
-from clawmem.ports.capability import ALL, Capability
+from clawmem.ports.capability import ALL
 from clawmem.ports.vault import Vault
 
 
 class InFolder:
     """What the suites are supplied with: records in memory, the index in a folder of its own for every test."""
 
-    capabilities = ALL - {Capability.PREFIX}  # the engine has no query for words that begin with something
+    capabilities = ALL
 
     @pytest.fixture
     def opened(self, tmp_path: Path) -> Iterator[Callable[[], Vault]]:
@@ -101,10 +101,10 @@ class TestVectorUpkeepByPartitions(VectorsByPartitions, VectorUpkeepContract): .
 class TestVectorCommitByPartitions(VectorsByPartitions, VectorCommitContract): ...
 
 
-def test_prefix_alone_is_lacking() -> None:
-    """In every suite the backend promises all but prefixes."""
+def test_nothing_is_lacking() -> None:
+    """In every suite the backend promises everything, prefixes included."""
     kinds = [LexicalInFolder, VectorsInFolder, VectorsByPartitions]
     suites = [suite for kind in kinds for suite in kind.__subclasses__() if issubclass(suite, Contract)]
 
     assert len(suites) == 11
-    assert {ALL - suite.capabilities for suite in suites} == {frozenset({Capability.PREFIX})}
+    assert {suite.capabilities for suite in suites} == {ALL}

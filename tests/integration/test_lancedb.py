@@ -92,7 +92,7 @@ class TestOpening:
 
     def test_a_half_made_table_is_made_anew(self, place: IndexPlace) -> None:
         """What a kill left of making the table, a folder without a version, is no obstacle."""
-        (Path(place.folder) / "words.lance" / "_versions").mkdir(parents=True)
+        (Path(place.folder) / LanceLexicalIndex.table_name + ".lance" / "_versions").mkdir(parents=True)
 
         index = LanceLexicalIndex(place)
 
@@ -391,7 +391,9 @@ class TestDamage:
         import lancedb
         import pyarrow as pa
 
-        lancedb.connect(place.folder).create_table("words", pa.table({"key": [1], "text": ["budget"]}))
+        lancedb.connect(place.folder).create_table(
+            LanceLexicalIndex.table_name, pa.table({"key": [1], "text": ["budget"]})
+        )
 
         with pytest.raises(IndexDamaged, match="lacks the columns"):
             LanceLexicalIndex(place)
