@@ -7,12 +7,13 @@ from typing import Any, ClassVar
 from clawmem.adapters.lancedb.asking import Asking
 from clawmem.adapters.lancedb.changes import Row
 from clawmem.adapters.lancedb.derived_index import SMALL, LanceIndex
+from clawmem.adapters.lancedb.exact import scored
 from clawmem.adapters.lancedb.keys import pack
 from clawmem.adapters.lancedb.ranking import best
 from clawmem.adapters.lancedb.scope import condition
 from clawmem.adapters.lancedb.table import common_fields
 from clawmem.adapters.lancedb.translation import translated
-from clawmem.adapters.lancedb.words import BOUNDARY, written
+from clawmem.adapters.lancedb.words import BOUNDARY, stems, written
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.records import (
     EVERYTHING,
@@ -26,6 +27,7 @@ from clawmem.ports.records import (
     Term,
 )
 
+EXACT_BELOW = 10_000  # entries of a grain; in fewer of them those with a word of the question are scored here
 _SCALAR_FROM = 10_000  # rows from which an index on what a scope asks is worth its keep
 
 
@@ -34,14 +36,17 @@ class LanceLexicalIndex(LanceIndex):
     ``LexicalIndex`` in one table with a column of text for each grain.
 
     A row fills the column of its grain and leaves the others null; the engine keeps BM25's statistics by column
-    and does not count nulls, so every grain has its own. Words come to the engine folded and stemmed. A phrase
-    counts as much as its words together.
+    and does not count nulls, so every grain has its own. Words come to the engine folded and stemmed.
+
+    A grain of few entries is scored here, exactly. In a larger one the engine scores; there a phrase counts as much
+    as its words together.
     """
 
     method = "lancedb"
     table_name: ClassVar[str] = "stems"
 
-    def __init__(self, place: IndexPlace) -> None:
+    def __init__(self, place: IndexPlace, *, exact_below: int = EXACT_BELOW) -> None:
+        self._exact_below = exact_below
         self._outdated = set(Grain)  # whose statistics may be behind; at first it is not known
         super().__init__(place)
 
@@ -55,6 +60,8 @@ class LanceLexicalIndex(LanceIndex):
             return []
         table = self._latest()
         with translated(self._store.uri):
+            if table.count_rows(f"grain = '{grain.value}'") < self._exact_below:
+                return scored(table, query, grain, limit, condition(scope))
             question = Asking(table, grain).query(query)
             return [] if question is None else best(partial(_hits, table, question, condition(scope)), limit)
 
@@ -72,7 +79,9 @@ class LanceLexicalIndex(LanceIndex):
         import pyarrow as pa
 
         texts = [pa.field(grain.value, pa.string()) for grain in Grain]
-        return pa.schema([*common_fields(), pa.field("grain", pa.string()), *texts])
+        return pa.schema(
+            [*common_fields(), pa.field("grain", pa.string()), pa.field("size", pa.int64()), *texts]
+        )
 
     def _rows(self, rows: Sequence[Row]) -> Any:
         import pyarrow as pa
@@ -124,6 +133,7 @@ def _row(entry: LexicalEntry) -> Row:
         "collection": entry.collection,
         "authored_at": entry.authored_at,
         "grain": entry.grain.value,
+        "size": len(stems(entry.title)) + len(stems(entry.text)),
         entry.grain.value: written(entry.title, entry.text),
     }
 

@@ -55,6 +55,14 @@ class LexicalInFolder(InFolder):
         return AssembledVault(MemoryVault(), lexical=LanceLexicalIndex(IndexPlace(str(folder), "lexical-1")))
 
 
+class LexicalByEngine(InFolder):
+    """The same by the engine's own index, from the first entry on."""
+
+    def assembled(self, folder: Path) -> Vault:
+        index = LanceLexicalIndex(IndexPlace(str(folder), "lexical-1"), exact_below=0)
+        return AssembledVault(MemoryVault(), lexical=index)
+
+
 class VectorsInFolder(InFolder):
     def assembled(self, folder: Path) -> Vault:
         return AssembledVault(MemoryVault(), vectors=LanceVectorIndex(IndexPlace(str(folder), "vectors-1")))
@@ -83,6 +91,18 @@ class TestLexicalUpkeep(LexicalInFolder, LexicalUpkeepContract): ...
 class TestLexicalCommit(LexicalInFolder, LexicalCommitContract): ...
 
 
+class TestLexicalMatchingByEngine(LexicalByEngine, LexicalMatchingContract): ...
+
+
+class TestLexicalRankingByEngine(LexicalByEngine, LexicalRankingContract): ...
+
+
+class TestLexicalScopeByEngine(LexicalByEngine, LexicalScopeContract): ...
+
+
+class TestLexicalUpkeepByEngine(LexicalByEngine, LexicalUpkeepContract): ...
+
+
 class TestVectorSearch(VectorsInFolder, VectorSearchContract): ...
 
 
@@ -103,8 +123,8 @@ class TestVectorCommitByPartitions(VectorsByPartitions, VectorCommitContract): .
 
 def test_nothing_is_lacking() -> None:
     """In every suite the backend promises everything, prefixes included."""
-    kinds = [LexicalInFolder, VectorsInFolder, VectorsByPartitions]
+    kinds = [LexicalInFolder, LexicalByEngine, VectorsInFolder, VectorsByPartitions]
     suites = [suite for kind in kinds for suite in kind.__subclasses__() if issubclass(suite, Contract)]
 
-    assert len(suites) == 11
+    assert len(suites) == 15
     assert {suite.capabilities for suite in suites} == {ALL}
