@@ -8,7 +8,7 @@ from typing import Any
 
 from clawmem.adapters.lancedb.exact import Wanted, wanted
 from clawmem.domain.retrieval.bm25 import rarity
-from clawmem.ports.records import Grain, LexicalQuery, Term
+from clawmem.ports.records import Grain, LexicalQuery
 
 # A prefix of more words than this says little; the most frequent ones stand for the rest.
 WORDS_OF_A_PREFIX = 100
@@ -42,11 +42,6 @@ class Asking:
         if not terms or (asked.every and len(parts) < len(terms) - len(plain) + bool(plain)):
             return None
         return self._joined(parts, every=asked.every)
-
-    def holding(self, term: Term) -> int:
-        """How many entries hold *term*."""
-        asked = wanted(term)
-        return int(self._table.count_rows(asked.condition(self._column))) if asked else 0
 
     def _of_term(self, term: Wanted) -> list[Any]:
         """The query of one term in a list; an empty one when no entry holds it."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from clawmem.adapters.lancedb.asking import Asking
 from clawmem.adapters.lancedb.changes import Row
 from clawmem.adapters.lancedb.derived_index import SMALL, LanceIndex
-from clawmem.adapters.lancedb.exact import scored
+from clawmem.adapters.lancedb.exact import scored, wanted
 from clawmem.adapters.lancedb.keys import pack
 from clawmem.adapters.lancedb.ranking import best
 from clawmem.adapters.lancedb.scope import condition
@@ -71,9 +71,12 @@ class LanceLexicalIndex(LanceIndex):
             return int(table.count_rows(f"grain = '{grain.value}'"))
 
     def holding(self, term: Term, grain: Grain) -> int:
+        looked_for = wanted(term)
+        if looked_for is None:
+            return 0
         table = self._latest()
         with translated(self._store.uri):
-            return Asking(table, grain).holding(term)
+            return int(table.count_rows(looked_for.condition(grain.value)))
 
     def _blank_schema(self) -> Any:
         import pyarrow as pa
