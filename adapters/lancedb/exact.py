@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from clawmem.adapters.lancedb.words import stems
-from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.ports.lexical_index import K1, B
 from clawmem.ports.records import FragmentKey, Grain, Hit, LexicalQuery, Term
 
@@ -59,6 +59,11 @@ def scored(table: Any, query: LexicalQuery, grain: Grain, limit: int, where: str
         if row["within"] and (all(count) if query.every else any(count))
     ]
     return sorted(hits, key=lambda hit: (-hit.score, hit.key))[:limit]
+
+
+def rarity(entries: int, holding: int) -> float:
+    """How much one more entry with a term tells; see the formula of the port."""
+    return math.log1p((entries - holding + 0.5) / (holding + 0.5))
 
 
 def _holding_any(

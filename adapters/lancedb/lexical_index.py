@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from clawmem.adapters.lancedb.asking import Asking
 from clawmem.adapters.lancedb.changes import Row
 from clawmem.adapters.lancedb.derived_index import SMALL, LanceIndex
 from clawmem.adapters.lancedb.exact import scored, wanted
@@ -12,6 +11,7 @@ from clawmem.adapters.lancedb.keys import pack
 from clawmem.adapters.lancedb.ranking import best
 from clawmem.adapters.lancedb.scope import condition
 from clawmem.adapters.lancedb.table import common_fields
+from clawmem.adapters.lancedb.term_queries import TermQueries
 from clawmem.adapters.lancedb.translation import translated
 from clawmem.adapters.lancedb.words import BOUNDARY, stems, written
 from clawmem.ports.backend import IndexPlace
@@ -62,7 +62,7 @@ class LanceLexicalIndex(LanceIndex):
         with translated(self._store.uri):
             if table.count_rows(f"grain = '{grain.value}'") < self._exact_below:
                 return scored(table, query, grain, limit, condition(scope))
-            question = Asking(table, grain).query(query)
+            question = TermQueries(table, grain).query(query)
             return [] if question is None else best(partial(_hits, table, question, condition(scope)), limit)
 
     def count(self, grain: Grain) -> int:
@@ -123,7 +123,7 @@ class LanceLexicalIndex(LanceIndex):
 
     def _faults_of_search(self, table: Any) -> list[str]:
         for grain in Grain:
-            question = Asking(table, grain).query(LexicalQuery((Term("a"), Term("the"))))
+            question = TermQueries(table, grain).query(LexicalQuery((Term("a"), Term("the"))))
             _hits(table, question, None, 1)
         return []
 

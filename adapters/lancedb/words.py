@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from functools import cache
+from typing import Any
 
+from clawmem.ports.errors import BackendUnavailable
+from clawmem.ports.folding import surfaces
 from clawmem.ports.lexical_index import TITLE_WEIGHT
 
 # A letter of one single manuscript. Texts lose it, so that it stands between the parts of an entry and nowhere else.
 BOUNDARY = "ꙮ"
 
-_ASCII_WORD = re.compile("[0-9a-z]+")
+_SHORTEST = 3  # letters of a word that has a stem
 
 
 def written(title: str, text: str) -> str:
@@ -26,38 +27,19 @@ def written(title: str, text: str) -> str:
 
 def stems(text: str) -> list[str]:
     """The words of *text* in order, folded and stemmed."""
-    return [_stem(word) for word in _surfaces(text)]
-
-
-def _surfaces(text: str) -> list[str]:
-    if text.isascii():
-        return _ASCII_WORD.findall(text.lower())
-    plain = "".join(map(_without_diacritic, unicodedata.normalize("NFC", text)))
-    return "".join(sign if _is_of_a_word(sign) else " " for sign in plain.casefold()).split()
-
-
-@cache
-def _without_diacritic(sign: str) -> str:
-    if "\u0300" <= sign <= "\u036f":
-        return ""
-    base = unicodedata.normalize("NFD", sign)[0]
-    return base if base.isascii() and base.isalpha() else sign
-
-
-@cache
-def _is_of_a_word(sign: str) -> bool:
-    category = unicodedata.category(sign)
-    return sign != BOUNDARY and (category[0] in "LN" or category == "Co")
+    # Only Porter's first algorithm is also that of the vault; short words it leaves alone.
+    return [word if len(word) < _SHORTEST else _stem(word) for word in surfaces(text.replace(BOUNDARY, " "))]
 
 
 @cache
 def _stem(word: str) -> str:
-    # Porter's own programme leaves words of one and two letters alone; the library's would make "a" of "as".
-    return word if len(word) < 3 else str(_porter().stemWord(word))
+    return str(_stemmer().stemWord(word))
 
 
 @cache
-def _porter():  # type: ignore[no-untyped-def]  # the library has no types
-    import snowballstemmer
-
-    return snowballstemmer.stemmer("porter")
+def _stemmer() -> Any:
+    try:
+        from snowballstemmer import stemmer
+    except ModuleNotFoundError as error:
+        raise BackendUnavailable("lancedb", extra="lancedb") from error
+    return stemmer("porter")

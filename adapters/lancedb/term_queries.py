@@ -6,15 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from clawmem.adapters.lancedb.exact import Wanted, wanted
-from clawmem.domain.retrieval.bm25 import rarity
+from clawmem.adapters.lancedb.exact import Wanted, rarity, wanted
 from clawmem.ports.records import Grain, LexicalQuery
 
 # A prefix of more words than this says little; the most frequent ones stand for the rest.
 WORDS_OF_A_PREFIX = 100
 
 
-class Asking:
+class TermQueries:
     """
     Turns what is asked of one grain into queries for one version of the table.
 
