@@ -27,7 +27,9 @@ from clawmem.ports.records import (
     Term,
 )
 
-EXACT_BELOW = 10_000  # entries of a grain; in fewer of them those with a word of the question are scored here
+# Entries of a grain; in fewer of them those with a word of the question are scored here. Measured on 4500 whole
+# notes: 110 ms a question instead of 5, but without the 0.9 s of importing the package in a new process.
+EXACT_BELOW = 3_000
 _SCALAR_FROM = 10_000  # rows from which an index on what a scope asks is worth its keep
 
 
