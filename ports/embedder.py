@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from clawmem.ports.records import Vector
@@ -31,3 +31,14 @@ class Embedder(Protocol):
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """The vectors of *texts*, in their order, one each; empty for an empty sequence."""
         ...
+
+
+def unhurried(embedder: Embedder) -> Embedder:
+    """
+    The same embedder for work that nobody waits for.
+
+    One behind a server then gives each of its answers, what it says of itself included, the time of a batch,
+    and asks again when the server is busy. One in this process is as it is.
+    """
+    found: Callable[[], Embedder] | None = getattr(embedder, "unhurried", None)
+    return embedder if found is None else found()

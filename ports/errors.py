@@ -16,6 +16,7 @@ Everything clawmem raises on purpose:
     + VaultTooNew                written by a later clawmem
     + VaultDamaged               not a vault, or a broken one
     + IndexUnavailable           an index outside of the records cannot be reached
+    | + IndexBypassed            it could not answer, and the records did
     + IndexDamaged               an index is broken; it is made anew from the records
     + IndexBusy                  another process keeps an index's write lock
   x SourceUnreadable           a file of the user's cannot be read as text
@@ -208,6 +209,15 @@ class IndexUnavailable(VaultError):
         self.reason = reason
         self.partial = tuple(partial)
         super().__init__(place, f"The index at {place} cannot be reached: {reason}. Try again later.")
+
+
+class IndexBypassed(IndexUnavailable):
+    """The index that serves could not answer, so the records did: ``partial`` is their whole answer."""
+
+    def __init__(self, place: str, cause: ClawmemError, answer: Sequence[Hit]) -> None:
+        self.reason = str(cause)
+        self.partial = tuple(answer)
+        VaultError.__init__(self, place, f"The records answered instead of the index. {cause}")
 
 
 class IndexDamaged(VaultError):

@@ -193,6 +193,10 @@ class RecordVault(Vault, Protocol):
         """Words to fragments."""
         ...
 
+    def scratch_lexical(self) -> LexicalIndex:
+        """Make an empty lexical index in memory; it splits and ranks words as the vault's own index does."""
+        ...
+
 
 class VaultOver:
     """A vault that leaves everything to another one: the base of those that put something else in a part's place."""

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 
-from clawmem.adapters.http.deadline import Left, afresh, deadline
+from clawmem.adapters.http.deadline import afresh, deadline
 from clawmem.adapters.http.pace import Pace, estimated_tokens
-from clawmem.adapters.http.patience import BATCH
+from clawmem.adapters.http.patience import EMBEDDING, QUESTION, Limits
 from clawmem.adapters.http.providers import (
     Provider,
     TextRole,
@@ -71,7 +72,8 @@ class HttpEmbedder:
             dimensions: Shorter vectors than the model's own; None for those.
             max_chars: What a server of one's own is sent of a text; a provider cuts by itself.
             pace: For documents; a question never waits.
-            query_timeout_s, batch_timeout_s: For a question, and for each batch of documents once it is its turn.
+            query_timeout_s, batch_timeout_s: For a question with all its tries, and for each answer while documents
+                are embedded.
         """
         self._transport = transport
         self._provider = provider
@@ -81,33 +83,41 @@ class HttpEmbedder:
         self._pace = pace
         self._query_timeout_s = query_timeout_s
         self._batch_timeout_s = batch_timeout_s
+        self._is_unhurried = False
         self._served = ServedModel(transport, model, is_named=not provider.is_own_server)
         self._known: Space | None = None
 
     @property
     def fingerprint(self) -> str:
-        return self._space(deadline(self._query_timeout_s)).fingerprint
+        return self._space(self._limits()).fingerprint
 
     @property
     def dimensions(self) -> int:
-        return self._space(deadline(self._query_timeout_s)).kept
+        return self._space(self._limits()).kept
+
+    def unhurried(self) -> HttpEmbedder:
+        """See `clawmem.ports.embedder.unhurried`; both share the connections and the pace."""
+        other = copy(self)
+        other._is_unhurried = True
+        return other
 
     def embed_query(self, text: str) -> Vector:
-        left = deadline(self._query_timeout_s)
-        space = self._space(left)
+        limits = self._limits()
+        space = self._space(limits)
         if not text.strip():
             return bytes(4 * space.kept)
         prepared = self._prepared(space.prompts.query, text)
-        return self._vectors([prepared], TextRole.QUERY, space, left)[0]
+        return self._vectors([prepared], TextRole.QUERY, space, limits)[0]
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         if not texts:
             return []
-        space = self._space(deadline(self._batch_timeout_s))
+        limits = self._of_documents()
+        space = self._space(limits)
         vectors = [bytes(4 * space.kept)] * len(texts)
         places = [place for place, text in enumerate(texts) if text.strip()]
         prepared = [self._prepared(space.prompts.document, texts[place]) for place in places]
-        for place, vector in zip(places, self._in_batches(prepared, space), strict=True):
+        for place, vector in zip(places, self._in_batches(prepared, space, limits), strict=True):
             vectors[place] = vector
         return vectors
 
@@ -115,17 +125,26 @@ class HttpEmbedder:
         """Close the connections."""
         self._transport.close()
 
-    def _space(self, left: Left) -> Space:
+    def _limits(self) -> Limits:
+        """Of what is not documents: those of a question, unless nobody waits."""
+        if self._is_unhurried:
+            return self._of_documents()
+        return Limits(deadline(self._query_timeout_s), QUESTION)
+
+    def _of_documents(self) -> Limits:
+        return Limits(afresh(self._batch_timeout_s), EMBEDDING if self._is_unhurried else QUESTION)
+
+    def _space(self, limits: Limits) -> Space:
         """The space of the model that is served now; the same one for the life of this object."""
-        served = self._served(left())
-        known = self._known = self._known or self._learned(served, left)
+        served = self._served(limits.left(), limits.patience)
+        known = self._known = self._known or self._learned(served, limits)
         if served != known.served:
             raise ModelMismatch(str(known.served), str(served))
         return known
 
-    def _learned(self, served: Served, left: Left) -> Space:
+    def _learned(self, served: Served, limits: Limits) -> Space:
         prompts = prompts_of(served.name) if self._provider.is_own_server else NONE
-        sent = self._known_dimensions() or self._measured(prompts, left)
+        sent = self._known_dimensions() or self._measured(prompts, limits)
         kept = self._asked_dimensions or sent
         if kept > sent:
             raise BadVector(f"the server sent {sent} numbers instead of {kept}")
@@ -137,25 +156,24 @@ class HttpEmbedder:
             return self._asked_dimensions
         return self._provider.embed_dimensions if self._model == self._provider.embed_model else 0
 
-    def _measured(self, prompts: Prompts, left: Left) -> int:
+    def _measured(self, prompts: Prompts, limits: Limits) -> int:
         """How long the vectors are, from texts that also show whether the server computes anything."""
         texts = [prompts.document + text for text in _CANARIES]
-        found = [numbers_of(raw) for raw in self._asked(texts, TextRole.QUERY, left)]
+        found = [numbers_of(raw) for raw in self._asked(texts, TextRole.QUERY, limits)]
         refuse_constant(_CANARIES, [unit_vector(numbers, len(numbers)) for numbers in found])
         return len(found[0])
 
     def _prepared(self, prompt: str, text: str) -> str:
         return prompt + (text[: self._max_chars] if self._provider.is_own_server else text)
 
-    def _in_batches(self, texts: Sequence[str], space: Space) -> Iterator[Vector]:
-        left = afresh(self._batch_timeout_s)
+    def _in_batches(self, texts: Sequence[str], space: Space, limits: Limits) -> Iterator[Vector]:
         for batch in _batches(texts, self._provider):
-            vectors = self._vectors(batch, TextRole.DOCUMENT, space, left)
+            vectors = self._vectors(batch, TextRole.DOCUMENT, space, limits)
             refuse_constant(batch, vectors)
             yield from vectors
 
-    def _vectors(self, texts: list[str], role: TextRole, space: Space, left: Left) -> list[Vector]:
-        return [self._vector(raw, space) for raw in self._accepted(texts, role, left)]
+    def _vectors(self, texts: list[str], role: TextRole, space: Space, limits: Limits) -> list[Vector]:
+        return [self._vector(raw, space) for raw in self._accepted(texts, role, limits)]
 
     def _vector(self, raw: object, space: Space) -> Vector:
         numbers = numbers_of(raw)
@@ -163,21 +181,21 @@ class HttpEmbedder:
             raise BadVector(f"the server sent {len(numbers)} numbers instead of {space.sent}")
         return unit_vector(numbers, space.kept)
 
-    def _accepted(self, texts: list[str], role: TextRole, left: Left, cuts: int = 0) -> list[object]:
+    def _accepted(self, texts: list[str], role: TextRole, limits: Limits, cuts: int = 0) -> list[object]:
         """The vectors of *texts*; when one is too long they are halved until it is alone, and it is cut."""
         try:
-            return self._asked(texts, role, left)
+            return self._asked(texts, role, limits)
         except InputTooLong as error:
             if len(texts) > 1:
                 halves = texts[: len(texts) // 2], texts[len(texts) // 2 :]
-                return [raw for half in halves for raw in self._accepted(half, role, left)]
+                return [raw for half in halves for raw in self._accepted(half, role, limits)]
             if cuts == _CUTS:
                 raise
-            return self._accepted([_shortened(texts[0], error)], role, left, cuts + 1)
+            return self._accepted([_shortened(texts[0], error)], role, limits, cuts + 1)
 
-    def _asked(self, texts: list[str], role: TextRole, left: Left) -> list[object]:
+    def _asked(self, texts: list[str], role: TextRole, limits: Limits) -> list[object]:
         body = self._provider.embed_body(texts, role, self._model, self._asked_dimensions)
-        answer = self._paced(body, estimated_tokens(texts), role, left)
+        answer = self._paced(body, estimated_tokens(texts), role, limits)
         try:
             found = embeddings_in(answer)
         except ValueError as error:
@@ -187,18 +205,15 @@ class HttpEmbedder:
             raise ModelAnswerInvalid(self._transport.label, reason)
         return found
 
-    def _paced(self, body: Json, tokens: int, role: TextRole, left: Left) -> Json:
+    def _paced(self, body: Json, tokens: int, role: TextRole, limits: Limits) -> Json:
         path, pace = self._provider.embed_path, self._pace
-        if role is TextRole.QUERY:
-            answer = self._transport.post(path, body, timeout_s=left())
-            if pace:
-                pace.charge(charged_tokens(answer, tokens))
-            return answer
-        if pace:
+        if role is TextRole.DOCUMENT and pace:
             pace.wait(tokens)
-        answer = self._transport.post(path, body, timeout_s=left(), patience=BATCH)
-        if pace:
+        answer = self._transport.post(path, body, timeout_s=limits.left(), patience=limits.patience)
+        if pace and role is TextRole.DOCUMENT:
             pace.settle(tokens, charged_tokens(answer, tokens))
+        elif pace:
+            pace.charge(charged_tokens(answer, tokens))
         return answer
 
 

@@ -7,17 +7,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
+from typing import NamedTuple
+
+from clawmem.adapters.http.deadline import Left
 
 JITTER = 0.25  # of a wait, either way, so that those who failed together do not come back together
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How often to try, and the waits between: the first, doubled until the longest."""
+    """
+    How often to try, and the waits between: the first, doubled until the longest.
+
+    Somebody who waits for the answer gives one time for all tries and waits together. Work that nobody waits for
+    is ``unhurried``: each try has all of the time, and the waits have limits of their own.
+    """
 
     tries: int
     first_s: float
     longest_s: float
+    unhurried: bool = False
+    longest_asked_s: float = 0.0  # the longest wait that a server may ask of unhurried work
 
     def wait_s(self, failures: int, chance: float) -> float:
         """
@@ -31,7 +41,14 @@ class Patience:
 
 
 QUESTION = Patience(tries=5, first_s=1.0, longest_s=30.0)
-BATCH = Patience(tries=3, first_s=5.0, longest_s=60.0)
+EMBEDDING = Patience(tries=5, first_s=2.0, longest_s=60.0, unhurried=True, longest_asked_s=300.0)
+
+
+class Limits(NamedTuple):
+    """What bounds one piece of work: the time for each request, and how often a request is made again."""
+
+    left: Left
+    patience: Patience
 
 
 def asked_wait_s(headers: Mapping[str, str], now_ms: int) -> float | None:

@@ -4,6 +4,7 @@ import json
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from clawmem.adapters.http.patience import QUESTION, Patience
 from clawmem.adapters.http.transport import Json, Transport
 from clawmem.ports.errors import ModelAnswerInvalid, ModelRefused
 
@@ -45,18 +46,18 @@ class ServedModel:
         self._known: Served | None = None
         self._asked_ms = 0
 
-    def __call__(self, timeout_s: float) -> Served:
+    def __call__(self, timeout_s: float, patience: Patience = QUESTION) -> Served:
         """
         The model that is served.
 
         Raises:
-            ModelUnavailable: it has to be asked and cannot be within *timeout_s*.
+            ModelUnavailable: it has to be asked and cannot be within *timeout_s*, with *patience*.
         """
         if self._is_named:
             return Served(self._name)
         # Without a lock: two threads that ask at the same time learn the same, and none waits for the other.
         if self._known is None or not self._is_fresh():
-            self._known = self._asked(timeout_s)
+            self._known = self._asked(timeout_s, patience)
             self._asked_ms = self._transport.clock.now_ms()
         return self._known
 
@@ -64,9 +65,9 @@ class ServedModel:
         age_ms = self._transport.clock.now_ms() - self._asked_ms
         return 0 <= age_ms < FRESH_MS
 
-    def _asked(self, timeout_s: float) -> Served:
+    def _asked(self, timeout_s: float, patience: Patience) -> Served:
         try:
-            answer = self._transport.get("/v1/models", timeout_s=timeout_s)
+            answer = self._transport.get("/v1/models", timeout_s=timeout_s, patience=patience)
         except (ModelRefused, ModelAnswerInvalid):
             return Served(self._name)  # not every server can say
         return served_in(answer, self._name)

@@ -10,7 +10,7 @@ from typing import Any
 from clawmem.adapters.http.addresses import secrets_in
 from clawmem.adapters.http.circuit import COOL_DOWN_S, Circuit
 from clawmem.adapters.http.connections import TransportFailure
-from clawmem.adapters.http.deadline import Left, deadline
+from clawmem.adapters.http.deadline import Left, afresh, deadline
 from clawmem.adapters.http.exchange import BrokenOff, Exchange, Oversized, Reply
 from clawmem.adapters.http.patience import QUESTION, Patience, asked_wait_s, says_retry
 from clawmem.adapters.http.refusals import refusal, words_of
@@ -54,6 +54,7 @@ class Transport:
         self.clock = clock
         self._sleep = sleep
         self._chance = chance
+        self._has_answered = False
         self._secrets = [secret for secret in ((api_key or "").strip(), *secrets_in(url)) if secret]
         self.label = f"{model!r} at {self._exchange.base_url}"
 
@@ -67,9 +68,9 @@ class Transport:
         """Whether the server is on this machine."""
         return self._exchange.is_local
 
-    def get(self, path: str, *, timeout_s: float) -> Json:
+    def get(self, path: str, *, timeout_s: float, patience: Patience = QUESTION) -> Json:
         """What the server says about itself at *path*; the errors are those of `post`."""
-        return self._asked("GET", path, None, timeout_s, QUESTION)
+        return self._asked("GET", path, None, timeout_s, patience)
 
     def post(self, path: str, body: Json, *, timeout_s: float, patience: Patience = QUESTION) -> Json:
         """
@@ -91,20 +92,26 @@ class Transport:
     def _asked(
         self, method: str, path: str, content: bytes | None, timeout_s: float, patience: Patience
     ) -> Json:
-        left = deadline(timeout_s)
-        self._admit(timeout_s)
+        left = afresh(timeout_s) if patience.unhurried else deadline(timeout_s)
+        self._admit(timeout_s, patience)
         for failures in range(1, patience.tries + 1):
-            reply = self._reply(method, path, content, left)
+            try:
+                reply = self._reply(method, path, content, left)
+            except ModelUnavailable as error:
+                self._wait_for_its_return(error, failures, patience)
+                continue
             if 200 <= reply.status < 300:
                 return self._json(reply)
             self._wait(refusal(self.label, reply, self._secrets), reply, failures, patience, left)
         raise AssertionError("the last try either answers or raises")
 
-    def _admit(self, timeout_s: float) -> None:
+    def _admit(self, timeout_s: float, patience: Patience) -> None:
         if timeout_s <= 0:
             raise ModelUnavailable(self.label, "no time is left")
         if left_s := self._circuit.left_s():
-            raise ModelUnavailable(self.label, self._circuit.reason, retry_after_s=left_s)
+            if left_s > patience.longest_asked_s:
+                raise ModelUnavailable(self.label, self._circuit.reason, retry_after_s=left_s)
+            self._sleep(left_s)
 
     def _reply(self, method: str, path: str, content: bytes | None, left: Left) -> Reply:
         """The reply to the question, asked once more when a connection breaks off, as idle ones do."""
@@ -119,6 +126,7 @@ class Transport:
         except Oversized as error:
             raise ModelAnswerInvalid(self.label, "it does not come to an end") from error
         self._circuit.close()
+        self._has_answered = True
         return reply
 
     def _out_of_reach(self, error: TransportFailure, given_s: float) -> ModelUnavailable:
@@ -127,6 +135,15 @@ class Transport:
         self._circuit.rest(str(error))
         return ModelUnavailable(self.label, str(error), retry_after_s=COOL_DOWN_S)
 
+    def _wait_for_its_return(self, error: ModelUnavailable, failures: int, patience: Patience) -> None:
+        """Sleep before a server that answered earlier is asked again, or raise *error*."""
+        # One that never answered is not there, and waiting does not help.
+        if not (patience.unhurried and self._has_answered):
+            raise error
+        if failures == patience.tries:
+            raise self._given_up(error.reason, failures, error.retry_after_s) from error
+        self._sleep(patience.wait_s(failures, self._chance()))
+
     def _wait(self, error: ModelError, reply: Reply, failures: int, patience: Patience, left: Left) -> None:
         """Sleep until the next try, or raise *error* when there is none."""
         if not isinstance(error, ModelUnavailable):
@@ -134,11 +151,16 @@ class Transport:
         asked_s = asked_wait_s(reply.headers, self.clock.now_ms())
         wait_s = patience.wait_s(failures, self._chance()) if asked_s is None else asked_s
         is_last = failures == patience.tries or says_retry(reply.headers) is False
-        if is_last or wait_s >= left():
+        longest_s = patience.longest_asked_s if patience.unhurried else left()
+        if is_last or wait_s >= longest_s:
             if asked_s:
                 self._circuit.rest(error.reason, asked_s)
-            raise ModelUnavailable(self.label, error.reason, retry_after_s=wait_s)
+            raise self._given_up(error.reason, failures, wait_s)
         self._sleep(wait_s)
+
+    def _given_up(self, reason: str, tries: int, retry_after_s: float | None) -> ModelUnavailable:
+        often = f"{reason}, {tries} times in a row" if tries > 1 else reason
+        return ModelUnavailable(self.label, often, retry_after_s=retry_after_s)
 
     def _json(self, reply: Reply) -> Json:
         try:

@@ -118,19 +118,26 @@ class LanceIndex(ABC):
     # -- the table --------------------------------------------------------------------------------------
 
     def _open(self) -> None:
-        if self._read_only and not self._store.exists():
-            raise IndexDamaged(self._store.uri, "nothing is there")
+        if self._read_only:
+            self._open_to_read()
+            return
         self._connection = self._store.connect()
         try:
             self._table = self._store.reached(lambda: self._connection.open_table(self.table_name))
         except IndexDamaged as error:
-            if self._read_only or not is_absence(error):
+            if not is_absence(error):
                 raise
             self._make()
         with translated(self._store.uri):
             self._refuse_foreign()
-            if not self._read_only:
-                self._prepare(self._table)
+            self._prepare(self._table)
+
+    def _open_to_read(self) -> None:
+        if not self._store.exists():
+            raise IndexDamaged(self._store.uri, "nothing is there")
+        self._table = self._store.table_to_read(self.table_name)
+        with translated(self._store.uri):
+            self._refuse_foreign()
 
     def _make(self) -> None:
         with translated(self._store.uri):

@@ -6,12 +6,14 @@ from typing import Any, ClassVar
 
 from clawmem.adapters.lancedb.changes import Row
 from clawmem.adapters.lancedb.derived_index import SMALL, LanceIndex
+from clawmem.adapters.lancedb.exact import scored, wanted
 from clawmem.adapters.lancedb.keys import pack
 from clawmem.adapters.lancedb.ranking import best
 from clawmem.adapters.lancedb.scope import condition
 from clawmem.adapters.lancedb.table import common_fields
+from clawmem.adapters.lancedb.term_queries import TermQueries
 from clawmem.adapters.lancedb.translation import translated
-from clawmem.adapters.lancedb.words import BOUNDARY, asked, written
+from clawmem.adapters.lancedb.words import BOUNDARY, stems, written
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.records import (
     EVERYTHING,
@@ -25,6 +27,9 @@ from clawmem.ports.records import (
     Term,
 )
 
+# Entries of a grain; in fewer of them those with a word of the question are scored here. Measured on 4500 whole
+# notes: 110 ms a question instead of 5, but without the 0.9 s of importing the package in a new process.
+EXACT_BELOW = 3_000
 _SCALAR_FROM = 10_000  # rows from which an index on what a scope asks is worth its keep
 
 
@@ -33,14 +38,17 @@ class LanceLexicalIndex(LanceIndex):
     ``LexicalIndex`` in one table with a column of text for each grain.
 
     A row fills the column of its grain and leaves the others null; the engine keeps BM25's statistics by column
-    and does not count nulls, so every grain has its own. A prefix term is taken for the whole word: the
-    engine has no query for beginnings. A phrase counts as much as its words together.
+    and does not count nulls, so every grain has its own. Words come to the engine folded and stemmed.
+
+    A grain of few entries is scored here, exactly. In a larger one the engine scores; there a phrase counts as much
+    as its words together.
     """
 
     method = "lancedb"
-    table_name: ClassVar[str] = "words"
+    table_name: ClassVar[str] = "stems"
 
-    def __init__(self, place: IndexPlace) -> None:
+    def __init__(self, place: IndexPlace, *, exact_below: int = EXACT_BELOW) -> None:
+        self._exact_below = exact_below
         self._outdated = set(Grain)  # whose statistics may be behind; at first it is not known
         super().__init__(place)
 
@@ -50,12 +58,14 @@ class LanceLexicalIndex(LanceIndex):
                 changes.put(entry.key.document_id, pack(entry.key, entry.grain), _row(entry))
 
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
-        question = asked(query, grain.value)
-        if question is None or limit < 1:
+        if limit < 1:
             return []
-        ask = partial(_hits, self._latest(), question, condition(scope))
+        table = self._latest()
         with translated(self._store.uri):
-            return best(ask, limit)
+            if table.count_rows(f"grain = '{grain.value}'") < self._exact_below:
+                return scored(table, query, grain, limit, condition(scope))
+            question = TermQueries(table, grain).query(query)
+            return [] if question is None else best(partial(_hits, table, question, condition(scope)), limit)
 
     def count(self, grain: Grain) -> int:
         table = self._latest()
@@ -63,19 +73,20 @@ class LanceLexicalIndex(LanceIndex):
             return int(table.count_rows(f"grain = '{grain.value}'"))
 
     def holding(self, term: Term, grain: Grain) -> int:
-        question = asked(LexicalQuery((term,)), grain.value)
-        if question is None:
+        looked_for = wanted(term)
+        if looked_for is None:
             return 0
         table = self._latest()
         with translated(self._store.uri):
-            found = table.search(question, query_type="fts").select(["_score"])  # which no column is read for
-            return int(found.limit(table.count_rows() + 1).to_arrow().num_rows)
+            return int(table.count_rows(looked_for.condition(grain.value)))
 
     def _blank_schema(self) -> Any:
         import pyarrow as pa
 
         texts = [pa.field(grain.value, pa.string()) for grain in Grain]
-        return pa.schema([*common_fields(), pa.field("grain", pa.string()), *texts])
+        return pa.schema(
+            [*common_fields(), pa.field("grain", pa.string()), pa.field("size", pa.int64()), *texts]
+        )
 
     def _rows(self, rows: Sequence[Row]) -> Any:
         import pyarrow as pa
@@ -114,7 +125,7 @@ class LanceLexicalIndex(LanceIndex):
 
     def _faults_of_search(self, table: Any) -> list[str]:
         for grain in Grain:
-            question = asked(LexicalQuery((Term("a"), Term("the"))), grain.value)
+            question = TermQueries(table, grain).query(LexicalQuery((Term("a"), Term("the"))))
             _hits(table, question, None, 1)
         return []
 
@@ -127,6 +138,7 @@ def _row(entry: LexicalEntry) -> Row:
         "collection": entry.collection,
         "authored_at": entry.authored_at,
         "grain": entry.grain.value,
+        "size": len(stems(entry.title)) + len(stems(entry.text)),
         entry.grain.value: written(entry.title, entry.text),
     }
 
@@ -136,12 +148,12 @@ def _words_of_a_grain() -> Any:
 
     return FTS(
         with_position=True,
-        base_tokenizer="simple",
+        base_tokenizer="whitespace",
         language="English",
         max_token_length=None,
-        lower_case=True,
-        stem=True,
-        ascii_folding=True,
+        lower_case=False,
+        stem=False,
+        ascii_folding=False,
         # The only word left out; its place stays, so that no phrase reaches across.
         remove_stop_words=True,
         custom_stop_words=[BOUNDARY],

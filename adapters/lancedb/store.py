@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, TypeVar
 
+from clawmem.adapters.lancedb.quick_table import quick_table
 from clawmem.adapters.lancedb.translation import translated
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.errors import BackendUnavailable, IndexUnavailable
@@ -63,6 +64,18 @@ class Store:
             except TimeoutError as error:
                 reason = f"no good answer within {self.answer_within:g} seconds"
                 raise IndexUnavailable(self.uri, reason) from error
+
+    def table(self, name: str) -> Any:
+        """The table of that name, as it is now; raises `IndexDamaged` when there is none that can be used."""
+        connection = self.connect()
+        return self.reached(lambda: connection.open_table(name))
+
+    def table_to_read(self, name: str) -> Any:
+        """The same for who only reads."""
+        if self.is_remote:
+            return self.table(name)
+        with translated(self.uri):
+            return quick_table(self.uri, name, lambda: self.table(name)) or self.table(name)
 
     def exists(self) -> bool:
         """Whether there may be something; of an object store nothing is known before it is asked."""

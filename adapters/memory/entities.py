@@ -7,9 +7,9 @@ from itertools import permutations
 
 from clawmem.adapters.memory.scope import is_in
 from clawmem.adapters.memory.tables import Tables
-from clawmem.adapters.memory.words import surfaces
 from clawmem.ports.entities import DOCUMENTS_EACH, MOST_COMPANIONS, Entity, Neighbour
 from clawmem.ports.errors import InvalidInput
+from clawmem.ports.folding import surfaces
 from clawmem.ports.records import EVERYTHING, Scope
 from clawmem.ports.triples import Triple
 

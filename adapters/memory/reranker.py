@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clawmem.adapters.memory.words import surfaces
 from clawmem.ports.errors import ModelUnavailable
+from clawmem.ports.folding import surfaces
 
 MODEL = "overlap"
 

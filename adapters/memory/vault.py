@@ -36,7 +36,7 @@ from clawmem.ports.entities import EntityStore
 from clawmem.ports.journal import Journal
 from clawmem.ports.lease import LeaseStore
 from clawmem.ports.ledger import CostLedger
-from clawmem.ports.lexical_index import LexicalTail
+from clawmem.ports.lexical_index import LexicalIndex, LexicalTail
 from clawmem.ports.model_answers import ModelAnswers
 from clawmem.ports.model_failures import ModelFailures
 from clawmem.ports.notes import NoteStore
@@ -207,6 +207,9 @@ class MemoryVault:
 
     def scrub(self) -> None:
         """What is deleted is gone."""
+
+    def scratch_lexical(self) -> LexicalIndex:
+        return MemoryLexicalIndex()
 
     def check(self) -> list[str]:
         return []

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-import unicodedata
 from functools import cache
 from typing import NamedTuple
+
+from clawmem.ports.folding import surfaces
 
 
 class Word(NamedTuple):
@@ -15,26 +16,6 @@ class Word(NamedTuple):
 def split(text: str) -> tuple[Word, ...]:
     """The words of *text*: runs of letters and digits, without case and Latin diacritics."""
     return tuple(Word(surface, _stem(surface)) for surface in surfaces(text))
-
-
-def surfaces(text: str) -> list[str]:
-    """The folded words of *text*, not stemmed."""
-    plain = "".join(map(_without_diacritic, unicodedata.normalize("NFC", text)))
-    return "".join(sign if _is_of_a_word(sign) else " " for sign in plain.casefold()).split()
-
-
-@cache
-def _without_diacritic(sign: str) -> str:
-    if "\u0300" <= sign <= "\u036f":
-        return ""  # a mark that found no letter to be composed with
-    base = unicodedata.normalize("NFD", sign)[0]
-    return base if base.isascii() and base.isalpha() else sign
-
-
-@cache
-def _is_of_a_word(sign: str) -> bool:
-    category = unicodedata.category(sign)
-    return category[0] in "LN" or category == "Co"
 
 
 @cache

@@ -23,6 +23,7 @@ from clawmem.adapters.sqlite.connections import (
 from clawmem.adapters.sqlite.readers import Readers, readers_of
 from clawmem.ports.errors import (
     ClawmemError,
+    IndexDamaged,
     InvalidInput,
     VaultDamaged,
     VaultError,
@@ -231,6 +232,8 @@ class Database:
                 if there
                 else VaultError(self.path, f"There is no vault at {self.path}.")
             )
+        if getattr(error, "extendedresult", 0) == apsw.SQLITE_CORRUPT_VTAB:
+            return IndexDamaged(self.path, "a table of its words is broken")
         broken = isinstance(error, apsw.NotADBError | apsw.CorruptError | UnicodeDecodeError)
         if broken or _says(error, _BROKEN):
             return VaultDamaged(self.path, "it is not a SQLite database, or a broken one")

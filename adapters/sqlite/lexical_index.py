@@ -127,7 +127,9 @@ class SqliteLexicalIndex(Commits):
 
     def faults(self) -> list[str]:
         fault = ranking_fault(self._db)
-        return [fault] if fault else []
+        checks = (self._db.rows(f"pragma integrity_check({_table(grain)})") for grain in Grain)
+        spoilt = [f"SQLite: {said}" for rows in checks for (said,) in rows if said != "ok"]
+        return [fault, *spoilt] if fault else spoilt
 
     @contextmanager
     def _changing(self) -> Iterator[None]:

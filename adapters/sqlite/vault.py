@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from clawmem.adapters.sqlite.succession import SqliteSuccessions
     from clawmem.adapters.sqlite.triples import SqliteTriples
     from clawmem.adapters.sqlite.usage import SqliteUsage
+    from clawmem.ports.lexical_index import LexicalIndex
     from clawmem.ports.vault_info import VaultInfo
 
 
@@ -215,6 +216,12 @@ class SqliteVault:
             self._db.write("insert into entity_names (entity_names) values ('optimize')")
             self.vectors.refill()
         self._db.vacuum()
+
+    def scratch_lexical(self) -> LexicalIndex:
+        """See `clawmem.ports.vault.RecordVault.scratch_lexical`."""
+        from clawmem.adapters.sqlite.scratch import ScratchLexicalIndex
+
+        return ScratchLexicalIndex(self._db)
 
     def check(self) -> list[str]:
         """See `clawmem.ports.vault.Vault.check`."""

@@ -206,13 +206,16 @@ def update_line(report: PassReport) -> str:
 def embed_line(report: EmbedReport) -> str:
     """One run in a line."""
     failed = f", {report.failed} attempts failed ({report.error})" if report.failed else ""
-    failed = f", then it ended: {report.error}" if report.stopped else failed
+    if report.stopped:
+        why = (report.error or "").rstrip(".")
+        failed = f", then it ended: {why}. What was made is kept. To go on, run: clawmem embed"
     cleaned = f", {report.cleaned} no longer needed" if report.cleaned else ""
     taken = f" They took the place of those of {report.replaced!r}." if report.replaced else ""
     if report.waiting_for:
         taken = f" Those of {report.waiting_for!r} go on answering: {report.error}. Look with: clawmem doctor"
     sketched = f", and sketches of {report.sketched} lines" if report.sketched else ""
-    return f"Vectors: {report.embedded} made{sketched}{cleaned}{failed}.{taken}"
+    said = f"Vectors: {report.embedded} made{sketched}{cleaned}{failed}"
+    return said if report.stopped else f"{said}.{taken}"
 
 
 def show_lag(sentences: list[str]) -> None:

@@ -135,11 +135,16 @@ def answer_record(
     answer: Answer, receipt: Receipt | None = None, receipt_id: int | None = None
 ) -> dict[str, object]:
     """
-    For JSON: the question, how likely anything answers it, and the results; with a *receipt* also the trace and
-    the receipt's id.
+    For JSON: the question, how likely anything answers it, the results, and what could not be taken into account;
+    with a *receipt* also the trace and the receipt's id.
     """
     results = [result_record(result) for result in answer.results]
-    found: dict[str, object] = {"query": answer.query, "answered": share(answer.answered), "results": results}
+    found: dict[str, object] = {
+        "query": answer.query,
+        "answered": share(answer.answered),
+        "results": results,
+        "degraded": dict(answer.trace.degraded),
+    }
     if receipt is None:
         return found
     from clawmem.app.cli.explaining import explained_record, trace_record

@@ -20,7 +20,7 @@ def answer_fields(found: Answer, *, compact: bool) -> dict[str, Any]:
     """The fields of a `clawmem.app.mcp.schemas.Answer`."""
     record = answer_record(found)
     results = [found_record(result, compact=compact) for result in found.results]
-    return {**record, "results": results, "degraded": dict(found.trace.degraded)}
+    return {**record, "results": results}
 
 
 def found_record(result: Result, *, compact: bool) -> Found:

@@ -16,14 +16,14 @@ from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalSco
 from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
 from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
 from clawmem.ports.backend import IndexPlace
-from clawmem.ports.capability import ALL, Capability
+from clawmem.ports.capability import ALL
 from clawmem.ports.vault import Vault
 
 
 class InFolder:
     """What the suites are supplied with: records in memory, the index in a folder of its own for every test."""
 
-    capabilities = ALL - {Capability.PREFIX}  # the engine has no query for words that begin with something
+    capabilities = ALL
 
     @pytest.fixture
     def opened(self, tmp_path: Path) -> Iterator[Callable[[], Vault]]:
@@ -55,6 +55,14 @@ class LexicalInFolder(InFolder):
         return AssembledVault(MemoryVault(), lexical=LanceLexicalIndex(IndexPlace(str(folder), "lexical-1")))
 
 
+class LexicalByEngine(InFolder):
+    """The same by the engine's own index, from the first entry on."""
+
+    def assembled(self, folder: Path) -> Vault:
+        index = LanceLexicalIndex(IndexPlace(str(folder), "lexical-1"), exact_below=0)
+        return AssembledVault(MemoryVault(), lexical=index)
+
+
 class VectorsInFolder(InFolder):
     def assembled(self, folder: Path) -> Vault:
         return AssembledVault(MemoryVault(), vectors=LanceVectorIndex(IndexPlace(str(folder), "vectors-1")))
@@ -83,6 +91,18 @@ class TestLexicalUpkeep(LexicalInFolder, LexicalUpkeepContract): ...
 class TestLexicalCommit(LexicalInFolder, LexicalCommitContract): ...
 
 
+class TestLexicalMatchingByEngine(LexicalByEngine, LexicalMatchingContract): ...
+
+
+class TestLexicalRankingByEngine(LexicalByEngine, LexicalRankingContract): ...
+
+
+class TestLexicalScopeByEngine(LexicalByEngine, LexicalScopeContract): ...
+
+
+class TestLexicalUpkeepByEngine(LexicalByEngine, LexicalUpkeepContract): ...
+
+
 class TestVectorSearch(VectorsInFolder, VectorSearchContract): ...
 
 
@@ -101,10 +121,10 @@ class TestVectorUpkeepByPartitions(VectorsByPartitions, VectorUpkeepContract): .
 class TestVectorCommitByPartitions(VectorsByPartitions, VectorCommitContract): ...
 
 
-def test_prefix_alone_is_lacking() -> None:
-    """In every suite the backend promises all but prefixes."""
-    kinds = [LexicalInFolder, VectorsInFolder, VectorsByPartitions]
+def test_nothing_is_lacking() -> None:
+    """In every suite the backend promises everything, prefixes included."""
+    kinds = [LexicalInFolder, LexicalByEngine, VectorsInFolder, VectorsByPartitions]
     suites = [suite for kind in kinds for suite in kind.__subclasses__() if issubclass(suite, Contract)]
 
-    assert len(suites) == 11
-    assert {ALL - suite.capabilities for suite in suites} == {frozenset({Capability.PREFIX})}
+    assert len(suites) == 15
+    assert {suite.capabilities for suite in suites} == {ALL}

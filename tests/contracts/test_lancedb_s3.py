@@ -19,7 +19,7 @@ from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalSco
 from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
 from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
 from clawmem.ports.backend import IndexPlace
-from clawmem.ports.capability import ALL, Capability
+from clawmem.ports.capability import ALL
 from clawmem.ports.vault import Vault
 
 moto = pytest.importorskip("moto.server", reason="needs an S3 server: pip install 'moto[server]'")
@@ -60,7 +60,7 @@ commits_by_the_hundred = pytest.mark.slow
 class InBucket:
     """What the suites are supplied with: records in memory, the index in a bucket of its own for every test."""
 
-    capabilities = ALL - {Capability.PREFIX}  # the engine has no query for words that begin with something
+    capabilities = ALL
 
     @pytest.fixture
     def opened(self, place: IndexPlace) -> Iterator[Callable[[], Vault]]:

@@ -362,8 +362,7 @@ def assert_heals(kept: Kept) -> None:
     assert kept.found("dodo")[0] == "dodo.md"
     assert kept.found("unicorn quagga okapi animal") != []
     assert {f"notes/{path}" for path in kept.found("unicorn quagga okapi animal")} <= served
-    if kept.role is Role.VECTORS:
-        assert kept.found(KEPT)[0] == f"{KEPT}.md"
+    assert kept.found(KEPT)[0] == f"{KEPT}.md"  # by the records
     with pytest.raises(IndexUnavailable):
         raise_degraded(kept)
 

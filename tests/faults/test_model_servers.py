@@ -21,6 +21,7 @@ from clawmem.adapters.http import exchange
 from clawmem.adapters.http.circuit import LONGEST_REST_S
 from clawmem.adapters.http.embedder import HttpEmbedder
 from clawmem.adapters.http.generator import HttpGenerator
+from clawmem.adapters.http.patience import Patience
 from clawmem.adapters.http.providers import LLAMA_SERVER
 from clawmem.adapters.http.reranker import HttpReranker
 from clawmem.adapters.http.transport import Transport
@@ -45,6 +46,13 @@ NOTES = {
     "gnu.md": "# Gnu\n\nHerd animals, gnu after gnu.\n",
 }
 VERDICT = {"type": "object", "properties": {"kind": {"enum": ["why", "when"]}}, "required": ["kind"]}
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Embedding that waits for tenths of seconds where it would wait for minutes."""
+    patience = Patience(tries=3, first_s=0.05, longest_s=0.1, unhurried=True, longest_asked_s=0.1)
+    monkeypatch.setattr("clawmem.adapters.http.embedder.EMBEDDING", patience)
 
 
 class Bad:

@@ -19,7 +19,7 @@ from scripted_server import (
 
 from clawmem.adapters.http.circuit import COOL_DOWN_S, LONGEST_REST_S, Circuit
 from clawmem.adapters.http.pace import SAFETY, Pace
-from clawmem.adapters.http.patience import BATCH, QUESTION, Patience, asked_wait_s
+from clawmem.adapters.http.patience import EMBEDDING, QUESTION, Patience, asked_wait_s
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.ports.errors import (
     ConfigError,
@@ -53,9 +53,9 @@ class TestAskingAgain:
         assert models.transport(server.url).post("/v1/x", {}, timeout_s=60) == {"ok": True}
         assert models.slept == [1, 2, 4]
 
-    @pytest.mark.parametrize(("patience", "waits"), [(QUESTION, [1, 2, 4, 8]), (BATCH, [5, 10])])
+    @pytest.mark.parametrize(("patience", "waits"), [(QUESTION, [1, 2, 4, 8]), (EMBEDDING, [2, 4, 8, 16])])
     def test_patience_ends(self, models: Models, patience: Patience, waits: list[float]) -> None:
-        """A question is tried five times, a batch three times."""
+        """Questions and batches are tried five times, batches with longer waits."""
         server = models.serve(_failing(99, Said(b"", 500)))
 
         with pytest.raises(ModelUnavailable, match="HTTP 500"):

@@ -26,6 +26,18 @@ from clawmem.ports.records import FragmentKey, Grain, LexicalEntry, Marker, Scop
 HERE = Marker("vault-1", 7, "e7")
 EAST = unit_vector(1, 0, 0)
 DIMENSIONS = 16
+# Searches as a process of its own, and says whether the engine's package was imported for that.
+READ = """
+import sys
+from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
+from clawmem.contracts.samples import any_of
+from clawmem.ports.backend import IndexPlace
+from clawmem.ports.records import Grain, Term
+
+index = LanceLexicalIndex(IndexPlace(sys.argv[1], "generation-1", read_only=True))
+print(*(hit.key.document_id for hit in index.search(any_of("budget"), Grain.PASSAGE, 5)))
+print(index.holding(Term("budg", prefix=True), Grain.PASSAGE), "lancedb" in sys.modules)
+"""
 
 
 @pytest.fixture
@@ -90,9 +102,30 @@ class TestOpening:
             with pytest.raises(VaultReadOnly):
                 change()
 
+    def test_reading_does_without_the_package(self, place: IndexPlace, lexical: LanceLexicalIndex) -> None:
+        """A process that only searches a small table imports none of the package, and finds what others find."""
+        lexical.put([entry(1, "budget"), entry(2, "budget spring")])
+        told = subprocess.run(
+            [sys.executable, "-c", READ, place.folder], capture_output=True, text=True, check=True
+        )
+
+        assert told.stdout.split() == ["1", "2", "2", "False"]
+
+    def test_reading_without_the_compiled_module(
+        self, place: IndexPlace, lexical: LanceLexicalIndex, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Where that module is not as expected, the package reads."""
+        lexical.put([entry(1, "budget")])
+        monkeypatch.setattr("clawmem.adapters.lancedb.quick_table._compiled_module", lambda: object())
+
+        reader = LanceLexicalIndex(place._replace(read_only=True))
+
+        assert type(reader._table).__module__.startswith("lancedb")
+        assert reader.count(Grain.PASSAGE) == 1
+
     def test_a_half_made_table_is_made_anew(self, place: IndexPlace) -> None:
         """What a kill left of making the table, a folder without a version, is no obstacle."""
-        (Path(place.folder) / "words.lance" / "_versions").mkdir(parents=True)
+        Path(place.folder, f"{LanceLexicalIndex.table_name}.lance", "_versions").mkdir(parents=True)
 
         index = LanceLexicalIndex(place)
 
@@ -137,16 +170,40 @@ class TestOpening:
 
 
 class TestWords:
-    def test_a_prefix_is_taken_for_the_whole_word(self, lexical: LanceLexicalIndex) -> None:
-        """What the backend lacks it does without: a prefix term finds its word and inflections, and no error."""
-        lexical.put([entry(1, "compact"), entry(2, "compacts"), entry(3, "compaction, complete")])
+    @pytest.mark.parametrize("exact_below", [0, 100])
+    def test_the_end_of_an_identifier(self, place: IndexPlace, exact_below: int) -> None:
+        """A name of several parts is found by its beginning, in a small table and by the engine's own index."""
+        index = LanceLexicalIndex(place, exact_below=exact_below)
+        index.put([entry(1, "st-app-14 restarted"), entry(2, "st-app-2"), entry(3, "app-14 of st")])
 
-        def found(term: str) -> list[int]:
-            hits = lexical.search(any_of(Term(term, prefix=True)), Grain.PASSAGE, 9)
-            return sorted(hit.key.document_id for hit in hits)
+        hits = index.search(any_of(Term("st-app-1", prefix=True)), Grain.PASSAGE, 9)
 
-        assert (found("compact"), found("comp")) == ([1, 2, 3], [])
-        assert lexical.holding(Term("compac", prefix=True), Grain.PASSAGE) == 0
+        assert [hit.key.document_id for hit in hits] == [1]
+        assert index.holding(Term("st-app", prefix=True), Grain.PASSAGE) == 2
+
+    @pytest.mark.parametrize("exact_below", [0, 100])
+    def test_a_prefix_is_one_term(self, place: IndexPlace, exact_below: int) -> None:
+        """Its words together have one rarity: a rare word that begins so is not worth more than a frequent one."""
+        index = LanceLexicalIndex(place, exact_below=exact_below)
+        index.put([entry(number, "compact") for number in range(1, 9)])
+        index.put([entry(9, "compass"), entry(10, "harbour")])
+
+        hits = index.search(any_of(Term("comp", prefix=True)), Grain.PASSAGE, 9)
+
+        assert [hit.key.document_id for hit in hits] == list(range(1, 10))
+        assert hits[0].score == pytest.approx(hits[-1].score)
+
+    def test_small_and_large(self, place: IndexPlace, tmp_path: Path) -> None:
+        """Scored here or by the engine, the best ones are the same."""
+        texts = [f"{'budget ' * (number % 4)}spring {'filler ' * (number % 7)}" for number in range(1, 40)]
+        found = []
+        for exact_below in (0, 100):
+            where = place._replace(folder=str(tmp_path / str(exact_below)))
+            index = LanceLexicalIndex(where, exact_below=exact_below)
+            index.put([entry(number, text) for number, text in enumerate(texts, 1)])
+            found.append([hit.key.document_id for hit in index.search(any_of("budget"), Grain.PASSAGE, 5)])
+
+        assert found[0] == found[1] != []
 
     def test_the_boundary_is_no_word(self, lexical: LanceLexicalIndex) -> None:
         """The sign between title and text is never found, nor does one in a text keep others from being found."""
@@ -363,7 +420,7 @@ class TestDamage:
         truncate(Path(place.folder), part)
 
         with pytest.raises(IndexDamaged, match="clawmem rebuild"):
-            LanceLexicalIndex(place).search(any_of("budget"), Grain.PASSAGE, 5)
+            LanceLexicalIndex(place, exact_below=0).search(any_of("budget"), Grain.PASSAGE, 5)
 
     def test_a_broken_table_of_vectors(self, place: IndexPlace) -> None:
         """The same of vectors; and it is named among the faults."""
@@ -391,7 +448,9 @@ class TestDamage:
         import lancedb
         import pyarrow as pa
 
-        lancedb.connect(place.folder).create_table("words", pa.table({"key": [1], "text": ["budget"]}))
+        lancedb.connect(place.folder).create_table(
+            LanceLexicalIndex.table_name, pa.table({"key": [1], "text": ["budget"]})
+        )
 
         with pytest.raises(IndexDamaged, match="lacks the columns"):
             LanceLexicalIndex(place)

@@ -9,9 +9,10 @@ from time import monotonic
 from typing import Generic, TypeVar, cast
 
 from clawmem.app.services.indexes.engines import OWN, Engines
+from clawmem.app.services.indexes.stopgap import Stopgap
 from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.ports.derived_index import DerivedIndex
-from clawmem.ports.errors import BackendUnavailable, IndexDamaged, IndexUnavailable, VaultError
+from clawmem.ports.errors import BackendUnavailable, IndexBypassed, IndexDamaged, IndexUnavailable, VaultError
 from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.outbox import Outbox
 from clawmem.ports.records import (
@@ -205,9 +206,10 @@ class ServedLexical(Served[LexicalIndex]):
     the indexer carries them outside.
     """
 
-    def __init__(self, records: RecordVault, outside: Outside[LexicalIndex]) -> None:
+    def __init__(self, records: RecordVault, outside: Outside[LexicalIndex], stopgap: Stopgap) -> None:
         super().__init__(records.lexical, outside)
         self._tail = records.lexical
+        self._stopgap = stopgap
 
     def put(self, entries: Sequence[LexicalEntry]) -> None:
         self._own.put(entries)
@@ -216,14 +218,25 @@ class ServedLexical(Served[LexicalIndex]):
         self._own.remove(document_id)
 
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
-        """See the port. Raises `IndexUnavailable` with what the vault's own index knows as ``partial``."""
+        """See the port. Raises `IndexBypassed` with the answer of the records as ``partial``."""
         return self._settled(lambda record: self._found(record, query, grain, limit, scope))
 
     def count(self, grain: Grain) -> int:
-        return self._serving().count(grain)
+        return self._told(lambda index: index.count(grain))
 
     def holding(self, term: Term, grain: Grain) -> int:
-        return self._serving().holding(term, grain)
+        return self._told(lambda index: index.holding(term, grain))
+
+    def close(self) -> None:
+        super().close()
+        self._stopgap.close()
+
+    def _told(self, ask: Callable[[LexicalIndex], int]) -> int:
+        """A number about the entries; of the records while the index that serves cannot say."""
+        try:
+            return ask(self._serving())
+        except NOT_THERE:
+            return ask(self._stopgap.index())
 
     def _found(
         self, record: IndexRecord | None, query: LexicalQuery, grain: Grain, limit: int, scope: Scope
@@ -239,7 +252,7 @@ class ServedLexical(Served[LexicalIndex]):
                 older = _without(unseen, limit, lambda n: index.search(query, grain, n, scope))
                 rarities = {term: self._rarity(index, term, grain) for term in query.terms}
         except NOT_THERE as error:
-            raise _unavailable(error, self._own.search(query, grain, limit, scope)) from error
+            raise _bypassed(error, self._stopgap.index().search(query, grain, limit, scope)) from error
         newer = self._tail.search_among(unseen, query, grain, limit, scope, rarities)
         return _best(older, newer, limit)
 
@@ -266,7 +279,7 @@ class ServedVectors(Served[VectorIndex]):
             self._own.remove(document_id)
 
     def search(self, vector: Vector, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
-        """See the port. Raises `IndexUnavailable` with the answer of an exact scan of the records as ``partial``."""
+        """See the port. Raises `IndexBypassed` with the answer of an exact scan of the records as ``partial``."""
         return self._settled(lambda record: self._found(record, vector, limit, scope))
 
     def count(self) -> int:
@@ -281,7 +294,7 @@ class ServedVectors(Served[VectorIndex]):
                 unseen = self._outside.unseen(index)
                 older = _without(unseen, limit, lambda n: index.search(vector, n, scope))
         except NOT_THERE as error:
-            raise _unavailable(error, self._embeddings.nearest(vector, limit, scope)) from error
+            raise _bypassed(error, self._embeddings.nearest(vector, limit, scope)) from error
         newer = self._embeddings.nearest(vector, limit, scope, documents=unseen) if unseen else []
         return _best(older, newer, limit)
 
@@ -303,11 +316,9 @@ def _without(unseen: Collection[int], limit: int, ask: Ask) -> list[Hit]:
         wanted *= 2
 
 
-def _unavailable(error: VaultError | BackendUnavailable, partial: Sequence[Hit]) -> IndexUnavailable:
-    if isinstance(error, IndexUnavailable):
-        return IndexUnavailable(error.path, error.reason, partial=partial)
+def _bypassed(error: VaultError | BackendUnavailable, answer: Sequence[Hit]) -> IndexBypassed:
     place = error.path if isinstance(error, VaultError) else error.backend
-    return IndexUnavailable(place, str(error), partial=partial)
+    return IndexBypassed(place, error, answer)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from clawmem.app.services.indexes.engines import Engines
 from clawmem.app.services.indexes.generations import Generations, Progress
 from clawmem.app.services.indexes.indexer import Indexer
 from clawmem.app.services.indexes.serving import NOT_THERE, Outside, ServedLexical, ServedVectors
+from clawmem.app.services.indexes.stopgap import Stopgap
 from clawmem.domain.maintenance.index_choice import wants_sidecar
 from clawmem.ports.errors import IndexBusy, IndexDamaged, LeaseLost
 from clawmem.ports.lexical_index import LexicalIndex
@@ -40,7 +41,7 @@ class ServedVault(VaultOver):
         self.generations = Generations(records, engines, indexer)
         self._words: Outside[LexicalIndex] = Outside(records.outbox, engines, Role.LEXICAL)
         self._meaning: Outside[VectorIndex] = Outside(records.outbox, engines, Role.VECTORS)
-        self._lexical = ServedLexical(records, self._words)
+        self._lexical = ServedLexical(records, self._words, Stopgap(records, indexer.entries))
         self._vectors = ServedVectors(records, self._meaning)
         self.lagging: dict[Role, str] = {}
 

@@ -70,7 +70,7 @@ class Filling:
             with self._vault.writing():
                 entries = embeddings.store(self._embedder.fingerprint, vectors, beside=self.beside)
                 self._vault.vectors.put(entries)
-        except ModelMismatch as error:  # another process let another model take over, or began with one
+        except (ModelMismatch, ModelError) as error:  # another model took over, here or at the server
             self._stop(error)
         else:
             self.embedded += len(vectors)

@@ -23,6 +23,9 @@ LEXICAL = "lexical index"
 VECTORS = "vectors"
 CONTENT_TYPES = "content types"
 
+# Indexes are made of the records, so this puts right whatever is wrong with one.
+REBUILD = "Run: clawmem rebuild"
+
 _PLACE = attrgetter("collection", "path")
 _NO_MODELS = Models()
 
@@ -58,7 +61,8 @@ class Doctor:
     # -- storage, files, words ----------------------------------------------------------------------
 
     def _storage(self) -> Finding:
-        faults = self._vault.check()
+        of_indexes = {*self._vault.lexical.faults(), *self._vault.vectors.faults()}
+        faults = [fault for fault in self._vault.check() if fault not in of_indexes]
         if faults:
             way_out = "Copy the vault away, then move it aside and run: clawmem update"
             return Finding(STORAGE, False, "; ".join(faults), way_out)
@@ -77,6 +81,8 @@ class Doctor:
         return Finding(name, False, detail, way_out)
 
     def _lexical(self) -> Finding:
+        if faults := self._vault.lexical.faults():
+            return Finding(LEXICAL, False, "; ".join(map(_alone, faults)), REBUILD)
         expected = self._fragments_by_grain()
         held = {grain: self._vault.lexical.count(grain) for grain in Grain}
         wrong = [
@@ -85,8 +91,7 @@ class Doctor:
             if held[grain] != expected[grain]
         ]
         if wrong:
-            way_out = "Run: clawmem verify  (names the documents), then: clawmem reindex --force"
-            return Finding(LEXICAL, False, "; ".join(wrong), way_out)
+            return Finding(LEXICAL, False, "; ".join(wrong), REBUILD)
         return Finding(LEXICAL, True, ", ".join(f"{grain} {held[grain]}" for grain in Grain))
 
     def _fragments_by_grain(self) -> Counter[Grain]:
@@ -99,6 +104,8 @@ class Doctor:
     # -- vectors ------------------------------------------------------------------------------------
 
     def _vectors(self) -> Finding:
+        if faults := self._vault.vectors.faults():
+            return Finding(VECTORS, False, "; ".join(map(_alone, faults)), REBUILD)
         counts = self._vault.embeddings.counts()
         detail = (
             f"{counts.stored} texts have one, {counts.pending} wait, {counts.failed} were given up, "
@@ -129,3 +136,8 @@ class Doctor:
         by_number = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
         detail = ", ".join(f"{name} {number}" for name, number in by_number)
         return Finding(CONTENT_TYPES, True, detail or "no documents")
+
+
+def _alone(fault: str) -> str:
+    """A fault without the remedy at its end, which the finding names by itself."""
+    return fault.removesuffix(REBUILD).rstrip(" .")

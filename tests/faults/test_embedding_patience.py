@@ -1,0 +1,179 @@
+"""Embedding waits for a slow or busy server as nobody waits for an answer: a minute each, five tries, what it asks for."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from email.utils import formatdate
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from scripted_server import Asked, Said, ScriptedServer, scripted, well_behaved
+from typer.testing import Result
+
+from clawmem.adapters.http.embedder import BATCH_TIMEOUT_S, HttpEmbedder
+from clawmem.adapters.http.patience import EMBEDDING, JITTER
+from clawmem.adapters.http.transport import Transport
+
+if TYPE_CHECKING:
+    from tests.faults.conftest import World
+
+pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
+
+Invoke = Callable[..., Result]
+
+QUESTION_S = 0.4  # instead of three seconds
+SLOW_S = 1.2
+MODEL_FAILED = 6
+NOTES = {f"{animal}.md": f"# The {animal}\n\nThe {animal} grazes.\n" for animal in ("ibex", "yak", "gnu")}
+
+
+@pytest.fixture
+def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The waits between tries, which are noted instead of waited."""
+    waits: list[float] = []
+    monkeypatch.setitem(Transport.__init__.__kwdefaults__ or {}, "sleep", waits.append)
+    monkeypatch.setitem(HttpEmbedder.__init__.__kwdefaults__ or {}, "query_timeout_s", QUESTION_S)
+    return waits
+
+
+@pytest.fixture
+def server(
+    world: World, slept: list[float], invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[ScriptedServer]:
+    """A server, notes that wait for its vectors, and a command line that is told of it."""
+    for name, text in NOTES.items():
+        world.write(name, text)
+    world.update()
+    with scripted(well_behaved) as server:
+        monkeypatch.setenv("CLAWMEM_EMBED_URL", server.url)
+        yield server
+
+
+def busy(tries: int, **headers: str) -> Callable[[Asked], Said]:
+    """A server that embeds nothing for so many requests."""
+    left = [tries]
+
+    def answer(asked: Asked) -> Said:
+        if asked.body is None or left[0] <= 0:
+            return well_behaved(asked)
+        left[0] -= 1
+        return Said(b"", 429, {name.replace("_", "-"): value for name, value in headers.items()})
+
+    return answer
+
+
+def counts(invoke: Invoke) -> dict[str, Any]:
+    """How many texts have a vector, and how many wait for one."""
+    found: dict[str, Any] = json.loads(invoke("--json", "status").stdout)["embeddings"]
+    return found
+
+
+def test_the_limits() -> None:
+    """The limits that users are told: a minute an answer, five tries."""
+    assert (BATCH_TIMEOUT_S, EMBEDDING.tries) == (60, 5)
+
+
+@pytest.mark.parametrize("verb", [("embed",), ("update", "--embed")], ids=" ".join)
+def test_a_slow_first_answer(invoke: Invoke, server: ScriptedServer, verb: tuple[str, ...]) -> None:
+    """A server that loads its model first is waited for, longer than any question is; a question is not."""
+    slow = iter([SLOW_S, SLOW_S])
+    server.answer = lambda asked: replace(well_behaved(asked), wait_s=next(slow, 0.0))
+
+    done = invoke(*verb)
+
+    assert done.exit_code == 0, done.output
+    assert counts(invoke)["pending"] == 0
+    server.answer = lambda asked: replace(well_behaved(asked), wait_s=SLOW_S)
+    began = time.monotonic()
+    asked = invoke("query", "ibex")
+    assert time.monotonic() - began < SLOW_S
+    assert "ibex.md" in asked.stdout
+    assert "degraded: vector" in asked.stderr
+
+
+def test_a_busy_server(invoke: Invoke, server: ScriptedServer, slept: list[float]) -> None:
+    """Refused twice, it is asked a third time, after waits that grow."""
+    server.answer = busy(2)
+
+    assert invoke("embed").exit_code == 0
+    assert counts(invoke)["pending"] == 0
+    assert slept == [pytest.approx(2, rel=JITTER), pytest.approx(4, rel=JITTER)]
+
+
+@pytest.mark.parametrize("form", ["seconds", "date"])
+def test_it_says_when(invoke: Invoke, server: ScriptedServer, slept: list[float], form: str) -> None:
+    """A wait that the server asks for is kept, however it is written."""
+    server.answer = busy(
+        1, Retry_After="40" if form == "seconds" else formatdate(time.time() + 40, usegmt=True)
+    )
+
+    assert invoke("embed").exit_code == 0
+    assert slept == [pytest.approx(40, abs=3)]
+    assert counts(invoke)["pending"] == 0
+
+
+def test_it_stays_busy(
+    invoke: Invoke, server: ScriptedServer, slept: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After five refusals the run ends and says what to do; what was made is kept, and the next run goes on."""
+    monkeypatch.setattr("clawmem.app.services.indexing.embed.BATCH", 2)
+    before = counts(invoke)
+    left = [2]  # the canaries, and the first batch
+
+    def until_then(asked: Asked) -> Said:
+        if asked.body is None:
+            return well_behaved(asked)
+        left[0] -= 1
+        return well_behaved(asked) if left[0] >= 0 else Said(b"", 429)
+
+    server.answer = until_then
+    done = invoke("embed")
+
+    assert done.exit_code == MODEL_FAILED
+    assert "HTTP 429, 5 times in a row" in done.output
+    assert re.search(r"What was made is kept\. .*run: clawmem embed", done.output)
+    assert len(slept) == 4
+    after = counts(invoke)
+    assert (after["stored"], after["pending"], after["failed"]) == (2, before["pending"] - 2, 0)
+    assert invoke("verify").exit_code == 0
+
+    server.answer = well_behaved
+    texts = len(server.questions())
+    assert invoke("embed").exit_code == 0
+    sent = [text for body in server.questions()[texts:] for text in body["input"]]
+    assert counts(invoke)["pending"] == 0
+    assert len(
+        [text for text in sent if "zlib" not in text and "bees" not in text and "tax" not in text]
+    ) == (before["pending"] - 2)
+
+
+def test_it_asks_for_too_long(invoke: Invoke, server: ScriptedServer, slept: list[float]) -> None:
+    """A wait of an hour is left to the user, who is told how long it is."""
+    server.answer = busy(9, Retry_After="3600")
+
+    done = invoke("embed")
+
+    assert (done.exit_code, slept) == (MODEL_FAILED, [])
+    assert "try again in 3600 seconds" in done.output
+
+
+def test_it_goes_away_for_a_moment(invoke: Invoke, server: ScriptedServer, slept: list[float]) -> None:
+    """A server that answered before and hangs up now is asked again; one that was never there is not."""
+    hang_up = iter([False, False, True, True, True, True])  # a request that breaks off is made twice at once
+
+    def answer(asked: Asked) -> Said:
+        return Said(hangs_up=True) if next(hang_up, False) else well_behaved(asked)
+
+    server.answer = answer
+    assert invoke("embed").exit_code == 0
+    assert len(slept) == 2
+    assert counts(invoke)["pending"] == 0
+    slept.clear()
+    server.close()
+    assert invoke("embed", "--force").exit_code == MODEL_FAILED
+    assert slept == []

@@ -1,0 +1,204 @@
+"""A lost or torn index, seen by who asks: every interface answers from the records, says so, and the advice works."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import apsw
+import pytest
+from hook_process import ask
+from rest_world import world_at
+from typer.testing import Result
+
+from clawmem.app.services.maintenance.doctor import REBUILD
+
+if TYPE_CHECKING:
+    from tests.faults.conftest import World
+
+Invoke = Callable[..., Result]
+Ruin = Callable[[Path], None]
+
+NOTES = {
+    "harbour.md": "# Harbour\n\nThe Harbour ferry leaves at nine.\n\nERR_DOCK_FULL means that no berth is free.\n",
+    "lighthouse.md": "# Lighthouse\n\nThe lighthouse keeper is Ottilie Brandt.\n",
+    "market.md": "# Market\n\nFish is sold on the quay until noon.\n",
+}
+QUESTION = "when does the harbour ferry leave"
+PROMPT = "When does the harbour ferry leave in the morning?"
+KNOWN = "ferry leaves at nine"
+
+
+def deleted(folder: Path) -> None:
+    """Delete the folder with everything in it."""
+    shutil.rmtree(folder)
+
+
+def emptied(folder: Path) -> None:
+    """Leave the folder alone."""
+    shutil.rmtree(folder)
+    folder.mkdir()
+
+
+def cut(folder: Path) -> None:
+    """Halve every file."""
+    for file in _files(folder):
+        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+
+
+def zeroed(folder: Path) -> None:
+    """Fill every file with zeros."""
+    for file in _files(folder):
+        file.write_bytes(bytes(file.stat().st_size))
+
+
+def replaced(folder: Path) -> None:
+    """Put a file of somebody else in the place of all."""
+    emptied(folder)
+    (folder / "holiday.txt").write_text("not an index", "utf-8")
+
+
+RUINS = (deleted, emptied, cut, zeroed, replaced)
+ENGINES = [
+    "tantivy",
+    pytest.param("lancedb", marks=pytest.mark.skipif(not find_spec("lancedb"), reason="needs lancedb")),
+]
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.rglob("*") if file.is_file() and not file.name.endswith(".lock"))
+
+
+def fill(world: World, invoke: Invoke, engine: str) -> list[Path]:
+    """A vault whose indexes the engine keeps; their folders."""
+    for name, text in NOTES.items():
+        world.write(name, text)
+    world.vault.close()
+    assert invoke("--backend", engine, "update", "--embed").exit_code == 0
+    return sorted(Path(f"{world.vault_file}.indexes").iterdir())
+
+
+def the_advice(said: str) -> list[str]:
+    """The command that *said* advises, word by word."""
+    assert REBUILD in said
+    return REBUILD.removeprefix("Run: clawmem ").split()
+
+
+@pytest.mark.parametrize("ruin", RUINS)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_command_line(world: World, invoke: Invoke, engine: str, ruin: Ruin) -> None:
+    """Every search answers as before and says on stderr why; what it advises puts everything right."""
+    folders = fill(world, invoke, engine)
+    for folder in folders:
+        ruin(folder)
+
+    for verb in ("search", "query"):
+        done = invoke(verb, QUESTION)
+        assert done.exit_code == 0
+        assert "Nothing found" not in done.stdout
+        assert KNOWN in done.stdout
+        assert "degraded: lexical: The records answered" in done.stderr
+    in_json = json.loads(invoke("--json", "search", QUESTION).stdout)
+    assert in_json["results"][0]["path"] == "harbour.md"
+    assert "lexical" in in_json["degraded"]
+
+    examined = invoke("doctor")
+    assert examined.exit_code == 1
+    assert "move it aside" not in examined.stdout
+    assert invoke(*the_advice(examined.stdout)).exit_code == 0
+    assert invoke("doctor").exit_code == 0
+    healed = invoke("search", QUESTION)
+    assert (KNOWN in healed.stdout, healed.stderr) == (True, "")
+
+
+@pytest.mark.parametrize("engine", ["sidecar", *ENGINES])
+def test_the_vectors(world: World, invoke: Invoke, monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
+    """A search by meaning compares with the stored vectors, and says so; each engine of vectors is replaced."""
+    monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_FROM", 1)
+    monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_UNTIL", 1)
+    folders = fill(world, invoke, "sqlite" if engine == "sidecar" else engine)
+    (vectors,) = [folder for folder in folders if folder.name.startswith("vectors")]
+    before = invoke("vsearch", QUESTION)
+    zeroed(vectors)
+
+    done = invoke("vsearch", QUESTION)
+
+    assert before.stdout == done.stdout
+    assert before.stderr == ""
+    assert "degraded: vector: The records answered" in done.stderr
+    examined = invoke("doctor")
+    assert "FAIL  vectors" in examined.stdout
+    assert invoke(*the_advice(examined.stdout)).exit_code == 0
+    assert invoke("vsearch", QUESTION).stderr == ""
+
+
+def test_every_single_file(world: World, invoke: Invoke, tmp_path: Path) -> None:
+    """Whichever file of a tantivy index is missing, cut or zeroed: the same answer, or one with a reason."""
+    (folder,) = fill(world, invoke, "tantivy")
+    whole = tmp_path / "whole"
+    shutil.copytree(folder, whole)
+    healthy = invoke("search", QUESTION).stdout
+
+    for file in _files(whole):
+        for ruin in (b"", file.read_bytes()[: file.stat().st_size // 2], bytes(file.stat().st_size), None):
+            shutil.rmtree(folder)
+            shutil.copytree(whole, folder)
+            spoilt = folder / file.relative_to(whole)
+            spoilt.unlink() if ruin is None else spoilt.write_bytes(ruin)
+            done = invoke("search", QUESTION)
+            assert done.exit_code == 0, file
+            assert KNOWN in done.stdout, file
+            assert done.stdout == healthy or "degraded: lexical" in done.stderr, file
+
+
+def test_a_hook(world: World, invoke: Invoke, environ: dict[str, str], tmp_path: Path) -> None:
+    """A prompt gets its memory although the index of words is gone."""
+    (folder,) = fill(world, invoke, "tantivy")
+    shutil.rmtree(folder)
+    event = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": PROMPT}
+
+    done = ask(environ, tmp_path / "home", "context-surfacing", event)
+
+    assert KNOWN in done.context
+
+
+def test_the_vaults_own_index(world: World, invoke: Invoke) -> None:
+    """A broken table of words inside the vault is no reason to move the vault: it is an index like any other."""
+    fill_own(world, invoke)
+    with apsw.Connection(str(world.vault_file)) as connection:
+        connection.execute("delete from lexical_line_data where id > 10")
+
+    done = invoke("search", QUESTION)
+
+    assert KNOWN in done.stdout
+    assert "degraded: lexical: The records answered" in done.stderr
+    examined = invoke("doctor")
+    assert "ok    storage" in examined.stdout
+    assert invoke(*the_advice(examined.stdout)).exit_code == 0
+    assert invoke("doctor").exit_code == 0
+    assert invoke("search", QUESTION).stderr == ""
+
+
+def fill_own(world: World, invoke: Invoke) -> None:
+    """A vault that keeps its indexes itself."""
+    for name, text in NOTES.items():
+        world.write(name, text)
+    world.vault.close()
+    assert invoke("update", "--embed").exit_code == 0
+
+
+def test_over_http(tmp_path: Path) -> None:
+    """A server answers from the records, too, and names the reason in ``degraded``."""
+    with world_at(tmp_path, "tantivy") as world:
+        (folder,) = tmp_path.rglob("lexical-*")
+        shutil.rmtree(folder)
+
+        for path in ("/search", "/retrieve"):
+            status, said = world.post(path, query="login sessions redis")
+            assert status == 200
+            assert said["results"]
+            assert "clawmem rebuild" in said["degraded"]["lexical"]
