@@ -148,6 +148,7 @@ class Document(NamedTuple):
     pinned_in_note: bool = False
     snoozed_until: str | None = None  # kept out of what is surfaced until then (exclusive)
     aliases: tuple[str, ...] = ()  # other names of the note, from its front matter
+    front_matter: str = ""  # as it stands in the file, from its second line on, without the fences
     id: int = 0
 
     @property

@@ -162,6 +162,9 @@ def test_a_prompt_about_a_person_carries_the_persons_note_first(
 ) -> None:
     """The block begins with the line that answers."""
     block = surfaced(question, environ)
-    shown = re.findall(r"\*\* people/(.*?\.md:\d+),", block)
+    shown = re.findall(r"\*\* people/(.*?\.md):(\d+)(?:-(\d+))?,", block)
+    note, line = ABOUT_A_PERSON[question].rsplit(":", 1)
 
-    assert shown[:1] == [ABOUT_A_PERSON[question]], block
+    assert shown[0][0] == note, block
+    assert int(shown[0][1]) <= int(line) <= int(shown[0][2] or shown[0][1])
+    assert PEOPLE[note].split("\n")[int(line) - 1] in block
