@@ -21,7 +21,7 @@ def lexical_entries(document: Document, fragments: Sequence[Fragment]) -> Iterat
     Yield an entry for each line, passage and section, and for the whole document, which also holds its front matter.
 
     The title of an entry holds the title of the document, the headings above the text, and what the file name,
-    the aliases and the folders add to these. So a question that names the subject finds the line that does not
+    the aliases and the folders add to these; that of a table row also the names of the columns. So a question that names the subject finds the line that does not
     repeat the name.
     """
     head = "\n".join([*document.tags, *(p.text for p in fragments if p.kind is FragmentKind.FRONT_MATTER)])
@@ -34,11 +34,15 @@ def lexical_entries(document: Document, fragments: Sequence[Fragment]) -> Iterat
                 FragmentKey(document.id, part.seq),
                 GRAIN_OF[part.kind],
                 document.collection,
-                titles[part.heading],
+                titles[part.heading] + _columns(part),
                 index_text(part.text if part.kind is not FragmentKind.DOCUMENT else f"{part.text}\n{head}"),
                 document.path,
                 document.authored_at,
             )
+
+
+def _columns(part: Fragment) -> str:
+    return f" {index_text(part.context)}" if part.kind is FragmentKind.LINE and part.context else ""
 
 
 def _above(title: str, heading: str) -> str:

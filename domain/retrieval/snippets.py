@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from clawmem.domain.documents.tables import header_of
 from clawmem.ports.named_tuple import NamedTuple
 
 MAX_LENGTH = 300
@@ -20,7 +21,8 @@ class Snippet(NamedTuple):
     """
     Lines of a file. ``start_line`` is 1-based; ``before`` and ``after`` count the file's other lines.
 
-    ``line_count`` counts the lines shown, a cut one included.
+    ``line_count`` counts the lines shown, a cut one included. A ``text`` that is a row of a table begins with the
+    header of the table, which no number counts.
     """
 
     text: str
@@ -55,7 +57,8 @@ def snippet(
 
     A line is worth 1 per distinct query term and 0.3 per distinct intent term it contains (as a substring,
     in any case); the first of equals wins. Lines end at a line feed. The snippet begins with the best line, so that
-    its place is the place of the match. Blank lines at its end are left out.
+    its place is the place of the match. Blank lines at its end are left out. A row of a table is shown alone, below
+    the two header lines of the table, as far as these take at most half of *max_length*; its place is that of the row.
 
     Args:
         around: Character offsets (start, end) of the fragment that matched. Only its lines are searched; when none
@@ -81,11 +84,16 @@ def snippet(
         [own, range(len(lines))], lambda region: _worths(lines[region.start : region.stop], wanted, intended)
     )
     end = min(best + 1 + LINES_AFTER, max(own.stop, best + 1) if clipped else len(lines))
+    header = "".join(f"{line}\n" for line in header_of(lines, best) or ())
+    if header and len(header) <= max_length // 2:
+        end, max_length = best + 1, max_length - len(header)
+    else:
+        header = ""
     text = "\n".join(lines[best:end]).rstrip("\n")
     text = _cut(text, max_length, _first_match(lines[best], wanted | intended))
     shown = text.count("\n") + 1
     at = first_line + best
-    return Snippet(text, at, shown, before=at - 1, after=len(lines) - best - shown)
+    return Snippet(header + text, at, shown, before=at - 1, after=len(lines) - best - shown)
 
 
 def single_line(text: str, terms: Sequence[str], *, max_length: int, first_line: int) -> Snippet:

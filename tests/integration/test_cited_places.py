@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from clawmem.app.services.bench.collection import load_collection
+from clawmem.domain.documents.tables import is_delimiter
 from clawmem.domain.security.origin import LEADS
 
 from .conftest import Invoke
@@ -48,9 +49,10 @@ class Cited:
     text: str
 
     def is_right(self, root: Path) -> bool:
-        """Whether the cited lines, read from the file, contain every line of the text."""
+        """Whether the cited lines, read from the file, contain every line of the text, headers of tables excepted."""
         lines = (root / self.path).read_text("utf-8").split("\n")[self.first - 1 : self.last]
-        return all(any(part in line for line in lines) for part in _parts(self.text))
+        shown = [part for part in _parts(self.text) if not any(part in line for line in lines)]
+        return all(is_delimiter(below) for below in shown[1::2]) and len(shown) % 2 == 0
 
 
 def _parts(text: str) -> Iterator[str]:

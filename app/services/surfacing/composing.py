@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate
 from clawmem.app.services.surfacing.settling import origin_of_document, span_of, text_of
+from clawmem.domain.documents.tables import header_at
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.retrieval.chunk_choice import intent_terms
-from clawmem.domain.retrieval.snippets import ELLIPSIS, snippet
+from clawmem.domain.retrieval.snippets import ELLIPSIS, holds_any, snippet
 from clawmem.domain.security.origin import LEADS, SOURCES, is_verified
 from clawmem.domain.surfacing import block as blocks
 from clawmem.domain.surfacing.age import age_label
@@ -39,7 +40,7 @@ class _Passage(NamedTuple):
 
     ``span`` is where its fragment lies, ``source`` the text of that, without secrets; empty where the tier shows none.
     ``source_line`` is the file line of its first line, and None where secrets took lines away. ``lines`` are the
-    first and the last file line of ``text``.
+    first and the last file line of ``text``. ``header`` is that of the table where ``text`` begins with a row.
     """
 
     candidate: Candidate
@@ -47,6 +48,7 @@ class _Passage(NamedTuple):
     span: Span | None = None
     source: str = ""
     source_line: int | None = None
+    header: str = ""
     text: str = ""
     lines: tuple[int, int] | None = None
 
@@ -70,7 +72,8 @@ class Composer:
         best = max((c.score for c in candidates), default=0.0)
         documents = {c.document_id: c.document for c in candidates if c.document}
         heads = {number: self._head(document, request.now_ms) for number, document in documents.items()}
-        passages = [self._passage(c, heads[c.document_id], request, best) for c in candidates]
+        found = [self._passage(c, heads[c.document_id], request, best) for c in candidates]
+        passages = _matching_rows(found, request.forms.words)
         shown = self._fitting(passages, request, budget)
         entries = _entries(shown)
         left = budget - token_count(SEPARATOR.join(entries))
@@ -102,7 +105,12 @@ class Composer:
         is_whole = source.count("\n") == written.strip().count("\n")
         above = written.count("\n", 0, len(written) - len(written.lstrip()))
         first = span.start_line + above if span and is_whole else None
-        return self._cut(_Passage(candidate, head, span, source, first), request, room)
+        header = self._redact(self._header(candidate, span)) if span else ""
+        return self._cut(_Passage(candidate, head, span, source, first, header), request, room)
+
+    def _header(self, candidate: Candidate, span: Span) -> str:
+        body = self._vault.documents.body(candidate.document_id) or ""
+        return "\n".join(header_at(body, span.start) or ())
 
     def _cut(self, passage: _Passage, request: RetrievalRequest, room: int) -> _Passage:
         """Return *passage* with the lines that answer, at most *room* characters of them, and their place."""
@@ -119,7 +127,8 @@ class Composer:
         span = passage.span
         around = (span.start_line, span.end_line) if span else None
         lines = (first, last) if passage.source_line else around
-        return passage._replace(text=self._clean(shown), lines=lines)
+        header = self._clean(passage.header) if "|" in shown.partition("\n")[0] else ""
+        return passage._replace(text=self._clean(shown), header=header, lines=lines)
 
     def _fitting(
         self, passages: Sequence[_Passage], request: RetrievalRequest, budget: int
@@ -166,9 +175,43 @@ def _entry(together: Sequence[_Passage]) -> str:
     return blocks.entry_text(
         head._replace(
             place=f"{head.place}{_lines(together)}",
-            text=APART.join(passage.text for passage in in_order if passage.text),
+            text=_joined([passage for passage in in_order if passage.text]),
         )
     )
+
+
+def _matching_rows(passages: Sequence[_Passage], words: Sequence[str]) -> list[_Passage]:
+    """
+    Return *passages* without rows that hold no word of the question, where another row of the same table does.
+
+    The names of the columns match every row. A header alone is left out where a row of its table is shown.
+    """
+
+    def table(passage: _Passage) -> tuple[int, str]:
+        return passage.candidate.document_id, passage.header
+
+    rows = [passage for passage in passages if passage.header]
+    matching = {table(row) for row in rows if holds_any(row.source, words)}
+    headers = {table(row) for row in rows}
+    return [
+        one
+        for one in passages
+        if (table(one) not in matching or holds_any(one.source, words))
+        and (one.candidate.document_id, one.text) not in headers
+    ]
+
+
+def _joined(passages: Sequence[_Passage]) -> str:
+    """Return the texts one below the other; rows of one table stand together below its header."""
+    text, header = "", ""
+    for passage in passages:
+        if passage.header and passage.header == header:
+            text = f"{text}\n{passage.text}"
+            continue
+        header = passage.header
+        own = f"{header}\n{passage.text}" if header else passage.text
+        text = f"{text}{APART}{own}" if text else own
+    return text
 
 
 def _lines(together: Sequence[_Passage]) -> str:

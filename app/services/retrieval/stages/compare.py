@@ -14,6 +14,7 @@ from clawmem.app.services.retrieval.sketched import Seen, by_sketches, serving_s
 from clawmem.app.services.retrieval.stages.fuse import fused_lines
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.domain.documents.tables import with_columns
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval import grains
 from clawmem.domain.retrieval.answer_kind import asks_for_number, holds_number
@@ -177,7 +178,7 @@ def _texts(vault: Vault, work: Work, keys: Iterable[FragmentKey]) -> dict[Fragme
     spans = located(vault, work, wanted).spans
     bodies = vault.documents.bodies({key.document_id for key in wanted})
     return {
-        key: bodies.get(key.document_id, "")[spans[key].start : spans[key].end]
+        key: with_columns(bodies.get(key.document_id, ""), spans[key].start, spans[key].end)
         for key in wanted
         if key in spans and spans[key].kind is FragmentKind.LINE
     }
