@@ -65,13 +65,10 @@ def snippet(
             holds a term, the first line of text is the best. Only where the fragment has no text at all is the
             whole body searched. Offsets past the end of the body count as its end.
         max_length: In characters. A longer text is cut to ``max_length - 3`` and ``...`` is added; where the
-            best line's first match lies beyond that cut, and *max_length* is at least 180, the text begins with ``...`` up to 60 characters
-            before it.
+            best line's first match lies beyond that cut, and *max_length* is at least 180, the text begins with ``...``
+            up to 60 characters before it.
         first_line: File line of the body's first line, > 1 behind frontmatter.
         clipped: Whether no line behind the fragment is shown.
-
-    Returns:
-        A run of whole lines, unless cut; of an empty body an empty text.
 
     Raises:
         ValueError: *max_length* below 4, *first_line* below 1, or an *around* that is no range.
@@ -84,16 +81,18 @@ def snippet(
         [own, range(len(lines))], lambda region: _worths(lines[region.start : region.stop], wanted, intended)
     )
     end = min(best + 1 + LINES_AFTER, max(own.stop, best + 1) if clipped else len(lines))
-    header = "".join(f"{line}\n" for line in header_of(lines, best) or ())
-    if header and len(header) <= max_length // 2:
-        end, max_length = best + 1, max_length - len(header)
-    else:
-        header = ""
+    header = _header(lines, best, max_length // 2)
+    end = best + 1 if header else end
     text = "\n".join(lines[best:end]).rstrip("\n")
-    text = _cut(text, max_length, _first_match(lines[best], wanted | intended))
-    shown = text.count("\n") + 1
-    at = first_line + best
+    text = _cut(text, max_length - len(header), _first_match(lines[best], wanted | intended))
+    shown, at = text.count("\n") + 1, first_line + best
     return Snippet(header + text, at, shown, before=at - 1, after=len(lines) - best - shown)
+
+
+def _header(lines: Sequence[str], row: int, most: int) -> str:
+    """Return the header lines of the table of which *row* is one, if they have at most *most* characters."""
+    header = "".join(f"{line}\n" for line in header_of(lines, row) or ())
+    return header if len(header) <= most else ""
 
 
 def single_line(text: str, terms: Sequence[str], *, max_length: int, first_line: int) -> Snippet:
