@@ -152,6 +152,11 @@ def test_a_terminal_and_a_hook_cite_the_place_of_what_they_show(
         ("---\ntags:\n  - sea\n  - zanzibar\n---\n# Trip\n\nWe go in June.\n", "zanzibar", 4),
         ("# Trip\n\nZanzibar in June.\n\nThe hotel is booked.\n", "Zanzibar", 3),
         ("# Trip\n\nWe fly in June,\nto Zanzibar of course,\nand the hotel is booked.\n", "Zanzibar", 4),
+        (
+            "---\ntitle: Zanzibar\n---\n# Trip\n\nIn June.\n\nZanzibar is hot, far and worth a long journey.\n",
+            "Zanzibar",
+            8,
+        ),
         ("# Trip\n\n- tickets\n- a map of Zanzibar\n- sun cream\n", "Zanzibar", 4),
     ],
 )

@@ -9,10 +9,11 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, as_it
 from clawmem.app.services.retrieval.stages.signals import age_days
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate
+from clawmem.domain.documents.names import document_names
 from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.snippets import MAX_LENGTH, Snippet, holds_any, single_line, snippet
 from clawmem.ports.named_tuple import NamedTuple
-from clawmem.ports.records import Document, Span
+from clawmem.ports.records import Document, FragmentKind, Span
 from clawmem.ports.vault import Vault
 
 FRONT_MATTER_LINE = 2  # of a file, behind the opening fence
@@ -58,18 +59,32 @@ class Result(NamedTuple):
     def in_short(self, max_length: int) -> Snippet:
         """Return the same lines, at most so many characters of them."""
         is_line = self.unit is Unit.LINE
-        found = snippet(
+        found = self._cut(None if self.purpose and not is_line else self._offsets(), max_length)
+        own = self.body[slice(*offsets)] if (offsets := self._offsets()) else found.text
+        if is_line or holds_any(own, self.words):
+            return found
+        return self._elsewhere(max_length) or found
+
+    def _cut(self, around: tuple[int, int] | None, max_length: int) -> Snippet:
+        return snippet(
             self.body,
             self.words,
             intent_terms=self.purpose,
-            around=None if self.purpose and not is_line else self._offsets(),
+            around=around,
             max_length=max_length,
             first_line=self.document.body_line,
-            clipped=is_line,
+            clipped=self.unit is Unit.LINE,
         )
-        if is_line or holds_any(found.text, self.words):
-            return found
-        return self._in_front_matter(max_length) or found
+
+    def _elsewhere(self, max_length: int) -> Snippet | None:
+        """Return the lines that hold words of the question, where the fragment that was found holds none."""
+        if (
+            self.span and self.span.kind is FragmentKind.LINE
+        ):  # found by the names of the note or by a word's stem
+            found = self._cut(None, max_length)
+            if holds_any(found.text, self.words):
+                return found
+        return self._in_front_matter(max_length)
 
     def _offsets(self) -> tuple[int, int] | None:
         span = self.span
@@ -77,10 +92,11 @@ class Result(NamedTuple):
 
     def _in_front_matter(self, max_length: int) -> Snippet | None:
         """Return the line of the front matter that holds the most words of the question."""
-        head = self.document.front_matter
-        if not holds_any(head, self.words):
+        head, names = self.document.front_matter, " ".join(document_names(self.document)).lower()
+        unnamed = [word for word in self.words if word not in names]  # the names are shown above the lines
+        if not holds_any(head, unnamed):
             return None
-        return single_line(head, self.words, max_length=max_length, first_line=FRONT_MATTER_LINE)
+        return single_line(head, unnamed, max_length=max_length, first_line=FRONT_MATTER_LINE)
 
 
 class Answer:
