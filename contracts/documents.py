@@ -100,6 +100,7 @@ class DocumentIdentityContract(VaultContract):
             quality_score=0.25,
             tags=("b", "a", "with space, comma"),
             aliases=("Ü", "other, name"),
+            front_matter="tags: [b, a]\nalias: Ü\n",
             domain="work",
             workstream="search",
             review_by="2025-01-01",

@@ -72,7 +72,7 @@ class Fragment(NamedTuple):
 
     ``label`` is the heading of a section, the language of a code block, the key of a front-matter line,
     the speaker of a chat turn, else empty. ``heading`` is the path of headings above, joined by `` › ``.
-    ``context`` is for retrieval and never shown: title, date, what stands around.
+    ``context`` is for retrieval and never shown: title, date, what stands around; of a table row the names of its columns.
     """
 
     seq: int
@@ -148,6 +148,7 @@ class Document(NamedTuple):
     pinned_in_note: bool = False
     snoozed_until: str | None = None  # kept out of what is surfaced until then (exclusive)
     aliases: tuple[str, ...] = ()  # other names of the note, from its front matter
+    front_matter: str = ""  # as it stands in the file, from its second line on, without the fences
     id: int = 0
 
     @property

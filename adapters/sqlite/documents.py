@@ -95,7 +95,7 @@ update documents set embed_state = 'synced'
 _NOTHING = sha256(b"").hexdigest()
 _FORGET = """
 update documents set
-    inactive = 'forgotten', title = '', hash = :nothing, source_hash = '', tags = '[]', aliases = '[]', domain = null,
+    inactive = 'forgotten', title = '', hash = :nothing, source_hash = '', tags = '[]', aliases = '[]', front_matter = '', domain = null,
     workstream = null, review_by = null, pinned = 0, pinned_in_note = 0, snoozed_until = null, access_count = 0, last_accessed_at = null,
     revision_count = 1, duplicate_count = 1, body_line = 1, body_length = 0, source_size = null, source_mtime_ns = null
  where id = :id

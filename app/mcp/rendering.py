@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.retrieval.answer import Answer, Result
     from clawmem.ports.sessions import Session as Sitting
 
-COMPACT = frozenset({"docid", "file", "title", "score", "confidence", "start_line"})
+COMPACT = frozenset({"docid", "file", "title", "score", "confidence", "start_line", "end_line"})
 
 
 def answer_fields(found: Answer, *, compact: bool) -> dict[str, Any]:
@@ -68,5 +68,10 @@ def _verdict(found: Answer) -> str:
 def _result_text(result: Result, *, compact: bool) -> str:
     record = found_record(result, compact=compact)
     likely = "" if record.confidence is None else f", {record.confidence:.0%} likely"
-    head = f"{record.file}:{record.start_line} ({record.docid}, {record.score:.2f}{likely}, {age(result.age_days)})"
+    lines = (
+        f"{record.start_line}-{record.end_line}"
+        if record.end_line != record.start_line
+        else record.start_line
+    )
+    head = f"{record.file}:{lines} ({record.docid}, {record.score:.2f}{likely}, {age(result.age_days)})"
     return f"{head} {record.title}\n  {record.snippet}"

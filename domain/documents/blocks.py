@@ -1,11 +1,13 @@
-"""Markdown as a row of blocks: paragraphs, list items, chat turns, code and headings, with their places."""
+"""Markdown as a row of blocks: paragraphs, list items, chat turns, tables, code and headings, with their places."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+
+from clawmem.domain.documents.tables import column_names, rows_from
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|\Z)")
 _FENCE = re.compile(r" {0,3}(`{3,}+(?!.*`)|~{3,})[ \t]*([^`\s]*)")  # ```so``` is code inside a paragraph
@@ -23,6 +25,8 @@ class BlockKind(Enum):
     ITEM = "item"
     TURN = "turn"
     CODE = "code"
+    TABLE = "table"  # the header
+    ROW = "row"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +35,8 @@ class Block:
     A block between two blank lines, or a line that begins something by itself.
 
     ``start`` and ``end`` are character offsets of the body, the line break not included; lines count from
-    ``first_line``. ``label`` is a heading's text, a code block's language, a turn's speaker. ``level`` is
-    1–6 for headings, else 0.
+    ``first_line``. ``label`` is a heading's text, a code block's language, a turn's speaker, the names of
+    the columns of a table row. ``level`` is 1–6 for headings, else 0.
     """
 
     kind: BlockKind
@@ -71,7 +75,37 @@ def blocks(body: str, first_line: int = 1) -> list[Block]:
             found.append(_code(line, fence, lines))
         elif line.text.strip():
             _add(found, line)
-    return found
+    return [part for block in found for part in _with_rows(body, block)]
+
+
+def _with_rows(body: str, block: Block) -> Iterator[Block]:
+    """Yield the text above a table, its header, each of its rows, and the text below; any other block as it is."""
+    if block.kind is not BlockKind.PARAGRAPH:
+        yield block
+        return
+    lines = list(_lines(body[block.start : block.end], block.start_line))
+    texts = [line.text for line in lines]
+    first = rows_from(texts)
+    if first is None:
+        yield block
+        return
+    last = next((n for n in range(first, len(texts)) if "|" not in texts[n]), len(texts))
+    columns = column_names(texts[first - 2])
+    parts = [
+        (BlockKind.PARAGRAPH, lines[: first - 2], ""),
+        (BlockKind.TABLE, lines[first - 2 : first], ""),
+        *((BlockKind.ROW, [line], columns) for line in lines[first:last]),
+    ]
+    for kind, some, label in parts:
+        if some:
+            yield _run(kind, some, block.start, label)
+    if last < len(texts):
+        yield from _with_rows(body, _run(BlockKind.PARAGRAPH, lines[last:], block.start))
+
+
+def _run(kind: BlockKind, lines: Sequence[_Line], offset: int, label: str = "") -> Block:
+    first, last = lines[0], lines[-1]
+    return Block(kind, first.number, last.number, offset + first.start, offset + last.end, label)
 
 
 def _lines(body: str, first_line: int) -> Iterator[_Line]:

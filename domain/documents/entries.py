@@ -1,9 +1,10 @@
-"""What the lexical index is told about a document: the same words at four grains."""
+"""Entries of the lexical index: the words of a document at four granularities, each with the names of the document."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from clawmem.domain.documents.names import searchable_names, with_names
 from clawmem.domain.documents.tokens import index_text
 from clawmem.ports.records import Document, Fragment, FragmentKey, FragmentKind, Grain, LexicalEntry
 
@@ -17,27 +18,35 @@ GRAIN_OF = {
 
 def lexical_entries(document: Document, fragments: Sequence[Fragment]) -> Iterator[LexicalEntry]:
     """
-    One entry for each line, passage, section and the whole; the whole is also found by its front matter.
+    Yield an entry for each line, passage and section, and for the whole document, which also holds its front matter.
 
-    The title of each is the document's title with the headings above it, so that a question which names
-    the subject finds the line that does not repeat it.
+    The title of an entry holds the title of the document, the headings above the text, and what the file name,
+    the aliases and the folders add to these; that of a table row also the names of the columns. So a question that names the subject finds the line that does not
+    repeat the name.
     """
     head = "\n".join([*document.tags, *(p.text for p in fragments if p.kind is FragmentKind.FRONT_MATTER)])
+    names, titles = searchable_names(document), dict[str, str]()
     for part in fragments:
+        if part.heading not in titles:
+            titles[part.heading] = index_text(with_names(_above(document.title, part.heading), names))
         if part.kind in GRAIN_OF:
             yield LexicalEntry(
                 FragmentKey(document.id, part.seq),
                 GRAIN_OF[part.kind],
                 document.collection,
-                index_text(_above(document.title, part)),
+                titles[part.heading] + _columns(part),
                 index_text(part.text if part.kind is not FragmentKind.DOCUMENT else f"{part.text}\n{head}"),
                 document.path,
                 document.authored_at,
             )
 
 
-def _above(title: str, part: Fragment) -> str:
-    """The document's title with the headings above; a first heading that is the title counts once."""
-    if part.heading == title:
+def _columns(part: Fragment) -> str:
+    return f" {index_text(part.context)}" if part.kind is FragmentKind.LINE and part.context else ""
+
+
+def _above(title: str, heading: str) -> str:
+    """Return the title and the headings above; a first heading that is the title counts once."""
+    if heading == title:
         return title
-    return f"{title} {part.heading.removeprefix(f'{title} › ')}".rstrip()
+    return f"{title} {heading.removeprefix(f'{title} › ')}".rstrip()

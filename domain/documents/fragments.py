@@ -41,6 +41,7 @@ class _Stretch:
     end: int
     label: str = ""
     heading: str = ""
+    columns: str = ""  # the names of the columns of a table row
     text: str | None = None  # None: the body between start and end
 
 
@@ -103,7 +104,8 @@ def _lines(body: str, outline: Sequence[_Placed]) -> Iterator[_Stretch]:
         block = place.block
         label = block.label if block.kind is BlockKind.TURN else ""
         for start, end in _pieces(body, block.start, block.end, MAX_LINE):
-            yield _Stretch(FragmentKind.LINE, start, end, label, place.heading)
+            columns = block.label if block.kind is BlockKind.ROW else ""
+            yield _Stretch(FragmentKind.LINE, start, end, label, place.heading, columns)
 
 
 def _passages(body: str, outline: Sequence[_Placed]) -> Iterator[_Stretch]:
@@ -230,7 +232,9 @@ def _number(seq: int, stretch: _Stretch, body: str, places: _LineNumbers, title:
         text=body[stretch.start : stretch.end] if stretch.text is None else stretch.text,
         label=stretch.label,
         heading=stretch.heading,
-        context="" if stretch.kind is FragmentKind.LINE else _context(title, date, stretch.heading),
+        context=stretch.columns
+        if stretch.kind is FragmentKind.LINE
+        else _context(title, date, stretch.heading),
     )
 
 

@@ -1,8 +1,11 @@
-"""The names of a note: its title, its file name, and the aliases that it declares."""
+"""The names of a note: its title, its file name, the aliases that it declares, and the folders it lies in."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from clawmem.domain.documents.title import EXTENSION
+from clawmem.domain.documents.tokens import words
 from clawmem.ports.records import Document
 
 
@@ -17,3 +20,25 @@ def document_names(document: Document) -> tuple[str, ...]:
     for name in (document.title, file_name(document.path), *document.aliases):
         names.setdefault(name.casefold(), name)
     return tuple(filter(None, names.values()))
+
+
+def searchable_names(document: Document) -> tuple[str, ...]:
+    """Return the names of *document*, then the folders of its path, the innermost first."""
+    folders = document.path.rstrip("/").split("/")[:-1]
+    return (*document_names(document), *reversed(folders))
+
+
+def with_names(text: str, names: Iterable[str]) -> str:
+    """
+    Append to *text* each of *names* that adds a word.
+
+    A name is appended whole. A name without a new word is left out: repeated words would count twice.
+    """
+    known = set(words(text))
+    parts = [text]
+    for name in names:
+        added = words(name)
+        if not known.issuperset(added):
+            known.update(added)
+            parts.append(name)
+    return " ".join(filter(None, parts))

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from clawmem.domain.documents.tables import header_of
 from clawmem.ports.named_tuple import NamedTuple
 
 MAX_LENGTH = 300
-MARGIN = 100  # characters around the fragment that are searched too: a match may sit on its edge
+LINES_AFTER = 2  # shown behind the best line
 ELLIPSIS = "..."
 LEAD = 60  # characters shown before a match that lies deep in a long line
 _ROOM_TO_MOVE = 3 * LEAD  # a shorter snippet always shows the beginning
 
 # Integer worths, so that a tie is a tie: a query term 1, an intent term 0.3, and any text beats a blank.
 _TERM, _INTENT_TERM, _SOME_TEXT = 100, 30, 1
-_SOME_MATCH = _SOME_TEXT + _INTENT_TERM
 
 
 class Snippet(NamedTuple):
     """
     Lines of a file. ``start_line`` is 1-based; ``before`` and ``after`` count the file's other lines.
 
-    ``line_count`` counts the lines shown, a cut one included.
+    ``line_count`` counts the lines shown, a cut one included. A ``text`` that is a row of a table begins with the
+    header of the table, which no number counts.
     """
 
     text: str
@@ -29,6 +30,11 @@ class Snippet(NamedTuple):
     line_count: int
     before: int
     after: int
+
+    @property
+    def end_line(self) -> int:
+        """The last line shown."""
+        return self.start_line + self.line_count - 1
 
     @property
     def header(self) -> str:
@@ -44,26 +50,25 @@ def snippet(
     around: tuple[int, int] | None = None,
     max_length: int = MAX_LENGTH,
     first_line: int = 1,
+    clipped: bool = False,
 ) -> Snippet:
     """
-    Show the line that holds the most terms, with one line before it and two after.
+    Show the line that holds the most terms, and up to two lines after it.
 
     A line is worth 1 per distinct query term and 0.3 per distinct intent term it contains (as a substring,
-    in any case); the first of equals wins. Lines end at a line feed. The line before is left out when it
-    would push the best line past the cut.
+    in any case); the first of equals wins. Lines end at a line feed. The snippet begins with the best line, so that
+    its place is the place of the match. Blank lines at its end are left out. A row of a table is shown alone, below
+    the two header lines of the table, as far as these take at most half of *max_length*; its place is that of the row.
 
     Args:
-        around: Character offsets (start, end) of the fragment that matched. Lines from ``start - 100`` to
-            ``start + max_length + 100``, or to ``end + 100`` if that is further, are searched first; when
-            none holds a term, the fragment's first line of text is shown. Only where there is no text at
-            all is the whole body searched. Offsets past the end of the body count as its end.
+        around: Character offsets (start, end) of the fragment that matched. Only its lines are searched; when none
+            holds a term, the first line of text is the best. Only where the fragment has no text at all is the
+            whole body searched. Offsets past the end of the body count as its end.
         max_length: In characters. A longer text is cut to ``max_length - 3`` and ``...`` is added; where the
-            best line's first match lies beyond that cut, and *max_length* is at least 180, the text begins with ``...`` up to 60 characters
-            before it.
+            best line's first match lies beyond that cut, and *max_length* is at least 180, the text begins with ``...``
+            up to 60 characters before it.
         first_line: File line of the body's first line, > 1 behind frontmatter.
-
-    Returns:
-        A run of whole lines, unless cut; of an empty body an empty text.
+        clipped: Whether no line behind the fragment is shown.
 
     Raises:
         ValueError: *max_length* below 4, *first_line* below 1, or an *around* that is no range.
@@ -71,13 +76,38 @@ def snippet(
     _check(around, max_length, first_line)
     lines = body.removesuffix("\n").split("\n")
     wanted, intended = _distinct(terms), _distinct(intent_terms)
-    regions = _regions(body, len(lines), around, max_length)
-    best = _best_line(regions, lambda region: _worths(lines[region.start : region.stop], wanted, intended))
-    start = _window_start(lines, best, max_length)
-    text = _cut("\n".join(lines[start : best + 3]), max_length, _first_match(lines[best], wanted | intended))
-    shown = text.count("\n") + 1
-    at = first_line + start
-    return Snippet(text, at, shown, before=at - 1, after=len(lines) - start - shown)
+    own = _lines_between(body, *around, len(lines)) if around else range(len(lines))
+    best = _best_line(
+        [own, range(len(lines))], lambda region: _worths(lines[region.start : region.stop], wanted, intended)
+    )
+    end = min(best + 1 + LINES_AFTER, max(own.stop, best + 1) if clipped else len(lines))
+    header = _header(lines, best, max_length // 2)
+    end = best + 1 if header else end
+    text = "\n".join(lines[best:end]).rstrip("\n")
+    text = _cut(text, max_length - len(header), _first_match(lines[best], wanted | intended))
+    shown, at = text.count("\n") + 1, first_line + best
+    return Snippet(header + text, at, shown, before=at - 1, after=len(lines) - best - shown)
+
+
+def _header(lines: Sequence[str], row: int, most: int) -> str:
+    """Return the header lines of the table of which *row* is one, if they have at most *most* characters."""
+    header = "".join(f"{line}\n" for line in header_of(lines, row) or ())
+    return header if len(header) <= most else ""
+
+
+def single_line(text: str, terms: Sequence[str], *, max_length: int, first_line: int) -> Snippet:
+    """Show the line of *text* that holds the most terms, and no other; see `snippet`."""
+    found = snippet(text, terms, max_length=max_length, first_line=first_line)
+    lines = text.removesuffix("\n").split("\n")
+    place = found.start_line - first_line
+    alone = snippet(lines[place], terms, max_length=max_length, first_line=found.start_line)
+    return alone._replace(after=len(lines) - place - 1)
+
+
+def holds_any(text: str, terms: Sequence[str]) -> bool:
+    """Whether *text* contains one of *terms*, as `snippet` looks for them."""
+    lower = text.lower()
+    return any(term in lower for term in _distinct(terms))
 
 
 def _check(around: tuple[int, int] | None, max_length: int, first_line: int) -> None:
@@ -105,27 +135,13 @@ def _worths(lines: Sequence[str], terms: set[str], intent_terms: set[str]) -> li
     return worths
 
 
-def _best_line(regions: Iterable[tuple[range, int]], worths: Callable[[range], list[int]]) -> int:
+def _best_line(regions: Iterable[range], worths: Callable[[range], list[int]]) -> int:
     # Only lines of a region that is asked for are looked at: a body may have a hundred thousand.
-    for region, least in regions:
+    for region in regions:
         worth = worths(region)
-        most = max(worth)
-        if most >= least:
+        if most := max(worth):
             return region.start + worth.index(most)  # the first of equals
     return 0
-
-
-def _regions(
-    body: str, count: int, around: tuple[int, int] | None, max_length: int
-) -> list[tuple[range, int]]:
-    """Where to look, in order, and the worth with which a place is good enough."""
-    everywhere = (range(count), 0)
-    if around is None:
-        return [everywhere]
-    start, end = around
-    wide = _lines_between(body, start - MARGIN, max(start + max_length, end) + MARGIN, count)
-    own = _lines_between(body, start, end, count)
-    return [(wide, _SOME_MATCH), (own, _SOME_TEXT), (wide, _SOME_TEXT), everywhere]
 
 
 def _lines_between(body: str, start: int, end: int, count: int) -> range:
@@ -133,12 +149,6 @@ def _lines_between(body: str, start: int, end: int, count: int) -> range:
     first = body.count("\n", 0, max(0, start))
     last = body.count("\n", 0, max(start, end - 1, 0))
     return range(min(first, count - 1), min(last, count - 1) + 1)
-
-
-def _window_start(lines: list[str], best: int, max_length: int) -> int:
-    before = max(0, best - 1)
-    fits = best == before or len(lines[before]) + 1 + len(lines[best]) <= max_length - len(ELLIPSIS)
-    return before if fits else best
 
 
 def _first_match(line: str, terms: set[str]) -> int:

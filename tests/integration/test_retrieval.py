@@ -176,7 +176,7 @@ class TestWords:
         assert lines(answer) == [("kettle.md", 9, 10)]
         assert answer.results[0].heading == "Kettle"
         assert "Descale it with vinegar" in answer.results[0].snippet().text
-        assert (answer.results[0].snippet().start_line, answer.results[0].snippet().line_count) == (8, 3)
+        assert (answer.results[0].snippet().start_line, answer.results[0].snippet().line_count) == (9, 2)
 
     def test_lines_are_answers_of_their_own(self, notes: Notes) -> None:
         """By line a document may answer more than once, each time with the lines of one paragraph."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
+from clawmem.domain.documents.tables import with_columns
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.domain.retrieval.sketches import READ
 from clawmem.ports.records import FragmentKey
@@ -54,5 +55,5 @@ class SketchPending:
         texts: dict[FragmentKey, str] = {}
         for document_id, of_document in groupby(sorted(spans), key=lambda key: key.document_id):
             body = self._vault.documents.body(document_id) or ""
-            texts |= {key: body[spans[key].start : spans[key].end][:READ] for key in of_document}
+            texts |= {key: with_columns(body, spans[key].start, spans[key].end)[:READ] for key in of_document}
         return texts

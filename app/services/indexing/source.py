@@ -86,6 +86,7 @@ def _document(file: _File, parts: frontmatter.FrontMatter, facts: frontmatter.Fa
         quality_score=_quality(body, facts),
         tags=facts.tags,
         aliases=facts.aliases,
+        front_matter=parts.text,
         domain=facts.domain,
         workstream=facts.workstream,
         review_by=facts.review_by,

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from clawmem.app.services.documents.docids import docids
-from clawmem.app.services.retrieval.request import RetrievalRequest, as_it_was
+from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, as_it_was
 from clawmem.app.services.retrieval.stages.signals import age_days
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate
+from clawmem.domain.documents.names import document_names
 from clawmem.domain.retrieval.chunk_choice import intent_terms
-from clawmem.domain.retrieval.snippets import Snippet, snippet
+from clawmem.domain.retrieval.snippets import MAX_LENGTH, Snippet, holds_any, single_line, snippet
 from clawmem.ports.named_tuple import NamedTuple
-from clawmem.ports.records import Document, Span
+from clawmem.ports.records import Document, FragmentKind, Span
 from clawmem.ports.vault import Vault
+
+FRONT_MATTER_LINE = 2  # of a file, behind the opening fence
 
 
 class Result(NamedTuple):
@@ -31,17 +34,18 @@ class Result(NamedTuple):
     words: Sequence[str]  # of the question
     purpose: Sequence[str] = ()  # the words of what the answer is wanted for
     confidence: float | None = None  # the probability that it answers, in [0, 1]
-    shown_length: int = 0  # characters, where it is always shown in short
+    shown_length: int = MAX_LENGTH  # characters
+    unit: Unit = Unit.DOCUMENT
 
     @property
     def start_line(self) -> int:
-        """The first line of it, from 1."""
-        return self.span.start_line if self.span else self.document.body_line
+        """The first line that is shown, from 1."""
+        return self.snippet().start_line
 
     @property
     def end_line(self) -> int:
-        """The last line of it."""
-        return self.span.end_line if self.span else self.document.body_line
+        """The last line that is shown."""
+        return self.snippet().end_line
 
     @property
     def heading(self) -> str:
@@ -49,21 +53,50 @@ class Result(NamedTuple):
         return self.span.heading if self.span else ""
 
     def snippet(self) -> Snippet:
-        """The lines that answer. Cut out anew each time: not every door shows them."""
-        if self.shown_length:
-            return self.in_short(self.shown_length)
-        span = self.span
+        """Return the lines that answer. They are cut out anew each time: not every interface shows them."""
+        return self.in_short(self.shown_length)
+
+    def in_short(self, max_length: int) -> Snippet:
+        """Return the same lines, at most so many characters of them."""
+        is_line = self.unit is Unit.LINE
+        found = self._cut(None if self.purpose and not is_line else self._offsets(), max_length)
+        own = self.body[slice(*offsets)] if (offsets := self._offsets()) else found.text
+        if is_line or holds_any(own, self.words):
+            return found
+        return self._elsewhere(max_length) or found
+
+    def _cut(self, around: tuple[int, int] | None, max_length: int) -> Snippet:
         return snippet(
             self.body,
             self.words,
             intent_terms=self.purpose,
-            around=(span.start, span.end) if span and span.end > span.start else None,
+            around=around,
+            max_length=max_length,
             first_line=self.document.body_line,
+            clipped=self.unit is Unit.LINE,
         )
 
-    def in_short(self, max_length: int) -> Snippet:
-        """The best lines of the whole document, so many characters."""
-        return snippet(self.body, self.words, max_length=max_length, first_line=self.document.body_line)
+    def _elsewhere(self, max_length: int) -> Snippet | None:
+        """Return the lines that hold words of the question, where the fragment that was found holds none."""
+        if (
+            self.span and self.span.kind is FragmentKind.LINE
+        ):  # found by the names of the note or by a word's stem
+            found = self._cut(None, max_length)
+            if holds_any(found.text, self.words):
+                return found
+        return self._in_front_matter(max_length)
+
+    def _offsets(self) -> tuple[int, int] | None:
+        span = self.span
+        return (span.start, span.end) if span and span.end > span.start else None
+
+    def _in_front_matter(self, max_length: int) -> Snippet | None:
+        """Return the line of the front matter that holds the most words of the question."""
+        head, names = self.document.front_matter, " ".join(document_names(self.document)).lower()
+        unnamed = [word for word in self.words if word not in names]  # the names are shown above the lines
+        if not holds_any(head, unnamed):
+            return None
+        return single_line(head, unnamed, max_length=max_length, first_line=FRONT_MATTER_LINE)
 
 
 class Answer:
@@ -104,6 +137,7 @@ def describe(vault: Vault, request: RetrievalRequest, candidates: Sequence[Candi
             words=request.forms.words,
             purpose=purpose,
             confidence=candidate.confidence,
+            unit=request.unit,
         )
         for candidate, document in found
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from clawmem.app.services.retrieval.names import lent_words, names_of
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.domain.retrieval import grains
 from clawmem.domain.retrieval.late_interaction import around, covered
@@ -16,6 +17,7 @@ from clawmem.ports.vault import Vault
 
 Seen = Mapping[str, Mapping[FragmentKey, float]]  # by leg, then by line
 
+NAMES_SKETCHED = 16  # documents whose names are sketched for a question: a name takes about a millisecond
 LEAST_KNOWN = 0.5  # of the lines; among fewer, order would depend on which of them happen to have a sketch
 
 
@@ -44,7 +46,7 @@ def by_sketches(
     question = read_rows(sketcher.sketch([request.query], STOP_WORDS)[0], sketcher.dimensions)
     if question is None or not question.words:
         return {}
-    return _seen(question, lines, keys, known)
+    return _seen(question, lines, keys, known, _named(vault, sketcher, request, question, known))
 
 
 def _read(vault: Vault, sketcher: Sketcher, keys: Sequence[FragmentKey]) -> dict[FragmentKey, Rows]:
@@ -59,13 +61,30 @@ def _seen(
     lines: Mapping[FragmentKey, Rows],
     keys: Sequence[FragmentKey],
     known: Sequence[FragmentKey],
+    named: Mapping[int, Sequence[float]],
 ) -> Seen:
     equal = (1.0 / len(question.words),) * len(question.words)
     nearest = {key: nearest_words(question, rows) for key, rows in lines.items()}
     whole = {key: agreement(question.whole, lines[key].whole, question.bits) for key in known}
     return {
-        grains.COVERAGE: _completed(covered(known, nearest, equal), keys),
+        grains.COVERAGE: _completed(covered(known, nearest, equal, names=named), keys),
         grains.WHOLE: _completed(whole, keys),
+    }
+
+
+def _named(
+    vault: Vault, sketcher: Sketcher, request: RetrievalRequest, question: Rows, keys: Sequence[FragmentKey]
+) -> dict[int, list[float]]:
+    """Return what the names of documents lend to each word of the question, for names that hold one of its words."""
+    names = names_of(vault, keys)
+    lent = {number: max(row) for number, row in lent_words(request.forms.words, names).items()}
+    chosen = sorted(lent, key=lambda number: (-lent[number], number))[:NAMES_SKETCHED]
+    sketches = sketcher.sketch([". ".join(names[number]) for number in chosen], STOP_WORDS) if chosen else []
+    found = zip(chosen, (read_rows(sketch, sketcher.dimensions) for sketch in sketches), strict=True)
+    return {
+        number: [lent[number] * near for near in nearest_words(question, rows)]
+        for number, rows in found
+        if rows is not None
     }
 
 

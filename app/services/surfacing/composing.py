@@ -6,17 +6,18 @@ from collections.abc import Callable, Iterable, Sequence
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate
-from clawmem.app.services.surfacing.settling import origin_of_document, text_of
+from clawmem.app.services.surfacing.settling import origin_of_document, span_of, text_of
+from clawmem.domain.documents.tables import header_at
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.retrieval.chunk_choice import intent_terms
-from clawmem.domain.retrieval.snippets import ELLIPSIS, snippet
+from clawmem.domain.retrieval.snippets import ELLIPSIS, holds_any, snippet
 from clawmem.domain.security.origin import LEADS, SOURCES, is_verified
 from clawmem.domain.surfacing import block as blocks
 from clawmem.domain.surfacing.age import age_label
 from clawmem.domain.surfacing.packing import SEPARATOR, pack_lines, pack_shorter
 from clawmem.domain.surfacing.tiers import CHARACTERS, FULL_SHARE, Tier, tier_of
 from clawmem.ports.named_tuple import NamedTuple
-from clawmem.ports.records import EVERYTHING, Document, Scope
+from clawmem.ports.records import EVERYTHING, Document, Scope, Span
 from clawmem.ports.vault import Vault
 
 DAY = len("2026-03-31")
@@ -37,13 +38,19 @@ class _Passage(NamedTuple):
     """
     A candidate as it is shown: its document's entry without a text, and as much of its text as its tier allows.
 
-    ``source`` is all of that text, without secrets; empty where the tier shows none.
+    ``span`` is where its fragment lies, ``source`` the text of that, without secrets; empty where the tier shows none.
+    ``source_line`` is the file line of its first line, and None where secrets took lines away. ``lines`` are the
+    first and the last file line of ``text``. ``header`` is that of the table where ``text`` begins with a row.
     """
 
     candidate: Candidate
     head: blocks.Entry
-    source: str
-    text: str
+    span: Span | None = None
+    source: str = ""
+    source_line: int | None = None
+    header: str = ""
+    text: str = ""
+    lines: tuple[int, int] | None = None
 
 
 class Composer:
@@ -65,7 +72,8 @@ class Composer:
         best = max((c.score for c in candidates), default=0.0)
         documents = {c.document_id: c.document for c in candidates if c.document}
         heads = {number: self._head(document, request.now_ms) for number, document in documents.items()}
-        passages = [self._passage(c, heads[c.document_id], request, best) for c in candidates]
+        found = [self._passage(c, heads[c.document_id], request, best) for c in candidates]
+        passages = _matching_rows(found, request.forms.words)
         shown = self._fitting(passages, request, budget)
         entries = _entries(shown)
         left = budget - token_count(SEPARATOR.join(entries))
@@ -89,9 +97,38 @@ class Composer:
     ) -> _Passage:
         # Whether anything is said at all was decided by how likely it is; what is said is said in words.
         room = CHARACTERS[tier_of(candidate.score / best if best else 0.0)]
-        source = self._redact(text_of(self._vault, candidate).strip()) if room else ""
-        text = self._clean(_shown(source, request, room)) if source else ""
-        return _Passage(candidate, head, source, text)
+        span = span_of(self._vault, candidate)
+        if not room:
+            return _Passage(candidate, head, span)
+        written = text_of(self._vault, candidate)
+        source = self._redact(written.strip())
+        is_whole = source.count("\n") == written.strip().count("\n")
+        above = written.count("\n", 0, len(written) - len(written.lstrip()))
+        first = span.start_line + above if span and is_whole else None
+        header = self._redact(self._header(candidate, span)) if span else ""
+        return self._cut(_Passage(candidate, head, span, source, first, header), request, room)
+
+    def _header(self, candidate: Candidate, span: Span) -> str:
+        body = self._vault.documents.body(candidate.document_id) or ""
+        return "\n".join(header_at(body, span.start) or ())
+
+    def _cut(self, passage: _Passage, request: RetrievalRequest, room: int) -> _Passage:
+        """Return *passage* with the lines that answer, at most *room* characters of them, and their place."""
+        if not passage.source:
+            return passage
+        first = passage.source_line or 1
+        if len(passage.source) <= room:
+            shown, last = passage.source, first + passage.source.count("\n")
+        else:
+            wanted = intent_terms(request.intent) if request.intent else ()
+            terms = request.forms.words
+            found = snippet(passage.source, terms, intent_terms=wanted, max_length=room, first_line=first)
+            shown, first, last = found.text, found.start_line, found.end_line
+        span = passage.span
+        around = (span.start_line, span.end_line) if span else None
+        lines = (first, last) if passage.source_line else around
+        header = self._clean(passage.header) if "|" in shown.partition("\n")[0] else ""
+        return passage._replace(text=self._clean(shown), header=header, lines=lines)
 
     def _fitting(
         self, passages: Sequence[_Passage], request: RetrievalRequest, budget: int
@@ -113,7 +150,7 @@ class Composer:
         room = CHARACTERS[Tier.WARM]
         if len(passage.text) <= room:
             return passage
-        return passage._replace(text=self._clean(_shown(passage.source, request, room)))
+        return self._cut(passage, request, room)
 
     def _relations(self, shown: Sequence[_Passage]) -> list[str]:
         titles = {one.candidate.document_id: one.head.title for one in shown}
@@ -122,11 +159,6 @@ class Composer:
         found = sorted(found, key=lambda r: r.created_at, reverse=True)  # stable: newest among equal weights
         strongest = sorted(found, key=lambda r: -r.weight)[: blocks.MOST_RELATIONS]
         return [blocks.edge_line(blocks.Edge(titles[r.source], r.kind, titles[r.target])) for r in strongest]
-
-
-def _shown(text: str, request: RetrievalRequest, room: int) -> str:
-    wanted = intent_terms(request.intent) if request.intent else ()
-    return snippet(text, request.forms.words, intent_terms=wanted, max_length=room).text
 
 
 def _text(passages: Sequence[_Passage]) -> str:
@@ -138,14 +170,58 @@ def _entries(passages: Sequence[_Passage]) -> list[str]:
 
 
 def _entry(together: Sequence[_Passage]) -> str:
-    head, span = together[0].head, together[0].candidate.span
+    head = together[0].head
     in_order = sorted(together, key=lambda passage: passage.candidate.best)
     return blocks.entry_text(
         head._replace(
-            place=f"{head.place}:{span.start_line}" if span else head.place,
-            text=APART.join(passage.text for passage in in_order if passage.text),
+            place=f"{head.place}{_lines(together)}",
+            text=_joined([passage for passage in in_order if passage.text]),
         )
     )
+
+
+def _matching_rows(passages: Sequence[_Passage], words: Sequence[str]) -> list[_Passage]:
+    """
+    Return *passages* without rows that hold no word of the question, where another row of the same table does.
+
+    The names of the columns match every row. A header alone is left out where a row of its table is shown.
+    """
+
+    def table(passage: _Passage) -> tuple[int, str]:
+        return passage.candidate.document_id, passage.header
+
+    rows = [passage for passage in passages if passage.header]
+    matching = {table(row) for row in rows if holds_any(row.source, words)}
+    headers = {table(row) for row in rows}
+    return [
+        one
+        for one in passages
+        if (table(one) not in matching or holds_any(one.source, words))
+        and (one.candidate.document_id, one.text) not in headers
+    ]
+
+
+def _joined(passages: Sequence[_Passage]) -> str:
+    """Return the texts one below the other; rows of one table stand together below its header."""
+    text, header = "", ""
+    for passage in passages:
+        if passage.header and passage.header == header:
+            text = f"{text}\n{passage.text}"
+            continue
+        header = passage.header
+        own = f"{header}\n{passage.text}" if header else passage.text
+        text = f"{text}{APART}{own}" if text else own
+    return text
+
+
+def _lines(together: Sequence[_Passage]) -> str:
+    """Return the range of lines that holds all that is shown; of what shows no text, the line that was found."""
+    shown = [passage.lines for passage in together if passage.lines]
+    span = together[0].span
+    if not shown:
+        return f":{span.start_line}" if span else ""
+    first, last = min(first for first, _ in shown), max(last for _, last in shown)
+    return f":{first}-{last}" if last > first else f":{first}"
 
 
 def _by_document(passages: Iterable[_Passage]) -> list[list[_Passage]]:

@@ -18,7 +18,7 @@ from clawmem.domain.surfacing.focus import focus_factor, is_on_topic, topic_toke
 from clawmem.domain.surfacing.profiles import Profile, ThresholdMode, least_kept
 from clawmem.domain.surfacing.variety import TOP, MemoryKind, memory_kind, vary
 from clawmem.domain.surfacing.visible import is_hidden, is_noise
-from clawmem.ports.records import Document
+from clawmem.ports.records import Document, Span
 from clawmem.ports.vault import Vault
 
 # Candidates from the top: no budget holds more, wishes rise from among them, and each costs a look at its text.
@@ -212,9 +212,14 @@ def _brought_forward(candidates: Sequence[Candidate], order: Sequence[Document])
     return [*others[:place], best, *others[place:]]
 
 
+def span_of(vault: Vault, candidate: Candidate) -> Span | None:
+    """Return where the fragment lies that was found; None where it lies nowhere any more."""
+    return candidate.span or vault.documents.spans([candidate.best]).get(candidate.best)
+
+
 def text_of(vault: Vault, candidate: Candidate) -> str:
     """The text of the fragment that was found; of one that lies nowhere any more nothing."""
-    span = candidate.span or vault.documents.spans([candidate.best]).get(candidate.best)
+    span = span_of(vault, candidate)
     body = vault.documents.body(candidate.document_id) or ""
     return body[span.start : span.end] if span else ""
 

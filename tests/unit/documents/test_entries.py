@@ -76,16 +76,25 @@ def test_a_title_holds_the_headings_above() -> None:
     assert words(found.title) == ["title", "plan", "cost"]
 
 
+@pytest.mark.parametrize("kind", GRAIN_OF)
+def test_a_title_holds_the_names_that_add_a_word_at_every_granularity(kind: FragmentKind) -> None:
+    """File name, aliases and folders, each whole; a name whose words are all there counts once."""
+    note = document("Clients/acme-rocketworks/Kick off.md", title="Kick-off", aliases=("AR", "the kick off"))
+    (found,) = lexical_entries(note._replace(id=7), [part(kind, heading="Kick-off › Acme")])
+
+    assert found.title == "Kick-off Acme AR the kick off acme-rocketworks Clients"
+
+
 def test_a_heading_that_is_the_title_is_not_repeated() -> None:
     """Otherwise every line below the first heading would weigh its words twice."""
-    assert entry(part(FragmentKind.LINE, heading="Title")).title == "Title"
+    assert entry(part(FragmentKind.LINE, heading="Plan"), title="Plan").title == "Plan"
 
 
 def test_both_texts_are_as_an_index_sees_them() -> None:
     """Unspaced scripts in pairs, in the title too."""
     found = entry(part(FragmentKind.LINE, "会议纪要"), title="东京都")
 
-    assert found.title.split() == ["东京", "京都", "都"]
+    assert found.title.split() == ["东京", "京都", "都", "plan"]
     assert found.text.split() == ["会议", "议纪", "纪要", "要"]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.domain.documents.names import document_names, file_name
+from clawmem.domain.documents.names import document_names, file_name, searchable_names, with_names
 from clawmem.ports.records import Document
 
 
@@ -21,3 +21,17 @@ def test_a_note_is_known_by_title_file_name_and_aliases_once_each() -> None:
         "MK",
         "marta",
     )
+
+
+def test_a_note_is_searchable_by_its_folders_too() -> None:
+    """The innermost folder first; of no folder nothing is added."""
+    note = Document("notes", "Clients/Poland/call.md", "Call", "h", "s", "t", "t", "t", aliases=("Ring",))
+    assert searchable_names(note) == ("Call", "Ring", "Poland", "Clients")
+    assert searchable_names(note._replace(path="call.md")) == ("Call", "Ring")
+
+
+def test_a_name_is_appended_whole_where_it_adds_a_word() -> None:
+    """Whatever the case of its letters and the signs between its words."""
+    assert with_names("Kick-off", ["kick off", "Acme kick-off", "acme"]) == "Kick-off Acme kick-off"
+    assert with_names("", ["plan"]) == "plan"
+    assert with_names("Plan", ["---"]) == "Plan"

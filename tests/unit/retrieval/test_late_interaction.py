@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.late_interaction import NEIGHBOUR_SHARES, around, coverage, covered
+from clawmem.domain.retrieval.late_interaction import (
+    NEIGHBOUR_SHARES,
+    around,
+    coverage,
+    covered,
+    lent_by_names,
+)
 from clawmem.ports.records import FragmentKey
 
 WORDS = 3
@@ -107,3 +113,34 @@ def test_shares_fall_with_distance() -> None:
     assert NEIGHBOUR_SHARES[0] == 1.0
     assert list(NEIGHBOUR_SHARES) == sorted(NEIGHBOUR_SHARES, reverse=True)
     assert math.isclose(NEIGHBOUR_SHARES[1], 0.8) and math.isclose(NEIGHBOUR_SHARES[2], 0.5)
+
+
+# names
+
+
+def test_the_names_of_a_note_count_for_each_of_its_lines() -> None:
+    """A line that holds the rest of the question covers it together with the name."""
+    rows = {line(3): [0.0, 1.0], line(3, 2): [1.0, 0.0]}
+    found = covered([line(3), line(3, 2)], rows, [0.5, 0.5], names={1: [1.0, 0.0]})
+
+    assert found == {line(3): 1.0, line(3, 2): 0.5}
+
+
+def test_a_name_lends_to_the_words_that_it_holds() -> None:
+    """To others nothing; a document whose names hold none of the words is left out."""
+    names = {1: {"marta", "kowalczyk"}, 2: {"monday"}}
+
+    assert lent_by_names(["marta", "phone"], names) == {1: [1.0, 0.0]}
+    assert lent_by_names(["marta"], {}) == {}
+    assert lent_by_names(["marta"], {1: {"marta"}}) == {1: [1.0]}
+
+
+@given(st.integers(2, 20))
+def test_a_name_that_all_documents_share_lends_nothing(count: int) -> None:
+    """It tells no two of them apart; one that a single document has lends in full, one of several lends less."""
+    names = {number: {"chat", *(["ann"] if number < 2 else []), f"n{number}"} for number in range(count)}
+    lent = lent_by_names(["chat", "ann", "n0"], names)
+
+    assert lent[0][0] == 0.0
+    assert lent[0][2] == 1.0
+    assert 0.0 <= lent[0][1] < 1.0

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.snippets import Snippet, snippet
+from clawmem.domain.retrieval.snippets import Snippet, single_line, snippet
 
 LINES = ["alpha", "bravo", "charlie", "delta", "echo", "foxtrot"]
 BODY = "\n".join(LINES)
@@ -32,6 +32,7 @@ def test_text_stands_where_it_says(
     assert shown.text == run or (
         shown.text.endswith("...") and "\n".join(lines[at:]).startswith(shown.text[:-3])
     )
+    assert shown.end_line == shown.start_line + shown.line_count - 1
     assert shown.before == shown.start_line - 1
     assert shown.before + shown.line_count + shown.after == first_line - 1 + len(lines)
 
@@ -44,56 +45,71 @@ def test_match_is_shown(body: str, term: str) -> None:
     assert (term in shown.text) == (term in body)
 
 
-def test_window_is_one_before_to_two_after() -> None:
-    """The best line is shown with one line before it and two after."""
-    assert snippet(BODY, ["charlie"]) == Snippet("bravo\ncharlie\ndelta\necho", 2, 4, before=1, after=1)
+@given(bodies, st.sampled_from(["a", "b", "é"]))
+def test_the_first_line_shown_holds_the_match(body: str, term: str) -> None:
+    """So the place that is cited is the place of the match."""
+    shown = snippet(body, [term], max_length=10_000)
+
+    assert (term in shown.text.split("\n")[0]) == (term in body)
+
+
+@given(bodies, terms, st.integers(0, 150), st.integers(1, 60))
+def test_a_clipped_snippet_lies_in_its_fragment(body: str, query: list[str], start: int, length: int) -> None:
+    """No line behind the fragment is shown, whatever follows it."""
+    start = min(start, len(body))
+    end = min(start + length, len(body))
+    shown = snippet(body, query, around=(start, end), clipped=True)
+
+    if body[start:end].strip():
+        assert body.count("\n", 0, start) < shown.start_line
+        assert shown.end_line <= body.count("\n", 0, end) + 1
+
+
+def test_the_best_line_is_shown_with_two_lines_after_it() -> None:
+    """The window begins with the best line."""
+    assert snippet(BODY, ["charlie"]) == Snippet("charlie\ndelta\necho", 3, 3, before=2, after=1)
 
 
 def test_header_reads_like_a_diff() -> None:
     """The header gives start, count, and what is left on both sides."""
-    assert snippet(BODY, ["charlie"]).header == "@@ -2,4 @@ (1 before, 1 after)"
+    assert snippet(BODY, ["charlie"]).header == "@@ -3,3 @@ (2 before, 1 after)"
 
 
 def test_window_ends_with_the_body() -> None:
-    """At either end of the body the window is shorter."""
+    """At the end of the body the window is shorter; blank lines at its end are left out."""
     assert snippet(BODY, ["alpha"]).text == "alpha\nbravo\ncharlie"
-    assert snippet(BODY, ["foxtrot"]).text == "echo\nfoxtrot"
+    assert snippet(BODY, ["foxtrot"]).text == "foxtrot"
+    assert snippet("a\n\n\nb", ["a"]) == Snippet("a", 1, 1, before=0, after=3)
 
 
 def test_lines_are_those_of_the_file() -> None:
     """Behind five lines of frontmatter the body's third line is the file's eighth."""
     shown = snippet(BODY, ["charlie"], first_line=6)
 
-    assert (shown.start_line, shown.before, shown.after) == (7, 6, 1)
+    assert (shown.start_line, shown.before, shown.after) == (8, 7, 1)
 
 
 def test_distinct_terms_count_and_the_first_of_equals_wins() -> None:
     """A term repeated in a line or in the query counts once; of equal lines the first is shown."""
     body = "red red\n-\n-\n-\nred blue\n-\n-\n-\nblue red"
 
-    assert snippet(body, ["red", "red", "RED", "blue"]).start_line == 4
+    assert snippet(body, ["red", "red", "RED", "blue"]).start_line == 5
 
 
 def test_intent_is_worth_three_tenths_of_a_term() -> None:
     """Three intent terms do not outweigh a query term, four do."""
     body = "one two three four\n-\n-\n-\npool"
 
-    assert snippet(body, ["pool"], intent_terms=["one", "two", "three"]).start_line == 4
+    assert snippet(body, ["pool"], intent_terms=["one", "two", "three"]).start_line == 5
     assert snippet(body, ["pool"], intent_terms=["one", "two", "three", "four"]).start_line == 1
 
 
 FAR = "needle\n" + "x\n" * 150 + "needle again\n" + "y\n" * 150  # the second needle starts at offset 307
 
 
-@pytest.mark.parametrize(("start", "line"), [(407, 151), (419, 151), (420, 202)])
-def test_fragment_is_searched_with_a_margin(start: int, line: int) -> None:
-    """A line up to 100 characters before the fragment is found; one that ends 101 before it is not."""
-    assert snippet(FAR, ["needle"], around=(start, start + 10), max_length=50).start_line == line
-
-
 def test_fragment_wins_over_an_earlier_match() -> None:
-    """Matches outside the fragment's surroundings do not count while there is text inside."""
-    assert snippet(FAR, ["needle"], around=(300, 310), max_length=50).start_line == 151
+    """Matches outside of the fragment do not count while there is text inside."""
+    assert snippet(FAR, ["needle"], around=(300, 310), max_length=50).start_line == 152
 
 
 def test_long_fragment_is_searched_to_its_end() -> None:
@@ -104,13 +120,13 @@ def test_long_fragment_is_searched_to_its_end() -> None:
 
 
 def test_fragment_without_a_term_shows_its_own_first_line() -> None:
-    """A match by meaning alone shows the fragment, not the margin before it."""
+    """A match by meaning alone shows the fragment from its beginning."""
     at = BODY.index("echo")
 
-    assert snippet(BODY, ["zulu"], around=(at, at + 4)).start_line == LINES.index("echo")
+    assert snippet(BODY, ["zulu"], around=(at, at + 4)).start_line == LINES.index("echo") + 1
 
 
-def test_blank_surroundings_open_the_whole_body() -> None:
+def test_a_blank_fragment_opens_the_whole_body() -> None:
     """Where the fragment's place holds only blanks, the best line of the body is shown."""
     body = "needle\n" + "\n" * 600 + "end"
 
@@ -119,7 +135,7 @@ def test_blank_surroundings_open_the_whole_body() -> None:
 
 def test_stale_offsets_are_tolerated() -> None:
     """Offsets past the end of a body that became shorter show its end."""
-    assert snippet(BODY, ["alpha"], around=(9000, 9100)).text == "echo\nfoxtrot"
+    assert snippet(BODY, ["alpha"], around=(9000, 9100)).text == "foxtrot"
 
 
 def test_cut_leaves_room_for_the_dots() -> None:
@@ -135,13 +151,13 @@ def test_cut_lines_are_not_counted_as_shown() -> None:
     assert (shown.text, shown.line_count, shown.after) == ("one\nxxx...", 2, 1)
 
 
-def test_long_line_before_does_not_hide_the_match() -> None:
-    """The line before is left out exactly when it would push the best line past the cut."""
-    fits = snippet("z" * 290 + "\nneedle\nend", ["needle"])
-    too_long = snippet("z" * 291 + "\nneedle\nend", ["needle"])
+def test_a_single_line_is_shown_alone() -> None:
+    """The best line, with its number in the file, and no line after it."""
+    head = "title: Trip\nparticipants: Ann\ntags: [sea]\n"
 
-    assert (fits.start_line, "needle" in fits.text) == (1, True)
-    assert (too_long.start_line, too_long.text) == (2, "needle\nend")
+    shown = single_line(head, ["ann"], max_length=300, first_line=2)
+
+    assert shown == Snippet("participants: Ann", 3, 1, before=2, after=1)
 
 
 def test_empty_body_has_an_empty_snippet() -> None:

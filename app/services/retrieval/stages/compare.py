@@ -8,11 +8,13 @@ from sys import intern
 
 from clawmem.app.services.retrieval.asking_models import reason_of
 from clawmem.app.services.retrieval.located import lines_located, located
+from clawmem.app.services.retrieval.names import lent_words, names_of
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.sketched import Seen, by_sketches, serving_sketcher
 from clawmem.app.services.retrieval.stages.fuse import fused_lines
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.domain.documents.tables import with_columns
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval import grains
 from clawmem.domain.retrieval.answer_kind import asks_for_number, holds_number
@@ -48,8 +50,9 @@ def compare(vault: Vault, late: LateInteraction, embedder: Embedder | None = Non
 
     By the sketches of their lines where most of them have one, which know a word's context and the line as a
     whole; by words alone where not. A line counts by how well it covers the question's words, with what the lines
-    around it lend, and where a number is asked for by holding one. A document counts by its best line. What was
-    not read follows in its order. After a failure, named in ``trace.degraded``, the order stays as it was.
+    around it and the names of its note lend, and where a number is asked for by holding one. A document counts by
+    its best line. What was not read follows in its order. After a failure, named in ``trace.degraded``, the order
+    stays as it was.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -123,8 +126,9 @@ def _by_words(
     texts = _texts(vault, work, around(keys))
     seen = late.compare(request.forms.words, [_distinct_words(text[:READ]) for text in texts.values()])
     nearest = dict(zip(texts, seen.nearest, strict=True))
+    named = lent_words(request.forms.words, names_of(vault, keys))
     return {
-        grains.COVERAGE: covered(keys, nearest, seen.weights),
+        grains.COVERAGE: covered(keys, nearest, seen.weights, names=named),
         **_numbers(request, keys, lambda: texts),
     }
 
@@ -174,7 +178,7 @@ def _texts(vault: Vault, work: Work, keys: Iterable[FragmentKey]) -> dict[Fragme
     spans = located(vault, work, wanted).spans
     bodies = vault.documents.bodies({key.document_id for key in wanted})
     return {
-        key: bodies.get(key.document_id, "")[spans[key].start : spans[key].end]
+        key: with_columns(bodies.get(key.document_id, ""), spans[key].start, spans[key].end)
         for key in wanted
         if key in spans and spans[key].kind is FragmentKind.LINE
     }

@@ -147,6 +147,7 @@ def _in_place_of(older: Candidate, document: Document) -> Candidate:
         document_id=document.id,
         document=document,
         best=FragmentKey(document.id, 0),
+        span=None,
         legs={},
         terms={SUCCESSION: older.score},
         chunk="",

@@ -1,0 +1,25 @@
+"""Names of the notes that candidates belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from clawmem.domain.documents.names import document_names
+from clawmem.domain.documents.tokens import words
+from clawmem.domain.retrieval.late_interaction import lent_by_names
+from clawmem.ports.records import FragmentKey
+from clawmem.ports.vault import Vault
+
+Names = Mapping[int, tuple[str, ...]]
+
+
+def names_of(vault: Vault, keys: Iterable[FragmentKey]) -> Names:
+    """Return the names of each document that *keys* lie in, by document id."""
+    documents = vault.documents.many({key.document_id for key in keys})
+    return {number: document_names(one) for number, one in documents.items()}
+
+
+def lent_words(question: Iterable[str], names: Names) -> dict[int, list[float]]:
+    """Return what *names* lend to each word of *question*, by document id; see `lent_by_names`."""
+    held = {number: frozenset(words(" ".join(some))) for number, some in names.items()}
+    return lent_by_names(tuple(question), held)

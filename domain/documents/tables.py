@@ -1,0 +1,62 @@
+"""Tables of Markdown: their header, and which lines are rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_DELIMITER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+MOST_ROWS = 2000  # lines that are looked at above a row for its header
+
+
+def rows_from(lines: Sequence[str]) -> int | None:
+    """
+    Return the index of the line behind the header of the first table in *lines*; None without a table.
+
+    A header is a line with a ``|``, directly above a row of dashes that has one too (GFM). It may be the last line.
+    """
+    for index in range(1, len(lines)):
+        if is_delimiter(lines[index]) and "|" in lines[index - 1]:
+            return index + 1
+    return None
+
+
+def is_delimiter(line: str) -> bool:
+    """Whether *line* is the row of dashes between the header and the rows of a table."""
+    return "|" in line and "-" in line and _DELIMITER.fullmatch(line) is not None
+
+
+def header_of(lines: Sequence[str], row: int) -> tuple[str, str] | None:
+    """
+    Return the two header lines of the table of which the line at index *row* is a row.
+
+    None where that line is no row: lines with a ``|`` and no blank line lie between a row and its header.
+    """
+    for index in range(row, max(0, row - MOST_ROWS), -1):
+        if "|" not in lines[index]:
+            return None
+        if is_delimiter(lines[index]):
+            return (lines[index - 1], lines[index]) if index < row and "|" in lines[index - 1] else None
+    return None
+
+
+def header_at(body: str, offset: int) -> tuple[str, str] | None:
+    """Return the header of the table row that begins at the character *offset* of *body*; None where none does."""
+    end = body.find("\n", offset)
+    row = body[offset : end if end >= 0 else len(body)]
+    if "|" not in row:
+        return None
+    above = body[:offset].split("\n")[-MOST_ROWS:]
+    return header_of([*above[:-1], above[-1] + row], len(above) - 1)
+
+
+def column_names(header: str) -> str:
+    """Return the names of the columns, with blanks between them."""
+    return " ".join(filter(None, (cell.strip() for cell in header.split("|"))))
+
+
+def with_columns(body: str, start: int, end: int) -> str:
+    """Return the characters from *start* to *end* of *body*; a table row below the names of its columns."""
+    text = body[start:end]
+    header = header_at(body, start) if "\n" not in text else None
+    return f"{column_names(header[0])}\n{text}" if header else text

@@ -1,0 +1,195 @@
+"""The place that is cited contains the text that is shown, however and by whichever interface a question is asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from html import unescape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from clawmem.app.services.bench.collection import load_collection
+from clawmem.domain.documents.tables import is_delimiter
+from clawmem.domain.security.origin import LEADS
+
+from .conftest import Invoke
+from .test_names import results, surfaced, written
+
+HERE = Path(__file__).parents[1]
+EXAMPLES = HERE.parent / "examples" / "notes"
+OWNERVAULT = HERE / "data" / "ownervault"
+OWNERVAULT_QUESTIONS = HERE / "data" / "ownervault_questions.jsonl"
+EXAMPLE_QUESTIONS = (
+    "where do we keep login sessions",
+    "how long is a stand held while somebody fills in the form",
+    "who designs ticket machines",
+    "redis",
+    "booking slot",
+    "postgres sessions",
+    "what did we decide about the queue",
+)
+VERBS = ("search", "query")
+UNITS = ("document", "line")
+DOTS = "..."
+QUOTED = frozenset(LEADS.values())  # in front of a text that nobody here stands behind
+
+
+@dataclass(frozen=True)
+class Cited:
+    """A text that is shown, and the lines of the file that it is said to stand in."""
+
+    path: str
+    first: int
+    last: int
+    text: str
+
+    def is_right(self, root: Path) -> bool:
+        """Whether the cited lines, read from the file, contain every line of the text, headers of tables excepted."""
+        lines = (root / self.path).read_text("utf-8").split("\n")[self.first - 1 : self.last]
+        shown = [part for part in _parts(self.text) if not any(part in line for line in lines)]
+        return all(is_delimiter(below) for below in shown[1::2]) and len(shown) % 2 == 0
+
+
+def _parts(text: str) -> Iterator[str]:
+    """The lines of a shown text, without the dots where it was cut and the indent of a terminal."""
+    for line in text.split("\n"):
+        bare = line.strip().removeprefix(DOTS).removesuffix(DOTS).strip()
+        if bare:
+            yield bare
+
+
+def from_json(found: Iterable[dict[str, Any]]) -> Iterator[Cited]:
+    """What ``--json`` cites."""
+    for one in found:
+        assert one["snippet_line"] == one["start_line"], one
+        yield Cited(one["path"], one["start_line"], one["end_line"], one["snippet"])
+
+
+def from_terminal(printed: str, collection: str) -> Iterator[Cited]:
+    """What a terminal shows: a head with the place, the title, and indented lines."""
+    head = re.compile(rf"{collection}/(.+\.md):(\d+)(?:-(\d+))?  #")
+    for block in re.split(r"\n(?=\S)", printed):
+        if match := head.match(block):
+            text = "\n".join(line for line in block.split("\n")[2:] if line.startswith("    "))
+            yield Cited(match[1], int(match[2]), int(match[3] or match[2]), text)
+
+
+def from_block(block: str, collection: str) -> Iterator[Cited]:
+    """What a hook shows: a head with the place, then the text."""
+    for entry in re.split(r"\n\n---\n\n", block.partition("<facts>\n")[2].partition("\n</facts>")[0]):
+        head, _, text = entry.partition("\n")
+        if match := re.search(rf"{collection}/(.+?\.md):(\d+)(?:-(\d+))?,", head):
+            whole = "\n".join(line for line in unescape(text).split("\n") if line not in QUOTED)
+            yield Cited(match[1], int(match[2]), int(match[3] or match[2]), whole.replace("\n> ", "\n"))
+
+
+class Asked(NamedTuple):
+    """A vault that can be asked, its folder, and questions to it."""
+
+    invoke: Invoke
+    root: Path
+    questions: tuple[str, ...]
+
+
+@pytest.fixture(params=["examples", "ownervault"])
+def vault(request: pytest.FixtureRequest, invoke: Invoke) -> Asked:
+    """The example notes, and those of an invented owner."""
+    root, questions = EXAMPLES, EXAMPLE_QUESTIONS
+    if request.param == "ownervault":
+        rows = map(json.loads, OWNERVAULT_QUESTIONS.read_text("utf-8").splitlines())
+        root, questions = OWNERVAULT, tuple(row["text"] for row in rows if "text" in row)
+    assert invoke("bootstrap", root, "--name", "v").exit_code == 0
+    return Asked(invoke, root, questions)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_every_cited_place_contains_what_is_shown(vault: Asked, unit: str) -> None:
+    """By words alone and with meaning, for notes and for lines, over all questions."""
+    invoke, root, questions = vault
+    cited = [
+        place
+        for question in questions
+        for verb in VERBS
+        for place in from_json(results(invoke, verb, question, "--unit", unit, "-n", "5"))
+    ]
+
+    assert len(cited) > len(questions)
+    assert [place for place in cited if not place.is_right(root)] == []
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_terminal_and_a_hook_cite_the_place_of_what_they_show(
+    vault: Asked, environ: dict[str, str], unit: str
+) -> None:
+    """Where a place is printed in front of its text."""
+    invoke, root, questions = vault
+    cited = [
+        place
+        for question in questions[:8]
+        for place in (
+            *from_terminal(invoke("query", question, "--unit", unit).stdout, "v"),
+            *from_block(surfaced(question, environ), "v"),
+        )
+    ]
+
+    assert cited
+    assert [place for place in cited if not place.is_right(root)] == []
+
+
+@pytest.mark.parametrize(
+    ("note", "word", "line"),
+    [
+        (
+            "---\nparticipants: Ann, Zanzibar Travel\n---\n# Trip\n\nWe go in June.\n\nThe hotel is booked.\n",
+            "Zanzibar",
+            2,
+        ),
+        ("---\ntags:\n  - sea\n  - zanzibar\n---\n# Trip\n\nWe go in June.\n", "zanzibar", 4),
+        ("# Trip\n\nZanzibar in June.\n\nThe hotel is booked.\n", "Zanzibar", 3),
+        ("# Trip\n\nWe fly in June,\nto Zanzibar of course,\nand the hotel is booked.\n", "Zanzibar", 4),
+        (
+            "---\ntitle: Zanzibar\n---\n# Trip\n\nIn June.\n\nZanzibar is hot, far and worth a long journey.\n",
+            "Zanzibar",
+            8,
+        ),
+        ("# Trip\n\n- tickets\n- a map of Zanzibar\n- sun cream\n", "Zanzibar", 4),
+    ],
+)
+def test_the_place_begins_with_the_line_that_holds_the_word(
+    invoke: Invoke, tmp_path: Path, note: str, word: str, line: int
+) -> None:
+    """In the text, in a list, in the middle of a paragraph, and in the front matter with the line's true number."""
+    assert invoke("bootstrap", written(tmp_path / "v", {"trip.md": note})).exit_code == 0
+
+    (found,) = results(invoke, "search", word)
+
+    assert (found["start_line"], found["snippet_line"]) == (line, line)
+    assert word in found["snippet"].split("\n")[0]
+    assert re.match(rf"v/trip\.md:{line}(?:-\d+)?  #", invoke("search", word).stdout)
+
+
+@pytest.mark.bench
+@pytest.mark.skipif("BENCH_DATA" not in os.environ, reason="BENCH_DATA names no folder of judged collections")
+@pytest.mark.parametrize("name", ["locomo", "beam", "cranfield", "qmd"])
+@pytest.mark.parametrize("unit", UNITS)
+def test_every_place_in_the_judged_collections_contains_what_is_shown(
+    invoke: Invoke, name: str, unit: str
+) -> None:
+    """A hundred questions to each, as one vault."""
+    collection = load_collection(Path(os.environ["BENCH_DATA"]) / name / "dev", turns=False)
+    assert invoke("bootstrap", collection.corpus, "--name", "v").exit_code == 0
+    cited = [
+        place
+        for question in collection.queries[:100]
+        for verb in VERBS
+        for place in from_json(results(invoke, verb, question.text, "--unit", unit, "-n", "10"))
+    ]
+    wrong = [place for place in cited if not place.is_right(collection.corpus)]
+
+    assert len(cited) > len(collection.queries[:100])
+    assert wrong == [], f"{len(wrong)} of {len(cited)} places"

@@ -1,0 +1,170 @@
+"""Names of notes, as a person searches for them: file names, folders, titles and aliases."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import Invoke
+
+BACKENDS = ("sqlite", "tantivy", "lancedb")
+
+NOTES = {
+    "Clients/Acme Rocketworks.md": "# Kick-off\n\nWeekly call on Mondays.\n\nThe budget is signed.\n",
+    "Clients/Blue Harbour.md": "# First meeting\n\nThey want a quote for the acme of cranes.\n",
+    "journal/2026-05-04.md": "# Monday\n\nWrote to two clients about rocketworks and slept.\n",
+    "People/ok.md": "---\naliases: [Oksana]\n---\n# Head of purchasing\n\nReach her after nine.\n",
+}
+
+PEOPLE = {
+    "people/Marta Kowalczyk.md": (
+        "# Marta Kowalczyk\n\nRole: head of logistics at the Gdynia depot.\n\nPhone: +48 601 555 014\n"
+    ),
+    "people/tw.md": (
+        "---\naliases: [Tomek, Tom Wilk]\n---\n# Tomasz Wilk\n\nBuys packaging for the northern sites.\n\n"
+        "Mobile +48 700 112 233, after nine.\n"
+    ),
+    "diary/2026-03-01.md": (
+        "# 2026-03-01\n\nMarta Kowalczyk called about the pallets again.\n\nFixed the printer.\n"
+    ),
+    "diary/2026-03-02.md": (
+        "# 2026-03-02\n\nLunch with Marta Kowalczyk and Tomek, she has a new phone.\n\nRain all day.\n"
+    ),
+    "diary/2026-03-03.md": (
+        "# 2026-03-03\n\nMarta Kowalczyk wants the invoice number before Friday. Tomek is ill.\n\nWent home.\n"
+    ),
+}
+MARTA, TOMASZ = "people/Marta Kowalczyk.md", "people/tw.md"
+ABOUT_A_PERSON = {
+    "what is Marta Kowalczyk's phone number": f"{MARTA}:5",
+    "what is the role of Marta Kowalczyk": f"{MARTA}:3",
+    "what is Tomek's mobile number": f"{TOMASZ}:8",
+    "what does Tom Wilk buy": f"{TOMASZ}:6",
+}
+ABOUT_SOMETHING_ELSE = {
+    "why did Marta Kowalczyk call about pallets": "diary/2026-03-01.md:3",
+    "which invoice number does Marta Kowalczyk want": "diary/2026-03-03.md:3",
+    "when was Tomek ill": "diary/2026-03-03.md:3",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Notes of which some are known by names that stand nowhere in their text."""
+    return written(tmp_path / "vault", NOTES)
+
+
+def written(folder: Path, notes: dict[str, str]) -> Path:
+    """*notes*, by path and text, as files in *folder*."""
+    for name, text in notes.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, "utf-8")
+    return folder
+
+
+def results(invoke: Invoke, *args: str) -> list[dict[str, Any]]:
+    """The results of a question on the command line."""
+    done = invoke("--json", *args)
+    assert done.exit_code == 0, done.output
+    found: list[dict[str, Any]] = json.loads(done.stdout)["results"]
+    return found
+
+
+def paths(invoke: Invoke, *args: str) -> list[str]:
+    """The paths of the results, in their order."""
+    return [result["path"] for result in results(invoke, *args)]
+
+
+@pytest.mark.parametrize("unit", ["document", "line"])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_note_with_a_heading_is_found_by_its_file_name(
+    invoke: Invoke, folder: Path, backend: str, unit: str
+) -> None:
+    """As a whole and line by line, whichever engine keeps the index."""
+    assert invoke("--backend", backend, "bootstrap", folder).exit_code == 0
+
+    found = paths(invoke, "--backend", backend, "search", "Acme Rocketworks", "--unit", unit)
+
+    assert found[0] == "Clients/Acme Rocketworks.md"
+
+
+@pytest.mark.parametrize("unit", ["document", "line"])
+def test_notes_are_found_by_their_folder_and_by_their_alias(invoke: Invoke, folder: Path, unit: str) -> None:
+    """Every note of the folder; the alias finds the note whose title and text do not hold it."""
+    assert invoke("bootstrap", folder).exit_code == 0
+
+    found = paths(invoke, "search", "Clients", "--unit", unit)
+
+    assert {"Clients/Acme Rocketworks.md", "Clients/Blue Harbour.md"} <= set(found)
+    assert paths(invoke, "search", "Oksana", "--unit", unit)[:1] == ["People/ok.md"]
+
+
+def test_a_note_that_is_moved_is_found_by_its_new_folder(invoke: Invoke, folder: Path) -> None:
+    """The old folder's name finds it no more."""
+    assert invoke("bootstrap", folder).exit_code == 0
+    (folder / "Archive").mkdir()
+    (folder / "People/ok.md").rename(folder / "Archive/ok.md")
+    assert invoke("update").exit_code == 0
+
+    assert paths(invoke, "search", "Archive") == ["Archive/ok.md"]
+    assert paths(invoke, "search", "People") == []
+
+
+def surfaced(prompt: str, environ: dict[str, str]) -> str:
+    """The block that a hook adds to *prompt*."""
+    command = [sys.executable, "-m", "clawmem", "surface", "--context", "--stdin"]
+    done = subprocess.run(
+        command, check=True, capture_output=True, encoding="utf-8", input=prompt, env=environ
+    )
+    return done.stdout
+
+
+@pytest.fixture
+def people(invoke: Invoke, tmp_path: Path) -> Invoke:
+    """``invoke`` over notes about two people, and a diary that mentions them."""
+    assert invoke("bootstrap", written(tmp_path / "people", PEOPLE)).exit_code == 0
+    return invoke
+
+
+@pytest.mark.parametrize("verb", ["search", "query"])
+@pytest.mark.parametrize("question", [*ABOUT_A_PERSON, *ABOUT_SOMETHING_ELSE])
+def test_a_line_is_ranked_together_with_the_names_of_its_note(
+    people: Invoke, question: str, verb: str
+) -> None:
+    """
+    The line that answers comes first: from the note about the person, though the line does not repeat the name,
+    and from another note where that one answers.
+    """
+    best = results(people, verb, question, "--unit", "line")[0]
+
+    place = {**ABOUT_A_PERSON, **ABOUT_SOMETHING_ELSE}[question]
+    assert f"{best['path']}:{best['start_line']}" == place
+
+
+@pytest.mark.parametrize("verb", ["search", "query"])
+@pytest.mark.parametrize(("name", "note"), [("Marta Kowalczyk", MARTA), ("Tomek", TOMASZ)])
+def test_a_name_alone_finds_the_lines_of_its_note_first(
+    people: Invoke, verb: str, name: str, note: str
+) -> None:
+    """Title, file name or alias; before every line of other notes that mentions the person."""
+    assert paths(people, verb, name, "--unit", "line")[:2] == [note, note]
+
+
+@pytest.mark.parametrize("question", ABOUT_A_PERSON)
+def test_a_prompt_about_a_person_carries_the_persons_note_first(
+    people: Invoke, environ: dict[str, str], question: str
+) -> None:
+    """The block begins with the line that answers."""
+    block = surfaced(question, environ)
+    shown = re.findall(r"\*\* people/(.*?\.md):(\d+)(?:-(\d+))?,", block)
+    note, line = ABOUT_A_PERSON[question].rsplit(":", 1)
+
+    assert shown[0][0] == note, block
+    assert int(shown[0][1]) <= int(line) <= int(shown[0][2] or shown[0][1])
+    assert PEOPLE[note].split("\n")[int(line) - 1] in block
