@@ -223,6 +223,7 @@ def read_question(services: Services, question: Question) -> RetrievalRequest:
     return read_request(
         " ".join(question.words),
         now_ms=services.clock.now_ms(),
+        zone=services.clock.zone(),
         limit=question.limit,
         min_score=question.min_score,
         collections=named_collections(services, question.collections),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from clawmem.domain.retrieval.intent import classify_intent
 from clawmem.domain.retrieval.planning import is_simple, plan
@@ -12,7 +13,9 @@ from clawmem.domain.retrieval.temporal import temporal_range
 
 
 def _temporal(given: dict[str, Any]) -> dict[str, Any] | None:
-    read = temporal_range(**given)
+    given = dict(given)
+    zone = ZoneInfo(given.pop("zone", "UTC"))
+    read = temporal_range(**given, zone=zone)
     if read is None:
         return None
     return {
