@@ -518,11 +518,33 @@ class TestList:
     @pytest.mark.parametrize(
         ("verb", "stages"),
         [
-            ("search", ["search", "fuse", "precise first", "judge", "score", "successors first", "cut"]),
-            ("vsearch", ["search", "nearest", "score", "successors first", "cut"]),
+            (
+                "search",
+                [
+                    "search",
+                    "fuse",
+                    "precise first",
+                    "judge",
+                    "score",
+                    "successors first",
+                    "newest first",
+                    "cut",
+                ],
+            ),
+            ("vsearch", ["search", "nearest", "score", "successors first", "newest first", "cut"]),
             (
                 "query",
-                ["search", "fuse", "precise first", "judge", "score", "successors first", "diversify", "cut"],
+                [
+                    "search",
+                    "fuse",
+                    "precise first",
+                    "judge",
+                    "score",
+                    "successors first",
+                    "diversify",
+                    "newest first",
+                    "cut",
+                ],
             ),
         ],
     )
