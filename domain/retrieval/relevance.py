@@ -9,6 +9,8 @@ answer too. The second sees the place in the list and says whether it is this on
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from enum import StrEnum
 
 from clawmem.domain.retrieval.relevance_model import (
     ANSWERED,
@@ -23,7 +25,40 @@ from clawmem.ports.named_tuple import NamedTuple
 # on the three larger development collections, for 97 to 100 of 100 prompts without an answer met with silence.
 DEFAULT_FLOOR = 0.5
 
+# The words for a confidence. "Likely" is more likely than not; what is "unlikely" was an answer in under one of ten
+# cases when the model was fitted (`tests/bench/fit_relevance.py` prints the shares).
+LIKELY = 0.5
+POSSIBLE = 0.2
+
 FAMILY_PARTS = 2  # of a fingerprint, "minilm:384:int8:...": what follows does not change the scale of cosines
+
+
+class Likelihood(StrEnum):
+    """A confidence in a word."""
+
+    LIKELY = "likely"
+    POSSIBLE = "possible"
+    UNLIKELY = "unlikely"
+
+
+def likelihood_of(confidence: float) -> Likelihood:
+    """Return the word for *confidence*, a probability in [0, 1]."""
+    if confidence >= LIKELY:
+        return Likelihood.LIKELY
+    return Likelihood.POSSIBLE if confidence >= POSSIBLE else Likelihood.UNLIKELY
+
+
+def worth_showing(confidences: Sequence[float | None]) -> list[bool]:
+    """
+    Return for each result of a list, best first, whether it is shown: not if it is unlikely below a likely one.
+
+    A result that was not judged (``None``) is shown, and so is every result of a list without a likely one.
+    """
+    words = [None if one is None else likelihood_of(one) for one in confidences]
+    if Likelihood.LIKELY not in words:
+        return [True] * len(words)
+    first = words.index(Likelihood.LIKELY)
+    return [at < first or word is not Likelihood.UNLIKELY for at, word in enumerate(words)]
 
 
 class Evidence(NamedTuple):

@@ -63,7 +63,7 @@ def test_the_latest_of_a_kind_comes_first(asked: Callable[..., list[str]], verb:
         "dernière passation",
         "el traspaso más reciente",
         "最新的交接",
-    ],  # fmt: skip
+    ],
 )
 def test_the_newest_is_asked_for_in_other_words(asked: Callable[..., list[str]], question: str) -> None:
     """English, German, French, Spanish and Chinese."""
