@@ -16,6 +16,9 @@ from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.ports.named_tuple import NamedTuple
 
 MATCHING = 0.9  # of the best coverage of the topic that any note reaches
+# The newest note of a kind answers "the latest handoff" by what it is, whatever its words; not fitted: it stands for
+# the chance that the kind was read rightly and that the note has the right type and date.
+OF_ITS_KIND = 0.8
 LEAST_COVERAGE = 0.5  # of the topic's weight, or the question names another topic than any note has
 
 # What the adjective "last" may stand in front of without asking for a note.

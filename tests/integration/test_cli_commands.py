@@ -135,7 +135,12 @@ def test_nothing_found_is_no_error(remembered: Invoke) -> None:
 
     assert (plain.exit_code, as_json.exit_code) == (0, 0)
     assert "Nothing found for: xylophone" in plain.stdout
-    assert json.loads(as_json.stdout) == {"query": "xylophone", "answered": None, "results": []}
+    assert json.loads(as_json.stdout) == {
+        "query": "xylophone",
+        "answered": None,
+        "hidden": 0,
+        "results": [],
+    }
 
 
 def test_collections_are_chosen_by_comma_or_repetition(remembered: Invoke, tmp_path: Path) -> None:

@@ -112,6 +112,7 @@ class Notes:
         request = read_request(
             question,
             now_ms=START_MS,
+            show_all=True,
             limit=limit,
             min_score=min_score,
             collections=collections,
@@ -580,7 +581,7 @@ class TestRanking:
         notes.take_in(herons())
         notes.pin("8.md")
         request = read_request(
-            "which heron stood in the reeds", now_ms=START_MS, limit=20, ranking=Ranking.PUBLISHED
+            "which heron stood in the reeds", now_ms=START_MS, limit=20, ranking=Ranking.PUBLISHED, show_all=True
         )
         work, _ = search(notes.vault).rank(request)
 

@@ -14,12 +14,14 @@ from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.newest import (
     ANY_KIND,
+    OF_ITS_KIND,
     NewestQuestion,
     matching,
     names_the_same,
     newest_first,
     newest_question,
 )
+from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Term
 from clawmem.ports.vault import Vault
@@ -62,7 +64,8 @@ def newest_matching_first(vault: Vault) -> Stage:
         order = newest_first(dates, _superseded(vault, request, matched), undated)
         first = order[:MOST_BROUGHT]
         trace.stages[-1].notes.append(f"{pool.what}: {len(matched)} match, the newest first")
-        return work.with_candidates(_arranged(work.candidates, [matched[number] for number in first]))
+        arranged = _arranged(work.candidates, [matched[number] for number in first])
+        return _judged(work.with_candidates(arranged), len(first), by_kind=pool.is_kind and not pool.topic)
 
     return stage
 
@@ -168,6 +171,23 @@ def _arranged(candidates: Sequence[Candidate], first: Sequence[Document]) -> lis
     scores = sorted((one.score for one in candidates), reverse=True)
     scores += [scores[-1] if scores else 1.0] * (len(ordered) - len(scores))
     return [_at(one, score) for one, score in zip(ordered, scores, strict=True)]
+
+
+def _judged(work: Work, matched: int, *, by_kind: bool) -> Work:
+    """
+    The newest of those that match is as likely as the likeliest of them, and of a mere kind by what it is.
+
+    The others of a kind are answers to the same question for another time: possible at least.
+    """
+    first, *others = work.candidates[:matched]
+    sure = max((one.confidence or 0.0) for one in (first, *others))
+    if by_kind:
+        sure = max(sure, OF_ITS_KIND)
+        others = [one._replace(confidence=max(one.confidence or 0.0, POSSIBLE)) for one in others]
+    elif work.answered is None:
+        return work
+    ranked = (first._replace(confidence=sure), *others, *work.candidates[matched:])
+    return work._replace(candidates=ranked, answered=max(work.answered or 0.0, sure))
 
 
 def _brought(document: Document) -> Candidate:
