@@ -581,7 +581,11 @@ class TestRanking:
         notes.take_in(herons())
         notes.pin("8.md")
         request = read_request(
-            "which heron stood in the reeds", now_ms=START_MS, limit=20, ranking=Ranking.PUBLISHED, show_all=True
+            "which heron stood in the reeds",
+            now_ms=START_MS,
+            limit=20,
+            ranking=Ranking.PUBLISHED,
+            show_all=True,
         )
         work, _ = search(notes.vault).rank(request)
 

@@ -177,13 +177,14 @@ def _judged(work: Work, matched: int, *, by_kind: bool) -> Work:
     """
     The newest of those that match is as likely as the likeliest of them, and of a mere kind by what it is.
 
-    The others of a kind are answers to the same question for another time: possible at least.
+    The others of a kind are possible at least, and share what the newest leaves.
     """
     first, *others = work.candidates[:matched]
     sure = max((one.confidence or 0.0) for one in (first, *others))
     if by_kind:
         sure = max(sure, OF_ITS_KIND)
-        others = [one._replace(confidence=max(one.confidence or 0.0, POSSIBLE)) for one in others]
+        least, most = POSSIBLE, max(POSSIBLE, 1 - sure)
+        others = [one._replace(confidence=min(most, max(least, one.confidence or 0.0))) for one in others]
     elif work.answered is None:
         return work
     ranked = (first._replace(confidence=sure), *others, *work.candidates[matched:])
