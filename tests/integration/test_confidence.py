@@ -31,7 +31,7 @@ ANSWERED = {
     "where do we keep login sessions": "decisions/2026-06-09-postgres-sessions.md",
     "ERR_QUEUE_FULL": "handoffs/2026-04-19-queue-incident.md",
     "unicycle": "progress/running-log.md",
-    "SESSION_SECRET": "decisions/2026-02-11-redis-sessions.md",
+    "0047_auth_session.sql": "handoffs/2026-06-12-session-migration.md",
     "Kanal Collective": "progress/running-log.md",
     "no-show rate text message": "research/no-show-study.md",
     "为什么放弃 RabbitMQ？": "decisions/2026-05-06-message-queue-zh.md",
