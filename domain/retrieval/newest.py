@@ -26,7 +26,7 @@ _TIMES = (
     r"(?:(?:[0-9]+|few|couple\s+of|several|two|three|four|five|six|seven|ten|twelve|zwei|drei|vier|fünf|sechs|sieben"
     r"|zehn|paar|deux|trois|quatre|cinq|sept|dix|quelques|dos|tres|cuatro|cinco|siete|diez|pocos|pocas)\s+)?"
     r"(?:seconds?|minutes?|hours?|days?|nights?|mornings?|evenings?|weeks?|weekends?|months?|quarters?|years?|decades?"
-    r"|spring|summer|autumn|fall|winter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may"
+    r"|seasons?|semesters?|centur(?:y|ies)|spring|summer|autumn|fall|winter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may"
     r"|june|july|august|september|october|november|december|time|times|thing|things|one|ones|name|names|resort|call"
     r"|line|word|part|chapter|step|bit|of|sessions?"
     r"|wochen?|monate?n?s?|jahre?n?s?|tage?n?|nacht|abend|mal|stunden?|minuten?|quartale?s?|(?:mon|diens|donners|frei"
