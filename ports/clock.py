@@ -12,5 +12,5 @@ class Clock(Protocol):
         ...
 
     def zone(self) -> tzinfo:
-        """The time zone of the person who asks, with the rules of each day."""
+        """Return the local time zone, which has the offset of each day."""
         ...

@@ -16,12 +16,12 @@ from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.ports.named_tuple import NamedTuple
 
 MATCHING = 0.9  # of the best coverage of the topic that any note reaches
-# The newest note of a kind answers "the latest handoff" by what it is, whatever its words; not fitted: it stands for
-# the chance that the kind was read rightly and that the note has the right type and date.
+# The newest note of a kind answers "the latest handoff" by its type and date alone. Not fitted: the chance that the
+# kind was read rightly and that type and date of the note are right.
 OF_ITS_KIND = 0.8
 LEAST_COVERAGE = 0.5  # of the topic's weight, or the question names another topic than any note has
 
-# What the adjective "last" may stand in front of without asking for a note.
+# Words after the adjective "last" that do not ask for a note.
 _TIMES = (
     r"(?:(?:[0-9]+|few|couple\s+of|several|two|three|four|five|six|seven|ten|twelve|zwei|drei|vier|fünf|sechs|sieben"
     r"|zehn|paar|deux|trois|quatre|cinq|sept|dix|quelques|dos|tres|cuatro|cinco|siete|diez|pocos|pocas)\s+)?"
@@ -46,13 +46,13 @@ _NEWEST = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# "When did we last meet" asks for a moment; what follows "last" there is a verb.
+# "When did we last meet" asks for a moment: a verb follows "last".
 _ADVERB = re.compile(
     r"\b(?:did|do|does|have|has|had|was|were)\s+(?:[\w'’-]+\s+){1,3}(?<!\bthe\s)(?<!\bmy\s)(?<!\bour\s)(?<!['’]s\s)"
     r"(?<!\byour\s)(?<!\btheir\s)(?<!\bhis\s)(?<!\bher\s)$",
     re.IGNORECASE,
 )
-# Between "latest" and the kind stand at most two words, and none of these: they begin what the note is about.
+# Between "latest" and the kind at most two words are allowed, and none of these, with which the topic begins.
 _BREAK = re.compile(
     r"[?.!,;:]|\b(?:about|and|at|by|did|do|does|for|from|has|have|in|is|of|on|that|the|to|was|were|where|which|who"
     r"|with|an|auf|aus|bei|für|im|mit|über|vom|von|zu|zum|zur|à|avec|dans|de|des|du|en|pour|sur|con|del|para|por|sobre)\b",
@@ -87,7 +87,7 @@ _KINDS: Mapping[str, re.Pattern[str]] = MappingProxyType(
         for kind, some in _KIND_WORDS.items()
     }
 )
-# Words around the topic that say nothing of it, beside the stop words.
+# Words that are no part of a topic, in addition to the stop words.
 _FRAME = frozenset(
     """
     show find give get tell look open read see list need want know please got say says said write wrote written made
@@ -104,11 +104,11 @@ _FRAME = frozenset(
 
 class NewestQuestion(NamedTuple):
     """
-    What a question for the newest wants.
+    A question for the newest note, taken apart.
 
-    ``kind`` is a content type, `ANY_KIND` for any note, or empty where no kind is named. ``noun`` is the noun that
-    the superlative belongs to, which may name a folder or a tag ("meeting", "invoice"). ``topic`` are the words that
-    say what the note is about, ``kind_words`` those by which the kind is named.
+    ``kind`` is a content type, `ANY_KIND` for any note, or empty if no kind is named. ``noun`` is the noun after the
+    superlative, which may name a folder or a tag ("meeting", "invoice"). ``topic`` holds the words of the topic,
+    ``kind_words`` the words that name the kind.
     """
 
     kind: str
@@ -118,7 +118,7 @@ class NewestQuestion(NamedTuple):
 
 
 def newest_question(query: str) -> NewestQuestion | None:
-    """Return what *query* wants the newest of, or ``None`` where it asks for something else."""
+    """Return the kind and the topic if *query* asks for the newest note, else ``None``."""
     found = next((one for one in _NEWEST.finditer(query) if not _is_adverb(query, one)), None)
     if found is None:
         return None

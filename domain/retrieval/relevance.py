@@ -26,8 +26,8 @@ from clawmem.ports.named_tuple import NamedTuple
 # on the three larger development collections, for 97 to 100 of 100 prompts without an answer met with silence.
 DEFAULT_FLOOR = 0.5
 
-# The words for a confidence. "Likely" is more likely than not; what is "unlikely" answers in less than one of ten
-# cases when the model was fitted (`tests/bench/fit_relevance.py` prints the shares).
+# The words for a confidence. "Likely" is more likely than not; an "unlikely" result answers in fewer than one of
+# ten cases of the fitted data (`tests/bench/fit_relevance.py` prints the shares).
 LIKELY = 0.5
 POSSIBLE = 0.1
 
@@ -86,7 +86,7 @@ class Evidence(NamedTuple):
     words: int = 1
 
 
-class Place(NamedTuple):
+class ResultPlace(NamedTuple):
     """
     One result in its list.
 
@@ -122,7 +122,7 @@ def answered(evidence: Evidence, fingerprint: str | None = None) -> float:
     return _logistic(_by_words(evidence, weights) + weights.cosine * evidence.cosine)
 
 
-def placed(place: Place) -> float:
+def placed(place: ResultPlace) -> float:
     """
     Return the probability, in (0, 1), that one result of a list answers, given that any of them does.
 

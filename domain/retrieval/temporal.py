@@ -42,7 +42,7 @@ def temporal_range(query: str, *, now_ms: int, zone: tzinfo = UTC) -> TimeRange 
     Args:
         query: Any text; none raises. What begins after 2 000 characters is not read.
         now_ms: The moment of the question, milliseconds since the Unix epoch.
-        zone: The time zone of the person who asks. Each end of the range is midnight by the rules of its
+        zone: The time zone of the question. Each end of the range is midnight by the rules of its
             own day, so that a range across a change of the clocks has the right ends.
 
     Raises:

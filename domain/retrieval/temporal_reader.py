@@ -210,7 +210,7 @@ class _Reader:
         return self._longest_at(part.end() if part else at, names, calendar or self._calendar)
 
     def _edge_at(self, at: int, names: Names, calendar: Calendar) -> _Period | None:
-        """The beginning or the end of what is named: "the first two weeks of June", "the last days of 2024"."""
+        """Read the beginning or the end of a period: "the first two weeks of June", "the last days of 2024"."""
         opener = _EDGE.match(self.text, at)
         space = _SPACE.match(self.text, opener.end()) if opener else None
         whole = self._longest_at(space.end(), (*names, *_EDGED), calendar) if space else None

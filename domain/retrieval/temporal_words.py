@@ -54,7 +54,7 @@ _NO_VERB_FOLLOWS = (
 CLEARLY_A_MONTH = rf"(?!['’]s\b)(?:{NOT_A_NAME}|{_NO_VERB_FOLLOWS})"
 
 # "The last three weeks of the trip" are a part of the trip, wherever that lies; "of running notes", "of the support
-# tickets" and "of my journal" say what was written up to now.
+# tickets" and "of my journal" name records up to now.
 _RECORDS = (
     r"(?:history|news|data|e?mail|correspondence|feedback|activity|chat|work|progress|diary|journal|log|training"
     r"|spending|traffic|output|paperwork|bookkeeping|accounting)"

@@ -346,9 +346,7 @@ def first_figures(confidence: Sequence[Sequence[float]], facts: Sequence[Fact]) 
     )
 
 
-def say(line: str) -> None:
-    """A line of the report."""
-    sys.stdout.write(line + "\n")
+say = print
 
 
 def show(name: str, model: Floats, features: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from clawmem.domain.retrieval.relevance import (
     Evidence,
-    Place,
+    ResultPlace,
     answered,
     likelihood_of,
     placed,
@@ -16,7 +16,7 @@ from clawmem.domain.retrieval.relevance import (
 
 def _relevance(given: dict[str, Any]) -> dict[str, float]:
     anything = answered(Evidence(**given["evidence"]), given.get("fingerprint"))
-    this_one = placed(Place(**given["place"]))
+    this_one = placed(ResultPlace(**given["place"]))
     return {"answered": anything, "placed": this_one, "confidence": anything * this_one}
 
 

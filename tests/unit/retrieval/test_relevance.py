@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR, Evidence, Place, answered, family, placed
+from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR, Evidence, ResultPlace, answered, family, placed
 from clawmem.domain.retrieval.relevance_model import ANSWERED, ANSWERED_BY_WORDS, PLACED
 
 FINGERPRINTS = st.sampled_from([None, "unheard of", *ANSWERED])
@@ -61,7 +61,7 @@ def test_a_cosine_of_an_unknown_scale_says_nothing(evidence: Evidence) -> None:
 @given(st.floats(0, 1), st.integers(1, 1000), st.sampled_from(list(PLACED)))
 def test_a_place_further_down_is_less_likely(relevance: float, rank: int, unit: str) -> None:
     """Of equal relevance the earlier one is the likelier answer, and both are probabilities."""
-    place = Place(relevance, rank, unit)
+    place = ResultPlace(relevance, rank, unit)
 
     assert 0 <= placed(place._replace(rank=rank + 1)) <= placed(place) <= 1
 
@@ -71,7 +71,7 @@ def test_more_of_the_question_never_makes_a_place_less_likely(
     relevance: float, coverage: float, more: float, is_name: bool, unit: str
 ) -> None:
     """A result that holds more of the question's rare words is no less likely."""
-    place = Place(relevance, 1, unit, coverage, is_name)
+    place = ResultPlace(relevance, 1, unit, coverage, is_name)
 
     assert placed(place._replace(coverage=coverage + more)) >= placed(place)
 
@@ -79,7 +79,7 @@ def test_more_of_the_question_never_makes_a_place_less_likely(
 def test_an_unknown_unit_is_refused() -> None:
     """There is no model for a list of something else."""
     with pytest.raises(KeyError):
-        placed(Place(0.5, 1, "chapter"))
+        placed(ResultPlace(0.5, 1, "chapter"))
 
 
 def test_the_family_of_a_fingerprint_is_its_model_not_its_build() -> None:

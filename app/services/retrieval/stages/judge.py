@@ -11,7 +11,7 @@ from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Stage, Work
 from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.domain.retrieval.grains import DOCUMENT, LINE
-from clawmem.domain.retrieval.relevance import Evidence, Place, answered, placed
+from clawmem.domain.retrieval.relevance import Evidence, ResultPlace, answered, placed
 from clawmem.ports.errors import ClawmemError, InvalidInput
 from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Grain
@@ -109,13 +109,13 @@ def words_of(vault: Vault, request: RetrievalRequest) -> Words:
     return Words(len(terms), unknown, math.fsum(rarity(total, one) for one in held) or 1.0)
 
 
-def places_of(request: RetrievalRequest, work: Work, words: Words) -> list[Place]:
+def places_of(request: RetrievalRequest, work: Work, words: Words) -> list[ResultPlace]:
     """The candidates as the relevance model wants to know them, best first."""
     hits = reversed(work.legs.get(DOCUMENT, ()))
     best = {hit.key.document_id: hit.score for hit in hits}
     is_name = request.forms.precise is not None
     return [
-        Place(one.relevance, rank, request.unit, best.get(one.document_id, 0.0) / words.rarity, is_name)
+        ResultPlace(one.relevance, rank, request.unit, best.get(one.document_id, 0.0) / words.rarity, is_name)
         for rank, one in enumerate(work.candidates, start=1)
     ]
 

@@ -27,13 +27,13 @@ from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Te
 from clawmem.ports.vault import Vault
 
 NEWEST = "newest"  # the term of the score
-COMPARABLE = 0.5  # of the best relevance: what matches less is not ordered by its date
+COMPARABLE = 0.5  # of the best relevance; less relevant notes are not ordered by date
 MOST_HOLDING = 1000  # documents that hold a word of the topic, the best first
 MOST_BROUGHT = 100  # notes of a kind that words alone did not find
 
 
 class _Pool(NamedTuple):
-    """The notes of which the newest is wanted, the words that they must hold, and what they are."""
+    """Notes from which the newest is chosen, the topic words they must hold, and a sentence for the trace."""
 
     documents: Mapping[int, Document]
     topic: tuple[str, ...]
@@ -43,10 +43,10 @@ class _Pool(NamedTuple):
 
 def newest_matching_first(vault: Vault) -> Stage:
     """
-    Where the question asks for the newest of a kind or about a topic: the notes that match, newest first.
+    Return a stage that moves matching notes to the front, newest first, if the question asks for the newest.
 
-    A note matches if it is of the kind and holds the topic about as well as the best; one that only holds a part
-    of the topic stays where it was, however new. A superseded note stands behind all others that match.
+    A note matches if it is of the kind and holds the topic about as well as the best note. A note that holds only a
+    part of the topic keeps its place, however new. A superseded note comes after all other matching notes.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -73,7 +73,7 @@ def newest_matching_first(vault: Vault) -> Stage:
 def _matched(
     vault: Vault, request: RetrievalRequest, work: Work, asked: NewestQuestion
 ) -> tuple[_Pool, dict[int, Document]]:
-    """The first pool in which the topic is found: of the kind, of a folder or tag of that name, of what was found."""
+    """Return the first pool that holds the topic: notes of the kind, of a folder or tag, candidates of the search."""
     pools = [_of_kind(vault, request, asked), _of_folder(vault, request, asked), _found(work, asked)]
     for pool in pools:
         covered = _coverage(vault, request, pool) if pool.documents else {}
@@ -151,7 +151,7 @@ def _has_time_of_file(document: Document) -> bool:
 
 
 def _superseded(vault: Vault, request: RetrievalRequest, documents: Collection[int]) -> set[int]:
-    """Those that a served note has superseded, as far as it was written at the time that is asked of."""
+    """Return the documents that an active note supersedes, ignoring notes later than ``as_of``."""
     pairs = vault.successions.direct(documents)
     newer = vault.documents.many({pair.newer for pair in pairs}) if pairs else {}
     holds = {
@@ -163,7 +163,7 @@ def _superseded(vault: Vault, request: RetrievalRequest, documents: Collection[i
 
 
 def _arranged(candidates: Sequence[Candidate], first: Sequence[Document]) -> list[Candidate]:
-    """*first* before all others; what stands at a place has the score that stood there."""
+    """Put *first* before all other candidates and hand the sorted scores out again in the new order."""
     found = {one.document_id: one for one in reversed(candidates)}
     moved = [found.get(one.id) or _brought(one) for one in first]
     chosen = {one.document_id for one in moved}
@@ -175,9 +175,9 @@ def _arranged(candidates: Sequence[Candidate], first: Sequence[Document]) -> lis
 
 def _judged(work: Work, matched: int, *, by_kind: bool) -> Work:
     """
-    The newest of those that match is as likely as the likeliest of them, and of a mere kind by what it is.
+    Give the newest matching note the highest confidence of the matching notes, at least `OF_ITS_KIND` for a kind.
 
-    The others of a kind are possible at least, and share what the newest leaves.
+    The older notes of a kind are possible at least and at most as likely as the newest is not.
     """
     first, *others = work.candidates[:matched]
     sure = max((one.confidence or 0.0) for one in (first, *others))
