@@ -1,16 +1,22 @@
 from __future__ import annotations
 
+from datetime import UTC, tzinfo
+
 START_MS = 1_700_000_000_000  # 2023-11-14, as good a day as any
 
 
 class ManualClock:
     """``Clock`` that stands until it is moved: the reference to read first."""
 
-    def __init__(self, now_ms: int = START_MS) -> None:
+    def __init__(self, now_ms: int = START_MS, zone: tzinfo = UTC) -> None:
         self._now_ms = now_ms
+        self._zone = zone
 
     def now_ms(self) -> int:
         return self._now_ms
+
+    def zone(self) -> tzinfo:
+        return self._zone
 
     def set(self, now_ms: int) -> None:
         """Make it *now_ms*, earlier or later."""

@@ -9,10 +9,13 @@ import typer
 
 from clawmem.app.cli.history import sessions_part
 from clawmem.app.cli.rendering import (
+    NO_CONFIDENT_ANSWER,
     Part,
     Said,
     age,
     answer_record,
+    confidence_text,
+    hidden_text,
     is_unlikely,
     json_part,
     printable,
@@ -61,15 +64,17 @@ def answer_parts(answer: Answer, receipt: Receipt | None = None) -> Iterator[Par
         silent = " (nothing here is likely to answer)" if answer.answered is not None else ""
         yield f"Nothing found for: {printable(answer.query)}{silent}"
     elif is_unlikely(answer):
-        yield "unlikely: nothing here seems to answer; these come nearest"
+        yield NO_CONFIDENT_ANSWER
     if receipt is None:
         for result in answer.results:
             yield from _result_parts(result)
+        yield from filter(None, [hidden_text(answer, "--all")])
         return
     from clawmem.app.cli.explaining import how_parts, item_lines
 
     for result, item in zip(answer.results, receipt.items, strict=True):
         yield from _result_parts(result, item_lines(item))
+    yield from filter(None, [hidden_text(answer, "--all")])
     yield from how_parts(receipt)
 
 
@@ -165,8 +170,9 @@ def _receipt_line(kept: int | None) -> str:
 def _result_parts(result: Result, explained: Iterable[str] = ()) -> Iterator[Part]:
     lines = f"{result.start_line}-{result.end_line}" if result.end_line > result.start_line else ""
     place = typer.style(f"{result.document.display_path}:{lines or result.start_line}", fg="cyan", bold=True)
-    likely = "" if result.confidence is None else f"  {result.confidence:.0%} likely"
-    facts = f"#{result.docid}  {result.score:.2f}{likely}  {age(result.age_days)}"
+    facts = "  ".join(
+        filter(None, (f"#{result.docid}", confidence_text(result.confidence), age(result.age_days)))
+    )
     yield f"{styled(place)}  {typer.style(facts, dim=True)}"
     yield printable(f"  {_headline(result)}")
     shown = result.snippet().text.strip("\n").split("\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from clawmem.app.cli.rendering import Part, printable, table
+from clawmem.app.cli.rendering import Part, confidence_text, printable, table
 from clawmem.app.services.retrieval.receipts import LegRank, Receipt, ReceiptItem, ReceiptStage
 from clawmem.app.services.retrieval.replay import Change, Replay
 
@@ -35,8 +35,8 @@ def receipt_parts(receipt: Receipt) -> Iterator[Part]:
     """A receipt that was kept, whole."""
     yield from map(printable, _head_lines(receipt))
     for rank, item in enumerate(receipt.items, start=1):
-        likely = "" if item.confidence is None else f"  {item.confidence:.0%} likely"
-        yield printable(f"{rank}. {item.file}:{item.start_line}  #{item.docid}  {item.score:.3f}{likely}")
+        facts = "  ".join(filter(None, (f"#{item.docid}", confidence_text(item.confidence))))
+        yield printable(f"{rank}. {item.file}:{item.start_line}  {facts}")
         yield from (printable(f"    {line}") for line in item_lines(item))
     yield ""
     yield from how_parts(receipt)
@@ -88,7 +88,7 @@ def _head_lines(receipt: Receipt) -> Iterator[str]:
     model = f", vectors of {receipt.model}" if receipt.model else ""
     yield f"asked {receipt.asked_at}, {receipt.took_ms:g} ms, clawmem {receipt.version}{model}"
     if receipt.answered is not None:
-        yield f"{receipt.answered:.0%} likely that anything found here answers"
+        yield f"confidence that anything found here answers: {confidence_text(receipt.answered)}"
     yield "" if receipt.items else "nothing was found"
 
 
@@ -111,7 +111,8 @@ def _said(stage: ReceiptStage) -> str:
 
 
 def _likely_now(now: Receipt) -> str:
-    return "" if now.answered is None else f": {now.answered:.0%} likely that anything answers"
+    confidence = confidence_text(now.answered)
+    return f": confidence that anything answers {confidence}" if confidence else ""
 
 
 def _row(change: Change) -> tuple[object, ...]:

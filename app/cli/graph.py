@@ -15,6 +15,7 @@ from clawmem.app.cli.retrieval import (
     Limit,
     MinScore,
     Question,
+    ShowAll,
     Since,
     Tags,
     Types,
@@ -126,6 +127,7 @@ def intent_search(
     content_type: Types = None,
     tag: Tags = None,
     floor: Floor = 0.0,
+    show_all: ShowAll = False,
     explain: Explain = False,
 ) -> None:
     """Find by what the question asks for: reasons and relations are followed from document to document."""
@@ -141,7 +143,11 @@ def intent_search(
         tags=tag,
         floor=floor,
     )
-    answer(ctx, "intent-search", question._replace(asks_for=intent, graph=not no_graph, explain=explain))
+    answer(
+        ctx,
+        "intent-search",
+        question._replace(asks_for=intent, graph=not no_graph, show_all=show_all, explain=explain),
+    )
 
 
 def _chain_parts(source: Place, links: Sequence[Step]) -> Iterator[Part]:

@@ -12,6 +12,7 @@ from clawmem.app.cli.retrieval import (
     Floor,
     Limit,
     Question,
+    ShowAll,
     Since,
     Tags,
     Types,
@@ -46,6 +47,7 @@ def retrieve(
     content_type: Types = None,
     tag: Tags = None,
     floor: Floor = 0.0,
+    show_all: ShowAll = False,
     explain: Explain = False,
 ) -> None:
     """Find by whichever way the question calls for. Begin here."""
@@ -60,7 +62,7 @@ def retrieve(
         tags=tag,
         floor=floor,
     )
-    answer(ctx, "retrieve", question._replace(mode=mode, explain=explain))
+    answer(ctx, "retrieve", question._replace(mode=mode, show_all=show_all, explain=explain))
 
 
 @cli.command()
@@ -75,6 +77,7 @@ def plan(
     content_type: Types = None,
     tag: Tags = None,
     floor: Floor = 0.0,
+    show_all: ShowAll = False,
     explain: Explain = False,
 ) -> None:
     """Take a question of several topics apart, and answer the parts together."""
@@ -89,7 +92,7 @@ def plan(
         tags=tag,
         floor=floor,
     )
-    answer(ctx, "plan", question._replace(explain=explain))
+    answer(ctx, "plan", question._replace(show_all=show_all, explain=explain))
 
 
 @cli.command()

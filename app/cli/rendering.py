@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # Everything that moves a cursor or changes a terminal; line ends and tabs are text.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _STYLE = re.compile(r"\x1b\[[\d;]*m")
+NO_CONFIDENT_ANSWER = "No confident answer. Closest matches:"
 _AGES = ((365.25, "year"), (30.44, "month"), (7, "week"), (1, "day"))
 
 
@@ -115,10 +116,28 @@ def show_part(part: Part) -> None:
 
 
 def is_unlikely(answer: Answer) -> bool:
-    """Whether more speaks against than for anything in *answer* being one."""
-    from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
+    """Whether *answer* was judged and holds only unlikely results; without confidences the whole decides."""
+    from clawmem.domain.retrieval.relevance import Likelihood, likelihood_of
 
-    return answer.answered is not None and answer.answered < DEFAULT_FLOOR
+    if answer.answered is None:
+        return False
+    judged = [result.confidence for result in answer.results if result.confidence is not None]
+    return likelihood_of(max(judged, default=answer.answered)) is Likelihood.UNLIKELY
+
+
+def confidence_text(confidence: float | None) -> str:
+    """Return a confidence and its word, such as ``0.82 likely``; nothing where no result was judged."""
+    if confidence is None:
+        return ""
+    from clawmem.domain.retrieval.relevance import likelihood_of
+
+    return f"{confidence:.2f} {likelihood_of(confidence)}"
+
+
+def hidden_text(answer: Answer, remedy: str) -> str:
+    """Return how many unlikely results were hidden, and that *remedy* shows them; nothing where none was."""
+    hidden = answer.trace.hidden
+    return f"{plural(hidden, 'unlikely result')} hidden; {remedy} shows them." if hidden else ""
 
 
 def show_said(said: Said) -> None:
@@ -142,6 +161,7 @@ def answer_record(
     found: dict[str, object] = {
         "query": answer.query,
         "answered": share(answer.answered),
+        "hidden": answer.trace.hidden,
         "results": results,
         "degraded": dict(answer.trace.degraded),
     }
@@ -162,6 +182,8 @@ def share(probability: float | None) -> float | None:
 
 def result_record(result: Result) -> dict[str, object]:
     """One result for JSON."""
+    from clawmem.domain.retrieval.relevance import likelihood_of
+
     document, shown = result.document, result.snippet()
     return {
         "docid": f"#{result.docid}",
@@ -171,6 +193,7 @@ def result_record(result: Result) -> dict[str, object]:
         "title": document.title,
         "score": round(result.score, 4),
         "confidence": share(result.confidence),
+        "likelihood": None if result.confidence is None else str(likelihood_of(result.confidence)),
         "start_line": result.start_line,
         "end_line": result.end_line,
         "heading": result.heading,

@@ -52,6 +52,7 @@ Candidates = Annotated[
         "--candidate-limit", help="How many of the best are compared closely, 1 to 100.", show_default=False
     ),
 ]
+ShowAll = Annotated[bool, typer.Option("--all", help="Show also unlikely results below a likely one.")]
 NoDiverse = Annotated[bool, typer.Option("--no-diverse", help="Do not move near-copies of an answer back.")]
 
 
@@ -80,6 +81,7 @@ class Question(NamedTuple):
     asks_for: str = ""
     graph: bool = True
     explain: bool = False
+    show_all: bool = False
 
 
 class Given(NamedTuple):
@@ -124,11 +126,12 @@ def search(
     content_type: Types = None,
     tag: Tags = None,
     floor: Floor = 0.0,
+    show_all: ShowAll = False,
     explain: Explain = False,
 ) -> None:
     """Find by words. Loads no model."""
     question = Question(words, limit, collection, min_score, unit, since, until, content_type, tag)
-    answer(ctx, "search", question._replace(as_of=as_of, floor=floor, explain=explain))
+    answer(ctx, "search", question._replace(as_of=as_of, floor=floor, show_all=show_all, explain=explain))
 
 
 @cli.command()
@@ -145,11 +148,12 @@ def vsearch(
     content_type: Types = None,
     tag: Tags = None,
     floor: Floor = 0.0,
+    show_all: ShowAll = False,
     explain: Explain = False,
 ) -> None:
     """Find by meaning. Needs the vectors of 'clawmem embed'."""
     question = Question(words, limit, collection, min_score, unit, since, until, content_type, tag)
-    answer(ctx, "vsearch", question._replace(as_of=as_of, floor=floor, explain=explain))
+    answer(ctx, "vsearch", question._replace(as_of=as_of, floor=floor, show_all=show_all, explain=explain))
 
 
 @cli.command()
@@ -169,12 +173,13 @@ def query(
     candidate_limit: Candidates = None,
     no_diverse: NoDiverse = False,
     floor: Floor = 0.0,
+    show_all: ShowAll = False,
     explain: Explain = False,
 ) -> None:
     """Find by words and meaning together: the best answer clawmem has."""
     question = Question(words, limit, collection, min_score, unit, since, until, content_type, tag)
     chosen = question._replace(as_of=as_of, floor=floor, intent=intent, diverse=not no_diverse)
-    answer(ctx, "query", chosen._replace(candidate_limit=candidate_limit, explain=explain))
+    answer(ctx, "query", chosen._replace(candidate_limit=candidate_limit, show_all=show_all, explain=explain))
 
 
 def answer(ctx: typer.Context, verb: str, question: Question) -> None:
@@ -223,6 +228,7 @@ def read_question(services: Services, question: Question) -> RetrievalRequest:
     return read_request(
         " ".join(question.words),
         now_ms=services.clock.now_ms(),
+        zone=services.clock.zone(),
         limit=question.limit,
         min_score=question.min_score,
         collections=named_collections(services, question.collections),
@@ -237,4 +243,5 @@ def read_question(services: Services, question: Question) -> RetrievalRequest:
         unit=Unit(one_of("--unit", question.unit, tuple(Unit))),
         ranking=Ranking(services.settings.ranking),
         diverse=question.diverse,
+        show_all=question.show_all,
     )

@@ -6,14 +6,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from clawmem.app.cli.rendering import age, answer_record, is_unlikely, result_record
+from clawmem.app.cli.rendering import (
+    NO_CONFIDENT_ANSWER,
+    age,
+    answer_record,
+    confidence_text,
+    hidden_text,
+    is_unlikely,
+    result_record,
+)
 from clawmem.app.mcp.schemas import COMPACT_SNIPPET, Found, Session
 
 if TYPE_CHECKING:
     from clawmem.app.services.retrieval.answer import Answer, Result
     from clawmem.ports.sessions import Session as Sitting
 
-COMPACT = frozenset({"docid", "file", "title", "score", "confidence", "start_line", "end_line"})
+COMPACT = frozenset({"docid", "file", "title", "score", "confidence", "likelihood", "start_line", "end_line"})
 
 
 def answer_fields(found: Answer, *, compact: bool) -> dict[str, Any]:
@@ -36,6 +44,7 @@ def answer_text(found: Answer, *, compact: bool) -> str:
     """Results one below the other, each with its place and the lines that answer."""
     lines = [_verdict(found)] if not found.results or is_unlikely(found) else []
     lines += [_result_text(result, compact=compact) for result in found.results]
+    lines += [hidden] if (hidden := hidden_text(found, "show_all")) else []
     return "\n".join([*lines, *degraded_lines(found.trace.degraded)])
 
 
@@ -62,16 +71,12 @@ def session_lines(sessions: Iterable[Session]) -> list[str]:
 def _verdict(found: Answer) -> str:
     if not found.results:
         return f"Nothing found for: {found.query}"
-    return "unlikely: nothing here seems to answer; these come nearest"
+    return NO_CONFIDENT_ANSWER
 
 
 def _result_text(result: Result, *, compact: bool) -> str:
     record = found_record(result, compact=compact)
-    likely = "" if record.confidence is None else f", {record.confidence:.0%} likely"
-    lines = (
-        f"{record.start_line}-{record.end_line}"
-        if record.end_line != record.start_line
-        else record.start_line
-    )
-    head = f"{record.file}:{lines} ({record.docid}, {record.score:.2f}{likely}, {age(result.age_days)})"
+    facts = ", ".join(filter(None, (record.docid, confidence_text(result.confidence), age(result.age_days))))
+    last = "" if record.end_line == record.start_line else f"-{record.end_line}"
+    head = f"{record.file}:{record.start_line}{last} ({facts})"
     return f"{head} {record.title}\n  {record.snippet}"

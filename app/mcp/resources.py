@@ -37,8 +37,8 @@ def add_prompts(server: ToolServer) -> None:
     ) -> str:
         """Look once, and answer from that or not at all."""
         return (
-            f"What do my notes say about {topic}? Call memory_retrieve once. If the answer says unlikely or has no "
-            "results, tell me so and stop. Otherwise answer in a few sentences and name the files."
+            f"What do my notes say about {topic}? Call memory_retrieve once. If the answer begins "
+            "with No confident answer or has no results, tell me so and stop. Otherwise answer in a few sentences and name the files."
         )
 
     @server.prompt(title="Why is it so")

@@ -26,8 +26,11 @@ class Place(Record):
 class Found(Place):
     """A document that may answer, and the lines that do."""
 
-    score: float = Field(description="0 to 1, for comparison within one answer.")
+    score: float = Field(description="0 to 1, for the order within one answer only.")
     confidence: float | None = Field(default=None, description="Probability that it answers.")
+    likelihood: str | None = Field(
+        default=None, description="The confidence in a word: likely, possible or unlikely."
+    )
     start_line: int = Field(description="Where the lines that answer begin.")
     snippet: str
     collection: str | None = None
@@ -58,6 +61,9 @@ class Answer(Record):
     query: str
     answered: float | None = Field(
         default=None, description="Probability that anything here answers; null where nobody judged."
+    )
+    hidden: int = Field(
+        default=0, description="Unlikely results left out below a likely one; show_all shows them."
     )
     results: list[Found]
     degraded: dict[str, str] = Field(

@@ -24,6 +24,7 @@ from clawmem.app.records.parameters import (
     MinScore,
     Purpose,
     Query,
+    ShowAll,
     Since,
     Until,
     Vault,
@@ -67,6 +68,7 @@ class SearchTools:
         until: Until = "",
         as_of: AsOf = "",
         floor: Floor = 0.0,
+        show_all: ShowAll = False,
         vault: Vault = None,
     ) -> Annotated[CallToolResult, schemas.Retrieved]:
         """
@@ -75,6 +77,7 @@ class SearchTools:
         Takes why-questions along causes, "last session" to the sessions, several questions apart, names to words.
         """
         question = Question([query], limit, [collection], since=since, until=until, as_of=as_of, floor=floor)
+        question = question._replace(show_all=show_all)
         route = None if mode == "auto" else Route(mode)
         found = await self._found(
             "memory_retrieve", question, lambda services, asked: services.memory_retrieve(asked, route), vault
@@ -97,12 +100,13 @@ class SearchTools:
         until: Until = "",
         as_of: AsOf = "",
         floor: Floor = 0.0,
+        show_all: ShowAll = False,
         vault: Vault = None,
     ) -> Annotated[CallToolResult, schemas.Answer]:
         """Find by words and meaning together, compared closely: the best single answer there is."""
         question = Question([query], limit, [collection], minScore, since=since, until=until)
         chosen = question._replace(as_of=as_of, floor=floor, intent=intent, diverse=diverse)
-        chosen = chosen._replace(candidate_limit=candidateLimit)
+        chosen = chosen._replace(candidate_limit=candidateLimit, show_all=show_all)
         return await self._plain("query", chosen, compact, vault)
 
     async def search(
@@ -116,11 +120,14 @@ class SearchTools:
         until: Until = "",
         as_of: AsOf = "",
         floor: Floor = 0.0,
+        show_all: ShowAll = False,
         vault: Vault = None,
     ) -> Annotated[CallToolResult, schemas.Answer]:
         """Find by words: for names, identifiers, error messages, file names. The quickest."""
         question = Question([query], limit, [collection], minScore, since=since, until=until)
-        return await self._plain("search", question._replace(as_of=as_of, floor=floor), compact, vault)
+        return await self._plain(
+            "search", question._replace(as_of=as_of, floor=floor, show_all=show_all), compact, vault
+        )
 
     async def vsearch(
         self,
@@ -154,10 +161,12 @@ class SearchTools:
         until: Until = "",
         as_of: AsOf = "",
         floor: Floor = 0.0,
+        show_all: ShowAll = False,
         vault: Vault = None,
     ) -> Annotated[CallToolResult, schemas.IntentAnswer]:
         """Find by what the question asks for: for why, when and who, along the relations of documents."""
         question = Question([query], limit, [collection], since=since, until=until, as_of=as_of, floor=floor)
+        question = question._replace(show_all=show_all)
         intent = Intent(force_intent) if force_intent else None
 
         def work(services: Services, asked: RetrievalRequest) -> IntentAnswer:
@@ -180,10 +189,12 @@ class SearchTools:
         until: Until = "",
         as_of: AsOf = "",
         floor: Floor = 0.0,
+        show_all: ShowAll = False,
         vault: Vault = None,
     ) -> Annotated[CallToolResult, schemas.PlanAnswer]:
         """Find for a question of several topics: it is taken apart and its parts are answered together."""
         question = Question([query], limit, [collection], since=since, until=until, as_of=as_of, floor=floor)
+        question = question._replace(show_all=show_all)
 
         def work(services: Services, asked: RetrievalRequest) -> PlanAnswer:
             return services.query_plan(asked)

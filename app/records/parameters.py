@@ -23,5 +23,6 @@ Diverse = Annotated[bool, Field(description="Move near-copies of an answer back.
 Purpose = Annotated[str, Field(description="What the answer is wanted for; steers, and is not looked for.")]
 AsOf = Annotated[str, Field(description="As of this day: nothing later is known.")]
 Floor = Annotated[float, Field(ge=0, le=1, description="Answer nothing unless it is this probable.")]
+ShowAll = Annotated[bool, Field(description="Show also unlikely results below a likely one.")]
 Vault = Annotated[str | None, Field(description="Another vault than the usual one; see list_vaults.")]
 Name = Annotated[str, Field(description="A path, collection/path, clawmem:// address or #docid.")]

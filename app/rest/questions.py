@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from clawmem.app.cli.rendering import answer_record, result_record, share
 from clawmem.app.cli.retrieval import Given, Question, given_to
 from clawmem.app.opened import Services
-from clawmem.app.records.parameters import AsOf, Floor, Limit, MinScore, Since, Until
+from clawmem.app.records.parameters import AsOf, Floor, Limit, MinScore, ShowAll, Since, Until
 from clawmem.app.rest.operation import Asked
 from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.app.services.retrieval.pipelines.query_plan import PlannedClause
@@ -47,6 +47,7 @@ class AnyQuestion(Asked):
     content_type: Names = Field([], description="Only what is of one of these content types.")
     tag: Names = Field([], description="Only what carries each of these tags.")
     floor: Floor = 0.0
+    show_all: ShowAll = False
     compact: bool = Field(
         True, description="Only six keys of each answer; otherwise all keys, and the document's text."
     )
@@ -64,6 +65,7 @@ class AnyQuestion(Asked):
             content_types=listed(self.content_type),
             tags=listed(self.tag),
             floor=self.floor,
+            show_all=self.show_all,
         )
 
 
@@ -94,6 +96,7 @@ class FoundWhole(Found):
 
     collection: str
     confidence: float | None
+    likelihood: str | None
     startLine: int
     endLine: int
     heading: str
@@ -118,6 +121,7 @@ class Answered(TypedDict):
     query: str
     count: int
     answered: float | None
+    hidden: int
     results: list[Found] | list[FoundWhole]
     degraded: dict[str, str]
     mode: NotRequired[str]
@@ -164,7 +168,12 @@ def _record(given: Given, asked: AnyQuestion) -> dict[str, Any]:
         return {**record, "results": [published_record(one) for one in cast(Any, record["results"])]}
     given.record(given.receipt)
     shown = [_compact(result) if asked.compact else _whole(result) for result in found.results]
-    return {"query": found.query, "answered": share(found.answered), "results": shown}
+    return {
+        "query": found.query,
+        "answered": share(found.answered),
+        "hidden": found.trace.hidden,
+        "results": shown,
+    }
 
 
 def published_record(record: Mapping[str, Any]) -> dict[str, Any]:

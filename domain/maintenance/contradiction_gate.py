@@ -15,7 +15,15 @@ _NEGATION = re.compile(
     r"\b(?:not|never|no|cannot|(?:do|does|did|wo|ca|was|is|are|were|has|have|had|must|should|could|would)n['’]t)\b",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"\d{1,5}(?:[.,/-]\d{1,5}){0,3}")
+# A sign follows no digit, letter or closing bracket, and nothing but a currency stands between it and its number:
+# "3-5" and "3–5" are ranges, "2026-03-31" is a date, "x-5" a name. After a number and a blank a dash joins.
+_NUMBER = re.compile(
+    r"(?:(?:(?<=\butc)|(?<=\bgmt)|(?<![\w)\]%°-]))(?<!\d\s(?=–))(?P<sign>\+/[-−]|[-−–+±])[$€£¥]?|(?P<word>\bminus\s+))?"
+    r"(?P<digits>\d{1,5}(?:[.,/–−-]\d{1,5}){0,3})",
+    re.IGNORECASE,
+)
+_ONE_DASH = str.maketrans({",": "", "–": "-", "−": "-"})
+_SIGNS = {"-": "-", "−": "-", "–": "-", "+": "", "±": "±"}
 
 
 class Policy(StrEnum):
@@ -78,5 +86,15 @@ def denies(text: str) -> bool:
 
 
 def numbers(text: str) -> frozenset[str]:
-    """Its numbers, dates and versions, without commas: one to four groups of up to five digits."""
-    return frozenset(found.replace(",", "") for found in _NUMBER.findall(text))
+    """
+    Return the numbers, dates and versions in *text*: one to four groups of up to five digits, without commas.
+
+    A negative number begins with ``-``, however its minus is written; a plus is left out; ``±`` stays.
+    """
+    return frozenset(_sign(found) + found["digits"].translate(_ONE_DASH) for found in _NUMBER.finditer(text))
+
+
+def _sign(number: re.Match[str]) -> str:
+    if number["word"]:
+        return "-"
+    return _SIGNS.get((number["sign"] or "+").replace("+/-", "±").replace("+/−", "±"), "")

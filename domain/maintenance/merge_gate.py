@@ -38,7 +38,7 @@ _COMMON = frozenset(  # neither names nor what a text is about
 _COUNTED = frozenset(
     "zero one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty sixty hundred "
     "thousand million once twice half monday tuesday wednesday thursday friday saturday sunday january february march "
-    "april may june july august september october november december spring summer autumn winter hourly daily nightly "
+    "april may june july august september october november december spring summer autumn winter minus hourly daily nightly "
     "weekly monthly yearly quarterly morning afternoon evening".split()
 )
 _OPPOSITES = tuple(

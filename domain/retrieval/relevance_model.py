@@ -15,6 +15,8 @@ class AnsweredWeights(NamedTuple):
     unknown: float
     entries: float
     cosine: float = 0.0
+    coverage: float = 0.0
+    words: float = 0.0
 
 
 class PlacedWeights(NamedTuple):
@@ -23,24 +25,35 @@ class PlacedWeights(NamedTuple):
     bias: float
     relevance: float
     rank: float
+    coverage: float = 0.0
+    name: float = 0.0
+    name_coverage: float = 0.0
 
 
 # Lines and passages; the fitted vaults have 313 to 6 812, and nobody knows how the trend goes on far beyond them.
 COUNTED_ENTRIES = (30, 7_000)
+MOST_COVERAGE = 1.5
 
 ANSWERED = MappingProxyType(
     {
         "wordllama:l2_supercat": AnsweredWeights(
-            bias=5.879, line=2.447, unknown=5.746, entries=2.169, cosine=19.98
+            bias=2.191, line=1.219, unknown=2.927, entries=1.479, cosine=10.83, coverage=2.621, words=0.816
         ),
-        "minilm:384": AnsweredWeights(bias=3.198, line=2.297, unknown=5.964, entries=1.744, cosine=17.93),
+        # Bias and cosine fitted on the two vaults of the repository, the others taken from the static vectors.
+        "minilm:384": AnsweredWeights(
+            bias=1.877, line=1.219, unknown=2.927, entries=1.479, cosine=8.163, coverage=2.621, words=0.816
+        ),
     }
 )
-ANSWERED_BY_WORDS = AnsweredWeights(bias=6.747, line=4.232, unknown=7.717, entries=1.903)
+ANSWERED_BY_WORDS = AnsweredWeights(
+    bias=2.394, line=1.752, unknown=3.197, entries=1.397, coverage=3.541, words=1.588
+)
 
 PLACED = MappingProxyType(
     {
-        "document": PlacedWeights(bias=-5.148, relevance=6.028, rank=0.4557),
+        "document": PlacedWeights(
+            bias=-4.908, relevance=5.66, rank=0.5874, coverage=0.1276, name=0.9575, name_coverage=1.123
+        ),
         "line": PlacedWeights(bias=-5.291, relevance=5.492, rank=0.8821),
     }
 )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, tzinfo
 
 from clawmem.domain.documents.times import EPOCH, MILLISECOND, iso_utc
 from clawmem.domain.retrieval.temporal_days import FIRST_DAY, Calendar
 from clawmem.domain.retrieval.temporal_words import MAY_NAME_TIME
 from clawmem.ports.named_tuple import NamedTuple
+
+_UTC_EPOCH = EPOCH.replace(tzinfo=UTC)
 
 
 class TimeRange(NamedTuple):
@@ -16,15 +18,18 @@ class TimeRange(NamedTuple):
 
     ``authored_from`` is inclusive, ``authored_until`` exclusive; ``None`` leaves that side open, never both.
     The question's characters from ``start`` up to ``end`` are what was read as time.
+    ``recorded_from`` is ``authored_from``, or midnight UTC of the same day where that is earlier: a note that
+    gives its day without a time is recorded there.
     """
 
     authored_from: str | None
     authored_until: str | None
     start: int
     end: int
+    recorded_from: str | None = None
 
 
-def temporal_range(query: str, *, now_ms: int, utc_offset_minutes: int = 0) -> TimeRange | None:
+def temporal_range(query: str, *, now_ms: int, zone: tzinfo = UTC) -> TimeRange | None:
     """
     The first stretch of time that *query* names, in whole days of the one who asks, or ``None``.
 
@@ -37,8 +42,8 @@ def temporal_range(query: str, *, now_ms: int, utc_offset_minutes: int = 0) -> T
     Args:
         query: Any text; none raises. What begins after 2 000 characters is not read.
         now_ms: The moment of the question, milliseconds since the Unix epoch.
-        utc_offset_minutes: How far the asker's clock is ahead of UTC; the same for all of the range, so
-            that its ends may be an hour off where clocks were changed in between.
+        zone: The time zone of the question. Each end of the range is midnight by the rules of its
+            own day, so that a range across a change of the clocks has the right ends.
 
     Raises:
         OverflowError: *now_ms* lies outside years 1 to 9999.
@@ -48,16 +53,17 @@ def temporal_range(query: str, *, now_ms: int, utc_offset_minutes: int = 0) -> T
     # Sixty patterns to compile, which most questions do without.
     from clawmem.domain.retrieval.temporal_reader import readings
 
-    offset = timedelta(minutes=utc_offset_minutes)
-    now = EPOCH + now_ms * MILLISECOND + offset
+    now = (_UTC_EPOCH + now_ms * MILLISECOND).astimezone(zone).replace(tzinfo=None)
     reading = next(readings(query, Calendar(now, now.date())), None)
     if reading is None:
         return None
-    ends = (_midnight(reading.first, offset), _midnight(reading.after, offset))
-    return TimeRange(*ends, reading.start, reading.end)
+    first, after = _midnight(reading.first, zone), _midnight(reading.after, zone)
+    undated = _midnight(reading.first, UTC)  # a note that gives its day only is recorded at this moment
+    recorded = min(first, undated) if first and undated else first
+    return TimeRange(first, after, reading.start, reading.end, recorded)
 
 
-def _midnight(day: date | None, offset: timedelta) -> str | None:
+def _midnight(day: date | None, zone: tzinfo) -> str | None:
     if day is None or day < FIRST_DAY:
         return None
-    return iso_utc((datetime(day.year, day.month, day.day) - offset - EPOCH) // MILLISECOND)
+    return iso_utc((datetime(day.year, day.month, day.day, tzinfo=zone) - _UTC_EPOCH) // MILLISECOND)

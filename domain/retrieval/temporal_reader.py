@@ -50,11 +50,13 @@ _PART = re.compile(
     r"(?:(?:the\s+)?(?:start|beginning|middle|end|course)\s+of|the\s+month\s+of|early|mid|late)(?:\s+|-)"
 )
 _WEEK_OF = phrase("(?:the )?(?P<span>week|weekend) (?:of|beginning|starting)(?: on)?")
+_EDGE = phrase("(?:the )?(?:(?P<begin>first|opening)|last|final|closing) (?:{count} )?{unit} (?:of|in)")
 _COUNTED_FROM = phrase("(?:{count}|the) {unit} (?P<side>before|after)")
 
 Names = tuple[Named, ...]
 _DATED: Names = (*STANDING, *YEARS_AND_QUARTERS, *WEEKENDS)
 _BOUNDING: Names = (*_DATED, *CLEAR_MONTHS, *WEEKDAYS)
+_EDGED: Names = (*YEARS_AND_QUARTERS, *CLEAR_MONTHS)  # also where nothing else in front expects time
 
 
 class Frame(NamedTuple):
@@ -202,8 +204,22 @@ class _Reader:
     def _period_at(self, at: int, names: Names, calendar: Calendar | None = None) -> _Period | None:
         if opener := _WEEK_OF.match(self.text, at):
             return self._span_of(opener)
+        if edge := self._edge_at(at, names, calendar or self._calendar):
+            return edge
         part = _PART.match(self.text, at)
         return self._longest_at(part.end() if part else at, names, calendar or self._calendar)
+
+    def _edge_at(self, at: int, names: Names, calendar: Calendar) -> _Period | None:
+        """Read the beginning or the end of a period: "the first two weeks of June", "the last days of 2024"."""
+        opener = _EDGE.match(self.text, at)
+        space = _SPACE.match(self.text, opener.end()) if opener else None
+        whole = self._longest_at(space.end(), (*names, *_EDGED), calendar) if space else None
+        if opener is None or whole is None:
+            return None
+        count = (
+            count_of(opener)[1] if opener["count"] else 1 if opener[0][opener.end("unit") :][:1] != "s" else 5
+        )
+        return _edge(whole, count, opener["unit"], at_end=opener["begin"] is None)
 
     def _span_of(self, opener: re.Match[str]) -> _Period | None:
         """The week that holds a named day, or the weekend that holds it or follows it."""
@@ -226,6 +242,19 @@ class _Reader:
             return _Period(name.days(match, calendar), match.end())
         except (ValueError, OverflowError):  # no calendar has such a day
             return None
+
+
+def _edge(whole: _Period, count: int, unit: str, *, at_end: bool) -> _Period | None:
+    """The first or the last *count* of *unit* of the days of *whole*, and no day outside of them."""
+    first, after = whole.days
+    try:
+        if at_end:
+            begin = days.earlier(datetime(after.year, after.month, after.day), count, unit)
+            return _Period(Days(max(first, begin), after), whole.end)
+        end = days.earlier(datetime(first.year, first.month, first.day), -count, unit)
+        return _Period(Days(first, min(after, end)), whole.end)
+    except (ValueError, OverflowError):
+        return None
 
 
 def _counted(period: _Period, count: int, unit: str) -> _Period | None:

@@ -53,6 +53,17 @@ _NO_VERB_FOLLOWS = (
 )
 CLEARLY_A_MONTH = rf"(?!['’]s\b)(?:{NOT_A_NAME}|{_NO_VERB_FOLLOWS})"
 
+# "The last three weeks of the trip" are a part of the trip, wherever that lies; "of running notes", "of the support
+# tickets" and "of my journal" name records up to now.
+_RECORDS = (
+    r"(?:history|news|data|e?mail|correspondence|feedback|activity|chat|work|progress|diary|journal|log|training"
+    r"|spending|traffic|output|paperwork|bookkeeping|accounting)"
+)
+NOT_OF_AN_EVENT = (
+    r"(?!\s+of\s+(?:the|this|that|my|our|your|his|her|its|their|an?|[a-z]+['’]s)\s+"
+    rf"(?!(?:[a-z-]+\s+){{0,2}}(?:[a-z]+[^aious\W]s|{_RECORDS})\b))"
+)
+
 _YEAR = r"(?P<year>19[7-9][0-9]|20[0-9]{2}|2100)"
 _DAY_NUMBER = r"(?:3[01]|[12][0-9]|0?[1-9])"
 _NTH = r"(?:st|nd|rd|th)?"

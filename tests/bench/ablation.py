@@ -227,7 +227,7 @@ def of_owner() -> list[Asked]:
         Asked(
             one.id,
             one.kind,
-            read_request(one.text, now_ms=owner.now_ms(), until=one.as_of),
+            read_request(one.text, now_ms=owner.now_ms(), until=one.as_of, show_all=True),
             {path: float(grade) for path, grade in one.relevant.items()},
             owner._paths,
         )

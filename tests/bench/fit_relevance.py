@@ -1,17 +1,23 @@
 """
-The numbers of `clawmem.domain.retrieval.relevance_model`, from judged collections and prompts without an answer.
+Fit the numbers of `clawmem.domain.retrieval.relevance_model`, in one command.
 
-``python tests/bench/fit_relevance.py collect FACTS.jsonl COLLECTION... [--minilm FOLDER]`` indexes each collection
-with each embedder, asks its questions and those of ``tests/data/silence.jsonl``, and adds a line a question.
-``python tests/bench/fit_relevance.py fit FACTS.jsonl RELIABILITY.svg`` fits, prints what goes into the module, what
-the floor costs, and draws the reliability. Half of the prompts are for fitting; the figures are of the other half.
+``python tests/bench/fit_relevance.py --data EVAL/data [--minilm FOLDER] [--facts FILE] [--picture FILE.svg]``
+
+Two vaults come with the repository: the example notes and ``tests/data/ownervault``, asked with
+``tests/data/relevance_questions.jsonl`` (names, single words, identifiers, short look-ups, sentences, and questions on
+and off the subject that nothing answers) and with ``ownervault_questions.jsonl``. ``--data`` adds judged collections,
+asked with their own questions and with ``silence.jsonl``. Every collection is indexed with every embedder; what is found
+is kept in ``--facts`` and read from there the next time. Printed are the weights as they go into the module, and
+figures of each collection from a model that was fitted on all others.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,49 +25,68 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
+from clawmem.domain.retrieval.relevance import LIKELY, POSSIBLE
+from clawmem.domain.retrieval.relevance_model import COUNTED_ENTRIES, MOST_COVERAGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = npt.NDArray[np.float64]
 Fact = Mapping[str, Any]
+Judge = Callable[[Any], bool]
+Asked = tuple[str, str, Judge | None]  # a unit, a question, and what tells an answer; none for one without
 
-SILENCE = Path(__file__).parents[1] / "data" / "silence.jsonl"
+TESTS = Path(__file__).parents[1]
+OWN_VAULTS = {"examples": TESTS.parent / "examples" / "notes", "ownervault": TESTS / "data" / "ownervault"}
 TOP = 10  # places of a list that are judged
 RIDGE = 1e-3
 BINS = 10
-ANSWERED = ("line", "unknown", "entries", "cosine")
-PLACED = ("relevance", "rank")
+ANSWERED = ("line", "unknown", "entries", "cosine", "coverage", "words")
+BY_WORDS = tuple(name for name in ANSWERED if name != "cosine")
+PLACED = {
+    "document": ("relevance", "rank", "coverage", "name", "name_coverage"),
+    "line": ("relevance", "rank"),
+}
 
 
-def main(command: str, facts: str, *others: str) -> None:
-    """Collect, or fit."""
-    if command == "collect":
-        collect(Path(facts), list(others))
+def main() -> None:
+    """Collect what is not collected yet, fit, and report."""
+    parser = argparse.ArgumentParser(description="Fit the relevance model.")
+    parser.add_argument("--data", type=Path, help="a folder of judged collections, NAME/dev below it")
+    parser.add_argument("--minilm", type=Path, help="the folder of the MiniLM model")
+    parser.add_argument("--facts", type=Path, help="where what was found is kept between runs")
+    parser.add_argument("--picture", help="draw the reliability into this file")
+    given = parser.parse_args()
+    if given.facts and given.facts.exists():
+        facts = [json.loads(line) for line in given.facts.read_text("utf-8").splitlines()]
     else:
-        fit_and_report([json.loads(line) for line in Path(facts).read_text("utf-8").splitlines()], others[0])
+        facts = list(collect(given.data, given.minilm))
+        if given.facts:
+            given.facts.write_text("".join(json.dumps(fact) + "\n" for fact in facts), "utf-8")
+    fit_and_report(facts, given.picture)
 
 
-def collect(facts: Path, arguments: list[str]) -> None:
-    """Ask every collection, document by document and, where turns are judged, line by line."""
+def collect(data: Path | None, minilm: Path | None) -> Iterator[Fact]:
+    """Ask every vault with every embedder; judged collections also line by line where turns are judged."""
     from clawmem.adapters.models.minilm.embedder import MiniLmEmbedder
     from clawmem.adapters.models.static import StaticEmbedder
 
     embedders: dict[str, Any] = {"static": StaticEmbedder()}
-    if "--minilm" in arguments:
-        at = arguments.index("--minilm")
-        embedders["minilm"] = MiniLmEmbedder(Path(arguments[at + 1]))
-        del arguments[at : at + 2]
-    with facts.open("a", encoding="utf-8") as file:
-        for folder in map(Path, arguments):
-            for name, embedder in embedders.items():
-                for fact in ask_collection(folder, name, embedder):
-                    file.write(json.dumps(fact) + "\n")
+    if minilm:
+        embedders["minilm"] = MiniLmEmbedder(minilm)
+    judged = sorted(data.glob("*/dev/queries.jsonl")) if data else []
+    for name, embedder in embedders.items():
+        for vault, notes in OWN_VAULTS.items():
+            yield from ask_vault(vault, notes, name, embedder, own_questions(vault, notes))
+        for folder in (path.parent for path in judged):
+            asked = list(judged_questions(folder))
+            yield from ask_vault(folder.parent.name, folder / "corpus", name, embedder, asked)
 
 
-def ask_collection(folder: Path, name: str, embedder: Any) -> Iterator[Fact]:
-    """What is found for every question of a collection, all of it in one vault."""
+def ask_vault(
+    collection: str, notes: Path, name: str, embedder: Any, asked: Iterable[Asked]
+) -> Iterator[Fact]:
+    """What is found for every question, all notes in one vault."""
     from clawmem.adapters.files.disk import DiskFiles
     from clawmem.adapters.files.front_matter import parse_yaml
     from clawmem.adapters.models.static_words import StaticWords
@@ -71,35 +96,56 @@ def ask_collection(folder: Path, name: str, embedder: Any) -> Iterator[Fact]:
     from clawmem.app.services.indexing.update import Folder, UpdateCollection
     from clawmem.app.services.retrieval.pipelines.query import query
 
+    sys.stderr.write(f"{collection}, {name}\n")
     with tempfile.TemporaryDirectory() as place:
         vault = SqliteVault(str(Path(place) / "vault.db"))
-        UpdateCollection(vault, DiskFiles(), SystemClock(), parse_yaml)(
-            Folder("corpus", str(folder / "corpus"))
-        )
+        UpdateCollection(vault, DiskFiles(), SystemClock(), parse_yaml)(Folder("corpus", str(notes)))
         EmbedPending(vault, embedder)()
         pipeline = query(vault, embedder, StaticWords())
-        for unit in ("document", "line") if (folder / "qrels_turn.tsv").exists() else ("document",):
-            for text, judged in questions(folder, unit):
-                yield {
-                    "collection": folder.parent.name,
-                    "embedder": name,
-                    "unit": unit,
-                    "real": judged is not None,
-                    **asked(vault, pipeline, text, unit, judged or (lambda candidate: False)),
-                }
+        for unit, text, judge in asked:
+            found = evidence_and_places(vault, pipeline, text, unit, judge or (lambda candidate: False))
+            real = judge is not None
+            yield {"collection": collection, "embedder": name, "unit": unit, "real": real, **found}
         vault.close()
 
 
-def questions(folder: Path, unit: str) -> Iterator[tuple[str, Callable[[Any], bool] | None]]:
-    """Each question with what tells whether a candidate was judged an answer; prompts without an answer have none."""
+def own_questions(vault: str, notes: Path) -> Iterator[Asked]:
+    """The labelled questions to a vault of the repository."""
+    for row in _rows("relevance_questions.jsonl"):
+        if row["vault"] == vault:
+            yield "document", row["text"], _judge(row, notes)
+    if vault == "ownervault":
+        for row in _rows("ownervault_questions.jsonl")[1:]:
+            yield "document", row["text"], _judge(row, notes)
+
+
+def _rows(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (TESTS / "data" / name).read_text("utf-8").splitlines()]
+
+
+def _judge(row: Mapping[str, Any], notes: Path) -> Judge | None:
+    """An answer is a note that is listed, or one that holds a text; ``None`` for a question without an answer."""
+    if "relevant" not in row and "holds" not in row:
+        return None
+    paths = set(row.get("relevant", ()))
+    if "holds" in row:
+        held = row["holds"].casefold()
+        files = {str(path.relative_to(notes)): path.read_text("utf-8") for path in notes.rglob("*.md")}
+        paths |= {path for path, text in files.items() if held in text.casefold() or held in path.casefold()}
+    return lambda candidate: candidate.document.path in paths
+
+
+def judged_questions(folder: Path) -> Iterator[Asked]:
+    """The questions of a judged collection, and prompts without an answer, for every unit that is judged."""
     from clawmem.app.services.bench.collection import load_collection
 
-    collection = load_collection(folder, turns=unit == "line")
-    for question in collection.queries:
-        grades = collection.grades[question.qid]
-        yield question.text, lambda candidate, grades=grades: _is_judged(candidate, grades, collection)
-    for line in SILENCE.read_text("utf-8").splitlines():
-        yield json.loads(line)["text"], None
+    for unit in ("document", "line") if (folder / "qrels_turn.tsv").exists() else ("document",):
+        collection = load_collection(folder, turns=unit == "line")
+        for question in collection.queries:
+            grades = collection.grades[question.qid]
+            yield unit, question.text, lambda c, g=grades, of=collection: _is_judged(c, g, of)
+        for row in _rows("silence.jsonl"):
+            yield unit, row["text"], None
 
 
 def _is_judged(candidate: Any, grades: Mapping[str, float], collection: Any) -> bool:
@@ -110,15 +156,17 @@ def _is_judged(candidate: Any, grades: Mapping[str, float], collection: Any) -> 
     return any(span.start_line <= line <= span.end_line and turn in grades for line, turn in rows)
 
 
-def asked(vault: Any, pipeline: Any, text: str, unit: str, judged: Callable[[Any], bool]) -> Fact:
+def evidence_and_places(vault: Any, pipeline: Any, text: str, unit: str, judge: Judge) -> Fact:
     """The evidence for one question, and the places of its list."""
     from clawmem.app.services.retrieval.request import Unit, read_request
-    from clawmem.app.services.retrieval.stages.judge import evidence_of
+    from clawmem.app.services.retrieval.stages.judge import evidence_of, places_of, words_of
 
-    request = read_request(text, now_ms=0, limit=TOP, unit=Unit(unit))
+    request = read_request(text, now_ms=0, limit=TOP, unit=Unit(unit), show_all=True)
     work, _ = pipeline.rank(request)
-    places = [[candidate.relevance, int(judged(candidate))] for candidate in work.candidates]
-    return {"evidence": evidence_of(vault, request, work)._asdict(), "places": places}
+    words = words_of(vault, request)
+    pairs = zip(places_of(request, work, words), work.candidates, strict=True)
+    places = [{**place._asdict(), "judged": int(judge(candidate))} for place, candidate in pairs]
+    return {"evidence": evidence_of(vault, work, words)._asdict(), "places": places}
 
 
 def logistic(features: Floats, labels: Floats, weights: Floats) -> Floats:
@@ -167,115 +215,144 @@ def sigmoid(log_odds: Floats) -> Floats:
 
 def evidence_rows(facts: Sequence[Fact], names: Sequence[str]) -> Floats:
     """One row a question: more is always better evidence."""
+    every = [fact["evidence"] for fact in facts]
     columns = {
-        "line": [np.log1p(f["evidence"]["line"]) for f in facts],
-        "unknown": [-f["evidence"]["unknown"] for f in facts],
-        "entries": [-np.log(f["evidence"]["entries"]) for f in facts],
-        "cosine": [f["evidence"]["cosine"] or 0.0 for f in facts],
+        "line": [np.log1p(e["line"]) for e in every],
+        "unknown": [-e["unknown"] for e in every],
+        "entries": [-np.log(np.clip(e["entries"], *COUNTED_ENTRIES)) for e in every],
+        "cosine": [e["cosine"] or 0.0 for e in every],
+        "coverage": [min(MOST_COVERAGE, e["coverage"]) for e in every],
+        "words": [np.log(max(1, e["words"])) for e in every],
     }
     return np.column_stack([columns[name] for name in names])
 
 
+def place_rows(facts: Sequence[Fact], names: Sequence[str]) -> tuple[Floats, Floats, Floats]:
+    """Features, judgement and weight of each place of each list."""
+    rows, judged, weights = [], [], []
+    for fact, weight in zip(facts, balanced(facts), strict=True):
+        for place in fact["places"][:TOP]:
+            covered, is_name = min(MOST_COVERAGE, place["coverage"]), float(place["is_name"])
+            values = {
+                "relevance": place["relevance"],
+                "rank": -np.log(place["rank"]),
+                "coverage": covered,
+                "name": is_name,
+                "name_coverage": is_name * covered,
+            }
+            rows.append([values[name] for name in names])
+            judged.append(float(place["judged"]))
+            weights.append(weight)
+    return np.array(rows), np.array(judged), np.array(weights)
+
+
 def balanced(facts: Sequence[Fact]) -> Floats:
-    """Every collection counts as much as every other, and so do its real questions and the prompts."""
-    kinds = [(f["collection"], f["real"]) for f in facts]
-    sizes = {kind: kinds.count(kind) for kind in set(kinds)}
+    """Every collection counts as much as every other, and so do its real questions and the others."""
+    kinds = [(fact["collection"], fact["real"]) for fact in facts]
+    sizes = Counter(kinds)
     return np.array([1 / sizes[kind] for kind in kinds])
 
 
 def fit_answered(facts: Sequence[Fact], names: Sequence[str]) -> Floats:
-    """Real questions against prompts without an answer."""
-    return logistic(evidence_rows(facts, names), np.array([float(f["real"]) for f in facts]), balanced(facts))
+    """Real questions against those without an answer."""
+    return logistic(evidence_rows(facts, names), labels(facts), balanced(facts))
 
 
-def probabilities(model: Floats, facts: Sequence[Fact], names: Sequence[str]) -> Floats:
-    """That each question is answered."""
-    return sigmoid(evidence_rows(facts, names) @ model[1:] + model[0])
+def fit_placed(facts: Sequence[Fact], unit: str) -> Floats:
+    """Answers against the other places in the lists of real questions."""
+    return logistic(*place_rows([fact for fact in facts if fact["real"]], PLACED[unit]))
 
 
-def place_rows(fact: Fact) -> list[tuple[float, float, float]]:
-    """(relevance, -log rank, judged) of each place."""
-    return [(r, -np.log(rank), float(j)) for rank, (r, j) in enumerate(fact["places"][:TOP], start=1)]
+def labels(facts: Sequence[Fact]) -> Floats:
+    """1 for a question with an answer, 0 for one without."""
+    return np.array([float(fact["real"]) for fact in facts])
 
 
-def fit_placed(facts: Sequence[Fact]) -> Floats:
-    """Judged items against the others in the lists of real questions."""
-    real = [f for f in facts if f["real"]]
-    rows = np.array([row for f in real for row in place_rows(f)])
-    weights = np.concatenate(
-        [np.full(len(f["places"][:TOP]), w) for f, w in zip(real, balanced(real), strict=True)]
-    )
-    return logistic(rows[:, :2], rows[:, 2], weights)
+def predicted(model: Floats, rows: Floats) -> Floats:
+    """The probability of each row."""
+    return sigmoid(rows @ model[1:] + model[0])
 
 
-def fit_and_report(facts: Sequence[Fact], picture: str) -> None:
+def fit_and_report(facts: Sequence[Fact], picture: str | None) -> None:
     """Everything that is printed, and the picture."""
-    held_out = [f for place, f in enumerate(facts) if f["real"] or place % 2]
-    fitted_on = [f for place, f in enumerate(facts) if f["real"] or not place % 2]
     curves = {}
-    placed = {unit: fit_placed([f for f in facts if f["unit"] == unit]) for unit in ("document", "line")}
-    for unit, model in placed.items():
-        show(f"placed, {unit}", model, PLACED)
+    for unit in sorted({fact["unit"] for fact in facts}):
+        show(f"placed, {unit}", fit_placed([f for f in facts if f["unit"] == unit], unit), PLACED[unit])
     for name, embedder, features in (
         ("static vectors", "static", ANSWERED),
         ("MiniLM", "minilm", ANSWERED),
-        ("words alone", "static", ANSWERED[:3]),
+        ("words alone", "static", BY_WORDS),
     ):
-        mine = [f for f in fitted_on if f["embedder"] == embedder]
-        if mine:
-            model = fit_answered(mine, features)
-            show(f"answered, {name}", model, features)
-            kept = [f for f in held_out if f["embedder"] == embedder]
-            report_floor(mine, kept, model, features)
-            curves[name] = confidences(kept, probabilities(model, kept, features), placed)
-            report_reliability(curves[name])
-    draw(curves, picture)
+        mine = [fact for fact in facts if fact["embedder"] == embedder]
+        if not mine:
+            continue
+        show(f"answered, {name}", fit_answered(mine, features), features)
+        for unit in sorted({fact["unit"] for fact in mine}):
+            rows = left_out(mine, features, unit)
+            if unit == "document":
+                curves[name] = rows
+    if picture:
+        draw(curves, picture)
 
 
-def say(line: str) -> None:
-    """A line of the report."""
-    sys.stdout.write(line + "\n")
+def left_out(facts: Sequence[Fact], names: Sequence[str], unit: str) -> list[tuple[float, float, float]]:
+    """Report each collection by models fitted on all others; (confidence, judged, weight) of every place."""
+    every: list[tuple[float, float, float]] = []
+    for collection in sorted({f["collection"] for f in facts if f["unit"] == unit}):
+        mine = [f for f in facts if f["collection"] == collection and f["unit"] == unit]
+        others = [f for f in facts if f["collection"] != collection]
+        likely = predicted(fit_answered(others, names), evidence_rows(mine, names))
+        of_unit = [f for f in others if f["unit"] == unit]
+        if not any(f["real"] for f in of_unit):
+            continue
+        confidence = confidences(mine, likely, fit_placed(of_unit, unit), unit)
+        say(f"  {unit} {collection:10} {question_figures(likely, mine)}; {first_figures(confidence, mine)}")
+        for fact, some, weight in zip(mine, confidence, balanced(mine), strict=True):
+            judged = (float(place["judged"]) for place in fact["places"][:TOP])
+            every += [(one, is_answer, float(weight)) for one, is_answer in zip(some, judged, strict=True)]
+    return every
+
+
+def confidences(facts: Sequence[Fact], likely: Floats, placed: Floats, unit: str) -> list[list[float]]:
+    """The confidence of every place of every list."""
+    found = []
+    for fact, any_answers in zip(facts, likely, strict=True):
+        rows = place_rows([fact], PLACED[unit])[0]
+        here = predicted(placed, rows) if len(rows) else np.array([])
+        found.append([float(any_answers * one) for one in here])
+    return found
+
+
+def question_figures(likely: Floats, facts: Sequence[Fact]) -> str:
+    """How well questions with an answer are told from those without."""
+    real, weights = labels(facts), balanced(facts) / balanced(facts).sum()
+    sure = np.clip(likely, 1e-6, 1 - 1e-6)
+    brier = float((weights * (likely - real) ** 2).sum())
+    loss = -float((weights * (real * np.log(sure) + (1 - real) * np.log(1 - sure))).sum())
+    above = np.mean([[(a > b) + (a == b) / 2 for b in likely[real == 0]] for a in likely[real == 1]])
+    return f"n {len(facts)}, AUC {above:.3f}, Brier {brier:.3f}, log-loss {loss:.3f}"
+
+
+def first_figures(confidence: Sequence[Sequence[float]], facts: Sequence[Fact]) -> str:
+    """Correct first results called unlikely, and first results called likely where nothing answers."""
+    firsts = [(fact, some[0]) for fact, some in zip(facts, confidence, strict=True) if some]
+    correct = np.array([one for fact, one in firsts if fact["places"][0]["judged"]])
+    wrong = np.array(
+        [some[0] if some else 0.0 for f, some in zip(facts, confidence, strict=True) if not f["real"]]
+    )
+    return (
+        f"correct first unlikely {np.mean(correct < POSSIBLE):.3f} (likely {np.mean(correct >= LIKELY):.3f}), "
+        f"unanswerable likely {np.mean(wrong >= LIKELY):.3f} (unlikely {np.mean(wrong < POSSIBLE):.3f})"
+    )
+
+
+say = print
 
 
 def show(name: str, model: Floats, features: Sequence[str]) -> None:
     """A model as it goes into the module."""
     slopes = ", ".join(f"{n}={w:.4g}" for n, w in zip(features, model[1:], strict=True))
     say(f"{name}: bias={model[0]:.4g}, {slopes}")
-
-
-def report_floor(
-    fitted_on: Sequence[Fact], kept: Sequence[Fact], model: Floats, names: Sequence[str]
-) -> None:
-    """For each collection the share of silence and of answered questions lost; then fitted on the others alone."""
-    for collection in sorted({f["collection"] for f in kept}):
-        mine = [f for f in kept if f["collection"] == collection]
-        others = fit_answered([f for f in fitted_on if f["collection"] != collection], names)
-        figures = (
-            f"silent {silent:.3f}, lost {lost:.3f}"
-            for silent, lost in (floor_costs(mine, m, names) for m in (model, others))
-        )
-        say(f"  {collection:10} " + "; without it in the fit: ".join(figures))
-
-
-def floor_costs(facts: Sequence[Fact], model: Floats, names: Sequence[str]) -> tuple[float, float]:
-    """At the default floor: the share of prompts that are met with silence, and of recall that is lost."""
-    below = probabilities(model, facts, names) < DEFAULT_FLOOR
-    prompts = np.array([not f["real"] for f in facts])
-    found = np.array([f["real"] and any(judged for _, judged in f["places"][:TOP]) for f in facts])
-    return float(below[prompts].mean()), float(below[found].mean())
-
-
-def confidences(
-    facts: Sequence[Fact], answered: Floats, placed: Mapping[str, Floats]
-) -> list[tuple[float, float, float]]:
-    """(confidence, judged, weight) of every item of every list."""
-    rows = []
-    for fact, likely, weight in zip(facts, answered, balanced(facts), strict=True):
-        model = placed[fact["unit"]]
-        for relevance, rank, judged in place_rows(fact):
-            here = sigmoid(np.array(model[0] + model[1] * relevance + model[2] * rank))
-            rows.append((float(likely * here), judged, float(weight)))
-    return rows
 
 
 def reliability(rows: Iterable[tuple[float, float, float]]) -> list[tuple[float, float, int]]:
@@ -287,12 +364,6 @@ def reliability(rows: Iterable[tuple[float, float, float]]) -> list[tuple[float,
         (float(np.average(g[:, 0], weights=g[:, 2])), float(np.average(g[:, 1], weights=g[:, 2])), len(g))
         for g in groups
     ]
-
-
-def report_reliability(rows: Iterable[tuple[float, float, float]]) -> None:
-    """The table behind the picture."""
-    for confidence, share, items in reliability(rows):
-        say(f"  confidence {confidence:.2f}  answers {share:.2f}  items {items}")
 
 
 def draw(curves: Mapping[str, Sequence[tuple[float, float, float]]], picture: str) -> None:
@@ -326,4 +397,4 @@ def draw_panel(axes: Axes, name: str, table: Sequence[tuple[float, float, int]])
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

@@ -70,6 +70,7 @@ class Setting:
         """As a door would ask it, for as many answers as are judged."""
         return read_request(
             query.text,
+            show_all=True,
             now_ms=now_ms,
             limit=DEPTH * SPARE if self.turns else DEPTH,
             collections=[] if self.pooled or not query.scope else [query.scope],

@@ -138,6 +138,7 @@ def test_nothing_found_is_no_error(remembered: Invoke) -> None:
     assert json.loads(as_json.stdout) == {
         "query": "xylophone",
         "answered": None,
+        "hidden": 0,
         "results": [],
         "degraded": {},
     }

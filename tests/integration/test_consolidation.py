@@ -93,6 +93,18 @@ def lumping(prompt: str) -> str:
     return json.dumps({"patterns": [{"observation": SHORT, "source_indices": [1, 2]}]})
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("at -5 °C", "at 5 °C"), ("at +3 %", "at −3 %"), ("at –18 degrees", "at 18 degrees")],
+)
+def test_observations_that_differ_in_a_sign_stay_apart(world: World, one: str, other: str) -> None:
+    """The sign belongs to the number, whichever dash writes it."""
+    world.observe(f"The cold room of Hartmann is kept {one}")
+    world.observe(f"The cold room of Hartmann is kept {other}")
+
+    assert world.consolidate().groups == ()
+
+
 def test_what_was_observed_twice_becomes_one_that_is_found(world: World) -> None:
     """One labelled document stands for both, which are served no more; who looks for it finds it alone."""
     one, two, other = world.observe(FRIDAY), world.observe(AGAIN), world.observe("The boat needs a new sail")

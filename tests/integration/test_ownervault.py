@@ -146,7 +146,9 @@ def rankings(pipeline: Pipeline, question: Question) -> dict[str, list[str]]:
 
 
 def _ranked(pipeline: Pipeline, question: Question, ranking: Ranking) -> Sequence[Candidate]:
-    request = read_request(question.text, now_ms=now_ms(), limit=DEPTH, until=question.as_of, ranking=ranking)
+    request = read_request(
+        question.text, now_ms=now_ms(), limit=DEPTH, until=question.as_of, ranking=ranking, show_all=True
+    )
     return pipeline.rank(request)[0].candidates
 
 

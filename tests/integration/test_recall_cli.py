@@ -106,7 +106,7 @@ def test_plan_shows_the_plan_and_the_answers(remembered: Invoke) -> None:
     assert shown.output.startswith("priority")
     assert "notes/people/haruka.md" in shown.output
     assert "redis.md" in shown.output
-    assert found.keys() == {"plan", "query", "answered", "results", "degraded"}
+    assert found.keys() == {"plan", "query", "answered", "hidden", "results", "degraded"}
 
 
 def test_similar_documents(remembered: Invoke) -> None:

@@ -112,6 +112,7 @@ class Notes:
         request = read_request(
             question,
             now_ms=START_MS,
+            show_all=True,
             limit=limit,
             min_score=min_score,
             collections=collections,
@@ -518,11 +519,33 @@ class TestList:
     @pytest.mark.parametrize(
         ("verb", "stages"),
         [
-            ("search", ["search", "fuse", "precise first", "judge", "score", "successors first", "cut"]),
-            ("vsearch", ["search", "nearest", "score", "successors first", "cut"]),
+            (
+                "search",
+                [
+                    "search",
+                    "fuse",
+                    "precise first",
+                    "judge",
+                    "score",
+                    "successors first",
+                    "newest first",
+                    "cut",
+                ],
+            ),
+            ("vsearch", ["search", "nearest", "score", "successors first", "newest first", "cut"]),
             (
                 "query",
-                ["search", "fuse", "precise first", "judge", "score", "successors first", "diversify", "cut"],
+                [
+                    "search",
+                    "fuse",
+                    "precise first",
+                    "judge",
+                    "score",
+                    "successors first",
+                    "diversify",
+                    "newest first",
+                    "cut",
+                ],
             ),
         ],
     )
@@ -558,7 +581,11 @@ class TestRanking:
         notes.take_in(herons())
         notes.pin("8.md")
         request = read_request(
-            "which heron stood in the reeds", now_ms=START_MS, limit=20, ranking=Ranking.PUBLISHED
+            "which heron stood in the reeds",
+            now_ms=START_MS,
+            limit=20,
+            ranking=Ranking.PUBLISHED,
+            show_all=True,
         )
         work, _ = search(notes.vault).rank(request)
 

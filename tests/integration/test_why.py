@@ -107,7 +107,7 @@ def test_what_was_let_go_is_told(many: Invoke) -> None:
     found = said(many, "search", "redis", "sessions", "--explain", "-n", "3")
     strict = said(many, "search", "redis", "sessions", "--explain", "--min-score", "0.99")
 
-    *_, scored, _, cut = found["trace"]["stages"]
+    *_, scored, _, _, cut = found["trace"]["stages"]
     score = next(stage for stage in strict["trace"]["stages"] if stage["name"] == "score")
     assert cut["dropped"] == {"beyond the limit": cut["came_in"] - 3}
     assert {drop["reason"] for drop in cut["drops"]} == {"beyond the limit"}
@@ -131,7 +131,7 @@ def test_a_plain_answer_is_as_short_as_ever(many: Invoke) -> None:
     shown = many("search", "redis")
 
     assert "receipt" not in shown.output
-    assert said(many, "search", "redis").keys() == {"query", "answered", "results", "degraded"}
+    assert said(many, "search", "redis").keys() == {"query", "answered", "hidden", "results", "degraded"}
 
 
 # -- what is kept -----------------------------------------------------------------------------------------
@@ -281,7 +281,7 @@ def test_an_answer_that_falls_silent(remembered: Invoke, notes: Path) -> None:
     assert said(remembered, "why", 1, "--replay")["replay"]["voice"] == "answered then, silent now"
     assert fates(remembered)["haruka.md"] == ("gone", "changed since")
     shown = remembered("why", "1", "--replay").stdout
-    assert "likely that anything found here answers" in shown
+    assert "confidence that anything found here answers: " in shown
     assert "answered then, silent now: " in shown
 
     note.write_text(text, "utf-8")
@@ -303,7 +303,7 @@ def test_a_receipt_of_a_hook(
     assert (kept["verb"], kept["question"]) == ("context-surfacing", prompt)
     assert kept["items"][0]["file"] == "notes/decisions/2026-02-11-redis.md"
     assert kept["items"][0]["confidence"] > 0.2
-    assert "profile balanced" in shown and "% likely" in shown
+    assert "profile balanced" in shown and "confidence that anything found here answers: " in shown
     again = shown.partition("Asked again of the vault as it is now:")[2]
     assert "same" in again and "gone" not in again and "new" not in again
 

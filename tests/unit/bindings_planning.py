@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from clawmem.domain.retrieval.intent import classify_intent
+from clawmem.domain.retrieval.newest import newest_question
 from clawmem.domain.retrieval.planning import is_simple, plan
 from clawmem.domain.retrieval.routing import route
 from clawmem.domain.retrieval.temporal import temporal_range
 
 
 def _temporal(given: dict[str, Any]) -> dict[str, Any] | None:
-    read = temporal_range(**given)
+    given = dict(given)
+    zone = ZoneInfo(given.pop("zone", "UTC"))
+    read = temporal_range(**given, zone=zone)
     if read is None:
         return None
     return {
@@ -20,6 +24,11 @@ def _temporal(given: dict[str, Any]) -> dict[str, Any] | None:
         "authored_until": read.authored_until,
         "span": [read.start, read.end],
     }
+
+
+def _newest(given: dict[str, Any]) -> dict[str, Any] | None:
+    asked = newest_question(**given)
+    return asked and {"kind": asked.kind, "noun": asked.noun, "topic": list(asked.topic)}
 
 
 def _intent(given: dict[str, Any]) -> dict[str, Any]:
@@ -39,6 +48,7 @@ def _planning(given: dict[str, Any]) -> dict[str, Any]:
 
 BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "temporal": _temporal,
+    "newest_question": _newest,
     "intent": _intent,
     "routing": lambda given: route(**given).value,
     "planning": _planning,

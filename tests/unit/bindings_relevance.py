@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from clawmem.domain.retrieval.relevance import Evidence, answered, placed
+from clawmem.domain.retrieval.relevance import (
+    Evidence,
+    ResultPlace,
+    answered,
+    likelihood_of,
+    placed,
+    worth_showing,
+)
 
 
 def _relevance(given: dict[str, Any]) -> dict[str, float]:
     anything = answered(Evidence(**given["evidence"]), given.get("fingerprint"))
-    this_one = placed(given["relevance"], given["rank"], given["unit"])
+    this_one = placed(ResultPlace(**given["place"]))
     return {"answered": anything, "placed": this_one, "confidence": anything * this_one}
 
 
-BINDINGS = {"relevance": _relevance}
+BINDINGS = {
+    "relevance": _relevance,
+    "likelihood": lambda given: str(likelihood_of(**given)),
+    "worth_showing": lambda given: worth_showing(**given),
+}

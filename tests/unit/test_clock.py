@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,18 @@ def test_a_process_that_nobody_buried_is_gone_too() -> None:
 
     assert is_gone(holder)
     ended.wait()
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="only where TZ can be changed")
+def test_the_zone_has_the_offset_of_each_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Summer and winter differ whenever it is asked, in both directions."""
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    zone = SystemClock().zone()
+    try:
+        summer, winter = datetime(2025, 7, 1, tzinfo=zone), datetime(2025, 1, 1, tzinfo=zone)
+        assert [moment.astimezone(UTC).hour for moment in (summer, winter)] == [22, 23]
+        assert datetime(2025, 3, 30, 1, tzinfo=UTC).astimezone(zone).hour == 3
+    finally:
+        monkeypatch.undo()
+        time.tzset()

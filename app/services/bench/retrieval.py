@@ -96,6 +96,7 @@ class BenchRetrieval:
     def _request(self, query: JudgedQuery, turns: bool, scoped: bool, ranking: Ranking) -> RetrievalRequest:
         return read_request(
             query.text,
+            show_all=True,
             now_ms=self._now_ms,
             limit=DEPTH,
             collections=[query.scope] if scoped and query.scope else [],

@@ -88,7 +88,7 @@ class AfterCompaction:
         if not request:
             return []
         try:
-            asked = read_request(request, now_ms=self._clock.now_ms(), limit=LOOKED_AT)
+            asked = read_request(request, now_ms=self._clock.now_ms(), limit=LOOKED_AT, show_all=True)
             results = self._search(asked).results
         except ClawmemError:  # an index that is gone takes nothing else along
             return []

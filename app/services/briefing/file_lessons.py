@@ -43,7 +43,7 @@ class FileLessons:
             path: The file, of any system; its folders tell it from others of its name.
         """
         name = file_name(path)
-        asked = read_request(name, now_ms=self._clock.now_ms(), limit=LOOKED_AT)
+        asked = read_request(name, now_ms=self._clock.now_ms(), limit=LOOKED_AT, show_all=True)
         found = (self._lesson(result, path) for result in self._search(asked).results)
         lines = [f"- {self._safe(line)}" for line in filter(None, found)][:MOST]
         return block(TAG, f"Noted about {self._safe(name)} before:", ["\n".join(lines)], TOKENS)

@@ -82,7 +82,7 @@ class Prove:
     def _asked(self, pipeline: Pipeline, gone: frozenset[int], marks: Sequence[str]) -> list[str]:
         found: dict[str, None] = {}
         for mark in marks:
-            request = read_request(mark, now_ms=self._clock.now_ms(), limit=_LOOKED_AT)
+            request = read_request(mark, now_ms=self._clock.now_ms(), limit=_LOOKED_AT, show_all=True)
             for result in pipeline(request).results:
                 if result.document.id in gone or mark.casefold() in words(result.body):
                     found[result.document.display_path] = None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, tzinfo
 from typing import Any
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.records import Scope
 
-_APART = frozenset({"query", "forms", "now_ms"})  # the question, what is read out of it, and the moment
+_APART = frozenset({"query", "forms", "now_ms", "zone"})  # the question, its words, and when it is asked
 
 
 def written_down(request: RetrievalRequest) -> dict[str, Any]:
@@ -17,16 +18,19 @@ def written_down(request: RetrievalRequest) -> dict[str, Any]:
     return _unusual(request)
 
 
-def request_again(question: str, asked: Mapping[str, Any], now_ms: int) -> RetrievalRequest:
+def request_again(
+    question: str, asked: Mapping[str, Any], now_ms: int, zone: tzinfo = UTC
+) -> RetrievalRequest:
     """
-    The request that `written_down` wrote down, asked at another time.
+    Return the request that `written_down` wrote down, asked at another time in *zone*.
 
     A parameter that this version does not know is left out.
 
     Raises:
         ValueError: a value that this version does not know.
     """
-    return RetrievalRequest(question, query_forms(question), now_ms, **_chosen(RetrievalRequest, asked))
+    chosen = _chosen(RetrievalRequest, asked)
+    return RetrievalRequest(question, query_forms(question), now_ms, **chosen, zone=zone)
 
 
 def _unusual(record: Any) -> dict[str, Any]:

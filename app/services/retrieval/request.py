@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, tzinfo
 from enum import StrEnum
 
 from clawmem.domain.documents.times import iso_utc, parse_iso
@@ -43,6 +44,7 @@ class RetrievalRequest(NamedTuple):
     steer and are not looked for. What was written at ``as_of`` or later is not known; as records write it, see
     `as_it_was`. ``candidate_limit`` is how many of what the indexes put first are looked at closely, by a reranker as
     well, whatever ``limit`` says; there are no other answers. Without it each stage looks as deep as it usually does.
+    ``zone`` is the time zone in which the question names days. ``show_all`` keeps unlikely results below a likely one.
     """
 
     query: str
@@ -60,6 +62,8 @@ class RetrievalRequest(NamedTuple):
     intent: str = ""
     as_of: str | None = None
     candidate_limit: int | None = None
+    zone: tzinfo = UTC
+    show_all: bool = False
 
 
 def read_request(
@@ -80,6 +84,8 @@ def read_request(
     intent: str = "",
     as_of: str = "",
     candidate_limit: int | None = None,
+    zone: tzinfo = UTC,
+    show_all: bool = False,
 ) -> RetrievalRequest:
     """
     Check what was asked and read the question's words once; what is not said here is as in `RetrievalRequest`.
@@ -102,7 +108,7 @@ def read_request(
     )
     return asked._replace(
         content_types=frozenset(content_types), tags=frozenset(tags), floor=floor, intent=intent.strip(),
-        as_of=first_after(as_of), candidate_limit=candidate_limit,
+        as_of=first_after(as_of), candidate_limit=candidate_limit, zone=zone, show_all=show_all,
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from clawmem.ports.records import FragmentKey, Hit
 if TYPE_CHECKING:
     from clawmem.app.services.retrieval.work import Candidate
 
+HIDDEN = "unlikely, below a likely one"  # the reason of a drop
 DROPS_NAMED = 5  # by each stage for each reason; the others are only counted
 
 
@@ -63,6 +64,11 @@ class Trace:
         self.degraded: dict[str, str] = {}
         self.hits: dict[str, int] = {}
         self.legs: Mapping[str, Sequence[Hit]] = {}
+
+    @property
+    def hidden(self) -> int:
+        """How many unlikely results were left out below a likely one."""
+        return sum(stage.dropped.get(HIDDEN, 0) for stage in self.stages)
 
     def continued(self) -> Trace:
         """Another trace with the same beginning."""

@@ -71,7 +71,7 @@ class Why:
             InvalidInput: it was asked with what this version does not know.
         """
         try:
-            request = request_again(receipt.question, receipt.asked, self._clock.now_ms())
+            request = request_again(receipt.question, receipt.asked, self._clock.now_ms(), self._clock.zone())
         except (ValueError, TypeError) as error:
             raise InvalidInput(
                 "INVALID_INPUT", f"This question cannot be asked again, it was asked with: {error}."

@@ -144,6 +144,7 @@ class SurfaceContext:
         return read_request(
             text,
             now_ms=self._clock.now_ms(),
+            zone=self._clock.zone(),
             limit=choices.profile.results * LINES_A_RESULT,
             unit=Unit.LINE,
             floor=self._dressing.floor,

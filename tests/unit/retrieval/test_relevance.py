@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR, Evidence, answered, family, placed
+from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR, Evidence, ResultPlace, answered, family, placed
 from clawmem.domain.retrieval.relevance_model import ANSWERED, ANSWERED_BY_WORDS, PLACED
 
 FINGERPRINTS = st.sampled_from([None, "unheard of", *ANSWERED])
@@ -16,6 +16,8 @@ EVIDENCE = st.builds(
     unknown=st.floats(0, 1),
     entries=st.integers(0, 10**9),
     cosine=st.none() | st.floats(-1, 1),
+    coverage=st.floats(0, 20),
+    words=st.integers(0, 16),
 )
 
 
@@ -34,6 +36,7 @@ def test_more_evidence_never_makes_it_less_likely(
 
     assert answered(evidence._replace(line=evidence.line + line), fingerprint) >= before
     assert answered(evidence._replace(unknown=evidence.unknown * unknown), fingerprint) >= before
+    assert answered(evidence._replace(coverage=evidence.coverage + line), fingerprint) >= before
     assert answered(evidence._replace(entries=max(0, evidence.entries - entries)), fingerprint) >= before
 
 
@@ -58,13 +61,25 @@ def test_a_cosine_of_an_unknown_scale_says_nothing(evidence: Evidence) -> None:
 @given(st.floats(0, 1), st.integers(1, 1000), st.sampled_from(list(PLACED)))
 def test_a_place_further_down_is_less_likely(relevance: float, rank: int, unit: str) -> None:
     """Of equal relevance the earlier one is the likelier answer, and both are probabilities."""
-    assert 0 <= placed(relevance, rank + 1, unit) <= placed(relevance, rank, unit) <= 1
+    place = ResultPlace(relevance, rank, unit)
+
+    assert 0 <= placed(place._replace(rank=rank + 1)) <= placed(place) <= 1
+
+
+@given(st.floats(0, 1), st.floats(0, 5), st.floats(0, 5), st.booleans(), st.sampled_from(list(PLACED)))
+def test_more_of_the_question_never_makes_a_place_less_likely(
+    relevance: float, coverage: float, more: float, is_name: bool, unit: str
+) -> None:
+    """A result that holds more of the question's rare words is no less likely."""
+    place = ResultPlace(relevance, 1, unit, coverage, is_name)
+
+    assert placed(place._replace(coverage=coverage + more)) >= placed(place)
 
 
 def test_an_unknown_unit_is_refused() -> None:
     """There is no model for a list of something else."""
     with pytest.raises(KeyError):
-        placed(0.5, 1, "chapter")
+        placed(ResultPlace(0.5, 1, "chapter"))
 
 
 def test_the_family_of_a_fingerprint_is_its_model_not_its_build() -> None:
@@ -81,5 +96,5 @@ def test_no_weight_turns_its_sign(weights: tuple[float, ...]) -> None:
 def test_the_floor_lies_where_more_speaks_for_than_against() -> None:
     """Strong evidence passes it, and none stays below it, in every model."""
     for fingerprint in (None, *ANSWERED):
-        assert answered(Evidence(20.0, 0.0, 1000, 0.6), fingerprint) > DEFAULT_FLOOR
+        assert answered(Evidence(20.0, 0.0, 1000, 0.6, 1.0, 6), fingerprint) > DEFAULT_FLOOR
         assert answered(Evidence(0.0, 1.0, 1000, 0.1), fingerprint) < DEFAULT_FLOOR

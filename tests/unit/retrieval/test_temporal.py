@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import time
-from datetime import date, timedelta
+from datetime import date, timedelta, timezone
 from itertools import pairwise
 
 import pytest
@@ -27,7 +27,7 @@ DATES = st.dates(date(1970, 1, 1), date(2100, 12, 31))
 
 
 def read(query: str, now_ms: int = NOW, offset: int = 0) -> TimeRange:
-    found = temporal_range(query, now_ms=now_ms, utc_offset_minutes=offset)
+    found = temporal_range(query, now_ms=now_ms, zone=timezone(timedelta(minutes=offset)))
     assert found is not None, query
     return found
 
@@ -54,7 +54,7 @@ def midnight(day: date) -> int:
 @given(st.text() | SENTENCES, MOMENTS, OFFSETS)
 def test_nothing_that_is_typed_fails_and_nothing_empty_is_read(query: str, now_ms: int, offset: int) -> None:
     """What is read has a beginning before its end, stands in the text, and is open on one side at most."""
-    found = temporal_range(query, now_ms=now_ms, utc_offset_minutes=offset)
+    found = temporal_range(query, now_ms=now_ms, zone=timezone(timedelta(minutes=offset)))
     if found is None:
         return
 

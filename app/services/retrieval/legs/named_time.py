@@ -17,7 +17,7 @@ def in_named_time(leg: Leg) -> Leg:
     """
 
     def search(request: RetrievalRequest, work: Work) -> LegAnswer:
-        named = temporal_range(request.query, now_ms=request.now_ms)
+        named = temporal_range(request.query, now_ms=request.now_ms, zone=request.zone)
         if named is None:
             return leg(request, work)
         answer = leg(request._replace(scope=within(request.scope, named)), work)

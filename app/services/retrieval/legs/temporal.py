@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime, tzinfo
+
 from clawmem.app.services.retrieval.legs.ask_all import Leg, LegAnswer
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Work
@@ -21,22 +23,26 @@ def temporal_leg(vault: Vault) -> Leg:
     """
 
     def search(request: RetrievalRequest, work: Work) -> LegAnswer:
-        named = temporal_range(request.query, now_ms=request.now_ms)
+        named = temporal_range(request.query, now_ms=request.now_ms, zone=request.zone)
         if named is None:
             return LegAnswer({})
         written = vault.documents.latest(within(request.scope, named), limit=DEPTH)
         hits = [Hit(FragmentKey(document.id, 0), 1.0) for document in written]
-        return LegAnswer({TIME: hits}, note=f"the time it names: {_said(named)}")
+        return LegAnswer({TIME: hits}, note=f"the time it names: {_said(named, request.zone)}")
 
     return search
 
 
 def within(scope: Scope, named: TimeRange) -> Scope:
     """*scope*, narrowed to the time that the question names."""
-    starts = [moment for moment in (scope.authored_from, named.authored_from) if moment]
+    starts = [moment for moment in (scope.authored_from, named.recorded_from) if moment]
     ends = [moment for moment in (scope.authored_until, named.authored_until) if moment]
     return scope._replace(authored_from=max(starts, default=None), authored_until=min(ends, default=None))
 
 
-def _said(named: TimeRange) -> str:
-    return f"{(named.authored_from or '')[:10]} up to {(named.authored_until or '')[:10]}"
+def _said(named: TimeRange, zone: tzinfo) -> str:
+    return f"{_day(named.authored_from, zone)} up to {_day(named.authored_until, zone)}"
+
+
+def _day(moment: str | None, zone: tzinfo) -> str:
+    return datetime.fromisoformat(moment).astimezone(zone).date().isoformat() if moment else ""

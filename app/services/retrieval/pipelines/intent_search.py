@@ -21,6 +21,7 @@ from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.fuse_by_intent import fuse_by_intent
 from clawmem.app.services.retrieval.stages.graph import graph
 from clawmem.app.services.retrieval.stages.judge import judge
+from clawmem.app.services.retrieval.stages.newest_first import newest_matching_first
 from clawmem.app.services.retrieval.stages.score import asked_for, score
 from clawmem.app.services.retrieval.stages.successors_first import successors_first
 from clawmem.app.services.retrieval.work import Stage
@@ -81,6 +82,7 @@ def intent_search(
             "judge": judge(vault),
             "score": score(vault, asked_for),
             "successors first": successors_first(vault),
+            "newest first": newest_matching_first(vault),
             "cut": cut,
         },
     )

@@ -8,6 +8,7 @@ from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.fuse import fuse
 from clawmem.app.services.retrieval.stages.judge import judge
+from clawmem.app.services.retrieval.stages.newest_first import newest_matching_first
 from clawmem.app.services.retrieval.stages.precise_first import precise_first
 from clawmem.app.services.retrieval.stages.score import asked_for, score
 from clawmem.app.services.retrieval.stages.successors_first import successors_first
@@ -25,6 +26,7 @@ def search(vault: Vault) -> Pipeline:
             "judge": judge(vault),
             "score": score(vault, asked_for),
             "successors first": successors_first(vault),
+            "newest first": newest_matching_first(vault),
             "cut": cut,
         },
     )

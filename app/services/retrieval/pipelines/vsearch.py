@@ -8,6 +8,7 @@ from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.judge import by_meaning_alone
 from clawmem.app.services.retrieval.stages.nearest import nearest
+from clawmem.app.services.retrieval.stages.newest_first import newest_matching_first
 from clawmem.app.services.retrieval.stages.score import asked_for, score
 from clawmem.app.services.retrieval.stages.successors_first import successors_first
 from clawmem.ports.embedder import Embedder
@@ -23,6 +24,7 @@ def vsearch(vault: Vault, embedder: Embedder) -> Pipeline:
             "nearest": nearest(vault),
             "score": score(vault, asked_for),
             "successors first": successors_first(vault),
+            "newest first": newest_matching_first(vault),
             "cut": cut,
         },
     )

@@ -67,7 +67,7 @@ def _forced(intent: Intent) -> Classification:
 
 
 def _by_words(request: RetrievalRequest) -> Classification:
-    names_time = temporal_range(request.query, now_ms=request.now_ms) is not None
+    names_time = temporal_range(request.query, now_ms=request.now_ms, zone=request.zone) is not None
     return classify_intent(request.query, names_time=names_time)
 
 

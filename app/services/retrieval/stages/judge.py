@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from itertools import islice
 
 from clawmem.app.services.retrieval.legs.vector import VECTOR
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Stage, Work
-from clawmem.domain.retrieval.grains import LINE
-from clawmem.domain.retrieval.relevance import Evidence, answered, placed
+from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.domain.retrieval.bm25 import rarity
+from clawmem.domain.retrieval.grains import DOCUMENT, LINE
+from clawmem.domain.retrieval.relevance import Evidence, ResultPlace, answered, placed
 from clawmem.ports.errors import ClawmemError, InvalidInput
+from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Grain
 from clawmem.ports.vault import Vault
 
@@ -29,14 +32,12 @@ def judge(vault: Vault) -> Stage:
         if not work.candidates:
             return work
         try:
-            likely = likelihood(vault, request, work)
+            words = words_of(vault, request)
+            likely = likelihood(vault, request, work, words)
         except ClawmemError as error:  # an index that is away answers nothing about itself either
             trace.stages[-1].notes.append(f"how likely it is cannot be told: {error}")
             return work
-        judged = [
-            c._replace(confidence=likely * placed(c.relevance, rank, request.unit))
-            for rank, c in enumerate(work.candidates, start=1)
-        ]
+        judged = _placed(request, work, words, likely)
         return above_the_floor(request, work._replace(candidates=tuple(judged), answered=likely), trace)
 
     return stage
@@ -68,25 +69,58 @@ def above_the_floor(request: RetrievalRequest, work: Work, trace: Trace) -> Work
     return work.with_candidates(())
 
 
-def likelihood(vault: Vault, request: RetrievalRequest, work: Work) -> float:
+def likelihood(vault: Vault, request: RetrievalRequest, work: Work, words: Words) -> float:
     """The probability, in (0, 1), that anything answers, by the hits of the legs for words and meaning."""
     fingerprint = vault.embeddings.fingerprint() if work.legs.get(VECTOR) else None
-    return answered(evidence_of(vault, request, work), fingerprint)
+    return answered(evidence_of(vault, work, words), fingerprint)
 
 
-def evidence_of(vault: Vault, request: RetrievalRequest, work: Work) -> Evidence:
+def evidence_of(vault: Vault, work: Work, words: Words) -> Evidence:
     """What the legs found, as the relevance model wants to know it."""
-    lines, vectors = work.legs.get(LINE), work.legs.get(VECTOR)
+    lines, vectors, documents = (work.legs.get(leg) for leg in (LINE, VECTOR, DOCUMENT))
     return Evidence(
         line=lines[0].score if lines else 0.0,
-        unknown=_unknown(vault, request),
+        unknown=words.unknown,
         entries=vault.lexical.count(Grain.LINE) + vault.lexical.count(Grain.PASSAGE),
         cosine=vectors[0].score if vectors else None,
+        coverage=documents[0].score / words.rarity if documents else 0.0,
+        words=words.looked_up,
     )
 
 
-def _unknown(vault: Vault, request: RetrievalRequest) -> float:
-    """The share of the question's words that no document holds."""
+class Words(NamedTuple):
+    """
+    The question's words in this vault.
+
+    ``unknown`` is the share that no document holds, ``rarity`` the sum of their rarities among documents.
+    """
+
+    looked_up: int
+    unknown: float
+    rarity: float
+
+
+def words_of(vault: Vault, request: RetrievalRequest) -> Words:
+    """Look the words of the question up, the first `WORDS_LOOKED_UP` of them."""
     terms = list(islice(request.forms.relaxed.terms, WORDS_LOOKED_UP))
-    held = sum(1 for term in terms if vault.lexical.holding(term, Grain.DOCUMENT))
-    return 1 - held / len(terms) if terms else 1.0
+    total = vault.lexical.count(Grain.DOCUMENT)
+    held = [vault.lexical.holding(term, Grain.DOCUMENT) for term in terms]
+    unknown = held.count(0) / len(terms) if terms else 1.0
+    return Words(len(terms), unknown, math.fsum(rarity(total, one) for one in held) or 1.0)
+
+
+def places_of(request: RetrievalRequest, work: Work, words: Words) -> list[ResultPlace]:
+    """The candidates as the relevance model wants to know them, best first."""
+    hits = reversed(work.legs.get(DOCUMENT, ()))
+    best = {hit.key.document_id: hit.score for hit in hits}
+    is_name = request.forms.precise is not None
+    return [
+        ResultPlace(one.relevance, rank, request.unit, best.get(one.document_id, 0.0) / words.rarity, is_name)
+        for rank, one in enumerate(work.candidates, start=1)
+    ]
+
+
+def _placed(request: RetrievalRequest, work: Work, words: Words, likely: float) -> list[Candidate]:
+    places = places_of(request, work, words)
+    found = zip(work.candidates, places, strict=True)
+    return [one._replace(confidence=likely * placed(place)) for one, place in found]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.stages.judge import above_the_floor, likelihood
+from clawmem.app.services.retrieval.stages.judge import above_the_floor, likelihood, words_of
 from clawmem.app.services.retrieval.trace import StageTrace, Trace
 from clawmem.app.services.retrieval.work import Stage, Work
 from clawmem.domain.retrieval.query_forms import query_forms
@@ -24,7 +24,7 @@ def judge_parts(vault: Vault, search: Stage, parts: Collection[str]) -> Stage:
     def likely(text: str, request: RetrievalRequest) -> float:
         part = request._replace(query=text, forms=query_forms(text))
         apart = Trace([StageTrace("part", 0, 0, 0.0)])  # what is missing was said by the answer's clauses
-        return likelihood(vault, part, search(part, Work(), apart))
+        return likelihood(vault, part, search(part, Work(), apart), words_of(vault, part))
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if not work.candidates:

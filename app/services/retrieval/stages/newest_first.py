@@ -1,0 +1,202 @@
+"""The newest of the notes that match goes first where the question asks for the newest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
+from clawmem.app.services.retrieval.stages.score import scored_whole
+from clawmem.app.services.retrieval.trace import Trace
+from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.domain.capture.own_collection import OWN_COLLECTION
+from clawmem.domain.documents.names import document_names
+from clawmem.domain.documents.tokens import words
+from clawmem.domain.retrieval.newest import (
+    ANY_KIND,
+    OF_ITS_KIND,
+    NewestQuestion,
+    matching,
+    names_the_same,
+    newest_first,
+    newest_question,
+)
+from clawmem.domain.retrieval.relevance import POSSIBLE
+from clawmem.ports.named_tuple import NamedTuple
+from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Term
+from clawmem.ports.vault import Vault
+
+NEWEST = "newest"  # the term of the score
+COMPARABLE = 0.5  # of the best relevance; less relevant notes are not ordered by date
+MOST_HOLDING = 1000  # documents that hold a word of the topic, the best first
+MOST_BROUGHT = 100  # notes of a kind that words alone did not find
+
+
+class _Pool(NamedTuple):
+    """Notes from which the newest is chosen, the topic words they must hold, and a sentence for the trace."""
+
+    documents: Mapping[int, Document]
+    topic: tuple[str, ...]
+    what: str
+    is_kind: bool
+
+
+def newest_matching_first(vault: Vault) -> Stage:
+    """
+    Return a stage that moves matching notes to the front, newest first, if the question asks for the newest.
+
+    A note matches if it is of the kind and holds the topic about as well as the best note. A note that holds only a
+    part of the topic keeps its place, however new. A superseded note comes after all other matching notes.
+    """
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        if request.unit is Unit.LINE or request.ranking is Ranking.PUBLISHED:
+            return work
+        asked = newest_question(request.query)
+        if asked is None:
+            return work
+        work = scored_whole(vault, request, work, trace)
+        pool, matched = _matched(vault, request, work, asked)
+        if not matched:
+            return work
+        dates = {number: one.authored_at for number, one in matched.items()}
+        undated = {number for number, one in matched.items() if _has_time_of_file(one)}
+        order = newest_first(dates, _superseded(vault, request, matched), undated)
+        first = order[:MOST_BROUGHT]
+        trace.stages[-1].notes.append(f"{pool.what}: {len(matched)} match, the newest first")
+        arranged = _arranged(work.candidates, [matched[number] for number in first])
+        return _judged(work.with_candidates(arranged), len(first), by_kind=pool.is_kind and not pool.topic)
+
+    return stage
+
+
+def _matched(
+    vault: Vault, request: RetrievalRequest, work: Work, asked: NewestQuestion
+) -> tuple[_Pool, dict[int, Document]]:
+    """Return the first pool that holds the topic: notes of the kind, of a folder or tag, candidates of the search."""
+    pools = [_of_kind(vault, request, asked), _of_folder(vault, request, asked), _found(work, asked)]
+    for pool in pools:
+        covered = _coverage(vault, request, pool) if pool.documents else {}
+        if matched := matching(covered):
+            return pool, {number: pool.documents[number] for number in matched}
+    return pools[-1], {}
+
+
+def _of_kind(vault: Vault, request: RetrievalRequest, asked: NewestQuestion) -> _Pool:
+    what = f"the question asks for the newest {asked.kind}"
+    if not asked.kind:
+        return _Pool({}, asked.topic, what, is_kind=True)
+    if asked.kind == ANY_KIND:
+        every = {} if asked.topic else {one.id: one for one in vault.documents.latest(request.scope)}
+        return _Pool(every, (), "the question asks for the newest note", is_kind=True)
+    ids = vault.documents.ids(request.scope, content_types={asked.kind})
+    return _Pool(vault.documents.many(ids) if ids else {}, asked.topic, what, is_kind=True)
+
+
+def _of_folder(vault: Vault, request: RetrievalRequest, asked: NewestQuestion) -> _Pool:
+    topic = tuple(word for word in asked.topic if not names_the_same(word, asked.noun))
+    what = f"the question asks for the newest of {asked.noun!r}"
+    if not asked.noun:
+        return _Pool({}, topic, what, is_kind=True)
+    every = vault.documents.latest(request.scope)
+    named = {one.id: one for one in every if _is_filed_under(one, asked.noun)}
+    return _Pool(named, topic, what, is_kind=True)
+
+
+def _is_filed_under(document: Document, noun: str) -> bool:
+    folders = document.path.split("/")[:-1]
+    return any(names_the_same(noun, name) for name in (*folders, *document.tags))
+
+
+def _found(work: Work, asked: NewestQuestion) -> _Pool:
+    best = max((one.relevance for one in work.candidates), default=0.0)
+    near = [one for one in work.candidates if one.relevance >= COMPARABLE * best]
+    found = {one.document_id: one.document for one in near if one.document is not None}
+    what = "the question asks for the newest about its topic"
+    return _Pool(found, asked.topic or asked.kind_words, what, is_kind=False)
+
+
+def _coverage(vault: Vault, request: RetrievalRequest, pool: _Pool) -> dict[int, float]:
+    """The share of the topic that each note holds in its text or its names, rare words counting more."""
+    total = vault.lexical.count(Grain.DOCUMENT)
+    named = {number: frozenset(_name_words(one)) for number, one in pool.documents.items()}
+    held: list[tuple[float, set[int]]] = []
+    for word in pool.topic:
+        among = {number for number, some in named.items() if word in some} | _holding(
+            vault, request, pool, word
+        )
+        known = vault.lexical.holding(Term(word), Grain.DOCUMENT)
+        held.append((math.log1p(total / max(1, known)), among))
+    weight = math.fsum(share for share, _ in held)
+    if not weight:
+        return dict.fromkeys(pool.documents, 1.0)
+    return {
+        number: math.fsum(share for share, among in held if number in among) / weight
+        for number in pool.documents
+    }
+
+
+def _holding(vault: Vault, request: RetrievalRequest, pool: _Pool, word: str) -> set[int]:
+    scope = request.scope._replace(documents=frozenset(pool.documents))
+    hits = vault.lexical.search(LexicalQuery((Term(word),)), Grain.DOCUMENT, MOST_HOLDING, scope)
+    return {hit.key.document_id for hit in hits}
+
+
+def _name_words(document: Document) -> Iterable[str]:
+    return (word for name in (*document_names(document), document.path) for word in words(name))
+
+
+def _has_time_of_file(document: Document) -> bool:
+    return document.authored_at == document.modified_at and document.collection != OWN_COLLECTION
+
+
+def _superseded(vault: Vault, request: RetrievalRequest, documents: Collection[int]) -> set[int]:
+    """Return the documents that an active note supersedes, ignoring notes later than ``as_of``."""
+    pairs = vault.successions.direct(documents)
+    newer = vault.documents.many({pair.newer for pair in pairs}) if pairs else {}
+    holds = {
+        number
+        for number, one in newer.items()
+        if one.inactive is None and (request.as_of is None or one.authored_at < request.as_of)
+    }
+    return {pair.older for pair in pairs if pair.newer in holds}
+
+
+def _arranged(candidates: Sequence[Candidate], first: Sequence[Document]) -> list[Candidate]:
+    """Put *first* before all other candidates and hand the sorted scores out again in the new order."""
+    found = {one.document_id: one for one in reversed(candidates)}
+    moved = [found.get(one.id) or _brought(one) for one in first]
+    chosen = {one.document_id for one in moved}
+    ordered = [*moved, *(one for one in candidates if one.document_id not in chosen)]
+    scores = sorted((one.score for one in candidates), reverse=True)
+    scores += [scores[-1] if scores else 1.0] * (len(ordered) - len(scores))
+    return [_at(one, score) for one, score in zip(ordered, scores, strict=True)]
+
+
+def _judged(work: Work, matched: int, *, by_kind: bool) -> Work:
+    """
+    Give the newest matching note the highest confidence of the matching notes, at least `OF_ITS_KIND` for a kind.
+
+    The older notes of a kind are possible at least and at most as likely as the newest is not.
+    """
+    first, *others = work.candidates[:matched]
+    sure = max((one.confidence or 0.0) for one in (first, *others))
+    if by_kind:
+        sure = max(sure, OF_ITS_KIND)
+        least, most = POSSIBLE, max(POSSIBLE, 1 - sure)
+        others = [one._replace(confidence=min(most, max(least, one.confidence or 0.0))) for one in others]
+    elif work.answered is None:
+        return work
+    ranked = (first._replace(confidence=sure), *others, *work.candidates[matched:])
+    return work._replace(candidates=ranked, answered=max(work.answered or 0.0, sure))
+
+
+def _brought(document: Document) -> Candidate:
+    return Candidate(document.id, FragmentKey(document.id, 0), 0.0, 0.0, document=document)
+
+
+def _at(candidate: Candidate, score: float) -> Candidate:
+    if candidate.score == score:
+        return candidate
+    terms = {**candidate.terms, NEWEST: score - candidate.score}
+    return candidate._replace(score=score, terms=terms)

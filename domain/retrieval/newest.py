@@ -1,0 +1,204 @@
+"""
+Questions for the newest note of a kind or about a topic: "the latest handoff", "newest offer from the roofer".
+
+"Last" counts as an adjective of a note, not of a stretch of time: "the last invoice", but not "last week". English,
+German, French, Spanish, Chinese and Japanese are read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+
+from clawmem.domain.documents.tokens import words
+from clawmem.domain.retrieval.query_forms import STOP_WORDS
+from clawmem.ports.named_tuple import NamedTuple
+
+MATCHING = 0.9  # of the best coverage of the topic that any note reaches
+# The newest note of a kind answers "the latest handoff" by its type and date alone. Not fitted: the chance that the
+# kind was read rightly and that type and date of the note are right.
+OF_ITS_KIND = 0.8
+LEAST_COVERAGE = 0.5  # of the topic's weight, or the question names another topic than any note has
+
+# Words after the adjective "last" that do not ask for a note.
+_TIMES = (
+    r"(?:(?:[0-9]+|few|couple\s+of|several|two|three|four|five|six|seven|ten|twelve|zwei|drei|vier|fünf|sechs|sieben"
+    r"|zehn|paar|deux|trois|quatre|cinq|sept|dix|quelques|dos|tres|cuatro|cinco|siete|diez|pocos|pocas)\s+)?"
+    r"(?:seconds?|minutes?|hours?|days?|nights?|mornings?|evenings?|weeks?|weekends?|months?|quarters?|years?|decades?"
+    r"|seasons?|semesters?|centur(?:y|ies)|spring|summer|autumn|fall|winter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may"
+    r"|june|july|august|september|october|november|december|time|times|thing|things|one|ones|name|names|resort|call"
+    r"|line|word|part|chapter|step|bit|of|sessions?"
+    r"|wochen?|monate?n?s?|jahre?n?s?|tage?n?|nacht|abend|mal|stunden?|minuten?|quartale?s?|(?:mon|diens|donners|frei"
+    r"|sams|sonn)tag|mittwoch|sommer|herbst|frühling|frühjahr|semaines?|mois|années?|ans?|jours?|nuit|fois|heures?"
+    r"|été|hiver|trimestre|semanas?|mes|meses|años?|días?|noches?|vez|veces|horas?|verano|invierno)"
+)
+_NEWEST = re.compile(
+    rf"""
+    \b(?:latest|newest|most[ -]recent(?!ly))\b(?!\s+{_TIMES}\b)
+    | \b(?<!at[ ])(?<!how[ ]long[ ]did[ ])last(?=\s+\w)(?!\s+{_TIMES}\b)
+    | \b(?:neu|jüng|aktuell)e?ste[mnrs]?\b(?!\s+{_TIMES}\b)
+    | \bletzte[mnrs]?\b(?!\s+{_TIMES}\b)
+    | (?<!semaine\ )(?<!mois\ )(?<!année\ )(?<!été\ )\bderni(?:ers?|ères?)\b(?!\s+{_TIMES}\b)
+    | \b(?:le|la|les)?\s*plus\s+récente?s?\b | \bmás\s+(?:recientes?|nuev[oa]s?)\b
+    | \búltim[oa]s?\b(?!\s+{_TIMES}\b)
+    | 最新的? | 最近的?一[次个份篇条] | 最近的(?![几一两三]?[天周年月]) | 最后一?[次个份篇条]的? | 直近の | 一番新しい
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+# "When did we last meet" asks for a moment: a verb follows "last".
+_ADVERB = re.compile(
+    r"\b(?:did|do|does|have|has|had|was|were)\s+(?:[\w'’-]+\s+){1,3}(?<!\bthe\s)(?<!\bmy\s)(?<!\bour\s)(?<!['’]s\s)"
+    r"(?<!\byour\s)(?<!\btheir\s)(?<!\bhis\s)(?<!\bher\s)$",
+    re.IGNORECASE,
+)
+# Between "latest" and the kind at most two words are allowed, and none of these, with which the topic begins.
+_BREAK = re.compile(
+    r"[?.!,;:]|\b(?:about|and|at|by|did|do|does|for|from|has|have|in|is|of|on|that|the|to|was|were|where|which|who"
+    r"|with|an|auf|aus|bei|für|im|mit|über|vom|von|zu|zum|zur|à|avec|dans|de|des|du|en|pour|sur|con|del|para|por|sobre)\b",
+    re.IGNORECASE,
+)
+_NEAR = re.compile(r"\s*(?:(?:[\w'’-]+\s+){0,2}|[⺀-鿿]{0,4})")
+_DIRECTLY = re.compile(r"(?:\s|\b(?:le|la|les|el|los|las|plus|más)\b)*")
+_ASKING = re.compile("(?:是|在|有)?(?:什么|哪[里些个篇份]?|谁)|は?(?:何|どこ|誰)(?:ですか)?")
+
+# The words by which people ask for a content type, and for any note at all.
+ANY_KIND = "any"
+_KIND_WORDS = MappingProxyType(
+    {
+        "handoff": "hand-?offs? hand-?overs? übergaben? übergabenotiz(?:en)? passations? traspasos? 交接(?:记录|文档)? 引き継ぎ 引継ぎ",
+        "decision": "decisions? adrs? entscheidung(?:en)? décisions? decisi(?:ón|ones) 决定 决策 決定",
+        "progress": "progress stand-?ups? changelogs? fortschritte? avances? avancées? 进展 进度 進捗",
+        "research": "research investigations? recherchen? untersuchung(?:en)? investigaci(?:ón|ones) 研究 调研 調査",
+        "conversation": "conversations? transcripts? chats? gespräche? conversaci(?:ón|ones) 对话 会話",
+        "milestone": "milestones? meilensteine? jalons? hitos? 里程碑",
+        "problem": "problems? probleme? problèmes? problemas? 问题 問題",
+        "preference": "preferences? vorlieben? préférences? preferencias? 偏好",
+        ANY_KIND: "notes? entr(?:y|ies) documents? files? pages? notiz(?:en)? einträge? eintrag dokumente? fichiers? "
+        "documentos? notas? entradas? 笔记 文档 记录 ノート",
+    }
+)
+_KINDS: Mapping[str, re.Pattern[str]] = MappingProxyType(
+    {
+        kind: re.compile(
+            "|".join(rf"\b(?:{word})\b" if word[0] < "⺀" else rf"(?:{word})" for word in some.split()),
+            re.IGNORECASE,
+        )
+        for kind, some in _KIND_WORDS.items()
+    }
+)
+# Words that are no part of a topic, in addition to the stop words.
+_FRAME = frozenset(
+    """
+    show find give get tell look open read see list need want know please got say says said write wrote written made
+    happened come came end turn turned news update updates info information word s
+    was ist sind war die der das den dem des ein eine einer mein meine meiner unser unsere von vom zu zur zum über mit
+    für und aus bei wie wer wo welche welcher welches zeig zeige steht lautet gibt es
+    le la les un une des du de d l qu que quel quelle quels quelles est sont où mon ma mes notre nos sur avec pour dans
+    et au aux c ce cette montre
+    el los las unos unas del al qué cuál cuáles es son mi mis nuestro nuestra sobre con para en y lo muestra
+    是 的 什么 哪 里 在 了 我 们 关于 関する は 何 の に
+    """.split()
+)
+
+
+class NewestQuestion(NamedTuple):
+    """
+    A question for the newest note, taken apart.
+
+    ``kind`` is a content type, `ANY_KIND` for any note, or empty if no kind is named. ``noun`` is the noun after the
+    superlative, which may name a folder or a tag ("meeting", "invoice"). ``topic`` holds the words of the topic,
+    ``kind_words`` the words that name the kind.
+    """
+
+    kind: str
+    noun: str
+    topic: tuple[str, ...]
+    kind_words: tuple[str, ...] = ()
+
+
+def newest_question(query: str) -> NewestQuestion | None:
+    """Return the kind and the topic if *query* asks for the newest note, else ``None``."""
+    found = next((one for one in _NEWEST.finditer(query) if not _is_adverb(query, one)), None)
+    if found is None:
+        return None
+    kind = _kind_near(query, found)
+    taken = sorted([found.span(), *([kind[1].span()] if kind else [])], reverse=True)
+    topic = query
+    for start, end in taken:
+        topic = f"{topic[:start]} {topic[end:]}"
+    noun = _noun_after(query[found.end() :])
+    asked = NewestQuestion(
+        kind[0] if kind else "", noun, _content(topic), _content(kind[1][0]) if kind else ()
+    )
+    return asked if asked.kind or asked.topic else None
+
+
+def matching(coverage: Mapping[int, float]) -> set[int]:
+    """Return the notes that cover the topic about as well as the best of them; none where that is not enough."""
+    best = max(coverage.values(), default=0.0)
+    least = max(LEAST_COVERAGE, MATCHING * best) - 1e-9
+    return {document for document, share in coverage.items() if share >= least}
+
+
+def newest_first(
+    dated: Mapping[int, str], superseded: Collection[int] = (), undated: Collection[int] = ()
+) -> list[int]:
+    """
+    Return documents by their dates, newest first.
+
+    Args:
+        dated: When each was written, in texts that sort as their times do.
+        superseded: Those that another note has superseded: they come last.
+        undated: Those that have the time of their file only, which is that of the last copy: they come after
+            those with a date of their own.
+    """
+    by_date = sorted(dated, key=lambda one: (dated[one], one), reverse=True)
+    return sorted(by_date, key=lambda one: (one in superseded, one in undated))
+
+
+def names_the_same(noun: str, name: str) -> bool:
+    """Whether a folder or a tag is called like *noun*, in the singular or the plural."""
+    return _singular(noun) == _singular(name)
+
+
+def _singular(word: str) -> str:
+    lower = word.casefold()
+    if lower.endswith("ies") and len(lower) > len("ties"):
+        return f"{lower[:-3]}y"
+    return lower[:-1] if lower.endswith("s") and not lower.endswith("ss") else lower
+
+
+def _is_adverb(query: str, found: re.Match[str]) -> bool:
+    return found[0].lower() == "last" and _ADVERB.search(query[: found.start()]) is not None
+
+
+def _kind_near(query: str, superlative: re.Match[str]) -> tuple[str, re.Match[str]] | None:
+    """The kind that the superlative belongs to; a special one before `ANY_KIND` ("the latest decision notes")."""
+    found = (
+        (kind, word)
+        for kind, pattern in _KINDS.items()
+        for word in pattern.finditer(query)
+        if _belongs(query, superlative, word)
+    )
+    return min(found, key=lambda one: (one[0] == ANY_KIND, one[1].start()), default=None)
+
+
+def _belongs(query: str, superlative: re.Match[str], word: re.Match[str]) -> bool:
+    if word.start() >= superlative.end():
+        between = query[superlative.end() : word.start()]
+        return _NEAR.fullmatch(between) is not None and _BREAK.search(between) is None
+    return _DIRECTLY.fullmatch(query[word.end() : superlative.start()]) is not None
+
+
+def _noun_after(text: str) -> str:
+    """The last noun before the topic begins that names more than any note: "meeting" of "meeting notes from May"."""
+    end = _BREAK.search(text)
+    head = text[: end.start()] if end else text
+    nouns = [word for word in _content(head)[:3] if not _KINDS[ANY_KIND].fullmatch(word)]
+    return nouns[-1] if nouns else ""
+
+
+def _content(text: str) -> tuple[str, ...]:
+    some = dict.fromkeys(words(_ASKING.sub(" ", text)))
+    return tuple(word for word in some if word not in STOP_WORDS and word not in _FRAME)

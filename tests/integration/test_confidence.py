@@ -1,0 +1,118 @@
+"""One confidence with a word on the command line, over MCP and REST; unlikely results stand back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+from clawmem.app.mcp.server import make_server
+from clawmem.app.mcp.sets import ToolSet
+from clawmem.app.rest.questions import AnyQuestion
+from clawmem.app.rest.search import IntentQuestion, QueryQuestion, RetrieveQuestion, SearchQuestion
+from clawmem.app.serve.desk import Desk
+from clawmem.app.settings import load_settings
+from clawmem.domain.retrieval.relevance import POSSIBLE
+
+Invoke = Callable[..., Result]
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "notes"
+HELD = "how long is a booking slot held during checkout"
+UNKNOWN = "who won the football world cup"
+# What the notes answer, one of each kind of question, with the note that does.
+ANSWERED = {
+    HELD: "decisions/2026-07-21-shorter-slot-hold.md",
+    "where do we keep login sessions": "decisions/2026-06-09-postgres-sessions.md",
+    "ERR_QUEUE_FULL": "handoffs/2026-04-19-queue-incident.md",
+    "unicycle": "progress/running-log.md",
+    "0047_auth_session.sql": "handoffs/2026-06-12-session-migration.md",
+    "Kanal Collective": "progress/running-log.md",
+    "no-show rate text message": "research/no-show-study.md",
+}
+# A question of which the note holds one rare word: meaning has to speak for it as well.
+BY_MEANING = {"为什么放弃 RabbitMQ？": "decisions/2026-05-06-message-queue-zh.md"}
+FACTS = re.compile(r"  #[0-9a-f]{6,}  (?P<confidence>[01]\.[0-9]{2}) (?P<word>likely|possible|unlikely)  \S")
+
+
+@pytest.fixture
+def examples(invoke: Invoke) -> Invoke:
+    """``invoke`` over a vault that holds the example notes, with their vectors."""
+    assert invoke("bootstrap", EXAMPLES).exit_code == 0
+    return invoke
+
+
+def found(examples: Invoke, *words: str) -> dict[str, Any]:
+    return dict(json.loads(examples(*words, "--json").stdout))
+
+
+@pytest.mark.parametrize("verb", ["search", "query"])
+def test_a_correct_first_result_is_never_called_unlikely(examples: Invoke, verb: str) -> None:
+    """Names, single words, identifiers, look-ups and sentences."""
+    for question, path in {**ANSWERED, **(BY_MEANING if verb == "query" else {})}.items():
+        first = found(examples, verb, question)["results"][0]
+
+        assert first["path"] == path, question
+        assert first["likelihood"] in {"likely", "possible"}, (question, first["confidence"])
+
+
+def test_the_printed_answer_has_one_number_and_its_word(examples: Invoke) -> None:
+    """The score is for the order of a list and is printed only in an explanation."""
+    shown = examples("query", HELD, "-n", "3").output
+    heads = [line for line in shown.splitlines() if line.startswith("notes/")]
+    read = [FACTS.search(line) for line in heads]
+
+    assert read and all(read)
+    assert next(one["word"] for one in read if one) == "likely"
+    assert "%" not in " ".join(heads)
+
+
+def test_unlikely_results_below_a_likely_one_are_hidden(examples: Invoke) -> None:
+    """They are counted, in the trace as well, and ``--all`` shows them."""
+    few, every = found(examples, "query", HELD), found(examples, "query", HELD, "--all")
+
+    assert len(few["results"]) + few["hidden"] == len(every["results"]) == 10
+    assert few["hidden"] > 0 == every["hidden"]
+    assert all(one["confidence"] >= POSSIBLE for one in few["results"])
+    assert f"{few['hidden']} unlikely results hidden; --all shows them." in examples("query", HELD).output
+    explained = found(examples, "query", HELD, "--explain")
+    assert explained["trace"]["stages"][-1]["dropped"]["unlikely, below a likely one"] == few["hidden"]
+
+
+def test_nothing_is_hidden_where_nothing_is_likely(examples: Invoke) -> None:
+    """The closest matches are shown, and that none of them is confident."""
+    assert found(examples, "query", UNKNOWN)["hidden"] == 0
+    shown = examples("query", UNKNOWN)
+    assert shown.exit_code == 0
+    assert shown.output.startswith("No confident answer. Closest matches:\n")
+
+
+@pytest.mark.parametrize("tool", ["query", "search", "memory_retrieve", "intent_search"])
+def test_a_tool_hides_and_shows_the_same(examples: Invoke, tool: str) -> None:
+    """``show_all`` means what ``--all`` means; the text says one number and its word."""
+    few, every = (_called(tool, show_all=show_all) for show_all in (False, True))
+
+    assert few.structured_content["hidden"] > 0 == every.structured_content["hidden"]
+    assert len(few.structured_content["results"]) < len(every.structured_content["results"])
+    assert few.structured_content["results"][0]["likelihood"] == "likely"
+    assert re.search(r"\(#[0-9a-f]+, 0\.[0-9]{2} likely, ", few.content[0].text)
+    assert "hidden; show_all shows them." in few.content[0].text
+
+
+def _called(tool: str, **more: Any) -> Any:
+    server = make_server(Desk(load_settings), ToolSet.CLAWMEM)
+    return asyncio.run(server.call_tool(tool, {"query": HELD, **more}))
+
+
+@pytest.mark.parametrize(
+    "kind", [AnyQuestion, SearchQuestion, QueryQuestion, IntentQuestion, RetrieveQuestion]
+)
+def test_every_route_takes_show_all(kind: type[AnyQuestion]) -> None:
+    """It reaches the question that the command line would ask."""
+    assert kind(query=HELD).question().show_all is False
+    assert kind(query=HELD, show_all=True).question().show_all is True

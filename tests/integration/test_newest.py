@@ -1,0 +1,95 @@
+"""The newest of a kind or about a topic: asked on the command line, over notes with dates of their own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+Invoke = Callable[..., Result]
+
+NOTES = {
+    "handoffs/queue.md": "---\ndate: 2026-04-19\n---\n# Handoff after the queue incident\n\nThis handoff is for Lin.\n",
+    "handoffs/sessions.md": "---\ndate: 2026-06-12\n---\n# Session migration\n\nStop on Friday evening.\n",
+    "handoffs/billing.md": "---\ndate: 2026-08-27\n---\n# Billing retry\n\nDouble charges, take over now.\n",
+    "handoffs/rota.md": "# On call\n\nOne person from Friday to Friday. It has no date.\n",
+    "house/roof-spring.md": "---\ndate: 2025-03-02\n---\n# Roof\n\nAn offer from the roofer: 9 200 for slate.\n",
+    "house/roof-autumn.md": "---\ndate: 2025-10-11\n---\n# Roof again\n\nA second offer from the roofer: 8 400.\n",
+    "house/pipes.md": "---\ndate: 2026-02-20\n---\n# Pipes\n\nAn offer from the plumber: 1 150 for the bath.\n",
+    "house/gutter.md": "---\ndate: 2026-05-05\n---\n# Gutter\n\nThe gutter leaks above the kitchen door.\n",
+    "decisions/keys.md": "---\ndate: 2026-01-10\n---\n# Keys\n\nWe keep the door keys with Ada.\n",
+    "decisions/keys-2.md": "---\ndate: 2026-03-01\n---\n# Keys, again\n\nThe door keys lie in the safe.\n",
+    "decisions/keys-3.md": (
+        "---\ndate: 2026-02-01\nsupersedes: decisions/keys-2.md\n---\n# Keys, at last\n\nThe door keys hang at Bo's.\n"
+    ),
+    "decisions/heating.md": "---\ndate: 2026-07-01\n---\n# Heating\n\nThe heating stays off until October.\n",
+}
+
+
+@pytest.fixture
+def asked(invoke: Invoke, tmp_path: Path) -> Callable[..., list[str]]:
+    """Paths of the answers to a question, best first."""
+    for name, text in NOTES.items():
+        (tmp_path / "vault" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "vault" / name).write_text(text, "utf-8")
+    assert invoke("bootstrap", tmp_path / "vault").exit_code == 0
+
+    def ask(verb: str, question: str, *more: str) -> list[str]:
+        shown = invoke(verb, question, "--json", *more)
+        assert shown.exit_code == 0, shown.output
+        return [one["path"] for one in json.loads(shown.stdout)["results"]]
+
+    return ask
+
+
+@pytest.mark.parametrize("verb", ["search", "query", "retrieve", "vsearch"])
+def test_the_latest_of_a_kind_comes_first(asked: Callable[..., list[str]], verb: str) -> None:
+    """By their own dates; a note that has only the time of its file comes after those that have one."""
+    found = asked(verb, "What is the latest handoff?")
+
+    assert found[:4] == [f"handoffs/{name}.md" for name in ("billing", "sessions", "queue", "rota")]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "newest handover",
+        "our last handoff",
+        "most recent handoff",
+        "letzte Übergabe",
+        "dernière passation",
+        "el traspaso más reciente",
+        "最新的交接",
+    ],
+)
+def test_the_newest_is_asked_for_in_other_words(asked: Callable[..., list[str]], question: str) -> None:
+    """English, German, French, Spanish and Chinese."""
+    assert asked("query", question)[0] == "handoffs/billing.md"
+
+
+@pytest.mark.parametrize("verb", ["search", "query", "retrieve"])
+def test_another_topic_does_not_win_by_being_newer(asked: Callable[..., list[str]], verb: str) -> None:
+    """The newest roofer's offer, not the plumber's, which is younger and an offer too."""
+    found = asked(verb, "newest offer from the roofer")
+
+    assert found[:2] == ["house/roof-autumn.md", "house/roof-spring.md"]
+
+
+def test_the_newest_of_a_kind_about_a_topic(asked: Callable[..., list[str]]) -> None:
+    """The heating was decided later; a superseded decision comes after all that hold."""
+    found = asked("query", "latest decision about the door keys")
+
+    assert found[0] == "decisions/keys-3.md"
+    assert found.index("decisions/keys-2.md") > found.index("decisions/keys.md")
+
+
+def test_the_explanation_says_that_the_newest_goes_first(
+    asked: Callable[..., list[str]], invoke: Invoke
+) -> None:
+    """With the kind, and how many match."""
+    shown = invoke("query", "latest handoff", "--explain").output
+
+    assert "asks for the newest handoff: 4 match, the newest first" in shown

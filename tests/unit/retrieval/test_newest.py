@@ -1,0 +1,33 @@
+"""The order of notes that match a question for the newest, and which of them match."""
+
+from __future__ import annotations
+
+from clawmem.domain.retrieval.newest import LEAST_COVERAGE, matching, names_the_same, newest_first
+
+DATES = {1: "2026-04-19", 2: "2026-08-27", 3: "2026-06-12"}
+
+
+def test_the_newest_is_first() -> None:
+    """By date; of two of one date the one that came later."""
+    assert newest_first(DATES) == [2, 3, 1]
+    assert newest_first({1: "2026-01-01", 2: "2026-01-01"}) == [2, 1]
+
+
+def test_a_superseded_note_is_never_first() -> None:
+    """Whatever its date, and also before notes that have no date of their own."""
+    assert newest_first(DATES, superseded={2}) == [3, 1, 2]
+    assert newest_first(DATES, superseded={3}, undated={2}) == [1, 2, 3]
+
+
+def test_notes_match_that_cover_the_topic_as_well_as_the_best() -> None:
+    """Half of the topic is another topic, and so is the best where it covers too little."""
+    assert matching({1: 1.0, 2: 0.95, 3: 0.6}) == {1, 2}
+    assert matching({1: LEAST_COVERAGE - 0.01}) == set()
+    assert matching({}) == set()
+
+
+def test_folders_are_named_in_the_singular_or_the_plural() -> None:
+    """Whatever the case; a word that ends in ss is no plural."""
+    assert names_the_same("meeting", "Meetings")
+    assert names_the_same("entries", "entry")
+    assert not names_the_same("glass", "gla")
