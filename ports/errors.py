@@ -4,7 +4,9 @@ Everything clawmem raises on purpose:
 * ClawmemError
   x InvalidInput               what was asked cannot be meant
     + NotFound                   no such document, collection or vault
+      - NotServed                  the document was forgotten, archived, superseded or removed
     + Ambiguous                  several things fit
+    + ConfirmationMissing        what cannot be undone was not confirmed
   x ConfigError                the settings cannot be honoured
     + ExtraMissing               something optional is not installed
     + BackendUnavailable         a backend's package is not installed
@@ -35,9 +37,10 @@ Everything clawmem raises on purpose:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from clawmem.ports.records import Hit
+from clawmem.ports.records import Candidate, Document, Hit
 
 
 class ClawmemError(Exception):
@@ -45,6 +48,11 @@ class ClawmemError(Exception):
 
     code = "INTERNAL_ERROR"
     exit_code = 1
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """What programs may read beside the code and the sentence; plain values that JSON can hold."""
+        return {}
 
 
 class InvalidInput(ClawmemError):
@@ -58,27 +66,85 @@ class InvalidInput(ClawmemError):
 
 
 class NotFound(InvalidInput):
-    """A name that fits nothing."""
+    """
+    A name that fits nothing.
+
+    ``candidates`` are documents that may have been meant, ``suggestions`` names of anything else.
+    """
 
     exit_code = 3
 
-    def __init__(self, what: str, name: str, *, suggestions: Sequence[str] = ()) -> None:
+    def __init__(
+        self, what: str, name: str, *, suggestions: Sequence[str] = (), candidates: Sequence[Candidate] = ()
+    ) -> None:
         self.name = name
-        self.suggestions = tuple(suggestions)
-        hint = f" Did you mean: {', '.join(suggestions)}?" if suggestions else ""
+        self.candidates = tuple(candidates)
+        self.suggestions = tuple(suggestions) or tuple(one.file for one in candidates)
+        near = "; ".join(map(str, candidates)) or ", ".join(suggestions)
+        hint = f" Did you mean: {near}?" if near else ""
         super().__init__("NOT_FOUND", f"No {what} matches {name!r}.{hint}")
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """The candidates as records."""
+        return _listed(self.candidates)
+
+
+class NotServed(NotFound):
+    """
+    The address of a document that was forgotten, archived, superseded, or whose file was removed.
+
+    ``successors`` are served in its place.
+    """
+
+    def __init__(self, document: Document, remedy: str, successors: Sequence[Candidate] = ()) -> None:
+        super().__init__("document", document.display_path, candidates=successors)
+        self.code = "NOT_SERVED"
+        self.document = document
+        named = f"{document.display_path} ({document.title})" if document.title else document.display_path
+        self.args = (f"{named} is {document.inactive} and not served. {remedy}",)
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """The state of the document, and what is served in its place."""
+        place = {"file": self.document.display_path, "state": str(self.document.inactive)}
+        return {**place, **_listed(self.candidates)}
 
 
 class Ambiguous(InvalidInput):
-    """A short id that fits several documents; nothing is read or changed on a guess."""
+    """A name that fits several things; nothing is read or changed on a guess."""
 
-    def __init__(self, name: str, candidates: Sequence[str]) -> None:
+    exit_code = 3
+
+    def __init__(self, name: str, candidates: Sequence[str] | Sequence[Candidate]) -> None:
         self.name = name
         self.candidates = tuple(candidates)
         super().__init__(
             "AMBIGUOUS",
-            f"{name!r} fits {len(candidates)} documents: {', '.join(candidates)}. Give one of them.",
+            f"{name!r} fits {len(candidates)} documents: {'; '.join(map(str, candidates))}. Give one of them.",
         )
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """The candidates as records."""
+        return _listed([one for one in self.candidates if isinstance(one, Candidate)])
+
+
+class ConfirmationMissing(InvalidInput):
+    """
+    Something that cannot be undone was asked for without being confirmed; nothing was changed.
+
+    ``would_remove`` describes it for programs.
+    """
+
+    def __init__(self, message: str, would_remove: Mapping[str, Any]) -> None:
+        super().__init__("CONFIRMATION_REQUIRED", message)
+        self.would_remove = would_remove
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """What would be removed."""
+        return {"would_remove": self.would_remove}
 
 
 class ConfigError(ClawmemError):
@@ -366,3 +432,7 @@ class LeaseLost(ClawmemError):
         super().__init__(
             f"{holder!r} no longer holds the {name!r} lease; its work was discarded. Acquire again."
         )
+
+
+def _listed(candidates: Sequence[Candidate]) -> Mapping[str, Any]:
+    return {"candidates": [one._asdict() for one in candidates]} if candidates else {}

@@ -1,0 +1,83 @@
+"""Candidates for a text that is no address: suggestions to choose from, never the target of a command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from clawmem.app.services.documents.docids import docids
+from clawmem.domain.documents.identity import display_path
+from clawmem.domain.documents.title import EXTENSION
+from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.ports.errors import ClawmemError
+from clawmem.ports.records import Candidate, Document, Grain, Hit, InactiveReason
+from clawmem.ports.vault import Vault
+
+MAX_DISTANCE = 5  # edits between what was typed and what was meant, and at most half of what was typed
+FRAGMENTS = 20  # hits of which several may be one document's
+
+
+class CandidateSearch:
+    """Collects the served documents that a text may have meant: near paths, or else what holds its words."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+
+    def __call__(self, text: str, place: str, limit: int) -> list[Document]:
+        """
+        Return up to *limit* served documents.
+
+        Args:
+            place: *text* as a path, with which all paths are compared.
+        """
+        return [*self._near(place, limit)] or self._holding(text)[:limit]
+
+    def _near(self, place: str, limit: int) -> Iterator[Document]:
+        for collection, path in nearest_places(place, self._vault.documents.places())[:limit]:
+            document = self._vault.documents.at(collection, path)
+            if document is not None:
+                yield document
+
+    def _holding(self, text: str) -> list[Document]:
+        """Return what the words of *text* find; nothing where the index cannot be asked."""
+        words = query_forms(EXTENSION.sub("", text.strip())).relaxed
+        hits: list[Hit] = []
+        with suppress(ClawmemError):
+            hits = self._vault.lexical.search(words, Grain.DOCUMENT, FRAGMENTS) if words.terms else []
+        ids = dict.fromkeys(hit.key.document_id for hit in hits)
+        known = self._vault.documents.many(ids)
+        ranked = [known[number] for number in ids if number in known]
+        return [one for one in ranked if one.inactive is None]
+
+
+def candidates_of(vault: Vault, documents: Sequence[Document]) -> list[Candidate]:
+    """Return *documents* as candidates, in their order."""
+    named = [one for one in documents if one.inactive is not InactiveReason.FORGOTTEN]
+    names = docids(vault.documents, named)
+    return [
+        Candidate(
+            f"#{names[one.id]}" if one.id in names else "",
+            one.display_path,
+            one.title,
+            str(one.inactive) if one.inactive else "",
+        )
+        for one in documents
+    ]
+
+
+def nearest_places(name: str, places: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the places whose path, with or without its collection, is few edits from *name*; nearest first."""
+    from rapidfuzz import process
+    from rapidfuzz.distance import Levenshtein
+
+    shown = [display_path(*place) for place in places]
+    paths = [path.lower() for path in (*shown, *(path for _, path in places))]
+    near = process.extract(
+        name.lower(),
+        paths,
+        scorer=Levenshtein.distance,
+        score_cutoff=min(MAX_DISTANCE, len(name) // 2),
+        limit=None,
+    )
+    ranked = sorted((distance, at % len(shown)) for _, distance, at in near)
+    return [places[at] for at in dict.fromkeys(at for _, at in ranked)]
