@@ -24,4 +24,5 @@ Purpose = Annotated[str, Field(description="What the answer is wanted for; steer
 AsOf = Annotated[str, Field(description="As of this day: nothing later is known.")]
 Floor = Annotated[float, Field(ge=0, le=1, description="Answer nothing unless it is this probable.")]
 Vault = Annotated[str | None, Field(description="Another vault than the usual one; see list_vaults.")]
-Name = Annotated[str, Field(description="A path, collection/path, clawmem:// address or #docid.")]
+ADDRESS = "A path, #docid, title, alias, [[wikilink]] or path:line."
+Name = Annotated[str, Field(description=ADDRESS)]

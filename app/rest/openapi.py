@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 from pydantic import TypeAdapter
 from starlette.requests import Request
@@ -12,6 +12,7 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from clawmem.app.cli.main import VERSION
+from clawmem.app.records.forgetting import WouldForget
 from clawmem.app.rest.operation import Json, Nothing, Operation
 from clawmem.app.rest.reading import read_asked
 from clawmem.app.serve.inside import Inside
@@ -27,11 +28,29 @@ Way = Literal["validation", "serialization"]
 _PATH = re.compile(r"{(\w+)(?::\w+)?}")
 
 
+class Choice(TypedDict):
+    """A document that an address may mean; ``state`` is empty while it is served."""
+
+    docid: str
+    file: str
+    title: str
+    state: str
+
+
 class Refused(TypedDict):
-    """Why nothing was done: a name for programs, and a sentence for people with the way out."""
+    """
+    Why nothing was done: a code for programs, and a sentence for people with the next step.
+
+    ``candidates`` are what an address may mean. ``file`` and ``state`` tell of a document that is not served,
+    ``would_remove`` of one that would be forgotten.
+    """
 
     error: str
     code: str
+    candidates: NotRequired[list[Choice]]
+    file: NotRequired[str]
+    state: NotRequired[str]
+    would_remove: NotRequired[WouldForget]
 
 
 def describing(operations: Sequence[Operation]) -> Operation:

@@ -13,8 +13,8 @@ from clawmem.app.services.documents.docids import docids
 from clawmem.app.services.documents.resolver import SUGGESTIONS, AddressResolver
 from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.documents.identity import check_path, display_path, parse_virtual_path
-from clawmem.ports.errors import InvalidInput, NotFound
-from clawmem.ports.records import Document
+from clawmem.ports.errors import InvalidInput, NotFound, NotServed
+from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
 
 MAX_BYTES = 10_240  # of a body that is given among others
@@ -90,6 +90,32 @@ class Lookup:
             InvalidInput: as `AddressResolver.resolve`; nothing may be changed then.
         """
         return self._resolver.resolve(address, to_change=True)[0]
+
+    def forgettable(self, address: str) -> Document:
+        """Return the document as `target` does; one whose file was removed can be forgotten as well."""
+        try:
+            return self.target(address)
+        except NotServed as error:
+            if error.document.inactive is not InactiveReason.REMOVED:
+                raise
+            return error.document
+
+    def archived(self, address: str) -> Document:
+        """
+        Return the archived document that *address* names, to restore it.
+
+        Raises:
+            InvalidInput: ``NOT_ARCHIVED`` for a document that is served; else as `target`.
+        """
+        try:
+            served = self.target(address)
+        except NotServed as error:
+            if error.document.inactive is not InactiveReason.ARCHIVED:
+                raise
+            return error.document
+        raise InvalidInput(
+            "NOT_ARCHIVED", f"{served.display_path} ({served.title}) is served; there is nothing to restore."
+        )
 
     def get(self, address: str, *, from_line: int | None = None, max_lines: int | None = None) -> Excerpt:
         """
