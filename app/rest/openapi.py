@@ -25,6 +25,7 @@ Schema = dict[str, Any]
 Key = tuple[str, str]
 Way = Literal["validation", "serialization"]
 
+REFUSED: Key = ("", "refused")  # the key of what no operation answers alone
 _PATH = re.compile(r"{(\w+)(?::\w+)?}")
 
 
@@ -85,7 +86,7 @@ def document(operations: Iterable[Operation]) -> Schema:
         "paths": paths,
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "responses": {"Refused": _content("Why nothing was done.", _refused())},
+            "responses": {"Refused": _content("Why nothing was done.", schemas[REFUSED, "serialization"])},
             "schemas": known,
         },
     }
@@ -126,7 +127,7 @@ def _without(asked: Schema, names: Sequence[str]) -> Schema:
 
 def _schemas(operations: Sequence[Operation]) -> tuple[Mapping[tuple[Key, Way], Schema], dict[str, Schema]]:
     """What is asked and answered, by operation; and what these speak of, by name."""
-    types: list[tuple[Key, Way, TypeAdapter[Any]]] = []
+    types: list[tuple[Key, Way, TypeAdapter[Any]]] = [(REFUSED, "serialization", TypeAdapter(Refused))]
     for one in operations:
         types.append((_key(one), "validation", TypeAdapter(one.asked)))
         types.append((_key(one), "serialization", TypeAdapter(one.answered)))
@@ -147,10 +148,6 @@ def _resolved(schema: Schema, known: Mapping[str, Schema]) -> Schema:
     name = schema.get("$ref", "").rpartition("/")[2]
     found = {**known[name]} if name else {**schema}
     return {"properties": {}, **found}
-
-
-def _refused() -> Schema:
-    return TypeAdapter(Refused).json_schema()
 
 
 def _content(about: str, schema: Schema) -> Schema:

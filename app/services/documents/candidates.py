@@ -7,10 +7,12 @@ from contextlib import suppress
 
 from clawmem.app.services.documents.docids import docids
 from clawmem.domain.documents.identity import display_path
+from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.title import EXTENSION
+from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.errors import ClawmemError
-from clawmem.ports.records import Candidate, Document, Grain, Hit, InactiveReason
+from clawmem.ports.records import Candidate, Document, Grain, Hit, InactiveReason, LexicalQuery
 from clawmem.ports.vault import Vault
 
 MAX_DISTANCE = 5  # edits between what was typed and what was meant, and at most half of what was typed
@@ -18,7 +20,12 @@ FRAGMENTS = 20  # hits of which several may be one document's
 
 
 class CandidateSearch:
-    """Collects the served documents that a text may have meant: near paths, or else what holds its words."""
+    """
+    Collects the served documents that a text may have meant.
+
+    Paths within a few edits, or else documents that share words with the text: in their names and folders first,
+    then in what they say.
+    """
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
@@ -30,7 +37,10 @@ class CandidateSearch:
         Args:
             place: *text* as a path, with which all paths are compared.
         """
-        return [*self._near(place, limit)] or self._holding(text)[:limit]
+        near = [*self._near(place, limit)]
+        query = query_forms(EXTENSION.sub("", text.strip()))
+        found = near or [*self._called(set(query.words)), *self._holding(query.relaxed)]
+        return list({one.id: one for one in found}.values())[:limit]
 
     def _near(self, place: str, limit: int) -> Iterator[Document]:
         for collection, path in nearest_places(place, self._vault.documents.places())[:limit]:
@@ -38,16 +48,25 @@ class CandidateSearch:
             if document is not None:
                 yield document
 
-    def _holding(self, text: str) -> list[Document]:
-        """Return what the words of *text* find; nothing where the index cannot be asked."""
-        words = query_forms(EXTENSION.sub("", text.strip())).relaxed
+    def _called(self, asked: set[str]) -> list[Document]:
+        """Return the documents with most of the words *asked* in their path, title or aliases."""
+        shared = ((one, len(asked & _name_words(one))) for one in self._vault.documents.latest())
+        ranked = sorted((pair for pair in shared if pair[1]), key=lambda pair: -pair[1])
+        return [document for document, _ in ranked]
+
+    def _holding(self, query: LexicalQuery) -> list[Document]:
+        """Return what *query* finds; nothing where the index cannot be asked."""
         hits: list[Hit] = []
         with suppress(ClawmemError):
-            hits = self._vault.lexical.search(words, Grain.DOCUMENT, FRAGMENTS) if words.terms else []
+            hits = self._vault.lexical.search(query, Grain.DOCUMENT, FRAGMENTS) if query.terms else []
         ids = dict.fromkeys(hit.key.document_id for hit in hits)
         known = self._vault.documents.many(ids)
         ranked = [known[number] for number in ids if number in known]
         return [one for one in ranked if one.inactive is None]
+
+
+def _name_words(document: Document) -> set[str]:
+    return set(words(" ".join((document.display_path, *document_names(document)))))
 
 
 def candidates_of(vault: Vault, documents: Sequence[Document]) -> list[Candidate]:

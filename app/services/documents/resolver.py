@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
 
 from clawmem.app.services.documents.candidates import CandidateSearch, candidates_of
 from clawmem.domain.documents.address import (
@@ -59,9 +60,11 @@ class AddressResolver:
             Ambiguous: several documents fit, two with the same content among them.
             InvalidInput: as `read_address`; ``INVALID_INPUT`` for a ``#`` that neither a docid nor a title follows.
         """
-        for address in read_address(text):
-            if found := self._fitting(address, to_change=to_change):
-                return self._only(text, found), address
+        readings = read_address(text)
+        for find in (self._by_place, self._by_end, self._by_end_of_gone, self._by_name):
+            for address in readings:  # the most literal first
+                if found := find(address, to_change):
+                    return self._only(text, found), address
         if text.strip().startswith("#"):
             normalise_docid(text.strip().partition(" ")[0])
             raise NotFound("document", text)
@@ -103,21 +106,20 @@ class AddressResolver:
 
     # -- what fits ----------------------------------------------------------------------------------
 
-    def _fitting(self, address: Address, *, to_change: bool) -> Sequence[Document]:
+    def _by_place(self, address: Address, to_change: bool) -> list[Document]:
+        """Return what stands at a complete place, served or not, or what has a ``#docid``."""
         if address.name.startswith("#"):
-            found = self._by_docid(address)
-            return found or self._by_name(address)
+            return self._by_docid(address)
         places = self._places(address)
         if places is not None:
             return self._at(places)
-        complete = self._at([_parted(tidy_path(path)) for path in address.paths])
-        return complete or self._by_end(address, to_change=to_change) or self._by_name(address)
+        return self._at([_parted(tidy_path(path)) for path in address.paths])
 
     def _at(self, places: Iterable[tuple[str, str]]) -> list[Document]:
         found: dict[int, Document] = {}
         for collection, path in places:
-            forms = zip(unicode_forms(collection), unicode_forms(path), strict=False)
-            at = (self._vault.documents.at(collection, form) for _, form in forms)
+            forms = product(unicode_forms(collection), unicode_forms(path))
+            at = (self._vault.documents.at(*form) for form in forms)
             if document := next(filter(None, at), None):
                 found[document.id] = document
         return list(found.values())
@@ -136,19 +138,26 @@ class AddressResolver:
     def _expanded(self, name: str) -> str:
         return self._home + name[1:] if self._home and name.startswith(("~/", "~\\")) else name
 
-    def _by_end(self, address: Address, *, to_change: bool) -> list[Document]:
-        paths = [form for path in address.paths for form in unicode_forms(tidy_path(path))]
-        paths += [path.replace("\\", "/") for path in paths if "\\" in path]
-        served = next(filter(None, map(self._vault.documents.by_suffix, paths)), [])
+    def _by_end(self, address: Address, to_change: bool) -> list[Document]:
+        """Return the served documents whose path ends so; of bare hex digits also those with this docid or name."""
+        found = next(filter(None, map(self._vault.documents.by_suffix, _ends(address))), [])
         if address.docid:
-            called = [*self._by_docid(address), *self._by_name(address)] if not served else []
-            served = list({one.id: one for one in (*served, *called)}.values())
+            found = [*found, *self._by_docid(address), *self._by_name(address, to_change)]
+        elif found and to_change:
+            gone = self._by_end_of_gone(address, to_change)
+            found = [*found, *(one for one in gone if one.inactive is InactiveReason.FORGOTTEN)]
+        return list({one.id: one for one in found}.values())
+
+    def _by_end_of_gone(self, address: Address, to_change: bool) -> list[Document]:
+        ends = _ends(address)
+        return self._inactive(lambda one: any(is_place_end(one, path) for path in ends))
+
+    def _by_name(self, address: Address, to_change: bool) -> list[Document]:
+        served = [one for one in self._vault.documents.latest() if is_called(one, address)]
         if served and not to_change:
             return served
-        gone = self._inactive(lambda one: any(is_place_end(one, path) for path in paths))
-        return served + (
-            [one for one in gone if one.inactive is InactiveReason.FORGOTTEN] if served else gone
-        )
+        gone = self._inactive(lambda one: is_called(one, address))
+        return served + [one for one in gone if not served or one.inactive is InactiveReason.FORGOTTEN]
 
     def _by_docid(self, address: Address) -> list[Document]:
         """Return the documents of a docid, and of ``#docid place``, which is how candidates are printed."""
@@ -163,10 +172,6 @@ class AddressResolver:
             or self._inactive(lambda one: _begins(one, digits))
             if place in ("", one.display_path)
         ]
-
-    def _by_name(self, address: Address) -> list[Document]:
-        served = [one for one in self._vault.documents.latest() if is_called(one, address)]
-        return served or self._inactive(lambda one: is_called(one, address))
 
     def _inactive(self, fits: Callable[[Document], bool]) -> list[Document]:
         return [one for one in self._vault.documents.latest(active=False) if fits(one)]
@@ -188,6 +193,12 @@ def tidy_path(path: str) -> str:
 def _slashed(path: str) -> str:
     """Return an absolute path of Windows with forward slashes; elsewhere a backslash is part of a name."""
     return path if path.startswith("/") else path.replace("\\", "/")
+
+
+def _ends(address: Address) -> list[str]:
+    """Return the ends of a path that *address* may be, in the spellings that file systems use."""
+    paths = [form for path in address.paths for form in unicode_forms(tidy_path(path))]
+    return paths + [path.replace("\\", "/") for path in paths if "\\" in path]
 
 
 def _parted(path: str) -> tuple[str, str]:
