@@ -40,7 +40,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from clawmem.ports.records import Candidate, Document, Hit
+from clawmem.ports.records import Candidate, Hit
 
 
 class ClawmemError(Exception):
@@ -59,10 +59,17 @@ class InvalidInput(ClawmemError):
     """A question or command that cannot be honoured as written; nothing has been changed."""
 
     exit_code = 2
+    candidates: Sequence[str | Candidate] = ()
 
     def __init__(self, code: str, message: str) -> None:
         self.code = code
         super().__init__(message)
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """The documents that may have been meant, as records."""
+        known = [one._asdict() for one in self.candidates if isinstance(one, Candidate)]
+        return {"candidates": known} if known else {}
 
 
 class NotFound(InvalidInput):
@@ -84,67 +91,19 @@ class NotFound(InvalidInput):
         hint = f" Did you mean: {near}?" if near else ""
         super().__init__("NOT_FOUND", f"No {what} matches {name!r}.{hint}")
 
-    @property
-    def details(self) -> Mapping[str, Any]:
-        """The candidates as records."""
-        return _listed(self.candidates)
-
-
-class NotServed(NotFound):
-    """
-    The address of a document that was forgotten, archived, superseded, or whose file was removed.
-
-    ``successors`` are served in its place.
-    """
-
-    def __init__(self, document: Document, remedy: str, successors: Sequence[Candidate] = ()) -> None:
-        super().__init__("document", document.display_path, candidates=successors)
-        self.code = "NOT_SERVED"
-        self.document = document
-        named = f"{document.display_path} ({document.title})" if document.title else document.display_path
-        self.args = (f"{named} is {document.inactive} and not served. {remedy}",)
-
-    @property
-    def details(self) -> Mapping[str, Any]:
-        """The state of the document, and what is served in its place."""
-        place = {"file": self.document.display_path, "state": str(self.document.inactive)}
-        return {**place, **_listed(self.candidates)}
-
 
 class Ambiguous(InvalidInput):
     """A name that fits several things; nothing is read or changed on a guess."""
 
     exit_code = 3
 
-    def __init__(self, name: str, candidates: Sequence[str] | Sequence[Candidate]) -> None:
+    def __init__(self, name: str, candidates: Sequence[str | Candidate]) -> None:
         self.name = name
         self.candidates = tuple(candidates)
         super().__init__(
             "AMBIGUOUS",
             f"{name!r} fits {len(candidates)} documents: {'; '.join(map(str, candidates))}. Give one of them.",
         )
-
-    @property
-    def details(self) -> Mapping[str, Any]:
-        """The candidates as records."""
-        return _listed([one for one in self.candidates if isinstance(one, Candidate)])
-
-
-class ConfirmationMissing(InvalidInput):
-    """
-    Something that cannot be undone was asked for without being confirmed; nothing was changed.
-
-    ``would_remove`` describes it for programs.
-    """
-
-    def __init__(self, message: str, would_remove: Mapping[str, Any]) -> None:
-        super().__init__("CONFIRMATION_REQUIRED", message)
-        self.would_remove = would_remove
-
-    @property
-    def details(self) -> Mapping[str, Any]:
-        """What would be removed."""
-        return {"would_remove": self.would_remove}
 
 
 class ConfigError(ClawmemError):
@@ -432,7 +391,3 @@ class LeaseLost(ClawmemError):
         super().__init__(
             f"{holder!r} no longer holds the {name!r} lease; its work was discarded. Acquire again."
         )
-
-
-def _listed(candidates: Sequence[Candidate]) -> Mapping[str, Any]:
-    return {"candidates": [one._asdict() for one in candidates]} if candidates else {}

@@ -27,7 +27,8 @@ def named_note(ctx: typer.Context, resolve: Callable[[str], Document], words: Se
     Raises:
         InvalidInput: no exact address, and nothing was chosen; nothing may be changed then.
     """
-    from clawmem.ports.errors import Ambiguous, NotFound, NotServed
+    from clawmem.ports.address_errors import NotServed
+    from clawmem.ports.errors import Ambiguous, NotFound
     from clawmem.ports.records import Candidate
 
     text = " ".join(words)

@@ -10,7 +10,7 @@ from clawmem.app.records.lifecycle import paths_of
 from clawmem.app.services.lifecycle.forget_preview import already_forgotten, preview_forget
 from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.identity import normalise_docid
-from clawmem.ports.errors import ConfirmationMissing
+from clawmem.ports.address_errors import ConfirmationMissing
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services

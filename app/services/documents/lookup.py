@@ -13,7 +13,8 @@ from clawmem.app.services.documents.docids import docids
 from clawmem.app.services.documents.resolver import SUGGESTIONS, AddressResolver
 from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.documents.identity import check_path, display_path, parse_virtual_path
-from clawmem.ports.errors import InvalidInput, NotFound, NotServed
+from clawmem.ports.address_errors import NotServed
+from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
 

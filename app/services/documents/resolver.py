@@ -15,7 +15,8 @@ from clawmem.domain.documents.address import (
     unicode_forms,
 )
 from clawmem.domain.documents.identity import normalise_docid, parse_virtual_path
-from clawmem.ports.errors import Ambiguous, NotFound, NotServed
+from clawmem.ports.address_errors import NotServed
+from clawmem.ports.errors import Ambiguous, NotFound
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
 

@@ -12,8 +12,9 @@ from clawmem.domain.documents.tokens import words
 from clawmem.domain.lifecycle.policy import ArchivePolicy, idle_days, is_due, is_due_for_good
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.acts import Act, Entry
+from clawmem.ports.address_errors import NotServed
 from clawmem.ports.clock import Clock
-from clawmem.ports.errors import InvalidInput, NotFound, NotServed
+from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
 

@@ -6,8 +6,9 @@ from clawmem.app.services.documents.docids import docids
 from clawmem.app.services.documents.lookup import Lookup
 from clawmem.app.services.lifecycle.derived import derived_documents
 from clawmem.domain.documents.times import parse_iso
+from clawmem.ports.address_errors import NotServed
 from clawmem.ports.clock import Clock
-from clawmem.ports.errors import InvalidInput, NotServed
+from clawmem.ports.errors import InvalidInput
 from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
