@@ -89,7 +89,7 @@ REFUSED: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("search", {**QUESTION, "collection": "nope"}, "NOT_FOUND", "Did you mean"),
     ("search", {**QUESTION, "vault": "work"}, "NOT_FOUND", "There is: spare."),
     ("memory_retrieve", {**QUESTION, "mode": "psychic"}, "INVALID_INPUT", "mode: "),
-    ("get", {"file": "notes/decisions/2026-02-11-redi.md"}, "NOT_FOUND", "Did you mean: notes/dec"),
+    ("get", {"file": "notes/decisions/2026-02-11-redi.md"}, "NOT_FOUND", "redis.md (Keep sessions"),
     ("get", {"file": "../../etc/passwd"}, "PATH_TRAVERSAL", ".."),
     ("multi_get", {"pattern": "nothing/*.md"}, "NOT_FOUND", "nothing/*.md"),
     ("timeline", {"docid": REDIS, "before": 21}, "INVALID_INPUT", "before"),
