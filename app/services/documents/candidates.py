@@ -51,7 +51,9 @@ class CandidateSearch:
     def _called(self, asked: set[str]) -> list[Document]:
         """Return the documents with most of the words *asked* in their path, title or aliases."""
         shared = ((one, len(asked & _name_words(one))) for one in self._vault.documents.latest())
-        ranked = sorted((pair for pair in shared if pair[1]), key=lambda pair: -pair[1])
+        ranked = sorted(
+            (pair for pair in shared if pair[1]), key=lambda pair: (-pair[1], pair[0].display_path)
+        )
         return [document for document, _ in ranked]
 
     def _holding(self, query: LexicalQuery) -> list[Document]:

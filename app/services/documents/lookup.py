@@ -7,10 +7,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from io import StringIO
-from operator import attrgetter
 
 from clawmem.app.services.documents.docids import docids
-from clawmem.app.services.documents.resolver import SUGGESTIONS, AddressResolver
+from clawmem.app.services.documents.resolver import PLACE, SUGGESTIONS, AddressResolver
 from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.documents.identity import check_path, display_path, parse_virtual_path
 from clawmem.ports.address_errors import NotServed
@@ -20,8 +19,6 @@ from clawmem.ports.vault import Vault
 
 MAX_BYTES = 10_240  # of a body that is given among others
 LIST_SUGGESTIONS = 3  # a name of a list
-
-_BY_PLACE = attrgetter("collection", "path")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +148,7 @@ class Lookup:
         names = _names(pattern)
         found = self._listed(names) if names else self._matching(pattern)
         excerpts = {part.document.id: part for part in reversed(found) if isinstance(part, Excerpt)}
-        ordered = sorted(excerpts.values(), key=lambda part: _BY_PLACE(part.document))
+        ordered = sorted(excerpts.values(), key=lambda part: PLACE(part.document))
         sized = [_within(part, max_bytes) for part in ordered]
         return MultiGet(
             tuple(part for part in sized if isinstance(part, Excerpt)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
+from operator import attrgetter
 
 from clawmem.app.services.documents.candidates import CandidateSearch, candidates_of
 from clawmem.domain.documents.address import (
@@ -21,6 +22,7 @@ from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
 
 SUGGESTIONS = 5
+PLACE = attrgetter("collection", "path")
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:[/\\]")
 _REMEDIES = {
     InactiveReason.FORGOTTEN: "Its text is gone and its file is not read again.",
@@ -74,7 +76,7 @@ class AddressResolver:
 
     def _only(self, text: str, found: Sequence[Document]) -> Document:
         if len(found) > 1:
-            raise Ambiguous(text, candidates_of(self._vault, found))
+            raise Ambiguous(text, candidates_of(self._vault, sorted(found, key=PLACE)))
         [document] = found
         if document.inactive is not None:
             raise self._not_served(document, document.inactive)
