@@ -295,7 +295,7 @@ _PIECES = st.sampled_from(
 _TEXTS = st.one_of(st.text(max_size=40), st.lists(_PIECES, min_size=1, max_size=7).map("".join))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=_TEXTS, verb=st.sampled_from(VERBS))
 def test_no_text_but_an_address_changes_a_row(world: Invoke, text: str, verb: str) -> None:
     """Whatever is typed that is neither a path nor a name of one note, no verb changes any row."""
