@@ -25,7 +25,7 @@ class NotServed(NotFound):
 
     @property
     def details(self) -> Mapping[str, Any]:
-        """The state of the document, and what is served in its place."""
+        """The file and the state of the document, and its successors."""
         place = {"file": self.document.display_path, "state": str(self.document.inactive)}
         return {**place, **super().details}
 
@@ -43,5 +43,5 @@ class ConfirmationMissing(InvalidInput):
 
     @property
     def details(self) -> Mapping[str, Any]:
-        """What would be removed."""
+        """The description of the removal."""
         return {"would_remove": self.would_remove}

@@ -6,7 +6,7 @@ Everything clawmem raises on purpose:
     + NotFound                   no such document, collection or vault
       - NotServed                  the document was forgotten, archived, superseded or removed
     + Ambiguous                  several things fit
-    + ConfirmationMissing        what cannot be undone was not confirmed
+    + ConfirmationMissing        an irreversible change was not confirmed
   x ConfigError                the settings cannot be honoured
     + ExtraMissing               something optional is not installed
     + BackendUnavailable         a backend's package is not installed
@@ -51,7 +51,7 @@ class ClawmemError(Exception):
 
     @property
     def details(self) -> Mapping[str, Any]:
-        """What programs may read beside the code and the sentence; plain values that JSON can hold."""
+        """Additional values for programs, of types that JSON can hold."""
         return {}
 
 

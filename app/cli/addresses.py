@@ -44,18 +44,18 @@ def named_note(ctx: typer.Context, resolve: Callable[[str], Document], words: Se
 
 
 def may_ask(ctx: typer.Context) -> bool:
-    """Whether a person is there to answer: both ends are a terminal, and the output is not for a program."""
+    """Whether a person can answer: stdin and stdout are a terminal, and the output is not JSON."""
     return sys.stdin.isatty() and sys.stdout.isatty() and not wants_json(ctx)
 
 
 def _chosen(ctx: typer.Context, text: str, candidates: Sequence[Candidate]) -> Candidate | None:
-    """Ask which of *candidates* is meant; ``None`` where nobody can be asked, or none is."""
+    """Ask which of *candidates* is meant; ``None`` without a terminal or without a choice."""
     from clawmem.app.cli.rendering import show
 
     offered = [one for one in candidates if one.docid]
     if not (offered and may_ask(ctx)):
         return None
-    show(f"{text!r} is no exact address. Choose a note:")
+    show(f"{text!r} does not name one note exactly. Choose one:")
     for number, one in enumerate(offered, 1):
         show(f"  {number}  {one}")
     said = typer.prompt("Number (Enter for none)", default="", show_default=False).strip()

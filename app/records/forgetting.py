@@ -66,7 +66,7 @@ def forget_lines(found: ForgetPreview) -> list[str]:
 
 def confirmed_target(services: Services, address: str, *, confirm: bool | None) -> Document:
     """
-    Return the document that a program asks to forget; one that is forgotten already is returned as it is.
+    Return the document that a program asks to forget; also one that is forgotten already.
 
     Raises:
         ConfirmationMissing: *address* is no docid, or *confirm* is not true; describes what would be forgotten.

@@ -1,10 +1,10 @@
-"""Addresses of notes: paths, docids, titles, aliases, wikilinks, and places as they are printed."""
+"""Addresses of notes: paths, docids, titles, aliases, wikilinks, and printed places."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from clawmem.domain.documents.identity import check_path, is_docid
 from clawmem.domain.documents.names import document_names
@@ -53,7 +53,7 @@ def read_address(text: str) -> tuple[Address, ...]:
     Return the ways to read *text* as an address, the most literal first.
 
     Blanks and one pair of quotes around it are dropped. ``[[target#heading|shown]]`` and ``[[target^block]]`` are
-    read as their target, a text that ends with ``:12`` or ``:13-34`` also as what stands before these lines.
+    read as their target, a text that ends with ``:12`` or ``:13-34`` also without these lines.
 
     Raises:
         InvalidInput: ``INVALID_INPUT`` for a text that names nothing; else as `check_path`.
@@ -79,16 +79,22 @@ def unicode_forms(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(forms))
 
 
-def is_called(document: Document, address: Address) -> bool:
+def calls(address: Address) -> Callable[[Document], bool]:
     """
-    Whether the name of *address* is the title, the file name or an alias of *document*, whatever the case.
+    Return a test of whether the name of *address* is the title, the file name or an alias of a document.
 
-    A link may also be the end of the document's path, without its extension.
+    Upper and lower case are the same. A link may also be the end of the document's path, without its extension.
     """
     asked = _folded(address.name)
-    if asked in map(_folded, document_names(document)):
-        return True
-    return address.is_link and _ends_so(EXTENSION.sub("", document.display_path), EXTENSION.sub("", asked))
+    link = EXTENSION.sub("", asked)
+
+    def is_called(document: Document) -> bool:
+        """Whether *document* has the name."""
+        if any(_folded(name) == asked for name in document_names(document)):
+            return True
+        return address.is_link and _ends_so(EXTENSION.sub("", document.display_path), link)
+
+    return is_called
 
 
 def is_place_end(document: Document, path: str) -> bool:
@@ -102,6 +108,8 @@ def _ends_so(place: str, name: str) -> bool:
 
 
 def _folded(name: str) -> str:
+    if name.isascii():  # as most names are, of which thousands are compared
+        return " ".join(name.lower().split())
     composed = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
     return " ".join(composed.split())
 

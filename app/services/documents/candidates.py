@@ -15,7 +15,7 @@ from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Candidate, Document, Grain, Hit, InactiveReason, LexicalQuery
 from clawmem.ports.vault import Vault
 
-MAX_DISTANCE = 5  # edits between what was typed and what was meant, and at most half of what was typed
+MAX_DISTANCE = 5  # edits from the typed path; at most half of its length
 FRAGMENTS = 20  # hits of which several may be one document's
 
 
@@ -24,7 +24,7 @@ class CandidateSearch:
     Collects the served documents that a text may have meant.
 
     Paths within a few edits, or else documents that share words with the text: in their names and folders first,
-    then in what they say.
+    then in their bodies.
     """
 
     def __init__(self, vault: Vault) -> None:

@@ -10,7 +10,7 @@ from operator import attrgetter
 from clawmem.app.services.documents.candidates import CandidateSearch, candidates_of
 from clawmem.domain.documents.address import (
     Address,
-    is_called,
+    calls,
     is_place_end,
     read_address,
     unicode_forms,
@@ -63,11 +63,15 @@ class AddressResolver:
             Ambiguous: several documents fit, two with the same content among them.
             InvalidInput: as `read_address`; ``INVALID_INPUT`` for a ``#`` that neither a docid nor a title follows.
         """
-        readings = read_address(text)
-        for find in (self._by_place, self._by_end, self._by_end_of_gone, self._by_name):
-            for address in readings:  # the most literal first
+        readings = read_address(text)  # the most literal first
+        for find in (self._by_place, self._by_end, self._by_end_of_gone):
+            for address in readings:
                 if found := find(address, to_change):
                     return self._only(text, found), address
+        served = self._vault.documents.latest()
+        for address in readings:
+            if found := self._by_name(address, to_change, served):
+                return self._only(text, found), address
         if text.strip().startswith("#"):
             normalise_docid(text.strip().partition(" ")[0])
             raise NotFound("document", text)
@@ -92,7 +96,7 @@ class AddressResolver:
         )
 
     def _successors(self, document: Document) -> list[Document]:
-        """Return the served documents that stand in the place of *document*, over any number of steps."""
+        """Return the served documents that replaced *document*, over any number of steps."""
         found: dict[int, Document] = {}
         waiting, seen = [document.id], {document.id}
         while waiting:
@@ -110,7 +114,7 @@ class AddressResolver:
     # -- what fits ----------------------------------------------------------------------------------
 
     def _by_place(self, address: Address, to_change: bool) -> list[Document]:
-        """Return what stands at a complete place, served or not, or what has a ``#docid``."""
+        """Return the document at a complete place, served or not, or the documents of a ``#docid``."""
         if address.name.startswith("#"):
             return self._by_docid(address)
         places = self._places(address)
@@ -145,7 +149,8 @@ class AddressResolver:
         """Return the served documents whose path ends so; of bare hex digits also those with this docid or name."""
         found = next(filter(None, map(self._vault.documents.by_suffix, _ends(address))), [])
         if address.docid:
-            found = [*found, *self._by_docid(address), *self._by_name(address, to_change)]
+            called = self._by_name(address, to_change, self._vault.documents.latest())
+            found = [*found, *self._by_docid(address), *called]
         elif found and to_change:
             gone = self._by_end_of_gone(address, to_change)
             found = [*found, *(one for one in gone if one.inactive is InactiveReason.FORGOTTEN)]
@@ -155,11 +160,13 @@ class AddressResolver:
         ends = _ends(address)
         return self._inactive(lambda one: any(is_place_end(one, path) for path in ends))
 
-    def _by_name(self, address: Address, to_change: bool) -> list[Document]:
-        served = [one for one in self._vault.documents.latest() if is_called(one, address)]
+    def _by_name(self, address: Address, to_change: bool, among: Sequence[Document]) -> list[Document]:
+        """Return the documents with this title, file name or alias, those that are served *among* them first."""
+        is_called = calls(address)
+        served = [one for one in among if is_called(one)]
         if served and not to_change:
             return served
-        gone = self._inactive(lambda one: is_called(one, address))
+        gone = self._inactive(is_called)
         return served + [one for one in gone if not served or one.inactive is InactiveReason.FORGOTTEN]
 
     def _by_docid(self, address: Address) -> list[Document]:

@@ -123,7 +123,7 @@ def to_restore(
     Return the archived documents to restore: the one at *address*, those of *collection*, or all of them.
 
     Args:
-        archived: Resolves the address of an archived document: `Archiving.named`, or a choice from what it offers.
+        archived: Resolves the address of an archived document: `Archiving.named`.
 
     Raises:
         InvalidInput: not exactly one of the three was given; else as *archived*.

@@ -1,4 +1,4 @@
-"""The preview of forgetting a document: what it is, and which memories were derived from it."""
+"""The preview of forgetting a document: its size, its age, and the memories derived from it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def already_forgotten(lookup: Lookup, address: str) -> Document | None:
 
 
 def preview_forget(vault: Vault, clock: Clock, document: Document) -> ForgetPreview:
-    """Describe *document* and what was derived from it; nothing is changed."""
+    """Describe *document* and the memories derived from it; nothing is changed."""
     now = clock.now_ms()
     written = parse_iso(document.authored_at)
     return ForgetPreview(

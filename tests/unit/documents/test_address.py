@@ -9,7 +9,7 @@ import pytest
 from clawmem.domain.documents.address import (
     Address,
     LineRange,
-    is_called,
+    calls,
     is_place_end,
     read_address,
     unicode_forms,
@@ -62,5 +62,5 @@ def test_what_names_nothing(text: str) -> None:
 @pytest.mark.parametrize("name", ["hof", "THE  YARD", "strasse 5"])
 def test_names_whatever_their_case(name: str) -> None:
     """Title, alias and file name; blanks count once."""
-    assert is_called(NOTE, Address(name))
-    assert not is_called(NOTE, Address(f"{name}x"))
+    assert calls(Address(name))(NOTE)
+    assert not calls(Address(f"{name}x"))(NOTE)
