@@ -275,6 +275,8 @@ def test_candidates_for_people_and_programs(world: Invoke) -> None:
         True,
     )
 
+    told = json.loads(world("pin", "kick-off", "--json").stdout)
+    assert [one["file"] for one in told["candidates"]] == [ACME, BETA]
     for heard in (
         by_tool("memory_pin", query="kick-off"),
         by_route("POST", "/documents/kick-off/pin"),
@@ -333,6 +335,8 @@ def test_forgetting_asks(world: Invoke, monkeypatch: pytest.MonkeyPatch) -> None
     for said in (QUEUE, "Queue depth", "bytes", "today", "--yes", "No memories were derived"):
         assert said in refused.output
 
+    told = json.loads(world("forget", QUEUE, "--json").stdout)
+    assert (told["code"], told["would_remove"]["file"]) == ("CONFIRMATION_REQUIRED", QUEUE)
     monkeypatch.setattr(addresses, "may_ask", lambda ctx: True)
     monkeypatch.setattr("clawmem.app.cli.tending.may_ask", lambda ctx: True)
     assert answered(world, "n\n", "forget", QUEUE) == (1, True)
