@@ -93,7 +93,7 @@ REFUSED: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("get", {"file": "../../etc/passwd"}, "PATH_TRAVERSAL", ".."),
     ("multi_get", {"pattern": "nothing/*.md"}, "NOT_FOUND", "nothing/*.md"),
     ("timeline", {"docid": REDIS, "before": 21}, "INVALID_INPUT", "before"),
-    ("lifecycle_restore", {}, "INVALID_INPUT", "query, collection or all"),
+    ("lifecycle_restore", {}, "INVALID_INPUT", "Name one note"),
     ("memory_forget", {"docid": REDIS, "confirm": True}, "CONFIRMATION_REQUIRED", "This would forget notes/"),
     ("memory_pin", {"query": "sessions"}, "NOT_FOUND", "Did you mean: #"),
     ("memory_snooze", {"query": REDIS, "until": "2020-01-01"}, "OUT_OF_BOUNDS", "still to come"),
