@@ -52,7 +52,7 @@ def forget_lines(found: ForgetPreview) -> list[str]:
 
     document = found.document
     lines = [
-        f"{document.display_path} (#{found.docid}): {document.title}.",
+        f"{document.display_path} (#{found.docid}): {document.title.rstrip('.')}.",
         f"Written {age(found.age_days)} ({document.authored_at[:10]}), {found.size:,} bytes.",
     ]
     if not found.derived:
