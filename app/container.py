@@ -210,9 +210,6 @@ class Container(containers.DeclarativeContainer):
     )
     causal_links = providers.Factory(late(f"{_SERVICES}.graph.causal_links:CausalLinks"), vault)
     lookup = providers.Factory(late(f"{_SERVICES}.documents.lookup:Lookup"), vault, config.roots)
-    find_target = providers.Factory(
-        late(f"{_SERVICES}.lifecycle.finding:FindTarget"), vault, lookup, question_embedder.provider
-    )
     tending = providers.Factory(late(f"{_SERVICES}.lifecycle.tending:Tending"), vault, clock)
     archiving = providers.Factory(late(f"{_SERVICES}.lifecycle.archiving:Archiving"), vault, clock)
     query_alone = providers.Singleton(

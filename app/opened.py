@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from clawmem.app.services.indexing.watching import Watching
     from clawmem.app.services.knowledge.enriching import Enrich
     from clawmem.app.services.lifecycle.archiving import Archiving
-    from clawmem.app.services.lifecycle.finding import FindTarget
     from clawmem.app.services.lifecycle.forgetting import Forgetting
     from clawmem.app.services.lifecycle.proof import Prove
     from clawmem.app.services.lifecycle.sweeping import Sweep
@@ -132,11 +131,6 @@ class Services:
     def lookup(self) -> Lookup:
         """Documents by name."""
         return cast("Lookup", self.parts.lookup())
-
-    @property
-    def find_target(self) -> FindTarget:
-        """The document that is meant by a few words."""
-        return cast("FindTarget", self.parts.find_target())
 
     @property
     def tending(self) -> Tending:

@@ -4,7 +4,9 @@ Everything clawmem raises on purpose:
 * ClawmemError
   x InvalidInput               what was asked cannot be meant
     + NotFound                   no such document, collection or vault
+      - NotServed                  the document was forgotten, archived, superseded or removed
     + Ambiguous                  several things fit
+    + ConfirmationMissing        an irreversible change was not confirmed
   x ConfigError                the settings cannot be honoured
     + ExtraMissing               something optional is not installed
     + BackendUnavailable         a backend's package is not installed
@@ -36,9 +38,10 @@ Everything clawmem raises on purpose:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from clawmem.ports.records import Hit
+from clawmem.ports.records import Candidate, Hit
 
 
 class ClawmemError(Exception):
@@ -47,38 +50,60 @@ class ClawmemError(Exception):
     code = "INTERNAL_ERROR"
     exit_code = 1
 
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """Additional values for programs, of types that JSON can hold."""
+        return {}
+
 
 class InvalidInput(ClawmemError):
     """A question or command that cannot be honoured as written; nothing has been changed."""
 
     exit_code = 2
+    candidates: Sequence[str | Candidate] = ()
 
     def __init__(self, code: str, message: str) -> None:
         self.code = code
         super().__init__(message)
 
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """The documents that may have been meant, as records."""
+        known = [one._asdict() for one in self.candidates if isinstance(one, Candidate)]
+        return {"candidates": known} if known else {}
+
 
 class NotFound(InvalidInput):
-    """A name that fits nothing."""
+    """
+    A name that fits nothing.
+
+    ``candidates`` are documents that may have been meant, ``suggestions`` names of anything else.
+    """
 
     exit_code = 3
 
-    def __init__(self, what: str, name: str, *, suggestions: Sequence[str] = ()) -> None:
+    def __init__(
+        self, what: str, name: str, *, suggestions: Sequence[str] = (), candidates: Sequence[Candidate] = ()
+    ) -> None:
         self.name = name
-        self.suggestions = tuple(suggestions)
-        hint = f" Did you mean: {', '.join(suggestions)}?" if suggestions else ""
+        self.candidates = tuple(candidates)
+        self.suggestions = tuple(suggestions) or tuple(one.file for one in candidates)
+        near = "; ".join(map(str, candidates)) or ", ".join(suggestions)
+        hint = f" Did you mean: {near}?" if near else ""
         super().__init__("NOT_FOUND", f"No {what} matches {name!r}.{hint}")
 
 
 class Ambiguous(InvalidInput):
-    """A short id that fits several documents; nothing is read or changed on a guess."""
+    """A name that fits several things; nothing is read or changed on a guess."""
 
-    def __init__(self, name: str, candidates: Sequence[str]) -> None:
+    exit_code = 3
+
+    def __init__(self, name: str, candidates: Sequence[str | Candidate]) -> None:
         self.name = name
         self.candidates = tuple(candidates)
         super().__init__(
             "AMBIGUOUS",
-            f"{name!r} fits {len(candidates)} documents: {', '.join(candidates)}. Give one of them.",
+            f"{name!r} fits {len(candidates)} documents: {'; '.join(map(str, candidates))}. Give one of them.",
         )
 
 

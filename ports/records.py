@@ -166,6 +166,26 @@ class Document(NamedTuple):
         return self.snoozed_until is not None and now < self.snoozed_until
 
 
+class Candidate(NamedTuple):
+    """
+    A document that an address may mean.
+
+    ``docid`` begins with ``#``. ``state`` is empty while the document is served, else why it is not: see
+    `InactiveReason`; of a forgotten document only the file is known.
+    """
+
+    docid: str
+    file: str
+    title: str
+    state: str = ""
+
+    def __str__(self) -> str:
+        """Return what names the document exactly, and its title."""
+        address = f"{self.docid} {self.file}".strip()
+        shown = f"{address} ({self.title})" if self.title else address
+        return f"{shown}, {self.state}" if self.state else shown
+
+
 class Hit(NamedTuple):
     """One answer of one index. A score compares only with scores of the same call."""
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clawmem.app.cli.addresses import Note
 from clawmem.app.cli.session import Collections, named_collections, tell, wants_json
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def list_latest(
 @cli.command()
 def get(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(help="A path, collection/path, clawmem:// address or #docid.")],
+    name: Note,
     first: Annotated[int | None, typer.Option("--from", min=1, help="Begin with this line.")] = None,
     lines: Annotated[int | None, typer.Option("--lines", min=1, help="At most so many lines.")] = None,
 ) -> None:
@@ -63,7 +64,7 @@ def get(
 @cli.command("multi-get")
 def multi_get(
     ctx: typer.Context,
-    pattern: Annotated[str, typer.Argument(help="A glob such as 'notes/**/*.md', or names with commas.")],
+    pattern: Annotated[str, typer.Argument(help="A glob such as 'notes/**/*.md', or addresses with commas.")],
     max_bytes: Annotated[int, typer.Option(min=1, help="Leave larger documents out.")] = 10240,
 ) -> None:
     """The texts of several documents."""

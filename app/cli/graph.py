@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from clawmem.app.cli.addresses import Note
 from clawmem.app.cli.command_line import Verbs
 from clawmem.app.cli.knowledge import entities, evolution, export, facts
 from clawmem.app.cli.retrieval import (
@@ -86,7 +87,7 @@ def build(
 @relations.command()
 def causes(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="DOC", help="A path, clawmem:// address or #docid.")],
+    name: Note,
     direction: Annotated[str, typer.Option(help="causes, caused_by or both.")] = "both",
     depth: Annotated[int, typer.Option(help="How many steps, 1 to 10.")] = 5,
 ) -> None:

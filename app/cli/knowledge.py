@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from clawmem.app.cli.addresses import Note
 from clawmem.app.cli.session import one_of, opened, tell, wants_json
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 FORMATS = ("graphml", "jsonld")
 LINES = 500  # of an export that are written at once
-
-Doc = Annotated[str, typer.Argument(metavar="DOC", help="A path, clawmem:// address or #docid.")]
 
 
 def entities(
@@ -74,7 +73,7 @@ def facts(
 
 def evolution(
     ctx: typer.Context,
-    name: Doc,
+    name: Note,
     limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="How many versions.")] = 10,
 ) -> None:
     """How what is noted about a document changed, and which document let it; the last version first."""

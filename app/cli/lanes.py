@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clawmem.app.cli.addresses import Named, named_note
 from clawmem.app.cli.command_line import Verbs
 from clawmem.app.cli.session import opened, settings_of, tell, wants_json
 from clawmem.domain.maintenance.schedule import LaneName
@@ -112,15 +113,13 @@ def run(
 @lanes.command()
 def undo(
     ctx: typer.Context,
-    note: Annotated[
-        list[str], typer.Argument(metavar="NOTE...", help="What stands for others: path or #docid.")
-    ],
+    note: Named,
 ) -> None:
     """Serve again what a note was put in the place of; they are not merged again."""
     from clawmem.app.cli.rendering import show, show_json
 
     with opened(ctx) as services:
-        target = services.find_target(" ".join(note)).sure()
+        target = named_note(ctx, services.lookup.target, note)
         restored = services.consolidation().restore(target.id, BY)
     paths = [one.display_path for one in restored]
     if wants_json(ctx):

@@ -49,10 +49,11 @@ def error_record(error: ClawmemError) -> dict[str, Any]:
     """
     Return *error* for programs: ``error`` is the sentence, ``code`` its name, as in the REST API.
 
-    ``suggestions`` or ``candidates`` are added where the error has any.
+    ``suggestions``, ``candidates`` and the other details of the error are added where it has any.
     """
     more = {name: list(getattr(error, name, ())) for name in ("suggestions", "candidates")}
-    return {**_record(str(error), error.code), **{name: found for name, found in more.items() if found}}
+    named = {name: found for name, found in more.items() if found}
+    return {**named, **error.details, **_record(str(error), error.code)}
 
 
 def usage_record(message: str) -> dict[str, Any]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from clawmem.app.cli.addresses import ADDRESS, named_note
 from clawmem.app.cli.command_line import Verbs
 from clawmem.app.cli.session import opened, tell, wants_json
 
@@ -93,20 +95,29 @@ def search(
 @lifecycle.command()
 def restore(
     ctx: typer.Context,
-    query: Annotated[str, typer.Option(help="Words of what is archived; up to 20 notes.")] = "",
-    collection: Annotated[str, typer.Option("-c", "--collection", help="All that is archived of it.")] = "",
-    everything: Annotated[bool, typer.Option("--all", help="All that is archived.")] = False,
+    note: Annotated[
+        list[str] | None, typer.Argument(metavar="[NOTE...]", help=ADDRESS, show_default=False)
+    ] = None,
+    collection: Annotated[
+        str, typer.Option("-c", "--collection", help="Restore every archived note of it.")
+    ] = "",
+    everything: Annotated[bool, typer.Option("--all", help="Restore every archived note.")] = False,
 ) -> None:
-    """Serve archived notes again."""
+    """Serve archived notes again: one note, those of a collection, or all."""
     from clawmem.app.cli.rendering import show_part
-    from clawmem.app.services.lifecycle.archiving import MOST_FOUND
-    from clawmem.ports.errors import InvalidInput
+    from clawmem.app.services.lifecycle.archiving import to_restore
 
-    if not (query.strip() or collection or everything):
-        raise InvalidInput("INVALID_INPUT", "Say what to restore: --query WORDS, --collection NAME or --all.")
     with opened(ctx) as services:
-        chosen = services.archiving.archived(query, collection, MOST_FOUND if query else None)
-        restored = services.archiving.restore([one.id for one in chosen], BY)
+        archiving = services.archiving
+        resolve = partial(archiving.named, services.lookup)
+        chosen = to_restore(
+            archiving,
+            lambda address: named_note(ctx, resolve, [address]),
+            " ".join(note or ()),
+            collection,
+            everything=everything,
+        )
+        restored = archiving.restore([one.id for one in chosen], BY)
     show_part(_documents_part(ctx, restored, "Nothing of that is archived."))
 
 

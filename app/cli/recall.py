@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from clawmem.app.cli.addresses import Note
 from clawmem.app.cli.retrieval import (
     AsOf,
     Explain,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 cli = typer.Typer(rich_markup_mode=None)
 
-Name = Annotated[str, typer.Argument(metavar="DOC", help="A path, clawmem:// address or #docid.")]
 HowMany = Annotated[int, typer.Option("-n", "--num", "--limit", "--last", help="How many.")]
 
 
@@ -98,7 +98,7 @@ def plan(
 @cli.command()
 def similar(
     ctx: typer.Context,
-    name: Name,
+    name: Note,
     limit: Annotated[int, typer.Option("-n", "--num", "--limit", help="How many, 1 to 100.")] = 5,
     as_of: AsOf = "",
 ) -> None:
@@ -123,7 +123,7 @@ def similar(
 @cli.command()
 def timeline(
     ctx: typer.Context,
-    name: Name,
+    name: Note,
     before: Annotated[int, typer.Option(help="How many that were changed before it, 1 to 20.")] = 5,
     after: Annotated[int, typer.Option(help="How many that were changed after it, 1 to 20.")] = 5,
     same_collection: Annotated[

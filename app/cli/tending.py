@@ -1,4 +1,4 @@
-"""What somebody thinks of a note: pin, unpin, snooze, unsnooze, forget."""
+"""Commands that treat one note: pin, unpin, snooze, unsnooze, forget."""
 
 from __future__ import annotations
 
@@ -6,56 +6,47 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clawmem.app.cli.addresses import Named, Why, may_ask, named_note
 from clawmem.app.cli.session import opened, wants_json
 
 if TYPE_CHECKING:
-    from clawmem.app.services.lifecycle.finding import Target
+    from clawmem.app.services.lifecycle.forget_preview import ForgetPreview
     from clawmem.app.services.lifecycle.forgetting import Forgotten
     from clawmem.ports.records import Document
 
 cli = typer.Typer(rich_markup_mode=None)
 
-Meant = Annotated[
-    list[str],
-    typer.Argument(metavar="NOTE...", help="A path, #docid, title, or words of it.", show_default=False),
-]
-Why = Annotated[str, typer.Option("--why", help="The reason, kept with the act.", show_default=False)]
-
 BY = "cli"
 LEFT, FOUND = 1, 7  # exit codes: its bytes could not be cleared yet; the proof found something
+DECLINED = 1
 
 
 @cli.command()
-def pin(ctx: typer.Context, note: Meant, why: Why = "") -> None:
+def pin(ctx: typer.Context, note: Named, why: Why = "") -> None:
     """Let a note come before others that fit a question as well."""
     with opened(ctx) as services:
-        target = services.find_target(" ".join(note))
-        changed = services.tending.pin(target.document, BY, why)
-    _show(
-        ctx, target, {"pinned": True, "changed": changed}, "is pinned." if changed else "was pinned already."
-    )
+        document = named_note(ctx, services.lookup.target, note)
+        changed = services.tending.pin(document, BY, why)
+    said = "is pinned." if changed else "was pinned already."
+    _show(ctx, document, {"pinned": True, "changed": changed}, said)
 
 
 @cli.command()
-def unpin(ctx: typer.Context, note: Meant, why: Why = "") -> None:
+def unpin(ctx: typer.Context, note: Named, why: Why = "") -> None:
     """Take back a pin; one that the note itself asks for stays."""
     with opened(ctx) as services:
-        target = services.find_target(" ".join(note))
-        changed = services.tending.unpin(target.document, BY, why)
-    stays = target.document.pinned_in_note
+        document = named_note(ctx, services.lookup.target, note)
+        changed = services.tending.unpin(document, BY, why)
+    stays = document.pinned_in_note
     said = "is not pinned any more." if changed else "was not pinned."
-    _show(
-        ctx,
-        target,
-        {"pinned": stays, "changed": changed},
-        "is pinned by its own front matter." if stays else said,
-    )
+    said = "is pinned by its own front matter." if stays else said
+    _show(ctx, document, {"pinned": stays, "changed": changed}, said)
 
 
 @cli.command()
 def snooze(
     ctx: typer.Context,
-    note: Meant,
+    note: Named,
     until: Annotated[
         str, typer.Option(help="The day or moment, in UTC.", show_default="30 days from now")
     ] = "",
@@ -64,69 +55,99 @@ def snooze(
     """Keep a note out of what is surfaced until a day; searches still find it."""
     with opened(ctx) as services:
         moment = services.tending.read_until(until)
-        target = services.find_target(" ".join(note))
-        services.tending.snooze(target.document, moment, BY, why)
-    _show(ctx, target, {"snoozed_until": moment}, f"is snoozed until {moment[:16].replace('T', ' ')} UTC.")
+        document = named_note(ctx, services.lookup.target, note)
+        services.tending.snooze(document, moment, BY, why)
+    said = f"is snoozed until {moment[:16].replace('T', ' ')} UTC."
+    _show(ctx, document, {"snoozed_until": moment}, said)
 
 
 @cli.command()
-def unsnooze(ctx: typer.Context, note: Meant, why: Why = "") -> None:
+def unsnooze(ctx: typer.Context, note: Named, why: Why = "") -> None:
     """Let a note be surfaced again."""
     with opened(ctx) as services:
-        target = services.find_target(" ".join(note))
-        changed = services.tending.unsnooze(target.document, BY, why)
+        document = named_note(ctx, services.lookup.target, note)
+        changed = services.tending.unsnooze(document, BY, why)
     said = "is surfaced again." if changed else "was not snoozed."
-    _show(ctx, target, {"snoozed_until": None, "changed": changed}, said)
+    _show(ctx, document, {"snoozed_until": None, "changed": changed}, said)
 
 
 @cli.command()
 def forget(
     ctx: typer.Context,
-    note: Meant,
-    preview: Annotated[bool, typer.Option("--preview", help="Say what is meant, change nothing.")] = False,
+    note: Named,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Forget without asking; for programs.")] = False,
+    preview: Annotated[bool, typer.Option("--preview", help="Show what is meant, change nothing.")] = False,
     prove: Annotated[bool, typer.Option("--prove", help="Look for it everywhere afterwards.")] = False,
     why: Why = "",
 ) -> None:
-    """Forget a note for good, everywhere; nothing is changed where several could be meant. Its file stays."""
+    """
+    Forget a note for good, everywhere, after asking; its file stays.
+
+    The note is shown with its age, its size and the memories derived from it. Nothing is changed unless NOTE is an
+    exact address of one note. Forgetting a note that is already forgotten changes nothing and succeeds.
+    """
+    from clawmem.app.services.lifecycle.forget_preview import already_forgotten, preview_forget
+    from clawmem.app.services.lifecycle.forgetting import Forgotten
+
     with opened(ctx) as services:
-        target = services.find_target(" ".join(note))
-        if preview:
-            _show_preview(ctx, target)
-            return
-        document = target.sure()
-        done = services.forgetting([document], BY, why)
-        probes = services.prove(done) if prove else None
-    _show_forgotten(ctx, document, done, probes)
+        gone = already_forgotten(services.lookup, " ".join(note))
+        if gone is not None:
+            probes = services.prove(Forgotten((gone,))) if prove else None
+            _show_forgotten(ctx, gone, Forgotten(()), probes)
+        else:
+            document = named_note(ctx, services.lookup.forgettable, note)
+            found = preview_forget(services.vault, services.clock, document)
+            if preview:
+                _show_preview(ctx, found)
+                return
+            _confirm(ctx, found, yes=yes)
+            done = services.forgetting([document], BY, why)
+            probes = services.prove(done) if prove else None
+            _show_forgotten(ctx, document, done, probes)
     if probes and any(probes.values()):
         raise typer.Exit(FOUND)
-    if done.left:
+    if gone is None and done.left:
         raise typer.Exit(LEFT)
 
 
-def _show(ctx: typer.Context, target: Target, record: dict[str, Any], said: str) -> None:
+def _confirm(ctx: typer.Context, found: ForgetPreview, *, yes: bool) -> None:
+    """
+    Ask whether the note is to be forgotten.
+
+    Raises:
+        ConfirmationMissing: nobody can be asked. typer.Exit: it is not to be.
+    """
+    from clawmem.app.cli.rendering import show
+    from clawmem.app.records.forgetting import unconfirmed
+
+    if yes:
+        return
+    if not may_ask(ctx):
+        raise unconfirmed(found, "add --yes")
+    _show_preview(ctx, found)
+    if not typer.confirm("Forget it for good?", default=False):
+        show("Nothing was changed.")
+        raise typer.Exit(DECLINED)
+
+
+def _show(ctx: typer.Context, document: Document, record: dict[str, Any], said: str) -> None:
     from clawmem.app.cli.rendering import show, show_json
 
     if wants_json(ctx):
-        show_json({**_named(target.document), "found_by": target.how, **record})
+        show_json({**_named(document), **record})
     else:
-        show(f"{target.document.display_path} ({target.document.title}) {said}")
+        show(f"{document.display_path} ({document.title}) {said}")
 
 
-def _show_preview(ctx: typer.Context, target: Target) -> None:
-    from clawmem.app.cli.rendering import show, show_json, show_table
+def _show_preview(ctx: typer.Context, found: ForgetPreview) -> None:
+    from clawmem.app.cli.rendering import show, show_json
+    from clawmem.app.records.forgetting import forget_lines, would_forget
 
     if wants_json(ctx):
-        matches = [{**_named(one.document), "score": round(one.score, 4)} for one in target.matches]
-        show_json(
-            {"action": "preview", "found_by": target.how, "sure": target.is_sure, "candidates": matches}
-        )
+        show_json({"action": "preview", **would_forget(found)})
         return
-    show("This is meant:" if target.is_sure else "One of these may be meant:")
-    shown = target.matches[: 1 if target.is_sure else None]
-    show_table(
-        ("score", "note", "title"),
-        [(f"{m.score:.2f}", m.document.display_path, m.document.title) for m in shown],
-    )
+    for line in forget_lines(found):
+        show(line)
 
 
 def _show_forgotten(
@@ -134,9 +155,11 @@ def _show_forgotten(
 ) -> None:
     from clawmem.app.cli.rendering import show, show_json
 
+    changed = bool(done.documents)
     if wants_json(ctx):
         record = {
             "action": "forgotten",
+            "changed": changed,
             "also_forgotten": [one.display_path for one in done.documents if one.id != document.id],
             "rebuilt": [one.display_path for one in done.rebuilt],
             "said_in": done.traces.said_in,
@@ -144,8 +167,8 @@ def _show_forgotten(
         }
         show_json({**_named(document), **record, **({} if probes is None else {"probes": probes})})
         return
-    show(f"{document.display_path} is forgotten.")
-    if document.stamp is not None:
+    show(f"{document.display_path} {'is forgotten.' if changed else 'is already forgotten.'}")
+    if changed and document.stamp is not None:
         show("Its file stays where it is, and is not taken in again.")
     for one in done.documents:
         if one.id != document.id:

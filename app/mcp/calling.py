@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import Any
 
 from mcp.server import MCPServer
@@ -27,6 +28,10 @@ from clawmem.app.cli.main import VERSION
 from clawmem.app.mcp.schemas import plain
 from clawmem.ports.errors import ClawmemError, InvalidInput
 
+DETAILS = (
+    "clawmem/details"  # the name of what else an error tells programs: candidates, what would be removed
+)
+NO_DETAILS: Mapping[str, Any] = MappingProxyType({})
 CODE = "clawmem/code"  # under this name an error's code goes along, for programs
 UNEXPECTED = "Something went wrong in clawmem itself; what it was stands in the log of the server."
 
@@ -61,10 +66,10 @@ class ToolServer(MCPServer[Any]):
             await self._refuse_unknown(name, arguments)
             return await super().call_tool(name, arguments, context)
         except InvalidInput as error:
-            return refusal(error.code, str(error))
+            return refusal(error.code, str(error), error.details)
         except ToolError as error:
             if isinstance(error.__cause__, ClawmemError):
-                return refusal(error.__cause__.code, str(error.__cause__))
+                return refusal(error.__cause__.code, str(error.__cause__), error.__cause__.details)
             asked_wrongly = not isinstance(error, UnexpectedToolError)
             if asked_wrongly and isinstance(error.__cause__, ValidationError):
                 return refusal("INVALID_INPUT", _complaint(error.__cause__))
@@ -116,9 +121,10 @@ def answer(text: str, said: BaseModel, *more: ContentBlock) -> CallToolResult:
     return CallToolResult(content=[_text(text), *more], structured_content=plain(said))
 
 
-def refusal(code: str, message: str) -> CallToolResult:
-    """Nothing was done, and why."""
-    return CallToolResult(content=[_text(message)], is_error=True, _meta={CODE: code})
+def refusal(code: str, message: str, details: Mapping[str, Any] = NO_DETAILS) -> CallToolResult:
+    """Return an error: *message* for people, its code and *details*, such as candidates, for programs."""
+    meta = {CODE: code, **({DETAILS: dict(details)} if details else {})}
+    return CallToolResult(content=[_text(message)], is_error=True, _meta=meta)
 
 
 def _text(text: str) -> TextContent:

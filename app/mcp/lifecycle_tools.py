@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from mcp.types import CallToolResult
@@ -11,27 +12,28 @@ from clawmem.app.mcp import schemas
 from clawmem.app.mcp.calling import answer
 from clawmem.app.records.diary import entry_of, written_of
 from clawmem.app.records.documents import place_of
+from clawmem.app.records.forgetting import confirmed_target
 from clawmem.app.records.lifecycle import went_lines, went_of
-from clawmem.app.records.parameters import Limit, Vault
+from clawmem.app.records.parameters import ADDRESS, Limit, Vault
 from clawmem.app.serve.desk import Desk
-from clawmem.app.services.lifecycle.archiving import MOST_FOUND
+from clawmem.app.services.lifecycle.archiving import to_restore
 from clawmem.app.services.lifecycle.status import lifecycle_status
 from clawmem.domain.lifecycle.policy import read_policy
-from clawmem.ports.errors import ConfigError, InvalidInput
+from clawmem.ports.errors import ConfigError
+from clawmem.ports.records import Document, InactiveReason
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
-    from clawmem.app.services.lifecycle.finding import Target
     from clawmem.app.services.lifecycle.sweeping import Swept
 
 BY = "mcp"
 
-Meant = Annotated[str, Field(description="A path, #docid, title, or words of the document.")]
+Meant = Annotated[str, Field(description=f"One document, exactly: {ADDRESS}")]
 Why = Annotated[str, Field(description="The reason, kept with the act.")]
 
 
 class LifecycleTools:
-    """Who, when and why are written down; all but forgetting can be taken back with clawmem lifecycle undo."""
+    """Tools that write down who did what, when and why; `clawmem lifecycle undo` takes back all but forgetting."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
@@ -46,9 +48,9 @@ class LifecycleTools:
         """Let a document come before others that fit as well: what the user wants to see again and again."""
 
         def work(services: Services) -> schemas.Kept:
-            target = services.find_target(query)
+            target = services.lookup.target(query)
             act = services.tending.unpin if unpin else services.tending.pin
-            changed = act(target.document, BY, why)
+            changed = act(target, BY, why)
             return _kept(services, target, action="unpinned" if unpin else "pinned", changed=changed)
 
         return _told(await self._desk.write(work, vault))
@@ -66,39 +68,41 @@ class LifecycleTools:
 
         def work(services: Services) -> schemas.Kept:
             if not until:
-                target = services.find_target(query)
-                changed = services.tending.unsnooze(target.document, BY, why)
+                target = services.lookup.target(query)
+                changed = services.tending.unsnooze(target, BY, why)
                 return _kept(services, target, action="unsnoozed", changed=changed)
             moment = services.tending.read_until(until)
-            target = services.find_target(query)
-            services.tending.snooze(target.document, moment, BY, why)
+            target = services.lookup.target(query)
+            services.tending.snooze(target, moment, BY, why)
             return _kept(services, target, action="snoozed", snoozed_until=moment)
 
         return _told(await self._desk.write(work, vault))
 
     async def memory_forget(
         self,
-        query: Meant,
-        confirm: Annotated[bool, Field(description="False only says what is meant.")] = True,
+        docid: Annotated[
+            str, Field(description="The docid of the document, such as #a1b2c3; no path or title.")
+        ],
+        confirm: Annotated[
+            bool | None,
+            Field(description="Must be true. Anything else changes nothing and describes the document."),
+        ] = None,
         why: Why = "",
         vault: Vault = None,
     ) -> Annotated[CallToolResult, schemas.Kept]:
-        """
-        Forget a document for good, everywhere; only at the user's wish. Nothing is changed where several are meant.
-        """
-
-        def preview(services: Services) -> schemas.Kept:
-            target = services.find_target(query)
-            target.sure()
-            return _kept(services, target, action="preview", changed=False)
+        """Forget a document for good, everywhere; only at the user's wish. Repeating it changes nothing."""
 
         def work(services: Services) -> schemas.Kept:
-            target = services.find_target(query)
+            target = confirmed_target(services, docid, confirm=confirm)
+            if target.inactive is InactiveReason.FORGOTTEN:
+                return schemas.Kept(
+                    docid="", file=target.display_path, title="", action="forgotten", changed=False
+                )
             kept = _kept(services, target, action="forgotten")
-            done = services.forgetting([target.sure()], BY, why)
+            done = services.forgetting([target], BY, why)
             return kept.model_copy(update={"said_in": list(done.traces.said_in), "left": done.left or None})
 
-        return _told(await (self._desk.write(work, vault) if confirm else self._desk.read(preview, vault)))
+        return _told(await self._desk.write(work, vault))
 
     async def lifecycle_status(self, vault: Vault = None) -> Annotated[CallToolResult, schemas.Lifecycle]:
         """How many documents are served, pinned, snoozed, archived and forgotten."""
@@ -135,18 +139,18 @@ class LifecycleTools:
 
     async def lifecycle_restore(
         self,
-        query: Annotated[str, Field(description="Words of what is archived.")] = "",
-        collection: Annotated[str, Field(description="All that is archived of it.")] = "",
-        all: Annotated[bool, Field(description="All that is archived.")] = False,
+        query: Annotated[str, Field(description=f"One archived document: {ADDRESS}")] = "",
+        collection: Annotated[str, Field(description="Restore every archived document of it.")] = "",
+        all: Annotated[bool, Field(description="Restore every archived document.")] = False,
         vault: Vault = None,
     ) -> Annotated[CallToolResult, schemas.Restored]:
-        """Serve archived documents again."""
-        if not (query.strip() or collection or all):
-            raise InvalidInput("INVALID_INPUT", "Say what to restore: query, collection or all.")
+        """Serve archived documents again: one, those of a collection, or all."""
 
         def work(services: Services) -> schemas.Restored:
-            chosen = services.archiving.archived(query, collection, MOST_FOUND if query else None)
-            restored = services.archiving.restore([one.id for one in chosen], BY)
+            archiving = services.archiving
+            resolve = partial(archiving.named, services.lookup)
+            chosen = to_restore(archiving, resolve, query, collection, everything=all)
+            restored = archiving.restore([one.id for one in chosen], BY)
             return schemas.Restored(documents=[one.display_path for one in restored])
 
         said = await self._desk.write(work, vault)
@@ -185,14 +189,15 @@ class LifecycleTools:
         return answer("\n".join(lines) or "The diary is empty.", said)
 
 
-def _kept(services: Services, target: Target, **became: Any) -> schemas.Kept:
-    return schemas.Kept(**place_of(services, target.document), found_by=str(target.how), **became)
+def _kept(services: Services, target: Document, **became: Any) -> schemas.Kept:
+    return schemas.Kept(**place_of(services, target), **became)
 
 
 def _told(said: schemas.Kept) -> CallToolResult:
-    head = f"{said.file} ({said.title}): {said.action}"
+    named = f"{said.file} ({said.title})" if said.title else said.file
+    head = f"{named}: {said.action}"
     until = [f"until {said.snoozed_until}"] if said.snoozed_until else []
-    as_before = [] if said.changed or said.action == "preview" else ["it was so already"]
+    as_before = [] if said.changed else ["it was so already"]
     elsewhere = [f"{path} says some of it as well" for path in said.said_in]
     left = [f"its bytes may still lie in free space: {said.left}"] if said.left else []
     return answer("; ".join([head, *until, *as_before, *elsewhere, *left]), said)

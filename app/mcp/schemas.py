@@ -281,7 +281,6 @@ class Kept(Place):
     """What became of a document that somebody named."""
 
     action: str
-    found_by: str = Field(description="How the name was understood: docid, path, words, title or meaning.")
     changed: bool = True
     snoozed_until: str | None = None
     said_in: list[str] = Field(default=[], description="Other documents that say some of what was forgotten.")

@@ -25,4 +25,5 @@ AsOf = Annotated[str, Field(description="As of this day: nothing later is known.
 Floor = Annotated[float, Field(ge=0, le=1, description="Answer nothing unless it is this probable.")]
 ShowAll = Annotated[bool, Field(description="Show also unlikely results below a likely one.")]
 Vault = Annotated[str | None, Field(description="Another vault than the usual one; see list_vaults.")]
-Name = Annotated[str, Field(description="A path, collection/path, clawmem:// address or #docid.")]
+ADDRESS = "A path, #docid, title, alias, [[wikilink]] or path:line."
+Name = Annotated[str, Field(description=ADDRESS)]

@@ -14,6 +14,7 @@ from clawmem.app.cli.session import named_collections
 from clawmem.app.opened import Services
 from clawmem.app.records import documents
 from clawmem.app.records.documents import Listed, Order, Part, order_of, part_of
+from clawmem.app.records.parameters import ADDRESS
 from clawmem.app.rest.operation import Asked, Nothing, Operation, as_json, reading
 from clawmem.app.rest.questions import listed
 from clawmem.app.rest.reading import read_asked
@@ -35,7 +36,7 @@ PAGE = 100  # documents that are read at once: meanwhile others are answered too
 class Named(Asked):
     """A document."""
 
-    docid: str = Field(min_length=1, description="A docid, path, collection/path or clawmem:// address.")
+    docid: str = Field(min_length=1, description=ADDRESS)
 
 
 class NamedLines(Named):

@@ -1,10 +1,11 @@
-"""How a refusal looks: a status, and ``{"error": sentence, "code": name}``."""
+"""Error responses: a status and ``{"error": sentence, "code": name}``, with candidates and other details for programs."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any, cast
 
 from starlette.exceptions import HTTPException
@@ -40,6 +41,7 @@ STATUS: tuple[tuple[type[ClawmemError], int], ...] = (
     (Busy, 503),
     (ClawmemError, 500),
 )
+NO_DETAILS: Mapping[str, Any] = MappingProxyType({})
 UNEXPECTED = "Something went wrong here; what it was stands in the log of the server."
 
 
@@ -47,9 +49,14 @@ class Refusal(JSONResponse):
     """JSON in which no element of a page can begin, whatever of a request it repeats."""
 
     def __init__(
-        self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+        self,
+        status: int,
+        code: str,
+        message: str,
+        headers: Mapping[str, str] | None = None,
+        details: Mapping[str, Any] = NO_DETAILS,
     ) -> None:
-        super().__init__({"error": message, "code": code}, status, headers)
+        super().__init__({**details, "error": message, "code": code}, status, headers)
 
     def render(self, content: Any) -> bytes:
         return json.dumps(content).replace("<", "\\u003c").replace(">", "\\u003e").encode("ascii")
@@ -63,7 +70,7 @@ def refuse(status: int, message: str = "", headers: Mapping[str, str] | None = N
 
 def _known(request: Request, error: ClawmemError) -> Refusal:
     status = next(status for kind, status in STATUS if isinstance(error, kind))
-    return Refusal(status, error.code, str(error))
+    return Refusal(status, error.code, str(error), details=error.details)
 
 
 def _of_http(request: Request, error: HTTPException) -> Refusal:

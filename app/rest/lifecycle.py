@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from clawmem.app.opened import Services
+from clawmem.app.records.forgetting import confirmed_target
 from clawmem.app.records.lifecycle import Done, acts_of
+from clawmem.app.records.parameters import ADDRESS
 from clawmem.app.rest.documents import MOST, Named
 from clawmem.app.rest.operation import Asked, Nothing, changing, reading
 from clawmem.app.services.briefing.profile import PATH, is_sound
 from clawmem.app.services.documents.docids import docids
-from clawmem.app.services.lifecycle.archiving import MOST_FOUND
+from clawmem.app.services.lifecycle.archiving import to_restore
 from clawmem.app.services.lifecycle.status import LifecycleStatus, lifecycle_status
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.lifecycle.policy import ArchivePolicy, read_policy
-from clawmem.ports.errors import InvalidInput
-from clawmem.ports.records import Document
+from clawmem.ports.records import Document, InactiveReason
 
 BY = "rest"
 
@@ -43,6 +45,17 @@ class Snooze(Doing):
     unsnooze: bool = Field(False, description="Let it be surfaced at once.")
 
 
+class Forget(Doing):
+    """A document that is to be forgotten."""
+
+    docid: str = Field(
+        min_length=1, description="The docid of the document, without its #; no path or title."
+    )
+    confirm: bool | None = Field(
+        None, description="Must be true. Anything else changes nothing and describes the document."
+    )
+
+
 class Sweep(Asked):
     """Whether anything is done."""
 
@@ -50,11 +63,11 @@ class Sweep(Asked):
 
 
 class Restore(Asked):
-    """Which of what is archived; one of these has to be said."""
+    """The archived documents to restore; exactly one of these has to be given."""
 
-    query: str = Field("", description=f"Words of what is archived; up to {MOST_FOUND} documents.")
-    collection: str = Field("", description="All that is archived of it.")
-    all: bool = Field(False, description="All that is archived.")
+    query: str = Field("", description=f"One archived document: {ADDRESS}")
+    collection: str = Field("", description="Restore every archived document of it.")
+    all: bool = Field(False, description="Restore every archived document.")
 
 
 class Undo(Asked):
@@ -91,10 +104,16 @@ class Snoozed(TypedDict):
 
 
 class Gone(TypedDict):
-    """What is forgotten; ``left`` says why its bytes may still lie in free space, empty when they do not."""
+    """
+    The document that is forgotten; ``changed`` is false where it was forgotten before, and has no docid then.
+
+    ``left`` says why its bytes may still lie in free space, empty when they do not.
+    """
 
     docid: str
+    file: str
     forgotten: bool
+    changed: bool
     left: str
 
 
@@ -139,7 +158,7 @@ class Page(TypedDict, total=False):
 
 def pin(services: Services, asked: Pin) -> Pinned:
     """Let a document come before others that fit as well, or no more."""
-    document = services.lookup.find(asked.docid)
+    document = services.lookup.target(asked.docid)
     act = services.tending.unpin if asked.unpin else services.tending.pin
     act(document, BY, asked.why)
     return {"docid": _docid(services, document), "pinned": not asked.unpin}
@@ -147,7 +166,7 @@ def pin(services: Services, asked: Pin) -> Pinned:
 
 def snooze(services: Services, asked: Snooze) -> Snoozed:
     """Keep a document out of what is surfaced until a day, or no more; searches find it all the same."""
-    document = services.lookup.find(asked.docid)
+    document = services.lookup.target(asked.docid)
     docid, tending = _docid(services, document), services.tending
     if asked.unsnooze:
         tending.unsnooze(document, BY, asked.why)
@@ -156,11 +175,15 @@ def snooze(services: Services, asked: Snooze) -> Snoozed:
     return {"docid": docid, "snoozed": True, "until": until}
 
 
-def forget(services: Services, asked: Doing) -> Gone:
+def forget(services: Services, asked: Forget) -> Gone:
     """Forget a document for good; it cannot be brought back, and its file is not taken in again."""
-    document = services.lookup.find(asked.docid)
+    document = confirmed_target(services, asked.docid, confirm=asked.confirm)
+    file = document.display_path
+    if document.inactive is InactiveReason.FORGOTTEN:
+        return {"docid": "", "file": file, "forgotten": True, "changed": False, "left": ""}
     docid = _docid(services, document)
-    return {"docid": docid, "forgotten": True, "left": services.forgetting([document], BY, asked.why).left}
+    left = services.forgetting([document], BY, asked.why).left
+    return {"docid": docid, "file": file, "forgotten": True, "changed": True, "left": left}
 
 
 def status(services: Services, asked: Nothing) -> LifecycleStatus:
@@ -185,12 +208,11 @@ def sweep(services: Services, asked: Sweep) -> Swept:
 
 
 def restore(services: Services, asked: Restore) -> Restored:
-    """Serve archived documents again: those that hold some words, those of a collection, or all."""
-    if not (asked.query.strip() or asked.collection or asked.all):
-        raise InvalidInput("INVALID_INPUT", "Say what to restore: query, collection, or all: true.")
-    most = MOST_FOUND if asked.query.strip() else None
-    chosen = services.archiving.archived(asked.query.strip(), asked.collection, most)
-    restored = _places(services.archiving.restore([one.id for one in chosen], BY))
+    """Serve archived documents again: one, those of a collection, or all."""
+    archiving = services.archiving
+    resolve = partial(archiving.named, services.lookup)
+    chosen = to_restore(archiving, resolve, asked.query, asked.collection, everything=asked.all)
+    restored = _places(archiving.restore([one.id for one in chosen], BY))
     return {"restored": len(restored), "documents": restored}
 
 
@@ -237,5 +259,5 @@ OPERATIONS = (
     changing("/lifecycle/undo", Undo, Done, undo),
     changing("/documents/{docid:path}/pin", Pin, Pinned, pin),
     changing("/documents/{docid:path}/snooze", Snooze, Snoozed, snooze),
-    changing("/documents/{docid:path}/forget", Doing, Gone, forget),
+    changing("/documents/{docid:path}/forget", Forget, Gone, forget),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 from pydantic import TypeAdapter
 from starlette.requests import Request
@@ -12,6 +12,7 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from clawmem.app.cli.main import VERSION
+from clawmem.app.records.forgetting import WouldForget
 from clawmem.app.rest.operation import Json, Nothing, Operation
 from clawmem.app.rest.reading import read_asked
 from clawmem.app.serve.inside import Inside
@@ -24,14 +25,33 @@ Schema = dict[str, Any]
 Key = tuple[str, str]
 Way = Literal["validation", "serialization"]
 
+REFUSED: Key = ("", "refused")  # the key of what no operation answers alone
 _PATH = re.compile(r"{(\w+)(?::\w+)?}")
 
 
+class Choice(TypedDict):
+    """A document that an address may mean; ``state`` is empty while it is served."""
+
+    docid: str
+    file: str
+    title: str
+    state: str
+
+
 class Refused(TypedDict):
-    """Why nothing was done: a name for programs, and a sentence for people with the way out."""
+    """
+    Why nothing was done: a code for programs, and a sentence for people with the next step.
+
+    ``candidates`` are what an address may mean. ``file`` and ``state`` tell of a document that is not served,
+    ``would_remove`` of one that would be forgotten.
+    """
 
     error: str
     code: str
+    candidates: NotRequired[list[Choice]]
+    file: NotRequired[str]
+    state: NotRequired[str]
+    would_remove: NotRequired[WouldForget]
 
 
 def describing(operations: Sequence[Operation]) -> Operation:
@@ -66,7 +86,7 @@ def document(operations: Iterable[Operation]) -> Schema:
         "paths": paths,
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "responses": {"Refused": _content("Why nothing was done.", _refused())},
+            "responses": {"Refused": _content("Why nothing was done.", schemas[REFUSED, "serialization"])},
             "schemas": known,
         },
     }
@@ -107,7 +127,7 @@ def _without(asked: Schema, names: Sequence[str]) -> Schema:
 
 def _schemas(operations: Sequence[Operation]) -> tuple[Mapping[tuple[Key, Way], Schema], dict[str, Schema]]:
     """What is asked and answered, by operation; and what these speak of, by name."""
-    types: list[tuple[Key, Way, TypeAdapter[Any]]] = []
+    types: list[tuple[Key, Way, TypeAdapter[Any]]] = [(REFUSED, "serialization", TypeAdapter(Refused))]
     for one in operations:
         types.append((_key(one), "validation", TypeAdapter(one.asked)))
         types.append((_key(one), "serialization", TypeAdapter(one.answered)))
@@ -128,10 +148,6 @@ def _resolved(schema: Schema, known: Mapping[str, Schema]) -> Schema:
     name = schema.get("$ref", "").rpartition("/")[2]
     found = {**known[name]} if name else {**schema}
     return {"properties": {}, **found}
-
-
-def _refused() -> Schema:
-    return TypeAdapter(Refused).json_schema()
 
 
 def _content(about: str, schema: Schema) -> Schema:

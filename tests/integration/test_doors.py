@@ -308,7 +308,7 @@ class TestAnything:
             assert status in {200} | REFUSED, (line, inside, asked, told, said)
             assert b"Traceback" not in said and b'File "' not in said
             if status != 200:
-                assert set(json.loads(said)) == {"error", "code"}
+                assert {"error", "code"} <= set(json.loads(said))
                 assert before in (None, self._state(client)), (line, inside, asked, told)
 
     def _tools(self, client: Client, number: int) -> None:
@@ -318,7 +318,6 @@ class TestAnything:
         for tool in islice(cycle(tools), number):
             arguments = dice.arguments(tool["inputSchema"])
             arguments.pop("confirm", None)
-            arguments |= {"confirm": False} if tool["name"] == "memory_forget" else {}
             reads = tool["annotations"]["readOnlyHint"]
             before = None if reads else self._state(client)
             found = client.rpc("tools/call", name=tool["name"], arguments=arguments)

@@ -97,7 +97,7 @@ def memory(home: Path) -> Memory:
 
 def forget(invoke: Invoke, document: Document) -> Any:
     """Forget a document on the command line and prove it; what was printed."""
-    done = invoke("forget", document.display_path, "--prove", "--json")
+    done = invoke("forget", document.display_path, "--prove", "--yes", "--json")
     assert done.exit_code == 0, done.output
     said = json.loads(done.stdout)
     assert not any(said["probes"].values())

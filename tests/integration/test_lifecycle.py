@@ -28,11 +28,10 @@ from clawmem.app.settings import Settings
 from clawmem.contracts.samples import fetch, id_of
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.lifecycle.target import How
 from clawmem.ports.acts import Act, Entry
 from clawmem.ports.captures import Cursor
 from clawmem.ports.entities import Entity
-from clawmem.ports.errors import Ambiguous, InvalidInput, NotFound
+from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.notes import Note
 from clawmem.ports.records import FragmentKey, InactiveReason
 from clawmem.ports.relations import Relation, RelationKind
@@ -92,66 +91,6 @@ def raw(tmp_path: Path) -> list[str]:
 
 def document_id(services: Services, path: str) -> int:
     return id_of(services.vault.documents.at("notes", path))
-
-
-# -- which one is meant ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("query", "how", "path", "sure"),
-    [
-        ("harbour.md", How.PATH, "harbour.md", True),
-        ("notes/ledger.md", How.PATH, "ledger.md", True),
-        ("clawmem://notes/boats/ledger.md", How.PATH, "boats/ledger.md", True),
-        ("ledger of boats", How.WORDS, "boats/ledger.md", True),
-        ("Ledger", How.WORDS, "ledger.md", True),
-        (f"the safe with {SECRET}", How.WORDS, "safe.md", True),
-        ("key in the office", How.WORDS, "harbour.md", False),
-        ("boats/", How.PATH, "boats/ledger.md", True),
-    ],
-)
-def test_what_is_meant(services: Services, query: str, how: How, path: str, sure: bool) -> None:
-    """A name or a title means one; words that two hold mean neither for sure."""
-    target = services.find_target(query)
-
-    assert (target.how, target.document.path, target.is_sure) == (how, path, sure)
-
-
-def test_a_docid(services: Services) -> None:
-    """With or without its sign; one that nothing begins with is no guess."""
-    name = fetch(services.vault, document_id(services, "safe.md")).hash[:8]
-
-    assert (
-        services.find_target(f"#{name}").document.path
-        == services.find_target(name).document.path
-        == "safe.md"
-    )
-    with pytest.raises(NotFound):
-        services.find_target("#ffffffff")
-
-
-def test_several_paths(services: Services) -> None:
-    """The end of two paths names the candidates and means neither."""
-    target = services.find_target("/ledger.md")
-
-    with pytest.raises(Ambiguous) as caught:
-        target.sure()
-    assert set(caught.value.candidates) == {"notes/ledger.md", "notes/boats/ledger.md"}
-
-
-def test_meaning_comes_last(services: Services) -> None:
-    """What no word names is looked for by meaning, and is not sure of anything."""
-    target = services.find_target("vessels")
-
-    assert target.how is How.MEANING
-    assert not target.is_sure
-
-
-@pytest.mark.parametrize("query", ["", "  "])
-def test_nothing_named(services: Services, query: str) -> None:
-    """A blank is refused."""
-    with pytest.raises(InvalidInput, match="Nothing was named"):
-        services.find_target(query)
 
 
 # -- pins and snoozes --------------------------------------------------------------------------------------
@@ -286,7 +225,7 @@ def test_forgetting_leaves_nothing(tmp_path: Path, notes: Path, backend: str) ->
         }
         assert before["sessions"] and before["receipts"] and before["model answers"]
 
-        done = services.forgetting([services.find_target(SECRET).sure()], "cli", "no longer true")
+        done = services.forgetting([services.lookup.target("safe.md")], "cli", "no longer true")
 
         assert done.left == ""
         assert SECRET in done.traces.words
@@ -360,7 +299,7 @@ def test_what_keeps_the_vault_busy(
     reader.execute("begin")
     reader.execute("select count(*) from documents").fetchall()
 
-    done = services.forgetting([services.find_target(SECRET).document], "cli")
+    done = services.forgetting([services.lookup.target("safe.md")], "cli")
 
     assert "another process" in done.left
     assert services.pipeline("search")(read_request(SECRET, now_ms=0)).results == ()

@@ -40,7 +40,6 @@ def test_pins_and_snoozes(remembered: Invoke) -> None:
     assert snoozed == {
         "file": "notes/people/haruka.md",
         "title": "Haruka Mori",
-        "found_by": "words",
         "snoozed_until": "2100-01-02T00:00:00.000Z",
     }
     counted = read(remembered, "lifecycle", "status")
@@ -64,21 +63,18 @@ def test_pins_and_snoozes(remembered: Invoke) -> None:
 
 
 def test_forget(remembered: Invoke, notes: Path) -> None:
-    """Nothing is changed while several could be meant; then it is gone, proved, and stays so."""
-    assert read(remembered, "forget", "sessions", "--preview")["sure"] is False
-    several = remembered("forget", "sessions")
-    assert several.exit_code == 2
-    assert "fits 2 documents" in several.output
-    assert (
-        remembered("forget", "the submarine").exit_code == 3
-        or "fits" in remembered("forget", "the submarine").output
-    )
-    assert "This is meant" in done(remembered("forget", "haruka.md", "--preview"))
+    """Words that are no address change nothing; a named note is gone, proved, and stays so."""
+    several = remembered("forget", "sessions", "--yes")
+    assert (several.exit_code, several.output.count("notes/decisions/")) == (3, 2)
+    assert remembered("forget", "the submarine", "--yes").exit_code == 3
+    assert "No memories were derived from it" in done(remembered("forget", "haruka.md", "--preview"))
+    assert remembered("forget", "haruka.md").exit_code == 2
     assert read(remembered, "status")["documents"] == 3
 
-    forgotten = read(remembered, "forget", "haruka.md", "--prove")
-    assert (forgotten["action"], forgotten["file"], forgotten["left"]) == (
+    forgotten = read(remembered, "forget", "haruka.md", "--prove", "--yes")
+    assert (forgotten["action"], forgotten["changed"], forgotten["file"], forgotten["left"]) == (
         "forgotten",
+        True,
         "notes/people/haruka.md",
         "",
     )
@@ -112,7 +108,8 @@ def test_a_sweep(invoke: Invoke, notes: Path, home: Path) -> None:
     assert OLD in done(invoke("lifecycle", "search", "redis", "sessions"))
     assert "Nothing archived" in done(invoke("lifecycle", "search", "lighthouse"))
     assert invoke("lifecycle", "restore").exit_code == 2
-    assert read(invoke, "lifecycle", "restore", "--query", "redis")[0]["file"] == f"notes/{OLD}"
+    assert invoke("lifecycle", "restore", "redis").exit_code == 3
+    assert read(invoke, "lifecycle", "restore", f"notes/{OLD}")[0]["file"] == f"notes/{OLD}"
     assert "redis" in done(invoke("search", "redis"))
     [restore, archive] = read(invoke, "lifecycle", "log")
     assert (restore["act"], archive["act"], archive["why"][:13]) == ("restore", "archive", "untouched for")

@@ -96,8 +96,11 @@ class TestByDocid:
             lookup.find(first.hash[:8])
 
         docid = f"#{first.hash[:6]}"
-        assert caught.value.candidates == (f"{docid} notes/a.md", f"{docid} notes/b.md")
-        assert lookup.find(caught.value.candidates[0]).id == first.id
+        assert [(one.docid, one.file) for one in caught.value.candidates] == [
+            (docid, "notes/a.md"),
+            (docid, "notes/b.md"),
+        ]
+        assert lookup.find(f"{docid} notes/a.md").id == first.id
 
     def test_withdrawn_documents_have_no_docid(self, vault: SqliteVault, lookup: Lookup) -> None:
         """A forgotten copy neither answers nor makes the other one ambiguous."""
@@ -171,7 +174,10 @@ class TestByPlace:
 
         with pytest.raises(Ambiguous) as caught:
             lookup.find("a.md")
-        assert caught.value.candidates == (f"#{one.hash[:6]} notes/a.md", f"#{two.hash[:6]} tasks/a.md")
+        assert [(found.docid, found.file) for found in caught.value.candidates] == [
+            (f"#{one.hash[:6]}", "notes/a.md"),
+            (f"#{two.hash[:6]}", "tasks/a.md"),
+        ]
 
     def test_a_file_below_two_roots_is_ambiguous(self, vault: SqliteVault) -> None:
         """Of nested folders neither is preferred in silence."""
@@ -198,7 +204,8 @@ class TestByPlace:
             ("notes\\..\\a.md", "PATH_TRAVERSAL"),
             ("/home/ada/notes/../secret.md", "PATH_TRAVERSAL"),
             ("a" * 1001, "PATH_TOO_LONG"),
-            ("", "NOT_FOUND"),
+            ("", "INVALID_INPUT"),
+            ("[[#Heading]]", "INVALID_INPUT"),
             (":3", "NOT_FOUND"),
             ("a" * 1000, "NOT_FOUND"),
             ("clawmem://notes", "NOT_FOUND"),

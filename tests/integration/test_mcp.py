@@ -25,6 +25,7 @@ from server_process import COMMAND, Served, serving
 
 import clawmem
 from clawmem.app.mcp.calling import CODE, UNEXPECTED
+from clawmem.domain.documents.identity import body_hash
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -34,6 +35,7 @@ NOTES = {
     POSTGRES: "# Move sessions to Postgres\n\nOne database is enough, so login sessions move to Postgres.\n",
     "memories/readme.md": "# Read me\n\nThe lighthouse is painted green.\n",
 }
+FERRY = f"#{body_hash('The ferry to Moss leaves at nine.')}"
 QUESTION = {"query": "where do login sessions live?"}
 
 # Every tool of clawmem, and something that stands in its answer.
@@ -70,8 +72,7 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("memory_pin", {"query": POSTGRES, "unpin": True}, "unpinned"),
     ("memory_snooze", {"query": POSTGRES, "until": "2999-01-01"}, "until 2999-01-01"),
     ("memory_snooze", {"query": POSTGRES}, "unsnoozed"),
-    ("memory_forget", {"query": POSTGRES, "confirm": False}, "preview"),
-    ("memory_forget", {"query": "when does the ferry leave"}, "forgotten"),
+    ("memory_forget", {"docid": FERRY, "confirm": True}, "forgotten"),
     ("lifecycle_status", {}, "forgotten: 1"),
     ("lifecycle_sweep", {}, "0 notes would be archived"),
     ("lifecycle_restore", {"all": True}, "Nothing of that is archived"),
@@ -88,12 +89,13 @@ REFUSED: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("search", {**QUESTION, "collection": "nope"}, "NOT_FOUND", "Did you mean"),
     ("search", {**QUESTION, "vault": "work"}, "NOT_FOUND", "There is: spare."),
     ("memory_retrieve", {**QUESTION, "mode": "psychic"}, "INVALID_INPUT", "mode: "),
-    ("get", {"file": "notes/decisions/2026-02-11-redi.md"}, "NOT_FOUND", "Did you mean: notes/dec"),
+    ("get", {"file": "notes/decisions/2026-02-11-redi.md"}, "NOT_FOUND", "redis.md (Keep sessions"),
     ("get", {"file": "../../etc/passwd"}, "PATH_TRAVERSAL", ".."),
     ("multi_get", {"pattern": "nothing/*.md"}, "NOT_FOUND", "nothing/*.md"),
     ("timeline", {"docid": REDIS, "before": 21}, "INVALID_INPUT", "before"),
-    ("lifecycle_restore", {}, "INVALID_INPUT", "query, collection or all"),
-    ("memory_forget", {"query": "sessions"}, "AMBIGUOUS", "Give one of them"),
+    ("lifecycle_restore", {}, "INVALID_INPUT", "Name one note"),
+    ("memory_forget", {"docid": REDIS, "confirm": True}, "CONFIRMATION_REQUIRED", "This would forget notes/"),
+    ("memory_pin", {"query": "sessions"}, "NOT_FOUND", "Did you mean: #"),
     ("memory_snooze", {"query": REDIS, "until": "2020-01-01"}, "OUT_OF_BOUNDS", "still to come"),
     ("kg_query", {"entity": "nobody"}, "NOT_FOUND", "nobody"),
     ("kg_query", {"entity": "Ann", "as_of": "soon"}, "INVALID_INPUT", "YYYY-MM-DD"),

@@ -90,7 +90,7 @@ VERBS: dict[str, list[str]] = {
     "unpin": [FILE],
     "snooze": [FILE],
     "unsnooze": [FILE],
-    "forget": [FILE],
+    "forget": ["--yes", FILE],
 }
 # Those that are for the usual vault, because they read the folders of the config file, serve them, or
 # write for the next session, whose vault that is.

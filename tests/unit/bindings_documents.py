@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
+from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.content_type import content_type
 from clawmem.domain.documents.eligibility import collection_name, compile_pattern, is_excluded
 from clawmem.domain.documents.frontmatter import facts
@@ -13,6 +14,7 @@ from clawmem.domain.documents.identity import body_hash, canonical_id, docid, pa
 from clawmem.domain.documents.quality import quality_score
 from clawmem.domain.documents.times import authored_at, iso_utc
 from clawmem.domain.documents.title import title
+from clawmem.ports.errors import InvalidInput
 
 
 def _frontmatter_facts(case: dict[str, Any]) -> dict[str, Any]:
@@ -28,7 +30,16 @@ def _virtual_path(case: dict[str, Any]) -> list[str] | None:
     return found and list(found)
 
 
+def _address(given: dict[str, Any]) -> Any:
+    try:
+        readings = read_address(given["text"])
+    except InvalidInput:
+        return {"error": True}
+    return [[one.name, list(one.lines) if one.lines else None, one.is_link] for one in readings]
+
+
 BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "address": _address,
     "authored_at": lambda case: iso_utc(authored_at(**case)),
     "body_hash": lambda case: body_hash(**case),
     "canonical_id": lambda case: canonical_id(**case),

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from clawmem.contracts.samples import document
 from clawmem.domain.briefing.current import DAY_MS
 from clawmem.domain.capture.diary import diary_path
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.lifecycle.policy import is_due_for_good, read_policy
 from clawmem.domain.lifecycle.recall import Surfacing, is_pin_candidate, is_snooze_candidate, recall_stats
-from clawmem.domain.lifecycle.target import How, Match, is_sure
 from clawmem.ports.errors import ConfigError
 
 NOW_MS = 1_700_000_000_000
@@ -25,15 +23,6 @@ def _purgeable(given: dict[str, Any]) -> Any:
     days = given.get("archived_days_ago")
     archived = "" if days is None else iso_utc(NOW_MS - int(days * DAY_MS))
     return policy is not None and is_due_for_good(archived, policy, NOW_MS)
-
-
-def _target_sure(given: dict[str, Any]) -> bool:
-    return is_sure(given["query"], How(given["how"]), [_match(*one) for one in given["fitting"]])
-
-
-def _match(display_path: str, title: str, score: float) -> Match:
-    collection, _, path = display_path.partition("/")
-    return Match(document(path, collection=collection, title=title), score)
 
 
 def _diary_path(given: dict[str, Any]) -> str:
@@ -54,5 +43,4 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "diary_path": _diary_path,
     "purgeable": _purgeable,
     "recall_stats": _recall_stats,
-    "target_sure": _target_sure,
 }

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from clawmem.app.services.documents.candidates import candidates_of
+from clawmem.app.services.documents.lookup import Lookup
 from clawmem.app.services.indexing.publish import publish, withdraw
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.lifecycle.policy import ArchivePolicy, idle_days, is_due, is_due_for_good
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.acts import Act, Entry
+from clawmem.ports.address_errors import NotServed
 from clawmem.ports.clock import Clock
+from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
 
-MOST_FOUND = 20
+MOST_SUGGESTED = 5
 
 
 class Archiving:
@@ -85,11 +89,50 @@ class Archiving:
                 self._vault.usage.note({document.id: True}, self._now())
         return archived
 
+    def named(self, lookup: Lookup, address: str) -> Document:
+        """
+        Return the archived document that *address* names.
+
+        Raises:
+            NotFound: with the archived documents that hold words of *address*; else as `Lookup.archived`.
+        """
+        try:
+            return lookup.archived(address)
+        except NotServed:
+            raise
+        except NotFound as error:
+            near = candidates_of(self._vault, self.archived(address, limit=MOST_SUGGESTED))
+            raise NotFound("archived document", error.name, candidates=near) from error
+
     def _words(self, document: Document) -> set[str]:
         return set(words(f"{document.title}\n{self._vault.documents.body(document.id) or ''}"))
 
     def _now(self) -> str:
         return iso_utc(self._clock.now_ms())
+
+
+def to_restore(
+    archiving: Archiving,
+    archived: Callable[[str], Document],
+    address: str = "",
+    collection: str = "",
+    *,
+    everything: bool = False,
+) -> list[Document]:
+    """
+    Return the archived documents to restore: the one at *address*, those of *collection*, or all of them.
+
+    Args:
+        archived: Resolves the address of an archived document: `Archiving.named`.
+
+    Raises:
+        InvalidInput: not exactly one of the three was given; else as *archived*.
+    """
+    if [bool(address.strip()), bool(collection), everything].count(True) != 1:
+        raise InvalidInput("INVALID_INPUT", "Name one note, one collection, or all, to restore.")
+    if address.strip():
+        return [archived(address)]
+    return archiving.archived("", collection)
 
 
 def _by_id(document: Document) -> int:

@@ -1,0 +1,63 @@
+"""Notes named on the command line, and the questions that a command asks on a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from clawmem.app.cli.session import wants_json
+
+if TYPE_CHECKING:
+    from clawmem.ports.records import Candidate, Document
+
+ADDRESS = "A path, #docid, title, alias, [[wikilink]] or path:line."
+
+Named = Annotated[list[str], typer.Argument(metavar="NOTE...", help=ADDRESS, show_default=False)]
+Note = Annotated[str, typer.Argument(metavar="NOTE", help=ADDRESS, show_default=False)]
+Why = Annotated[str, typer.Option("--why", help="The reason, kept with the act.", show_default=False)]
+
+
+def named_note(ctx: typer.Context, resolve: Callable[[str], Document], words: Sequence[str]) -> Document:
+    """
+    Return the note that *words* name; where they name none, let a person on a terminal choose a candidate.
+
+    Raises:
+        InvalidInput: no exact address, and nothing was chosen; nothing may be changed then.
+    """
+    from clawmem.ports.address_errors import NotServed
+    from clawmem.ports.errors import Ambiguous, NotFound
+    from clawmem.ports.records import Candidate
+
+    text = " ".join(words)
+    try:
+        return resolve(text)
+    except NotServed:
+        raise
+    except (NotFound, Ambiguous) as error:
+        chosen = _chosen(ctx, text, [one for one in error.candidates if isinstance(one, Candidate)])
+        if chosen is None:
+            raise
+        return resolve(f"{chosen.docid} {chosen.file}")
+
+
+def may_ask(ctx: typer.Context) -> bool:
+    """Whether a person can answer: stdin and stdout are a terminal, and the output is not JSON."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and not wants_json(ctx)
+
+
+def _chosen(ctx: typer.Context, text: str, candidates: Sequence[Candidate]) -> Candidate | None:
+    """Ask which of *candidates* is meant; ``None`` without a terminal or without a choice."""
+    from clawmem.app.cli.rendering import show
+
+    offered = [one for one in candidates if one.docid]
+    if not (offered and may_ask(ctx)):
+        return None
+    show(f"{text!r} does not name one note exactly. Choose one:")
+    for number, one in enumerate(offered, 1):
+        show(f"  {number}  {one}")
+    said = typer.prompt("Number (Enter for none)", default="", show_default=False).strip()
+    number = int(said) if said.isdecimal() else 0
+    return offered[number - 1] if 1 <= number <= len(offered) else None

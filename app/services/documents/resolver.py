@@ -1,0 +1,226 @@
+"""The resolver of addresses: it returns the one document that an address names, or raises with candidates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
+from operator import attrgetter
+
+from clawmem.app.services.documents.candidates import CandidateSearch, candidates_of
+from clawmem.domain.documents.address import (
+    Address,
+    calls,
+    is_place_end,
+    read_address,
+    unicode_forms,
+)
+from clawmem.domain.documents.identity import normalise_docid, parse_virtual_path
+from clawmem.ports.address_errors import NotServed
+from clawmem.ports.errors import Ambiguous, NotFound
+from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.vault import Vault
+
+SUGGESTIONS = 5
+PLACE = attrgetter("collection", "path")
+_ABSOLUTE = re.compile(r"/|[A-Za-z]:[/\\]")
+_REMEDIES = {
+    InactiveReason.FORGOTTEN: "Its text is gone and its file is not read again.",
+    InactiveReason.ARCHIVED: 'Restore it first: clawmem lifecycle restore "{file}"',
+    InactiveReason.SUPERSEDED: "Name the note that took its place: {successors}.",
+    InactiveReason.REMOVED: "Its file is gone. Put the file back and run: clawmem update",
+}
+_NO_SUCCESSOR = "No note is served in its place."
+
+
+class AddressResolver:
+    """
+    Finds documents by address: exact matches only, and one rule for every interface.
+
+    The first of these that fits anything decides: a complete place (``collection/path``, virtual or absolute path)
+    or a ``#docid``; the end of a path, or bare hex digits; a title, alias or file name. What fits several
+    documents is ambiguous. Nothing touches the disk: paths below a collection's folder are compared as text.
+    """
+
+    def __init__(self, vault: Vault, roots: Mapping[str, str], home: str | None = None) -> None:
+        self._vault = vault
+        self._roots = {name: tidy_path(root).rstrip("/") for name, root in roots.items()}
+        self._home = home
+
+    def resolve(
+        self, text: str, suggestions: int = SUGGESTIONS, *, to_change: bool = False
+    ) -> tuple[Document, Address]:
+        """
+        Return the served document that *text* names, and the reading of *text* that named it.
+
+        Args:
+            suggestions: The number of candidates that an error may name.
+            to_change: Let a forgotten document count as a match too, so that repeating a command with the end of
+                a path never reaches another document with the same file name.
+
+        Raises:
+            NotFound: with candidates; none for a ``#docid``. NotServed: a document that is not served any more.
+            Ambiguous: several documents fit, two with the same content among them.
+            InvalidInput: as `read_address`; ``INVALID_INPUT`` for a ``#`` that neither a docid nor a title follows.
+        """
+        readings = read_address(text)  # the most literal first
+        for find in (self._by_place, self._by_end, self._by_end_of_gone):
+            for address in readings:
+                if found := find(address, to_change):
+                    return self._only(text, found), address
+        served = self._vault.documents.latest()
+        for address in readings:
+            if found := self._by_name(address, to_change, served):
+                return self._only(text, found), address
+        if text.strip().startswith("#"):
+            normalise_docid(text.strip().partition(" ")[0])
+            raise NotFound("document", text)
+        near = CandidateSearch(self._vault)(text, self._asked_place(text), suggestions)
+        raise NotFound("document", text, candidates=candidates_of(self._vault, near))
+
+    def _only(self, text: str, found: Sequence[Document]) -> Document:
+        if len(found) > 1:
+            raise Ambiguous(text, candidates_of(self._vault, sorted(found, key=PLACE)))
+        [document] = found
+        if document.inactive is not None:
+            raise self._not_served(document, document.inactive)
+        return document
+
+    def _not_served(self, document: Document, reason: InactiveReason) -> NotServed:
+        successors = candidates_of(self._vault, self._successors(document))
+        if reason is InactiveReason.SUPERSEDED and not successors:
+            return NotServed(document, _NO_SUCCESSOR)
+        named = "; ".join(map(str, successors))
+        return NotServed(
+            document, _REMEDIES[reason].format(file=document.display_path, successors=named), successors
+        )
+
+    def _successors(self, document: Document) -> list[Document]:
+        """Return the served documents that replaced *document*, over any number of steps."""
+        found: dict[int, Document] = {}
+        waiting, seen = [document.id], {document.id}
+        while waiting:
+            number = waiting.pop()
+            standing = self._vault.journal.replacements(number)
+            newer = {one.document_id for one in standing if number in one.replaced} - seen
+            seen |= newer
+            for successor in self._vault.documents.many(newer).values():
+                if successor.inactive is None:
+                    found[successor.id] = successor
+                else:
+                    waiting.append(successor.id)
+        return list(found.values())
+
+    # -- what fits ----------------------------------------------------------------------------------
+
+    def _by_place(self, address: Address, to_change: bool) -> list[Document]:
+        """Return the document at a complete place, served or not, or the documents of a ``#docid``."""
+        if address.name.startswith("#"):
+            return self._by_docid(address)
+        places = self._places(address)
+        if places is not None:
+            return self._at(places)
+        return self._at([_parted(tidy_path(path)) for path in address.paths])
+
+    def _at(self, places: Iterable[tuple[str, str]]) -> list[Document]:
+        found: dict[int, Document] = {}
+        for collection, path in places:
+            forms = product(unicode_forms(collection), unicode_forms(path))
+            at = (self._vault.documents.at(*form) for form in forms)
+            if document := next(filter(None, at), None):
+                found[document.id] = document
+        return list(found.values())
+
+    def _places(self, address: Address) -> list[tuple[str, str]] | None:
+        """Return the places that *address* states in full; ``None`` when it does not."""
+        if virtual := parse_virtual_path(address.name):
+            return [virtual]
+        path = self._expanded(address.name)
+        if not _ABSOLUTE.match(path):
+            return None
+        path = tidy_path(path)
+        below = [(collection, f"{root}/") for collection, root in self._roots.items()]
+        return [(collection, path.removeprefix(root)) for collection, root in below if path.startswith(root)]
+
+    def _expanded(self, name: str) -> str:
+        return self._home + name[1:] if self._home and name.startswith(("~/", "~\\")) else name
+
+    def _by_end(self, address: Address, to_change: bool) -> list[Document]:
+        """Return the served documents whose path ends so; of bare hex digits also those with this docid or name."""
+        found = next(filter(None, map(self._vault.documents.by_suffix, _ends(address))), [])
+        if address.docid:
+            called = self._by_name(address, to_change, self._vault.documents.latest())
+            found = [*found, *self._by_docid(address), *called]
+        elif found and to_change:
+            gone = self._by_end_of_gone(address, to_change)
+            found = [*found, *(one for one in gone if one.inactive is InactiveReason.FORGOTTEN)]
+        return list({one.id: one for one in found}.values())
+
+    def _by_end_of_gone(self, address: Address, to_change: bool) -> list[Document]:
+        ends = _ends(address)
+        return self._inactive(lambda one: any(is_place_end(one, path) for path in ends))
+
+    def _by_name(self, address: Address, to_change: bool, among: Sequence[Document]) -> list[Document]:
+        """Return the documents with this title, file name or alias, those that are served *among* them first."""
+        is_called = calls(address)
+        served = [one for one in among if is_called(one)]
+        if served and not to_change:
+            return served
+        gone = self._inactive(is_called)
+        return served + [one for one in gone if not served or one.inactive is InactiveReason.FORGOTTEN]
+
+    def _by_docid(self, address: Address) -> list[Document]:
+        """Return the documents of a docid, and of ``#docid place``, which is how candidates are printed."""
+        if not address.docid:
+            return []
+        digits, place = normalise_docid(address.docid), address.name.partition(" ")[2].strip()
+        if place and (stated := [one for one in self._at([_parted(place)]) if _has_hash(one, digits)]):
+            return stated
+        return [
+            one
+            for one in self._vault.documents.by_hash(digits)
+            or self._inactive(lambda one: _begins(one, digits))
+            if place in ("", one.display_path)
+        ]
+
+    def _inactive(self, fits: Callable[[Document], bool]) -> list[Document]:
+        return [one for one in self._vault.documents.latest(active=False) if fits(one)]
+
+    def _asked_place(self, text: str) -> str:
+        """Return *text* as the path that paths are compared with for suggestions."""
+        address = read_address(text)[-1]
+        places = self._places(address)
+        return "/".join(filter(None, places[0])) if places else tidy_path(address.name)
+
+
+def tidy_path(path: str) -> str:
+    """Return *path* without repeated slashes and without ``.`` segments."""
+    root = "/" if path.startswith("/") else ""
+    path = _slashed(path) if _ABSOLUTE.match(path) else path
+    return root + "/".join(part for part in path.split("/") if part not in ("", "."))
+
+
+def _slashed(path: str) -> str:
+    """Return an absolute path of Windows with forward slashes; elsewhere a backslash is part of a name."""
+    return path if path.startswith("/") else path.replace("\\", "/")
+
+
+def _ends(address: Address) -> list[str]:
+    """Return the ends of a path that *address* may be, in the spellings that file systems use."""
+    paths = [form for path in address.paths for form in unicode_forms(tidy_path(path))]
+    return paths + [path.replace("\\", "/") for path in paths if "\\" in path]
+
+
+def _parted(path: str) -> tuple[str, str]:
+    collection, _, rest = path.partition("/")
+    return collection, rest
+
+
+def _begins(document: Document, digits: str) -> bool:
+    """Whether a document that is not served has this docid; a forgotten one has none any more."""
+    return document.inactive is not InactiveReason.FORGOTTEN and document.hash.startswith(digits)
+
+
+def _has_hash(document: Document, digits: str) -> bool:
+    """Whether a document has this docid, or had it before it was forgotten."""
+    return document.inactive is InactiveReason.FORGOTTEN or document.hash.startswith(digits)

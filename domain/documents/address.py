@@ -1,0 +1,129 @@
+"""Addresses of notes: paths, docids, titles, aliases, wikilinks, and printed places."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+
+from clawmem.domain.documents.identity import check_path, is_docid
+from clawmem.domain.documents.names import document_names
+from clawmem.domain.documents.title import EXTENSION
+from clawmem.domain.security.patterns import Pattern
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.named_tuple import NamedTuple
+from clawmem.ports.records import Document
+
+_QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»"}
+_LINK = Pattern(r"!?\[\[(?P<target>(?:(?!\]\]|\[\[).)*)\]\]", flags=re.DOTALL)
+_BEHIND_TARGET = Pattern(r"\\?[|#^]")  # a table escapes the bar of a link
+_LINES = Pattern(r"(?P<name>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))?", flags=re.DOTALL)
+
+
+class LineRange(NamedTuple):
+    """Lines of a file, counted from 1; without ``last`` everything from ``first`` on."""
+
+    first: int
+    last: int | None = None
+
+
+class Address(NamedTuple):
+    """One way to read a text as the address of a note; ``name`` has neither quotes nor brackets nor line numbers."""
+
+    name: str
+    lines: LineRange | None = None
+    is_link: bool = False
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The name as a path, and for a link also with the extension that links leave out."""
+        if self.is_link and not EXTENSION.search(self.name):
+            return (f"{self.name}.md", f"{self.name}.txt", self.name)
+        return (self.name,)
+
+    @property
+    def docid(self) -> str:
+        """The name as a docid; empty where it is none."""
+        digits = self.name.partition(" ")[0] if self.name.startswith("#") else self.name
+        return digits if is_docid(digits) and not self.is_link else ""
+
+
+def read_address(text: str) -> tuple[Address, ...]:
+    """
+    Return the ways to read *text* as an address, the most literal first.
+
+    Blanks and one pair of quotes around it are dropped. ``[[target#heading|shown]]`` and ``[[target^block]]`` are
+    read as their target, a text that ends with ``:12`` or ``:13-34`` also without these lines.
+
+    Raises:
+        InvalidInput: ``INVALID_INPUT`` for a text that names nothing; else as `check_path`.
+    """
+    bare = _unquoted(text)
+    check_path(bare)
+    if link := _LINK.compiled.fullmatch(bare):
+        target = _BEHIND_TARGET.compiled.split(link["target"], maxsplit=1)[0].strip()
+        readings = [Address(target, is_link=True)]
+    else:
+        readings = [Address(bare), *_without_lines(bare)]
+    if not readings[0].name:
+        raise InvalidInput(
+            "INVALID_INPUT",
+            f"{text!r} names no note. Give a path, a #docid, a title, an alias or a [[link]].",
+        )
+    return tuple(readings)
+
+
+def unicode_forms(name: str) -> tuple[str, ...]:
+    """Return *name* as written, then in the two normal forms of Unicode that file systems use; each once."""
+    forms = (name, unicodedata.normalize("NFC", name), unicodedata.normalize("NFD", name))
+    return tuple(dict.fromkeys(forms))
+
+
+def calls(address: Address) -> Callable[[Document], bool]:
+    """
+    Return a test of whether the name of *address* is the title, the file name or an alias of a document.
+
+    Upper and lower case are the same. A link may also be the end of the document's path, without its extension.
+    """
+    asked = _folded(address.name)
+    link = EXTENSION.sub("", asked)
+
+    def is_called(document: Document) -> bool:
+        """Whether *document* has the name."""
+        if any(_folded(name) == asked for name in document_names(document)):
+            return True
+        return address.is_link and _ends_so(EXTENSION.sub("", document.display_path), link)
+
+    return is_called
+
+
+def is_place_end(document: Document, path: str) -> bool:
+    """Whether *path* is ``collection/path`` of *document*, or the end of it from a slash on."""
+    ends = [unicodedata.normalize("NFC", text) for text in (document.display_path, path)]
+    return bool(path) and f"/{ends[0]}".endswith(f"/{ends[1]}")
+
+
+def _ends_so(place: str, name: str) -> bool:
+    return f"/{_folded(place)}".endswith(f"/{name.removeprefix('/')}")
+
+
+def _folded(name: str) -> str:
+    if name.isascii():  # as most names are, of which thousands are compared
+        return " ".join(name.lower().split())
+    composed = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+    return " ".join(composed.split())
+
+
+def _unquoted(text: str) -> str:
+    bare = text.strip()
+    if len(bare) > 1 and _QUOTES.get(bare[0]) == bare[-1]:
+        bare = bare[1:-1].strip()
+    return bare
+
+
+def _without_lines(text: str) -> Iterator[Address]:
+    if match := _LINES.compiled.fullmatch(text):
+        last = match["last"]
+        yield Address(
+            _unquoted(match["name"]), LineRange(int(match["first"]), None if last is None else int(last))
+        )

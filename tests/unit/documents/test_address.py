@@ -1,0 +1,66 @@
+"""Addresses of notes as texts."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+
+from clawmem.domain.documents.address import (
+    Address,
+    LineRange,
+    calls,
+    is_place_end,
+    read_address,
+    unicode_forms,
+)
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.records import Document
+
+NOTE = Document("work", "clients/Straße 5.md", "The yard", "h", "s", "t", "t", "t", aliases=("Hof",))
+
+
+@pytest.mark.parametrize(
+    ("name", "fits"), [("5.md", False), ("Straße 5.md", True), ("work/clients/Straße 5.md", True)]
+)
+def test_the_end_of_a_place_begins_at_a_slash(name: str, fits: bool) -> None:
+    """A part of a file name is no end of a path, and neither is nothing."""
+    assert is_place_end(NOTE, name) is fits
+    assert not is_place_end(NOTE, "")
+
+
+def test_an_end_in_either_normal_form() -> None:
+    """File systems decompose names, keyboards do not."""
+    note = NOTE._replace(path=unicodedata.normalize("NFD", "Café.md"))
+    assert is_place_end(note, unicodedata.normalize("NFC", "Café.md"))
+    assert len(unicode_forms("Café")) == 2
+    assert unicode_forms("Cafe") == ("Cafe",)
+
+
+def test_a_range_without_an_end_runs_on() -> None:
+    """A single line is where reading begins."""
+    assert read_address("a.md:7") == (Address("a.md:7"), Address("a.md", LineRange(7)))
+
+
+@pytest.mark.parametrize(
+    ("digits", "docid"), [("#a1b2c3 notes/a.md", "#a1b2c3"), ("A1B2C3", "A1B2C3"), ("a1b2c", "")]
+)
+def test_docids(digits: str, docid: str) -> None:
+    """With or without its sign, alone or before a place; a link holds none."""
+    assert read_address(digits)[0].docid == docid
+    assert read_address(f"[[x{digits}]]")[0].docid == ""
+
+
+@pytest.mark.parametrize("text", ["", " \n", '""', "[[]]", "[[ #x]]", "![[|y]]"])
+def test_what_names_nothing(text: str) -> None:
+    """Nothing between the marks is refused, with what to give instead."""
+    with pytest.raises(InvalidInput, match="names no note") as caught:
+        read_address(text)
+    assert caught.value.code == "INVALID_INPUT"
+
+
+@pytest.mark.parametrize("name", ["hof", "THE  YARD", "strasse 5"])
+def test_names_whatever_their_case(name: str) -> None:
+    """Title, alias and file name; blanks count once."""
+    assert calls(Address(name))(NOTE)
+    assert not calls(Address(f"{name}x"))(NOTE)
