@@ -108,7 +108,7 @@ class Services:
 
     @property
     def timeline(self) -> ReadTimeline:
-        """What was changed around a document."""
+        """The reader of timelines."""
         return cast("ReadTimeline", self.parts.timeline())
 
     @property

@@ -117,7 +117,8 @@ class Document(NamedTuple):
     One document as the vault knows it.
 
     ``id`` is 0 until it is stored. ``hash`` is the SHA-256 of the body, ``source_hash`` of the whole file.
-    ``body_line`` is the file line on which the body begins.
+    ``body_line`` is the file line on which the body begins. ``authored_at`` is when it was written: what people and
+    agents are told. ``modified_at`` is when its body was last changed, by the time of its file.
     """
 
     collection: str

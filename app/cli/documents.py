@@ -27,7 +27,7 @@ def list_latest(
     limit: Annotated[int, typer.Option("-n", "--num", "--limit", min=1, help=HOW_MANY)] = 10,
     collection: Collections = None,
 ) -> None:
-    """The documents that were changed last."""
+    """List the notes that were written last."""
 
     def say(services: Services) -> Said:
         from clawmem.app.cli.rendering import Said, json_part
@@ -98,8 +98,8 @@ def _list_part(rows: Sequence[Listed]) -> Part:
 
     if not rows:
         return "No documents yet. Run: clawmem update"
-    short: list[dict[str, Any]] = [{**row, "modified": row["modified"][:10]} for row in rows]
-    return table(tuple(rows[0]), [tuple(row.values()) for row in short])
+    cells = [(one["docid"], one["authored_at"][:10], one["type"], one["file"], one["title"]) for one in rows]
+    return table(("docid", "written", "type", "file", "title"), cells)
 
 
 def _text_part(excerpt: Excerpt) -> Part:

@@ -76,7 +76,7 @@ class DocumentTools:
     async def list_documents(
         self, limit: Limit = 10, collection: Collections = "", vault: Vault = None
     ) -> Annotated[CallToolResult, schemas.Documents]:
-        """The documents that were changed last."""
+        """List the documents that were written last."""
 
         def work(services: Services) -> schemas.Documents:
             from clawmem.app.cli.session import named_collections
@@ -85,7 +85,7 @@ class DocumentTools:
             return schemas.Documents.model_validate({"documents": found})
 
         said = await self._desk.read(work, vault)
-        lines = [f"{one.modified[:10]} {one.file} ({one.docid}) {one.title}" for one in said.documents]
+        lines = [f"{one.authored_at[:10]} {one.file} ({one.docid}) {one.title}" for one in said.documents]
         return answer("\n".join(lines) or "There are no documents yet.", said)
 
     async def find_similar(
@@ -122,7 +122,7 @@ class DocumentTools:
         as_of: AsOf = "",
         vault: Vault = None,
     ) -> Annotated[CallToolResult, schemas.Timeline]:
-        """What was changed just before and after a document, and in which session."""
+        """List the documents written just before and after a document, and the session in which it was written."""
 
         def work(services: Services) -> schemas.Timeline:
             found = services.timeline(
@@ -139,7 +139,7 @@ class DocumentTools:
             [(" ", one) for one in said.before] + [(">", said.focus)] + [(" ", one) for one in said.after]
         )
         lines = [
-            f"{mark} {one.modified_at[:16]} {one.file} ({one.docid}) {one.title}" for mark, one in marked
+            f"{mark} {one.authored_at[:16]} {one.file} ({one.docid}) {one.title}" for mark, one in marked
         ]
         return answer("\n".join(lines), said)
 

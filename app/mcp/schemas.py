@@ -101,6 +101,7 @@ class Text(Place):
     """Lines of a document."""
 
     content_type: str
+    authored_at: str
     modified_at: str
     start_line: int
     total_lines: int
@@ -123,15 +124,16 @@ class Similar(Record):
 
 
 class Moment(Place):
-    """A document in the order of changes."""
+    """A document of a timeline."""
 
     id: int
     content_type: str
+    authored_at: str
     modified_at: str
 
 
 class Timeline(Record):
-    """What was changed just before and after a document, oldest first on both sides."""
+    """The documents written just before and after a document, oldest first on both sides."""
 
     focus: Moment
     before: list[Moment]
@@ -150,12 +152,13 @@ class Sessions(Record):
 class Listed(Place):
     """A document in a list."""
 
-    modified: str
+    authored_at: str
+    modified: str = Field(description="File time.")
     type: str
 
 
 class Documents(Record):
-    """The documents that were changed last."""
+    """The documents that were written last."""
 
     documents: list[Listed]
 
@@ -167,7 +170,7 @@ class Collection(Record):
     path: str | None = None
     pattern: str | None = None
     documents: int
-    updated: str | None = Field(default=None, description="When the latest of its documents was modified.")
+    updated: str | None = Field(default=None, description="When the latest of its documents was written.")
 
 
 class Status(Record):
@@ -330,6 +333,7 @@ class Entry(Record):
     id: int
     file: str
     title: str
+    authored_at: str
     modified_at: str
     agent: str
     text: str

@@ -29,6 +29,7 @@ class Part(Place):
     """Lines of a document."""
 
     content_type: str
+    authored_at: str
     modified_at: str
     start_line: int
     total_lines: int
@@ -39,6 +40,7 @@ class Listed(TypedDict):
     """A document of a list."""
 
     docid: str
+    authored_at: str
     modified: str
     type: str
     file: str
@@ -53,11 +55,12 @@ class Moment(TypedDict):
     file: str
     title: str
     content_type: str
+    authored_at: str
     modified_at: str
 
 
 class Order(TypedDict):
-    """What was changed around a document, oldest first, and the session in which it was."""
+    """The documents written around a document, oldest first, and the session in which it was written."""
 
     focus: Moment
     before: list[Moment]
@@ -88,6 +91,7 @@ def part_of(excerpt: Excerpt) -> Part:
     return {
         **_place(document, excerpt.docid),
         "content_type": document.content_type,
+        "authored_at": document.authored_at,
         "modified_at": document.modified_at,
         "start_line": excerpt.start_line,
         "total_lines": excerpt.total_lines,
@@ -96,14 +100,14 @@ def part_of(excerpt: Excerpt) -> Part:
 
 
 def latest(services: Services, collections: Iterable[str], limit: int) -> list[Listed]:
-    """The documents of *collections* that were changed last; of all, where none is named."""
+    """Return the documents of *collections* that were written last; of all when none is named."""
     documents = services.vault.documents.latest(Scope(frozenset(collections)), limit=limit)
     names = docids(services.vault.documents, documents)
     return [_listed(document, names[document.id]) for document in documents]
 
 
 def order_of(found: Timeline) -> Order:
-    """What was changed around a document."""
+    """Return a timeline as a record."""
     return {
         "focus": _moment(found.focus),
         "before": [_moment(entry) for entry in found.before],
@@ -127,6 +131,7 @@ def _place(document: Document, docid: str) -> Place:
 def _listed(document: Document, docid: str) -> Listed:
     return {
         "docid": f"#{docid}",
+        "authored_at": document.authored_at,
         "modified": document.modified_at,
         "type": document.content_type,
         "file": document.display_path,
@@ -140,6 +145,7 @@ def _moment(entry: Entry) -> Moment:
         "id": document.id,
         **_place(document, entry.docid),
         "content_type": document.content_type,
+        "authored_at": document.authored_at,
         "modified_at": document.modified_at,
     }
 

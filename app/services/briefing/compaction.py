@@ -74,7 +74,7 @@ class AfterCompaction:
     def _recent(self) -> list[Document]:
         since = iso_utc(self._clock.now_ms() - RECENT_DAYS * DAY_MS)
         newest = self._vault.documents.latest(limit=NEWEST)
-        return [one for one in newest if one.modified_at >= since and self._is_told(one)]
+        return [one for one in newest if one.authored_at >= since and self._is_told(one)]
 
     def _of_type(
         self, content_type: str, heading: str, recent: Sequence[Document], most: int, budget: int
@@ -106,7 +106,7 @@ class AfterCompaction:
     def _told(self, document: Document) -> list[str]:
         """A note that quotes one sentence is that sentence; any other is read from its beginning."""
         if document.path.startswith(f"{OBSERVATIONS}/") and document.collection == COLLECTION:
-            return [f"- {self._safe(document.title)} ({document.modified_at[:10]})"]
+            return [f"- {self._safe(document.title)} ({document.authored_at[:10]})"]
         return self._lines(self._body(document))
 
     def _body(self, document: Document) -> str:

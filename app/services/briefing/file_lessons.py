@@ -54,5 +54,5 @@ class FileLessons:
         if result.document.content_type not in LESSONS or not is_told(result.document, now):
             return ""
         line = next((line.strip() for line in result.body.splitlines() if names_file(line, path)), "")
-        day = result.document.modified_at[:10]
+        day = result.document.authored_at[:10]
         return f"{result.document.title} ({result.document.content_type}, {day}): {line}" if line else ""

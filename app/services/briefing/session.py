@@ -85,7 +85,7 @@ class SessionBriefing:
         return section("## Not looked at for a while", self._due(documents)[:MOST_STALE], STALE_TOKENS)
 
     def _heard(self) -> list[Document]:
-        """What is served and may be told, last modified first."""
+        """What is served and may be told, last written first."""
         now = iso_utc(self._clock.now_ms())
         return [one for one in self._vault.documents.latest() if is_told(one, now)]
 
@@ -101,7 +101,7 @@ class SessionBriefing:
             and is_stale(review_by=document.review_by, today=today, age_days=self._age(document))
         ]
         due.sort(
-            key=lambda document: (document.review_by is None, document.review_by or document.modified_at)
+            key=lambda document: (document.review_by is None, document.review_by or document.authored_at)
         )
         return [f"- {self._title(one)} ({self._safe(one.display_path)}, {_reason(one)})" for one in due]
 
@@ -118,15 +118,15 @@ class SessionBriefing:
         return rank, document.display_path
 
     def _age(self, document: Document) -> float:
-        changed_ms = parse_iso(document.modified_at)
-        return max(0.0, (self._clock.now_ms() - changed_ms) / DAY_MS) if changed_ms is not None else 0.0
+        written_ms = parse_iso(document.authored_at)
+        return max(0.0, (self._clock.now_ms() - written_ms) / DAY_MS) if written_ms is not None else 0.0
 
 
 def _day(document: Document) -> str:
-    return document.modified_at[:_LENGTH_OF_DAY]
+    return document.authored_at[:_LENGTH_OF_DAY]
 
 
 def _reason(document: Document) -> str:
     if document.review_by:
         return f"review was due {document.review_by[:_LENGTH_OF_DAY]}"
-    return f"unchanged since {_day(document)}"
+    return f"written {_day(document)}"
