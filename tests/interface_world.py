@@ -32,6 +32,10 @@ class InterfaceWorld:
 
     def cli(self, *arguments: object) -> str:
         """Return what a command prints."""
+        return self.process(*arguments).stdout
+
+    def process(self, *arguments: object) -> subprocess.CompletedProcess[str]:
+        """Return a command that ended well."""
         return _run(self.environ, self.home, *arguments)
 
     def json(self, *arguments: object) -> Any:
@@ -80,10 +84,10 @@ def interface_world(home: Path) -> Iterator[InterfaceWorld]:
         yield InterfaceWorld(home, environ, server)
 
 
-def _run(environ: dict[str, str], home: Path, *arguments: object) -> str:
+def _run(environ: dict[str, str], home: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-P", "-m", "clawmem", *map(str, arguments)]
     done = subprocess.run(
         command, check=False, capture_output=True, text=True, encoding="utf-8", cwd=home, env=environ
     )
     assert done.returncode == 0, done
-    return done.stdout
+    return done

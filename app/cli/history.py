@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clawmem.app.cli.rendering import Part, printable, table
+from clawmem.app.records.succession import marked, successor_of
 
 if TYPE_CHECKING:
     from clawmem.app.services.documents.timeline import Entry, Timeline
@@ -35,7 +36,8 @@ def timeline_parts(found: Timeline) -> list[Part]:
 def _entry_row(mark: str, entry: Entry) -> tuple[str, ...]:
     document = entry.document
     written = document.authored_at[:16].replace("T", " ")
-    return (mark, f"#{entry.docid}", written, document.display_path, document.title)
+    title = marked(document.title, successor_of(entry.superseded_by))
+    return (mark, f"#{entry.docid}", written, document.display_path, title)
 
 
 def _session_row(session: Session) -> tuple[str, ...]:

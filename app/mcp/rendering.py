@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from clawmem.app.cli.rendering import age, answer_record, is_unlikely, result_record
 from clawmem.app.mcp.schemas import COMPACT_SNIPPET, Found, Session
+from clawmem.app.records.succession import marked, successor_of
 
 if TYPE_CHECKING:
     from clawmem.app.services.retrieval.answer import Answer, Result
     from clawmem.ports.sessions import Session as Sitting
 
-COMPACT = frozenset({"docid", "file", "title", "score", "confidence", "start_line"})
+COMPACT = frozenset({"docid", "file", "title", "score", "confidence", "start_line", "superseded_by"})
 
 
 def answer_fields(found: Answer, *, compact: bool) -> dict[str, Any]:
@@ -69,4 +70,5 @@ def _result_text(result: Result, *, compact: bool) -> str:
     record = found_record(result, compact=compact)
     likely = "" if record.confidence is None else f", {record.confidence:.0%} likely"
     head = f"{record.file}:{record.start_line} ({record.docid}, {record.score:.2f}{likely}, {age(result.age_days)})"
-    return f"{head} {record.title}\n  {record.snippet}"
+    title = marked(record.title, successor_of(result.superseded_by))
+    return f"{head} {title}\n  {record.snippet}"

@@ -23,6 +23,13 @@ class Place(Record):
     title: str
 
 
+class Successor(Record):
+    """The document that holds instead of a superseded one."""
+
+    file: str
+    authored_at: str
+
+
 class Found(Place):
     """A document that may answer, and the lines that do."""
 
@@ -38,6 +45,7 @@ class Found(Place):
     authored_at: str | None = None
     modified_at: str | None = None
     snippet_line: int | None = None
+    superseded_by: Successor | None = None
 
 
 class Session(Record):
@@ -105,6 +113,7 @@ class Text(Place):
     modified_at: str
     start_line: int
     total_lines: int
+    superseded_by: Successor | None = None
     text: str
 
 
@@ -130,6 +139,7 @@ class Moment(Place):
     content_type: str
     authored_at: str
     modified_at: str
+    superseded_by: Successor | None = None
 
 
 class Timeline(Record):
@@ -155,6 +165,7 @@ class Listed(Place):
     authored_at: str
     modified: str = Field(description="File time.")
     type: str
+    superseded_by: Successor | None = None
 
 
 class Documents(Record):

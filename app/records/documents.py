@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import TypedDict
 
+from clawmem.app.records.succession import Successor, successor_of
 from clawmem.app.services.documents.docids import docids
+from clawmem.app.services.documents.succession import current_successors
 from clawmem.ports.records import Document, Scope
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ class Part(Place):
     modified_at: str
     start_line: int
     total_lines: int
+    superseded_by: Successor | None
     text: str
 
 
@@ -45,6 +48,7 @@ class Listed(TypedDict):
     type: str
     file: str
     title: str
+    superseded_by: Successor | None
 
 
 class Moment(TypedDict):
@@ -57,6 +61,7 @@ class Moment(TypedDict):
     content_type: str
     authored_at: str
     modified_at: str
+    superseded_by: Successor | None
 
 
 class Order(TypedDict):
@@ -95,6 +100,7 @@ def part_of(excerpt: Excerpt) -> Part:
         "modified_at": document.modified_at,
         "start_line": excerpt.start_line,
         "total_lines": excerpt.total_lines,
+        "superseded_by": successor_of(excerpt.superseded_by),
         "text": excerpt.text,
     }
 
@@ -103,7 +109,8 @@ def latest(services: Services, collections: Iterable[str], limit: int) -> list[L
     """Return the documents of *collections* that were written last; of all when none is named."""
     documents = services.vault.documents.latest(Scope(frozenset(collections)), limit=limit)
     names = docids(services.vault.documents, documents)
-    return [_listed(document, names[document.id]) for document in documents]
+    newer = current_successors(services.vault, names)
+    return [_listed(document, names[document.id], newer.get(document.id)) for document in documents]
 
 
 def order_of(found: Timeline) -> Order:
@@ -128,7 +135,7 @@ def _place(document: Document, docid: str) -> Place:
     return {"docid": f"#{docid}", "file": document.display_path, "title": document.title}
 
 
-def _listed(document: Document, docid: str) -> Listed:
+def _listed(document: Document, docid: str, successor: Document | None) -> Listed:
     return {
         "docid": f"#{docid}",
         "authored_at": document.authored_at,
@@ -136,6 +143,7 @@ def _listed(document: Document, docid: str) -> Listed:
         "type": document.content_type,
         "file": document.display_path,
         "title": document.title,
+        "superseded_by": successor_of(successor),
     }
 
 
@@ -147,6 +155,7 @@ def _moment(entry: Entry) -> Moment:
         "content_type": document.content_type,
         "authored_at": document.authored_at,
         "modified_at": document.modified_at,
+        "superseded_by": successor_of(entry.superseded_by),
     }
 
 

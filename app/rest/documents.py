@@ -14,6 +14,7 @@ from clawmem.app.cli.session import named_collections
 from clawmem.app.opened import Services
 from clawmem.app.records import documents
 from clawmem.app.records.documents import Listed, Order, Part, order_of, part_of
+from clawmem.app.records.succession import Successor, successor_of
 from clawmem.app.rest.operation import Asked, Nothing, Operation, as_json, reading
 from clawmem.app.rest.questions import listed
 from clawmem.app.rest.reading import read_asked
@@ -90,6 +91,7 @@ class Text(TypedDict):
     totalLines: int
     body: str
     context: str | None
+    supersededBy: Successor | None
 
 
 class Missing(TypedDict):
@@ -143,6 +145,7 @@ def get(services: Services, asked: NamedLines) -> Text:
         "totalLines": excerpt.total_lines,
         "body": excerpt.text,
         "context": _context(services, document),
+        "supersededBy": successor_of(excerpt.superseded_by),
     }
 
 

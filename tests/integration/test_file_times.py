@@ -45,7 +45,6 @@ ASKED: dict[str, Ask] = {
     "collection list": lambda one: one.json("collection", "list"),
     "search": lambda one: one.cli("search", "sessions"),
     "get": lambda one: one.json("get", FOCUS),
-    "profile": lambda one: one.cli("profile", "rebuild"),
     "mcp list": lambda one: one.mcp("list", limit=40),
     "mcp timeline": lambda one: one.mcp("timeline", docid=FOCUS),
     "mcp search": lambda one: one.mcp("search", query="sessions"),
@@ -89,6 +88,15 @@ def test_a_clone_says_the_same(worlds: tuple[InterfaceWorld, InterfaceWorld], qu
     original, clone = (without_file_times(ASKED[question](world)) for world in worlds)
 
     assert original
+    assert clone == original
+
+
+def test_a_clone_has_the_same_profile(worlds: tuple[InterfaceWorld, InterfaceWorld]) -> None:
+    """The page of what holds, rebuilt, and the start of a session that reads it; last, since it adds a document."""
+    original, clone = (
+        (world.cli("profile", "rebuild"), ASKED["hook session-bootstrap"](world)) for world in worlds
+    )
+
     assert clone == original
 
 

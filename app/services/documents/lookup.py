@@ -10,6 +10,7 @@ from io import StringIO
 from operator import attrgetter
 
 from clawmem.app.services.documents.docids import docids
+from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.documents.identity import (
     check_path,
@@ -45,6 +46,7 @@ class Excerpt:
     text: str
     start_line: int
     total_lines: int
+    superseded_by: Document | None = None  # the note that holds instead
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +220,8 @@ class Lookup:
         first = start - document.body_line
         text = "".join(lines[first : None if max_lines is None else first + max_lines])
         name = docids(self._vault.documents, [document])[document.id]
-        return Excerpt(document, name, text, start, before + len(lines))
+        newer = current_successors(self._vault, [document.id]).get(document.id)
+        return Excerpt(document, name, text, start, before + len(lines), newer)
 
     # -- several ------------------------------------------------------------------------------------
 

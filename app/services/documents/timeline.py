@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from clawmem.app.services.documents.docids import docids
 from clawmem.app.services.documents.sessions import as_known
+from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import first_after
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
@@ -21,10 +22,11 @@ DAY = len("2026-03-31")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A document of a timeline with its short id."""
+    """A document of a timeline with its short id, and the note that holds instead of it."""
 
     document: Document
     docid: str
+    superseded_by: Document | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ class ReadTimeline:
         until = _not_before(document, first_after(as_of))
         earlier = self._vault.chronology.before(document.id, before, within)
         later, unknown = self._later(document, after, within, until)
-        entries = self._entries([*earlier, document.id, *later])
+        entries = self._entries([*earlier, document.id, *later], until)
         return Timeline(
             focus=entries[document.id],
             before=tuple(entries[number] for number in earlier if number in entries),
@@ -101,10 +103,14 @@ class ReadTimeline:
         session = self._vault.sessions.covering(document.authored_at)
         return session and as_known(session, until)
 
-    def _entries(self, document_ids: Sequence[int]) -> dict[int, Entry]:
+    def _entries(self, document_ids: Sequence[int], until: str | None) -> dict[int, Entry]:
         documents = self._vault.documents.many(document_ids)
         names = docids(self._vault.documents, list(documents.values()))
-        return {number: Entry(documents[number], names[number]) for number in documents}
+        newer = current_successors(self._vault, document_ids, until)
+        return {
+            number: Entry(document, names[number], newer.get(number))
+            for number, document in documents.items()
+        }
 
     def _total(self, collection: str | None) -> int:
         counts = self._vault.documents.collections()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from clawmem.app.services.documents.docids import docids
+from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest, as_it_was
 from clawmem.app.services.retrieval.stages.signals import age_days
 from clawmem.app.services.retrieval.trace import Trace
@@ -32,6 +33,7 @@ class Result(NamedTuple):
     purpose: Sequence[str] = ()  # the words of what the answer is wanted for
     confidence: float | None = None  # the probability that it answers, in [0, 1]
     shown_length: int = 0  # characters, where it is always shown in short
+    superseded_by: Document | None = None  # the note that holds instead
 
     @property
     def start_line(self) -> int:
@@ -89,6 +91,7 @@ def describe(vault: Vault, request: RetrievalRequest, candidates: Sequence[Candi
     found = [(c, c.document) for c in candidates if c.document is not None]
     bodies = vault.documents.bodies({document.id for _, document in found})
     names = docids(vault.documents, [document for _, document in found])
+    newer = current_successors(vault, [document.id for _, document in found], request.as_of)
     purpose = intent_terms(request.intent) if request.intent else ()
     return tuple(
         Result(
@@ -104,6 +107,7 @@ def describe(vault: Vault, request: RetrievalRequest, candidates: Sequence[Candi
             words=request.forms.words,
             purpose=purpose,
             confidence=candidate.confidence,
+            superseded_by=newer.get(document.id),
         )
         for candidate, document in found
     )
