@@ -3,35 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import NamedTuple
 
+from clawmem.app.services.briefing.current_statements import (
+    Statement,
+    current_documents,
+    current_statements,
+    statement_of,
+)
 from clawmem.app.services.capture.memories import Memories
+from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.domain.briefing.profile import (
-    DECISIONS,
-    HUBS,
     MOST_ITEMS,
+    PAGE_PATH,
+    PAGE_TYPE,
     STALE_SESSIONS,
     TITLE,
-    bullets,
     profile_text,
 )
 from clawmem.domain.capture.notes import COLLECTION
+from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.retrieval.confidence import baseline
 from clawmem.ports.clock import Clock
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
 
-PATH = "profile.md"
-CONTENT_TYPE = "hub"
+PATH = PAGE_PATH
 SOURCE = "made-from:"  # the tag that names a document of which something stands on the page
-
-
-class Said(NamedTuple):
-    """A line of the page, and the document it comes from."""
-
-    text: str
-    source: int
 
 
 class Profile:
@@ -46,6 +44,7 @@ class Profile:
 
     def __init__(self, vault: Vault, clock: Clock, redact: Callable[[str], str] = str) -> None:
         self._vault = vault
+        self._clock = clock
         self._memories = Memories(vault, clock)
         self._redact = redact
 
@@ -68,9 +67,10 @@ class Profile:
         page = self._vault.documents.at(COLLECTION, PATH)
         if page is not None and page.inactive is InactiveReason.FORGOTTEN:
             return False
-        newest = self._vault.documents.latest()
-        facts, items = self._facts(newest), self._items(newest)
-        text = self._redact(profile_text([one.text for one in facts], [one.text for one in items]))
+        now = iso_utc(self._clock.now_ms())
+        newest = current_documents(self._vault, now)
+        facts, items = current_statements(self._vault, newest), self._items(newest)
+        text = self._redact(profile_text([one.line for one in facts], [one.line for one in items]))
         with self._vault.writing():
             return self._published(text, {one.source for one in (*facts, *items)}, page)
 
@@ -87,7 +87,7 @@ class Profile:
             or _made_from(page).isdisjoint(document_ids)
         ):
             return False
-        self._memories.write(PATH, TITLE, "", CONTENT_TYPE, baseline(CONTENT_TYPE))
+        self._memories.write(PATH, TITLE, "", PAGE_TYPE, baseline(PAGE_TYPE))
         withdraw(self._vault, [page.id], InactiveReason.REMOVED)
         return True
 
@@ -98,27 +98,16 @@ class Profile:
 
     # -- what it is made of --------------------------------------------------------------------------
 
-    def _facts(self, newest: Sequence[Document]) -> list[Said]:
-        decisions = [one for one in newest if one.content_type == "decision"][:DECISIONS]
-        hubs = [one for one in newest if one.content_type == CONTENT_TYPE and not _is_page(one)][:HUBS]
-        return [Said(fact, one.id) for one in (*decisions, *hubs) for fact in self._facts_of(one)]
-
-    def _facts_of(self, document: Document) -> list[str]:
-        listed = bullets(self._vault.documents.body(document.id) or "")
-        if not listed and document.collection == COLLECTION:  # one sentence, and its title is that
-            return bullets(f"- {document.title}")
-        return listed
-
-    def _items(self, newest: Sequence[Document]) -> list[Said]:
+    def _items(self, newest: Sequence[Document]) -> list[Statement]:
         """What the last sessions came to, as long as their handoffs are served, and notes on progress."""
-        served = {one.display_path: one.id for one in newest}
+        served = {one.display_path: one for one in newest}
         last = self._vault.sessions.recent(MOST_ITEMS)
         handed_over = [
-            Said(one.summary, served[one.handoff_path])
+            statement_of(one.summary, served[one.handoff_path])
             for one in last
             if one.summary and one.handoff_path in served
         ]
-        progress = [Said(one.title, one.id) for one in newest if one.content_type == "progress"]
+        progress = [statement_of(one.title, one) for one in newest if one.content_type == "progress"]
         return [*handed_over, *progress]
 
     # -- the page ------------------------------------------------------------------------------------
@@ -126,7 +115,7 @@ class Profile:
     def _published(self, text: str, sources: Collection[int], page: Document | None) -> bool:
         if text:
             tags = tuple(f"{SOURCE}{number}" for number in sorted(sources))
-            self._memories.write(PATH, TITLE, text, CONTENT_TYPE, baseline(CONTENT_TYPE), tags=tags)
+            self._memories.write(PATH, TITLE, text, PAGE_TYPE, baseline(PAGE_TYPE), tags=tags)
         elif page is not None and page.inactive is None:
             withdraw(self._vault, [page.id], InactiveReason.REMOVED)
         return bool(text)
@@ -139,16 +128,14 @@ class Profile:
 
 
 def is_sound(vault: Vault, page: Document) -> bool:
-    """Whether the page is served and everything that it was made of still is."""
+    """Whether the page is served, and everything that it was made of is served and not superseded."""
     made_from = _made_from(page)
     there = vault.documents.many(made_from)
     served = {number for number, document in there.items() if document.inactive is None}
-    return page.inactive is None and served == made_from
+    if page.inactive is not None or served != made_from:
+        return False
+    return not current_successors(vault, made_from)
 
 
 def _made_from(page: Document) -> set[int]:
     return {int(tag.removeprefix(SOURCE)) for tag in page.tags if tag.startswith(SOURCE)}
-
-
-def _is_page(document: Document) -> bool:
-    return (document.collection, document.path) == (COLLECTION, PATH)
