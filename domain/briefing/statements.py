@@ -72,6 +72,8 @@ _LEANING = AnyCase(
     flags=re.VERBOSE,
 )
 _LINK = Pattern(r"!?\[\[(?:[^\]|]*\|)?([^\]|]+)\]\]|!?\[([^\]]*)\]\([^)]*\)")
+# "ADR 12: …", "RFC-7 – …": the number of a record, not its subject.
+_RECORD_NUMBER = Pattern(r"^[A-Za-z]{1,10}[ -]?#?[0-9]+\s*[:.–—-]\s+")
 _LABEL = Pattern(r"^[^.!?:。：]{1,40}[:：]")
 _END = Pattern(r"[.!。！][\"')\]»”*]*$")
 _CJK = Pattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -148,6 +150,7 @@ def _names_a_property(text: str) -> bool:
 
 def title_statement(title: str) -> str:
     """Return a note's title where it is a whole statement or "subject: answer"; empty where it only names a subject."""
+    title = _RECORD_NUMBER.compiled.sub("", title).strip()
     if _LABEL.compiled.match(title):
         return title if _is_answer(title) else ""
     return title if is_statement(title) else ""

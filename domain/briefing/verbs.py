@@ -36,7 +36,7 @@ def _third_person(verb: str) -> str:
 
 
 _VERB = AnyCase(
-    r"\b(?:am|is|are|has|have|can|must|may|shall|should|will|cannot|don't|doesn't|isn't|aren't|can't|won't|\w+'(?:re|ll|ve)|(?:it|that|there|he|she)'s"
+    r"\b(?:am|is|are|has|have|can|must|may|shall|should|will|cannot|don't|doesn't|isn't|aren't|can't|won't|\w+'(?:re|ll|ve)|(?:it|that|there|he|she)'s|owns|trains"
     r"|ist|sind|wird|werden|hat|haben|kann|muss|es|está|están|son|tiene|se|est|sont|ont|doit|wordt|worden|heeft|zijn|moet"
     rf"|{'|'.join(map(_third_person, _BASES))})\b"
 )
