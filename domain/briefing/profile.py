@@ -1,4 +1,4 @@
-"""The profile page: what holds, and what went on lately, each line with its origin."""
+"""The profile page: current statements and recent work, each line with its origin."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ProfileLine(NamedTuple):
     day: str
 
     def __str__(self) -> str:
-        """Return the line as it is printed; the day is left out where the path names it."""
+        """Return the printed line; the day is left out where the path names it."""
         origin = self.path if self.day in self.path else f"{self.path}, {self.day}"
         return f"- {self.text} ({origin})"
 

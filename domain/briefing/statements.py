@@ -14,7 +14,7 @@ from clawmem.domain.security.patterns import AnyCase, Pattern
 SHORTEST, LONGEST = 10, 200  # characters of a statement
 HEAD = 400  # characters at the beginning of a note that may say that the note is outdated
 
-# Sections, lead-ins ("Reasons:") and labels ("Open: …") whose text is not what holds.
+# Sections, lead-ins ("Reasons:") and labels ("Open: …") whose text does not hold.
 _ASIDE = AnyCase(
     r"""\b(?:
         options? | alternativ\w* | consider\w* | candidates? | compar\w* | reject\w* | refused | declined
@@ -62,7 +62,7 @@ _NOTE_OUTDATED = AnyCase(
         | outcome[^.\n]{0,60}:\s*no\b | 已废弃 | 不再有效""",
     flags=re.VERBOSE,
 )
-# Such a sentence speaks of what was said before it, and is half of a statement alone.
+# Such a sentence refers to the sentence before it and is half of a statement alone.
 _LEANING = AnyCase(
     r"""(?:this | that | these | those | it | its | they | them | their | he | she | his | her | him | both | such | so | then
         | and | but | or | nor | also | otherwise | however | therefore | thus | still | because | which | who | where | when
@@ -93,8 +93,8 @@ def note_statements(title: str, body: str) -> list[str]:
     """
     Return the whole statements of a note that hold now, the most telling first; none of a note that is outdated.
 
-    Its title comes first where it is a statement; one that is an order ("Move sessions to Postgres") stands in for
-    a body without any.
+    Its title comes first where it is a statement; one that is an order ("Move sessions to Postgres") replaces a body
+    without any.
     """
     if _NOTE_OUTDATED.search(body[:HEAD]):
         return []

@@ -1,4 +1,4 @@
-"""Which notes are about the same subject, by their tags, and which of them is the last."""
+"""Subjects of notes by their tags, and the last note on each subject."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def is_order(text: str) -> bool:
 
 
 def tells_the_past(text: str) -> bool:
-    """Whether *text* tells what happened once; "we decided …" does not, since what was decided holds."""
+    """Whether *text* tells what happened once; "we decided …" does not: a decision still holds."""
     if _DECIDED.search(text):
         return False
     return any(pattern.compiled.search(text) for pattern in (_PAST, _REGULAR_PAST, _PERFECT))

@@ -16,12 +16,19 @@ from clawmem.app.services.briefing.profile import PATH, Profile
 from clawmem.app.services.briefing.session import SessionBriefing
 from clawmem.app.services.capture.handoffs import HandoffGenerator
 from clawmem.app.services.indexing.publish import withdraw
-from clawmem.contracts.samples import id_of, save, sha
+from clawmem.contracts import samples
+from clawmem.contracts.samples import id_of, sha
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.documents.tokens import token_count
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.succession import Claims
+from clawmem.ports.vault import Vault
+
+
+def save(vault: Vault, path: str, body: str, **fields: Any) -> int:
+    """A note that was indexed before anything else happened."""
+    return samples.save(vault, path, body, **{"indexed_at": "2023-11-01T00:00:00.000Z", **fields})
 
 
 @pytest.fixture
@@ -172,5 +179,19 @@ def test_the_last_decision_on_a_subject(world: World) -> None:
         )
 
     profile(world).rebuild()
+
+    assert "Oslo" in page(world) and "Helsinki" not in page(world)
+
+
+def test_a_changed_source_makes_it_due(world: World) -> None:
+    """A note that was indexed again after the page was made is read again, and only then."""
+    save(world.vault, "place.md", "Backups go to Helsinki.", content_type="decision")
+    profile(world).refresh()
+    assert not profile(world).refresh()
+    world.clock.advance(60_000)
+    now = iso_utc(world.clock.now_ms())
+    save(world.vault, "place.md", "Backups go to Oslo.", content_type="decision", indexed_at=now)
+
+    assert profile(world).refresh()
 
     assert "Oslo" in page(world) and "Helsinki" not in page(world)

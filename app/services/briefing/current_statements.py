@@ -1,4 +1,4 @@
-"""What holds now, gathered from decisions and hubs: whole statements, each with its note."""
+"""Current statements of the last decisions and hubs, each with its note."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def current_documents(vault: Vault, now: str) -> list[Document]:
 
 
 def current_statements(vault: Vault, documents: Sequence[Document]) -> list[Statement]:
-    """Return what the last decisions and hubs among *documents* state: the first statement of each, then the second."""
+    """Return statements of the last decisions and hubs among *documents*: the first of each note, then the second."""
     decisions = last_of_subject([one for one in documents if one.content_type == "decision"])[:DECISIONS]
     hubs = [one for one in documents if one.content_type == PAGE_TYPE][:HUBS]
     bodies = vault.documents.bodies([one.id for one in (*decisions, *hubs)])

@@ -1,4 +1,4 @@
-"""The page about who works here: made from decisions, hubs and the last sessions, and made anew when it is old."""
+"""The profile page: built from decisions, hubs and the last sessions, and rebuilt when it is outdated."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
 
 PATH = PAGE_PATH
-SOURCE = "made-from:"  # the tag that names a document of which something stands on the page
+SOURCE = "made-from:"  # the tag that names a source of the page
+BUILDER = "made-by:statements"  # pages of an earlier builder are rebuilt
 
 
 class Profile:
     """
-    Keeps ``_clawmem/profile.md``.
+    Keeps ``_clawmem/profile.md`` up to date.
 
-    What stands on it is only as good as its sources: with one of them gone it is not shown, and made anew.
+    A page of which a source is gone or superseded is not shown; the next `refresh` rebuilds it.
 
     Args:
         redact: Takes secrets out of a text.
@@ -50,9 +51,10 @@ class Profile:
 
     def refresh(self) -> bool:
         """
-        Make the page anew where it is due: five sessions since the last one, a source gone, or none there yet.
+        Rebuild the page if it is missing or outdated; return whether it was rebuilt.
 
-        Whether it was. One that was forgotten on request is not made again.
+        It is outdated after five sessions, and when a source is gone, superseded or was indexed again. A page that
+        was forgotten on request is not made again.
 
         Raises:
             VaultError: nothing was stored.
@@ -63,7 +65,7 @@ class Profile:
         return self.rebuild()
 
     def rebuild(self) -> bool:
-        """Make the page anew, due or not; nothing where there is nothing to say."""
+        """Rebuild the page, outdated or not; return whether it has any line."""
         page = self._vault.documents.at(COLLECTION, PATH)
         if page is not None and page.inactive is InactiveReason.FORGOTTEN:
             return False
@@ -78,7 +80,7 @@ class Profile:
         """
         Empty the page where it says something of one of these documents; whether it did. Inside `Vault.writing`.
 
-        `refresh_dropped` makes it anew.
+        `refresh_dropped` rebuilds it.
         """
         page = self._vault.documents.at(COLLECTION, PATH)
         if (
@@ -92,14 +94,14 @@ class Profile:
         return True
 
     def refresh_dropped(self) -> bool:
-        """Make a page anew that was emptied or withdrawn; whether it was."""
+        """Rebuild a page that was emptied or withdrawn; return whether it was rebuilt."""
         page = self._vault.documents.at(COLLECTION, PATH)
         return page is not None and page.inactive is InactiveReason.REMOVED and self.rebuild()
 
-    # -- what it is made of --------------------------------------------------------------------------
+    # -- sources ------------------------------------------------------------------------------------
 
     def _items(self, newest: Sequence[Document]) -> list[Statement]:
-        """What the last sessions came to, as long as their handoffs are served, and notes on progress."""
+        """Return summaries of the last sessions whose handoffs are served, and titles of progress notes."""
         served = {one.display_path: one for one in newest}
         last = self._vault.sessions.recent(MOST_ITEMS)
         handed_over = [
@@ -114,14 +116,17 @@ class Profile:
 
     def _published(self, text: str, sources: Collection[int], page: Document | None) -> bool:
         if text:
-            tags = tuple(f"{SOURCE}{number}" for number in sorted(sources))
+            tags = (BUILDER, *(f"{SOURCE}{number}" for number in sorted(sources)))
             self._memories.write(PATH, TITLE, text, PAGE_TYPE, baseline(PAGE_TYPE), tags=tags)
         elif page is not None and page.inactive is None:
             withdraw(self._vault, [page.id], InactiveReason.REMOVED)
         return bool(text)
 
     def _is_due(self, page: Document) -> bool:
-        if not is_sound(self._vault, page):
+        if not is_sound(self._vault, page) or BUILDER not in page.tags:
+            return True
+        sources = self._vault.documents.many(_made_from(page)).values()
+        if any(one.indexed_at > page.indexed_at for one in sources):
             return True
         last = self._vault.sessions.recent(STALE_SESSIONS)
         return len(last) == STALE_SESSIONS and last[-1].started_at > page.modified_at

@@ -1,4 +1,4 @@
-"""What a session may be told that did not ask."""
+"""Rules for texts that a session is told without asking."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class MarkedDocument(NamedTuple):
 
 def told_succession(successor: Document | None) -> str:
     """
-    Return the mark of a superseded note for what is told unasked; empty where nothing superseded it.
+    Return the mark of a superseded note for a text that nobody asked for; empty without a successor.
 
-    A successor that lies in a private place is not named.
+    The path of a private successor is not named.
     """
     if successor is not None and is_private(successor.display_path):
         return SUPERSEDED

@@ -1,4 +1,4 @@
-"""The last word on order: a superseded note stands below its successors, whatever has raised it."""
+"""The last stage that orders candidates: superseded notes below their successors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clawmem.ports.vault import Vault
 
 
 def successors_above(vault: Vault) -> Stage:
-    """Put every candidate of a superseded note below the first of each successor; not where the past is asked for."""
+    """Put every candidate of a superseded note below the first of each successor; not for a question about the past."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         found = {c.document_id for c in work.candidates}
