@@ -161,6 +161,11 @@ class Document(NamedTuple):
         """Whether somebody pinned it, or it says itself that it is; either is enough."""
         return self.pinned or self.pinned_in_note
 
+    @property
+    def has_own_date(self) -> bool:
+        """Whether it names the time at which it was written; for a file that does not, the file's time is taken."""
+        return self.stamp is None or self.authored_at != self.modified_at
+
     def is_snoozed(self, now: str) -> bool:
         """Whether somebody wants to hear nothing of it unasked at *now*, a time as records write it."""
         return self.snoozed_until is not None and now < self.snoozed_until

@@ -64,7 +64,9 @@ class SessionBriefing:
         return section("## Profile", self._lines(profile), PROFILE_TOKENS)
 
     def _handoff(self, documents: Sequence[Document]) -> str:
-        handoffs = (document for document in documents if document.content_type == "handoff")
+        # A file without a date is as new as its last copy: it must not take the place of a dated handoff.
+        handoffs = [document for document in documents if document.content_type == "handoff"]
+        handoffs.sort(key=lambda one: not one.has_own_date)
         last = next((one for one in handoffs if not is_empty(self._vault.documents.body(one.id) or "")), None)
         if last is None:
             return ""
