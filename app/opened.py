@@ -107,7 +107,7 @@ class Services:
 
     @property
     def timeline(self) -> ReadTimeline:
-        """What was changed around a document."""
+        """The reader of timelines."""
         return cast("ReadTimeline", self.parts.timeline())
 
     @property

@@ -9,19 +9,19 @@ from clawmem.ports.vault import Vault
 
 
 class ChronologyContract(VaultContract):
-    """What was changed just before and after a document. Supply ``vault``: an EMPTY ``Vault``."""
+    """Documents written just before and after a document. Supply ``vault``: an EMPTY ``Vault``."""
 
-    def test_by_the_time_of_the_change(self, vault: Vault) -> None:
+    def test_by_the_time_of_writing(self, vault: Vault) -> None:
         """
         The documents on both sides come oldest first, whatever the order in which they were saved.
 
         If this fails: they are in the order of ids, or what comes before is told backwards.
         """
-        third = save(vault, "3.md", modified_at=DAYS[2])
-        first = save(vault, "1.md", modified_at=DAYS[0])
-        focus = save(vault, "f.md", modified_at=DAYS[1])
-        zeroth = save(vault, "0.md", modified_at="2023-12-31T23:59:59.999Z")
-        last = save(vault, "4.md", modified_at="2024-03-03T00:00:00.001Z")
+        third = save(vault, "3.md", authored_at=DAYS[2])
+        first = save(vault, "1.md", authored_at=DAYS[0])
+        focus = save(vault, "f.md", authored_at=DAYS[1])
+        zeroth = save(vault, "0.md", authored_at="2023-12-31T23:59:59.999Z")
+        last = save(vault, "4.md", authored_at="2024-03-03T00:00:00.001Z")
 
         assert vault.chronology.before(focus, 9) == [zeroth, first]
         assert vault.chronology.after(focus, 9) == [third, last]

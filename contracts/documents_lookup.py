@@ -103,17 +103,17 @@ class LookupContract(VaultContract):
 
     def test_list_is_newest_first(self, vault: Vault) -> None:
         """
-        The list is ordered by modification, newest first, then collection, then path.
+        The list is ordered by the time of writing, newest first, then collection, then path.
 
         If this fails: another of the three times is sorted by, or ties are left to chance.
         """
-        old = save(vault, "a.md", modified_at="2024-01-01T00:00:00.000Z")
+        old = save(vault, "a.md", authored_at="2024-01-01T00:00:00.000Z")
         tied = "2024-01-02T00:00:00.000Z"
-        third = save(vault, "a.md", collection="z", modified_at=tied)
-        second = save(vault, "b.md", collection="n", modified_at=tied)
-        first = save(vault, "a.md", collection="n", modified_at=tied)
+        third = save(vault, "a.md", collection="z", authored_at=tied)
+        second = save(vault, "b.md", collection="n", authored_at=tied)
+        first = save(vault, "a.md", collection="n", authored_at=tied)
         new = save(
-            vault, "z.md", modified_at="2024-01-03T00:00:00.000Z", authored_at="2020-01-01T00:00:00.000Z"
+            vault, "z.md", authored_at="2024-01-03T00:00:00.000Z", modified_at="2020-01-01T00:00:00.000Z"
         )
 
         assert _ids(vault.documents.latest()) == [new, first, second, third, old]
@@ -140,7 +140,7 @@ class LookupContract(VaultContract):
 
         If this fails: the limit is applied before the scope.
         """
-        wanted = save(vault, "a.md", collection="work", modified_at="2020-01-01T00:00:00.000Z")
+        wanted = save(vault, "a.md", collection="work", authored_at="2020-01-01T00:00:00.000Z")
         for number in range(5):
             save(vault, f"{number}.md", collection="home")
 

@@ -5,7 +5,7 @@ from typing import Protocol
 
 class Chronology(Protocol):
     """
-    Served documents in the order in which they were changed: by ``modified_at``, then by id.
+    Served documents in the order in which they were written: by ``authored_at``, then by id.
 
     The order is strict, so that of two documents one is before the other and no document is beside itself.
     With a *collection* only its documents are in the order.

@@ -90,7 +90,7 @@ class DocumentStore(Protocol):
         self, scope: Scope = EVERYTHING, *, limit: int | None = None, active: bool = True
     ) -> list[Document]:
         """
-        Documents in scope, last modified first, then collection and path; no limit with ``None``.
+        Documents in scope, last written first (``authored_at``), then collection and path; no limit with ``None``.
 
         Those that are served, or with ``active=False`` those that are not. A limit below 1 gives none.
         """

@@ -117,7 +117,8 @@ class Document(NamedTuple):
     One document as the vault knows it.
 
     ``id`` is 0 until it is stored. ``hash`` is the SHA-256 of the body, ``source_hash`` of the whole file.
-    ``body_line`` is the file line on which the body begins.
+    ``body_line`` is the file line on which the body begins. ``authored_at`` is when it was written: what people and
+    agents are told. ``modified_at`` is when its body was last changed, by the time of its file.
     """
 
     collection: str
@@ -160,6 +161,11 @@ class Document(NamedTuple):
     def is_pinned(self) -> bool:
         """Whether somebody pinned it, or it says itself that it is; either is enough."""
         return self.pinned or self.pinned_in_note
+
+    @property
+    def has_own_date(self) -> bool:
+        """Whether it names the time at which it was written; for a file that does not, the file's time is taken."""
+        return self.stamp is None or self.authored_at != self.modified_at
 
     def is_snoozed(self, now: str) -> bool:
         """Whether somebody wants to hear nothing of it unasked at *now*, a time as records write it."""

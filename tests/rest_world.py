@@ -37,7 +37,8 @@ REDIS, POSTGRES = "notes/decisions/redis.md", "notes/decisions/postgres.md"
 
 # Keys of a result that the REST API publishes under another name than the command line and the tools.
 _PUBLISHED = {"content_type": "contentType", "authored_at": "authoredAt", "modified_at": "modifiedAt",
-              "start_line": "startLine", "end_line": "endLine", "snippet_line": "snippetLine", "file": "path"}  # fmt: skip
+              "start_line": "startLine", "end_line": "endLine", "snippet_line": "snippetLine",
+    "superseded_by": "supersededBy", "file": "path"}  # fmt: skip
 
 
 def published(result: dict[str, Any]) -> dict[str, Any]:

@@ -124,7 +124,11 @@ class Home:
 def places(said: Surfaced) -> list[str]:
     """The notes that a block shows, in its order."""
     return [
-        line.split("** ")[-1].split(" notes/")[-1].split(":")[0].split("notes/")[-1]
+        line.split(", superseded by ")[0]
+        .split("** ")[-1]
+        .split(" notes/")[-1]
+        .split(":")[0]
+        .split("notes/")[-1]
         for line in said.block.splitlines()
         if line.startswith("**")
     ]

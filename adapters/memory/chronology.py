@@ -34,4 +34,4 @@ _Place = tuple[str, int]
 
 
 def _place(document: Document) -> _Place:
-    return document.modified_at, document.id
+    return document.authored_at, document.id

@@ -98,7 +98,7 @@ class MemoryDocuments:
             found for found in self._all() if (found.inactive is None) is active and is_in(scope, found)
         ]
         # Two sorts, the later one stable: newest first, and within one instant by place.
-        newest_first = sorted(sorted(chosen, key=_place), key=lambda found: found.modified_at, reverse=True)
+        newest_first = sorted(sorted(chosen, key=_place), key=lambda found: found.authored_at, reverse=True)
         return newest_first if limit is None else newest_first[: max(limit, 0)]
 
     def ids(

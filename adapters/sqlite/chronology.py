@@ -5,8 +5,8 @@ from clawmem.adapters.sqlite.database import Database
 # Compared as a pair, so that the index on both answers; not as two conditions, which it could not.
 _BESIDE = """
 select id from documents
- where inactive is null and (modified_at, id) {side} (select modified_at, id from documents where id = :focus)
-       {among} order by modified_at {order}, id {order} limit :limit
+ where inactive is null and (authored_at, id) {side} (select authored_at, id from documents where id = :focus)
+       {among} order by authored_at {order}, id {order} limit :limit
 """
 _AMONG = "and collection = :collection"
 

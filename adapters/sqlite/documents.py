@@ -203,7 +203,7 @@ class SqliteDocuments:
         limits, bindings = conditions(scope)
         wanted = ["inactive is null" if active else "inactive is not null", *limits]
         sql = (
-            f"{_SELECT} where {' and '.join(wanted)} order by modified_at desc, collection, path limit :limit"
+            f"{_SELECT} where {' and '.join(wanted)} order by authored_at desc, collection, path limit :limit"
         )
         rows = self._db.rows(sql, {**bindings, "limit": -1 if limit is None else max(limit, 0)})
         return [_document(row) for row in rows]

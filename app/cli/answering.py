@@ -24,6 +24,7 @@ from clawmem.app.cli.rendering import (
 )
 from clawmem.app.cli.retrieval import Given, Question, ask, given_to
 from clawmem.app.cli.session import one_of
+from clawmem.app.services.documents.succession import succession_mark
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
@@ -175,6 +176,8 @@ def _result_parts(result: Result, explained: Iterable[str] = ()) -> Iterator[Par
     )
     yield f"{styled(place)}  {typer.style(facts, dim=True)}"
     yield printable(f"  {_headline(result)}")
+    if mark := succession_mark(result.superseded_by):
+        yield printable(f"  {mark}")
     shown = result.snippet().text.strip("\n").split("\n")
     yield printable("\n".join(f"    {line}".rstrip() for line in shown))
     yield from (printable(f"    {line}") for line in explained)

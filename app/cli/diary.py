@@ -67,4 +67,4 @@ def read(
 
 def _entry_text(entry: DiaryEntry) -> str:
     document = entry.document
-    return f"{document.modified_at[:16].replace('T', ' ')}  {document.domain}: {entry.text}\n"
+    return f"{document.authored_at[:16].replace('T', ' ')}  {document.domain}: {entry.text}\n"

@@ -28,7 +28,7 @@ def list_latest(
     limit: Annotated[int, typer.Option("-n", "--num", "--limit", min=1, help=HOW_MANY)] = 10,
     collection: Collections = None,
 ) -> None:
-    """The documents that were changed last."""
+    """List the notes that were written last."""
 
     def say(services: Services) -> Said:
         from clawmem.app.cli.rendering import Said, json_part
@@ -52,10 +52,15 @@ def get(
     def say(services: Services) -> Said:
         from clawmem.app.cli.rendering import Said, json_part, verbatim
         from clawmem.app.records.documents import part_of
+        from clawmem.app.services.documents.succession import succession_mark
 
         excerpt = services.lookup.get(name, from_line=first, max_lines=lines)
         if not wants_json(ctx):
-            return Said([verbatim(excerpt.text)])
+            mark = succession_mark(excerpt.superseded_by)
+            return Said(
+                [verbatim(excerpt.text)],
+                asides=[f"{excerpt.document.display_path} is {mark}."] if mark else [],
+            )
         return Said([json_part({**part_of(excerpt), **_known_of(services, excerpt.document.id)})])
 
     tell(ctx, say)
@@ -99,11 +104,25 @@ def _list_part(rows: Sequence[Listed]) -> Part:
 
     if not rows:
         return "No documents yet. Run: clawmem update"
-    short: list[dict[str, Any]] = [{**row, "modified": row["modified"][:10]} for row in rows]
-    return table(tuple(rows[0]), [tuple(row.values()) for row in short])
+    from clawmem.app.records.succession import marked
+
+    cells = [
+        (
+            one["docid"],
+            one["authored_at"][:10],
+            one["type"],
+            one["file"],
+            marked(one["title"], one["superseded_by"]),
+        )
+        for one in rows
+    ]
+    return table(("docid", "written", "type", "file", "title"), cells)
 
 
 def _text_part(excerpt: Excerpt) -> Part:
     from clawmem.app.cli.rendering import verbatim
+    from clawmem.app.services.documents.succession import succession_mark
 
-    return verbatim(f"==> {excerpt.document.display_path} (#{excerpt.docid}) <==\n{excerpt.text}\n")
+    place = f"{excerpt.document.display_path} (#{excerpt.docid})"
+    head = ", ".join(filter(None, (place, succession_mark(excerpt.superseded_by))))
+    return verbatim(f"==> {head} <==\n{excerpt.text}\n")

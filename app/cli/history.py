@@ -1,10 +1,11 @@
-"""Sessions, and what was changed around a document, on paper."""
+"""Tables of sessions and of timelines."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from clawmem.app.cli.rendering import Part, printable, table
+from clawmem.app.records.succession import marked, successor_of
 
 if TYPE_CHECKING:
     from clawmem.app.services.documents.timeline import Entry, Timeline
@@ -22,10 +23,10 @@ def sessions_part(found: list[Session] | tuple[Session, ...]) -> Part:
 
 
 def timeline_parts(found: Timeline) -> list[Part]:
-    """What lies around a document, as a table in which it is marked, and the session that it was changed in."""
+    """Return a timeline as a table that marks its document, and the session in which it was written."""
     marked = [("", entry) for entry in found.before] + [(">", found.focus)]
     marked += [("", entry) for entry in found.after]
-    order = table(("", "docid", "modified", "file", "title"), [_entry_row(*one) for one in marked])
+    order = table(("", "docid", "written", "file", "title"), [_entry_row(*one) for one in marked])
     if not found.session:
         return [order]
     within = f"in session {found.session.id[:SHOWN_ID]}: {found.session.summary[:SHOWN_SUMMARY]}"
@@ -34,8 +35,9 @@ def timeline_parts(found: Timeline) -> list[Part]:
 
 def _entry_row(mark: str, entry: Entry) -> tuple[str, ...]:
     document = entry.document
-    changed = document.modified_at[:16].replace("T", " ")
-    return (mark, f"#{entry.docid}", changed, document.display_path, document.title)
+    written = document.authored_at[:16].replace("T", " ")
+    title = marked(document.title, successor_of(entry.superseded_by))
+    return (mark, f"#{entry.docid}", written, document.display_path, title)
 
 
 def _session_row(session: Session) -> tuple[str, ...]:

@@ -124,14 +124,14 @@ def similar(
 def timeline(
     ctx: typer.Context,
     name: Note,
-    before: Annotated[int, typer.Option(help="How many that were changed before it, 1 to 20.")] = 5,
-    after: Annotated[int, typer.Option(help="How many that were changed after it, 1 to 20.")] = 5,
+    before: Annotated[int, typer.Option(help="How many that were written before it, 1 to 20.")] = 5,
+    after: Annotated[int, typer.Option(help="How many that were written after it, 1 to 20.")] = 5,
     same_collection: Annotated[
         bool, typer.Option("--same-collection", help="Only of its collection.")
     ] = False,
     as_of: AsOf = "",
 ) -> None:
-    """What was changed just before and after a document, and in which session."""
+    """List the notes written just before and after a note."""
 
     def say(services: Services) -> Said:
         from clawmem.app.cli.history import timeline_parts

@@ -182,6 +182,7 @@ def share(probability: float | None) -> float | None:
 
 def result_record(result: Result) -> dict[str, object]:
     """One result for JSON."""
+    from clawmem.app.records.succession import successor_of
     from clawmem.domain.retrieval.relevance import likelihood_of
 
     document, shown = result.document, result.snippet()
@@ -202,6 +203,7 @@ def result_record(result: Result) -> dict[str, object]:
         "modified_at": document.modified_at,
         "snippet": shown.text,
         "snippet_line": shown.start_line,
+        "superseded_by": successor_of(result.superseded_by),
     }
 
 

@@ -18,6 +18,7 @@ from clawmem.app.mcp.rendering import (
 )
 from clawmem.app.records.documents import latest, order_of, part_of
 from clawmem.app.records.parameters import AsOf, Collections, Compact, Limit, Name, Vault
+from clawmem.app.records.succession import Successor, marked
 from clawmem.app.serve.desk import Desk
 from clawmem.app.services.documents.lookup import MAX_BYTES
 from clawmem.app.services.documents.timeline import MOST_AROUND
@@ -76,7 +77,7 @@ class DocumentTools:
     async def list_documents(
         self, limit: Limit = 10, collection: Collections = "", vault: Vault = None
     ) -> Annotated[CallToolResult, schemas.Documents]:
-        """The documents that were changed last."""
+        """List the documents that were written last."""
 
         def work(services: Services) -> schemas.Documents:
             from clawmem.app.cli.session import named_collections
@@ -85,7 +86,7 @@ class DocumentTools:
             return schemas.Documents.model_validate({"documents": found})
 
         said = await self._desk.read(work, vault)
-        lines = [f"{one.modified[:10]} {one.file} ({one.docid}) {one.title}" for one in said.documents]
+        lines = [f"{one.authored_at[:10]} {one.file} ({one.docid}) {_title(one)}" for one in said.documents]
         return answer("\n".join(lines) or "There are no documents yet.", said)
 
     async def find_similar(
@@ -122,7 +123,7 @@ class DocumentTools:
         as_of: AsOf = "",
         vault: Vault = None,
     ) -> Annotated[CallToolResult, schemas.Timeline]:
-        """What was changed just before and after a document, and in which session."""
+        """List the documents written just before and after a document, and the session in which it was written."""
 
         def work(services: Services) -> schemas.Timeline:
             found = services.timeline(
@@ -139,7 +140,7 @@ class DocumentTools:
             [(" ", one) for one in said.before] + [(">", said.focus)] + [(" ", one) for one in said.after]
         )
         lines = [
-            f"{mark} {one.modified_at[:16]} {one.file} ({one.docid}) {one.title}" for mark, one in marked
+            f"{mark} {one.authored_at[:16]} {one.file} ({one.docid}) {_title(one)}" for mark, one in marked
         ]
         return answer("\n".join(lines), said)
 
@@ -168,7 +169,14 @@ def _text(excerpt: Excerpt, *, numbered: bool = False, at_most: int | None = Non
 
 
 def _head(said: schemas.Text) -> str:
-    return f"{said.file} ({said.docid}), from line {said.start_line} of {said.total_lines}: {said.title}"
+    return f"{said.file} ({said.docid}), from line {said.start_line} of {said.total_lines}: {_title(said)}"
+
+
+def _title(said: schemas.Text | schemas.Moment | schemas.Listed) -> str:
+    newer = said.superseded_by
+    if newer is None:
+        return said.title
+    return marked(said.title, Successor(file=newer.file, authored_at=newer.authored_at))
 
 
 def _resource(said: schemas.Text) -> EmbeddedResource:

@@ -13,7 +13,7 @@ Begin with memory_retrieve: it reads which way a question calls for. Choose your
 - why, when, who: intent_search; then find_causal_links on what it finds
 - several topics in one question: query_plan
 - the best single answer: query
-- the last sessions: session_log; what was changed around a document: timeline
+- the last sessions: session_log; what was written around a document: timeline
 - more like a document: find_similar; what is known of a person or thing: kg_query
 
 Answers are compact. Read on with get (file:LINE) or multi_get. A docid such as #a1b2c3 takes the place of a path \

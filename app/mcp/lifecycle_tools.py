@@ -185,7 +185,7 @@ class LifecycleTools:
             return schemas.Entries.model_validate({"entries": list(entries)})
 
         said = await self._desk.read(work, vault)
-        lines = [f"{one.modified_at[:16]} {one.agent}: {one.text}" for one in said.entries]
+        lines = [f"{one.authored_at[:16]} {one.agent}: {one.text}" for one in said.entries]
         return answer("\n".join(lines) or "The diary is empty.", said)
 
 

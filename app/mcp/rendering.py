@@ -16,12 +16,15 @@ from clawmem.app.cli.rendering import (
     result_record,
 )
 from clawmem.app.mcp.schemas import COMPACT_SNIPPET, Found, Session
+from clawmem.app.records.succession import marked, successor_of
 
 if TYPE_CHECKING:
     from clawmem.app.services.retrieval.answer import Answer, Result
     from clawmem.ports.sessions import Session as Sitting
 
-COMPACT = frozenset({"docid", "file", "title", "score", "confidence", "likelihood", "start_line", "end_line"})
+COMPACT = frozenset(
+    {"docid", "file", "title", "score", "confidence", "likelihood", "start_line", "end_line", "superseded_by"}
+)
 
 
 def answer_fields(found: Answer, *, compact: bool) -> dict[str, Any]:
@@ -79,4 +82,5 @@ def _result_text(result: Result, *, compact: bool) -> str:
     facts = ", ".join(filter(None, (record.docid, confidence_text(result.confidence), age(result.age_days))))
     last = "" if record.end_line == record.start_line else f"-{record.end_line}"
     head = f"{record.file}:{record.start_line}{last} ({facts})"
-    return f"{head} {record.title}\n  {record.snippet}"
+    title = marked(record.title, successor_of(result.superseded_by))
+    return f"{head} {title}\n  {record.snippet}"

@@ -23,6 +23,13 @@ class Place(Record):
     title: str
 
 
+class Successor(Record):
+    """The document that holds instead of a superseded one."""
+
+    file: str
+    authored_at: str
+
+
 class Found(Place):
     """A document that may answer, and the lines that do."""
 
@@ -41,6 +48,7 @@ class Found(Place):
     authored_at: str | None = None
     modified_at: str | None = None
     snippet_line: int | None = None
+    superseded_by: Successor | None = None
 
 
 class Session(Record):
@@ -107,9 +115,11 @@ class Text(Place):
     """Lines of a document."""
 
     content_type: str
+    authored_at: str
     modified_at: str
     start_line: int
     total_lines: int
+    superseded_by: Successor | None = None
     text: str
 
 
@@ -129,15 +139,17 @@ class Similar(Record):
 
 
 class Moment(Place):
-    """A document in the order of changes."""
+    """A document of a timeline."""
 
     id: int
     content_type: str
+    authored_at: str
     modified_at: str
+    superseded_by: Successor | None = None
 
 
 class Timeline(Record):
-    """What was changed just before and after a document, oldest first on both sides."""
+    """The documents written just before and after a document, oldest first on both sides."""
 
     focus: Moment
     before: list[Moment]
@@ -156,12 +168,14 @@ class Sessions(Record):
 class Listed(Place):
     """A document in a list."""
 
-    modified: str
+    authored_at: str
+    modified: str = Field(description="File time.")
     type: str
+    superseded_by: Successor | None = None
 
 
 class Documents(Record):
-    """The documents that were changed last."""
+    """The documents that were written last."""
 
     documents: list[Listed]
 
@@ -173,7 +187,7 @@ class Collection(Record):
     path: str | None = None
     pattern: str | None = None
     documents: int
-    updated: str | None = Field(default=None, description="When the latest of its documents was modified.")
+    updated: str | None = Field(default=None, description="When the latest of its documents was written.")
 
 
 class Status(Record):
@@ -335,6 +349,7 @@ class Entry(Record):
     id: int
     file: str
     title: str
+    authored_at: str
     modified_at: str
     agent: str
     text: str

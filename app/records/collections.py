@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 class Collection(TypedDict):
     """
-    A collection, and how many documents of it are served; ``updated`` is when the latest of them was modified.
+    A collection, and how many documents of it are served; ``updated`` is when the latest of them was written.
 
     One without a folder, whose ``path`` and ``pattern`` are null, is filled by clawmem itself or by a program.
     """
@@ -42,5 +42,5 @@ def _collection(name: str, served: int, settings: Settings, documents: DocumentS
         "documents": served,
         "pattern": folder.pattern if folder else None,
         "path": str(folder.path) if folder else None,
-        "updated": latest[0].modified_at if latest else None,
+        "updated": latest[0].authored_at if latest else None,
     }

@@ -25,6 +25,7 @@ class Entry(TypedDict):
     id: int
     file: str
     title: str
+    authored_at: str
     modified_at: str
     agent: str
     text: str
@@ -42,6 +43,7 @@ def entry_of(entry: DiaryEntry) -> Entry:
         "id": document.id,
         "file": document.display_path,
         "title": document.title,
+        "authored_at": document.authored_at,
         "modified_at": document.modified_at,
         "agent": document.domain or "",
         "text": entry.text,

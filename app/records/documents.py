@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import TypedDict
 
+from clawmem.app.records.succession import Successor, successor_of
 from clawmem.app.services.documents.docids import docids
+from clawmem.app.services.documents.succession import current_successors
 from clawmem.ports.records import Document, Scope
 
 if TYPE_CHECKING:
@@ -29,9 +31,11 @@ class Part(Place):
     """Lines of a document."""
 
     content_type: str
+    authored_at: str
     modified_at: str
     start_line: int
     total_lines: int
+    superseded_by: Successor | None
     text: str
 
 
@@ -39,10 +43,12 @@ class Listed(TypedDict):
     """A document of a list."""
 
     docid: str
+    authored_at: str
     modified: str
     type: str
     file: str
     title: str
+    superseded_by: Successor | None
 
 
 class Moment(TypedDict):
@@ -53,11 +59,13 @@ class Moment(TypedDict):
     file: str
     title: str
     content_type: str
+    authored_at: str
     modified_at: str
+    superseded_by: Successor | None
 
 
 class Order(TypedDict):
-    """What was changed around a document, oldest first, and the session in which it was."""
+    """The documents written around a document, oldest first, and the session in which it was written."""
 
     focus: Moment
     before: list[Moment]
@@ -88,22 +96,25 @@ def part_of(excerpt: Excerpt) -> Part:
     return {
         **_place(document, excerpt.docid),
         "content_type": document.content_type,
+        "authored_at": document.authored_at,
         "modified_at": document.modified_at,
         "start_line": excerpt.start_line,
         "total_lines": excerpt.total_lines,
+        "superseded_by": successor_of(excerpt.superseded_by),
         "text": excerpt.text,
     }
 
 
 def latest(services: Services, collections: Iterable[str], limit: int) -> list[Listed]:
-    """The documents of *collections* that were changed last; of all, where none is named."""
+    """Return the documents of *collections* that were written last; of all when none is named."""
     documents = services.vault.documents.latest(Scope(frozenset(collections)), limit=limit)
     names = docids(services.vault.documents, documents)
-    return [_listed(document, names[document.id]) for document in documents]
+    newer = current_successors(services.vault, names)
+    return [_listed(document, names[document.id], newer.get(document.id)) for document in documents]
 
 
 def order_of(found: Timeline) -> Order:
-    """What was changed around a document."""
+    """Return a timeline as a record."""
     return {
         "focus": _moment(found.focus),
         "before": [_moment(entry) for entry in found.before],
@@ -124,13 +135,15 @@ def _place(document: Document, docid: str) -> Place:
     return {"docid": f"#{docid}", "file": document.display_path, "title": document.title}
 
 
-def _listed(document: Document, docid: str) -> Listed:
+def _listed(document: Document, docid: str, successor: Document | None) -> Listed:
     return {
         "docid": f"#{docid}",
+        "authored_at": document.authored_at,
         "modified": document.modified_at,
         "type": document.content_type,
         "file": document.display_path,
         "title": document.title,
+        "superseded_by": successor_of(successor),
     }
 
 
@@ -140,7 +153,9 @@ def _moment(entry: Entry) -> Moment:
         "id": document.id,
         **_place(document, entry.docid),
         "content_type": document.content_type,
+        "authored_at": document.authored_at,
         "modified_at": document.modified_at,
+        "superseded_by": successor_of(entry.superseded_by),
     }
 
 

@@ -15,6 +15,7 @@ from clawmem.app.opened import Services
 from clawmem.app.records import documents
 from clawmem.app.records.documents import Listed, Order, Part, order_of, part_of
 from clawmem.app.records.parameters import ADDRESS
+from clawmem.app.records.succession import Successor, successor_of
 from clawmem.app.rest.operation import Asked, Nothing, Operation, as_json, reading
 from clawmem.app.rest.questions import listed
 from clawmem.app.rest.reading import read_asked
@@ -63,10 +64,10 @@ class LatestDocuments(Asked):
 class Around(Named):
     """A document, and how much around it."""
 
-    before: int = Field(AROUND, ge=1, le=MOST_AROUND, description="How many that were changed before it.")
-    after: int = Field(AROUND, ge=1, le=MOST_AROUND, description="How many that were changed after it.")
+    before: int = Field(AROUND, ge=1, le=MOST_AROUND, description="How many that were written before it.")
+    after: int = Field(AROUND, ge=1, le=MOST_AROUND, description="How many that were written after it.")
     same_collection: bool = Field(False, description="Only of its collection.")
-    as_of: str = Field("", description="The day, or moment, after which nothing was changed yet.")
+    as_of: str = Field("", description="The day, or moment, after which nothing was written yet.")
 
 
 class LatestSessions(Asked):
@@ -84,12 +85,14 @@ class Text(TypedDict):
     title: str
     collection: str
     contentType: str
+    authoredAt: str
     modifiedAt: str
     bodyLength: int
     startLine: int
     totalLines: int
     body: str
     context: str | None
+    supersededBy: Successor | None
 
 
 class Missing(TypedDict):
@@ -136,12 +139,14 @@ def get(services: Services, asked: NamedLines) -> Text:
         "title": document.title,
         "collection": document.collection,
         "contentType": document.content_type,
+        "authoredAt": document.authored_at,
         "modifiedAt": document.modified_at,
         "bodyLength": document.body_length,
         "startLine": excerpt.start_line,
         "totalLines": excerpt.total_lines,
         "body": excerpt.text,
         "context": _context(services, document),
+        "supersededBy": successor_of(excerpt.superseded_by),
     }
 
 
@@ -153,13 +158,13 @@ def multi_get(services: Services, asked: Pattern) -> dict[str, Any]:
 
 
 def latest(services: Services, asked: LatestDocuments) -> list[Listed]:
-    """The documents that were changed last."""
+    """List the documents that were written last."""
     wanted = named_collections(services, listed(asked.collection))
     return documents.latest(services, wanted, asked.limit)
 
 
 def timeline(services: Services, asked: Around) -> Order:
-    """What was changed just before and after a document, and in which session."""
+    """List the documents written just before and after a document, and the session in which it was written."""
     found = services.timeline(
         services.lookup.find(asked.docid),
         before=asked.before,

@@ -12,6 +12,7 @@ from clawmem.app.cli.rendering import answer_record, result_record, share
 from clawmem.app.cli.retrieval import Given, Question, given_to
 from clawmem.app.opened import Services
 from clawmem.app.records.parameters import AsOf, Floor, Limit, MinScore, ShowAll, Since, Until
+from clawmem.app.records.succession import Successor, successor_of
 from clawmem.app.rest.operation import Asked
 from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.app.services.retrieval.pipelines.query_plan import PlannedClause
@@ -30,6 +31,7 @@ PUBLISHED_KEYS = {
     "start_line": "startLine",
     "end_line": "endLine",
     "snippet_line": "snippetLine",
+    "superseded_by": "supersededBy",
 }
 
 Names = str | list[str]  # one, several, or several with commas between them
@@ -89,6 +91,7 @@ class Found(TypedDict):
     score: float
     contentType: str
     snippet: str
+    supersededBy: Successor | None
 
 
 class FoundWhole(Found):
@@ -195,4 +198,5 @@ def _compact(result: Result) -> Found:
         "score": round(result.score, 3),
         "contentType": document.content_type,
         "snippet": result.in_short(SNIPPET).text,
+        "supersededBy": successor_of(result.superseded_by),
     }

@@ -1,29 +1,34 @@
-"""Who somebody is to an assistant, on one page: what holds, and what they are at."""
+"""The profile page: current statements and recent work, each line with its origin."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
-from clawmem.domain.briefing.packing import packed
+from clawmem.domain.documents.tokens import token_count
+from clawmem.ports.named_tuple import NamedTuple
 
 DECISIONS, HUBS = 20, 10  # documents that the page is made of
 MOST_FACTS, FACT_TOKENS = 30, 500
-MOST_ITEMS, ITEM_TOKENS = 10, 300
-SHORTEST, LONGEST = 10, 200  # characters of a fact
+MOST_ITEMS, ITEM_TOKENS = 10, 280  # with the facts within the 800 tokens that a session is told
 NEAR = 5  # edits: what differs by fewer says the same
 STALE_SESSIONS = 5  # begun since the page was made
 
+PAGE_PATH, PAGE_TYPE = "profile.md", "hub"
 TITLE = "Profile"
 HOLDS, AT_IT = "## What holds", "## Lately"
 
-_BULLET = re.compile(r"^[ \t]*[-*+•][ \t]+(?:\[[ xX]\][ \t]+)?(.+?)[ \t]*$", re.MULTILINE)
 
+class ProfileLine(NamedTuple):
+    """A statement of the page with the path and the day of its note."""
 
-def bullets(body: str) -> list[str]:
-    """The list items of a note that have 10 to 200 characters, in order."""
-    flat = (" ".join(found.split()) for found in _BULLET.findall(body))
-    return [item for item in flat if SHORTEST <= len(item) <= LONGEST]
+    text: str
+    path: str
+    day: str
+
+    def __str__(self) -> str:
+        """Return the printed line; the day is left out where the path names it."""
+        origin = self.path if self.day in self.path else f"{self.path}, {self.day}"
+        return f"- {self.text} ({origin})"
 
 
 def distinct(facts: Iterable[str]) -> list[str]:
@@ -35,21 +40,25 @@ def distinct(facts: Iterable[str]) -> list[str]:
     return kept
 
 
-def profile_text(facts: Sequence[str], items: Sequence[str]) -> str:
+def profile_text(facts: Sequence[ProfileLine], items: Sequence[ProfileLine]) -> str:
     """
-    The Markdown of the page: up to 30 facts in 500 tokens, up to 10 items in 300; empty when there is neither.
+    Return the Markdown of the page: up to 30 facts in 500 tokens, up to 10 items in 280; empty when there is neither.
+
+    Lines are whole: one that does not fit is left out.
     """
-    parts = [
-        _part(HOLDS, distinct(facts)[:MOST_FACTS], FACT_TOKENS),
-        _part(AT_IT, distinct(items)[:MOST_ITEMS], ITEM_TOKENS),
-    ]
+    parts = [_part(HOLDS, facts, MOST_FACTS, FACT_TOKENS), _part(AT_IT, items, MOST_ITEMS, ITEM_TOKENS)]
     said = [part for part in parts if part]
     return "\n\n".join([f"# {TITLE}", *said]) + "\n" if said else ""
 
 
-def _part(heading: str, items: Sequence[str], budget: int) -> str:
-    lines = packed([f"- {item}" for item in items], budget)
-    return "\n\n".join([heading, "\n".join(lines)]) if lines else ""
+def _part(heading: str, lines: Sequence[ProfileLine], most: int, budget: int) -> str:
+    told = dict.fromkeys(distinct(line.text for line in lines))
+    first = {line.text: line for line in reversed(lines)}
+    kept: list[str] = []
+    for text in [*told][:most]:
+        if token_count("\n".join([heading, *kept, str(first[text])])) <= budget:
+            kept.append(str(first[text]))
+    return "\n\n".join([heading, "\n".join(kept)]) if kept else ""
 
 
 def _is_near(one: str, other: str) -> bool:

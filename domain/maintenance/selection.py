@@ -19,7 +19,7 @@ HEAVY_LIMIT = 100
 def stale_first(documents: Iterable[Document], recalled_at: Mapping[int, str], limit: int) -> list[Document]:
     """
     By collection, then what nobody asked for longest: by the last recall, or where there is none the last access,
-    or else the last change; then by the last change.
+    or else the time of writing; then by the time of writing.
 
     Args:
         recalled_at: When documents were last given in answer, by id; it may be empty.
@@ -27,15 +27,15 @@ def stale_first(documents: Iterable[Document], recalled_at: Mapping[int, str], l
     """
 
     def touched(one: Document) -> tuple[str, str, str, int]:
-        last = recalled_at.get(one.id) or one.last_accessed_at or one.modified_at
-        return one.collection, last, one.modified_at, one.id
+        last = recalled_at.get(one.id) or one.last_accessed_at or one.authored_at
+        return one.collection, last, one.authored_at, one.id
 
     return sorted(documents, key=touched)[: max(limit, 0)]
 
 
 def newest_first(documents: Iterable[Document], limit: int) -> list[Document]:
-    """Last modified first, the later stored of two; *limit* at most, below 1 none."""
-    newest = sorted(documents, key=lambda one: (one.modified_at, one.id), reverse=True)
+    """Last written first, the later stored of two; *limit* at most, below 1 none."""
+    newest = sorted(documents, key=lambda one: (one.authored_at, one.id), reverse=True)
     return newest[: max(limit, 0)]
 
 

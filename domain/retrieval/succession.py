@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 Key = TypeVar("Key", int, str)
+_DAY = len("2026-03-31")
 
 
 def current_first(
@@ -51,6 +52,21 @@ def successors(pairs: Iterable[tuple[Key, Key]]) -> dict[Key, set[Key]]:
         older: {newer for newer in found if older not in reached.get(newer, ())}
         for older, found in reached.items()
     }
+
+
+def last_successors(pairs: Iterable[tuple[Key, Key]]) -> dict[Key, set[Key]]:
+    """Return for each superseded item those of its successors that nothing has superseded in turn."""
+    newer = successors(pairs)
+    return {
+        older: {one for one in found if not newer.get(one, set()) & found}
+        for older, found in newer.items()
+        if found
+    }
+
+
+def successor_label(path: str, written: str) -> str:
+    """Return the one wording that marks a superseded note, on one line; *written* is an ISO 8601 time."""
+    return f"superseded by {' '.join(path.splitlines())} ({written[:_DAY]})"
 
 
 def _reached(start: Key, direct: Mapping[Key, set[Key]]) -> set[Key]:

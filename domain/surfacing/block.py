@@ -28,7 +28,7 @@ class Entry(NamedTuple):
     One memory as it is shown, cleaned already.
 
     ``written`` is a day: what is injected may be read again later. ``age`` and ``source`` say that it is old and
-    that it is not the user's own, where that is so. With a ``lead`` nobody here stands behind it: that
+    that it is not the user's own, where that is so; ``successor`` marks a superseded one. With a ``lead`` nobody here stands behind it: that
     sentence introduces the text, and title and text are quoted line by line.
     """
 
@@ -40,6 +40,7 @@ class Entry(NamedTuple):
     age: str = ""
     source: str = ""
     lead: str = ""
+    successor: str = ""
 
 
 class Edge(NamedTuple):
@@ -51,11 +52,11 @@ class Edge(NamedTuple):
 
 
 def entry_text(entry: Entry) -> str:
-    """Title, type unless it is a note, place, day, age and source on one line; the text below it."""
+    """Title, type unless it is a note, place, day, age, source and successor on one line; the text below it."""
     title = f"“{entry.title}”" if entry.lead else entry.title
     kind = "" if entry.content_type == PLAIN_TYPE else f" ({entry.content_type})"
     placed = f"**{title}**{kind} {entry.place}"
-    head = ", ".join(filter(None, (placed, entry.written, entry.age, entry.source)))
+    head = ", ".join(filter(None, (placed, entry.written, entry.age, entry.source, entry.successor)))
     return "\n".join([head, *_told(entry)]) if entry.text else head
 
 

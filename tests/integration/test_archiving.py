@@ -78,7 +78,7 @@ def test_idle_notes_are_put_away(vault: Vault, clock: ManualClock, archiving: Ar
     assert found(vault) == {fresh, pinned, snoozed}
     assert [one.id for one in put_away] == [idle]
     now = iso_utc(clock.now_ms())
-    why = "untouched for 120 days"
+    why = "written 2024-03-01, neither changed nor read for more than 90 days"
     assert vault.acts.latest(9) == [Entry(idle, Act.ARCHIVE, "staleness-check", now, why, id=1)]
     assert archiving.sweep(IN_EARNEST, by="staleness-check") == []
 

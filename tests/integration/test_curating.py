@@ -37,9 +37,9 @@ OTHERS = [
 
 
 def note(vault: Vault, path: str, body: str, days: int = 0, **fields: object) -> int:
-    """A note that was changed so many days ago."""
+    """A note that was written so many days ago."""
     changed = iso_utc(START_MS - days * DAY_MS)
-    given = {"title": body.split(".")[0], "modified_at": changed, **fields}
+    given = {"title": body.split(".")[0], "authored_at": changed, **fields}
     with vault.writing():
         return publish(
             vault, document(path, body, **given), body, fragments(body, kind=FragmentKind.DOCUMENT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from capture_world import LEDGER, World
@@ -15,11 +16,19 @@ from clawmem.app.services.briefing.profile import PATH, Profile
 from clawmem.app.services.briefing.session import SessionBriefing
 from clawmem.app.services.capture.handoffs import HandoffGenerator
 from clawmem.app.services.indexing.publish import withdraw
-from clawmem.contracts.samples import id_of, save, sha
+from clawmem.contracts import samples
+from clawmem.contracts.samples import id_of, sha
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.documents.tokens import token_count
 from clawmem.ports.records import InactiveReason
+from clawmem.ports.succession import Claims
+from clawmem.ports.vault import Vault
+
+
+def save(vault: Vault, path: str, body: str, **fields: Any) -> int:
+    """A note that was indexed before anything else happened."""
+    return samples.save(vault, path, body, **{"indexed_at": "2023-11-01T00:00:00.000Z", **fields})
 
 
 @pytest.fixture
@@ -52,8 +61,10 @@ def test_decisions_hubs_and_sessions(world: World) -> None:
     assert profile(world).refresh()
 
     assert page(world) == (
-        "# Profile\n\n## What holds\n\n- We'll use Postgres for the ledger\n- Ann keeps the key of the safe\n\n"
-        "## Lately\n\n- We'll use Postgres for the ledger.\n"
+        "# Profile\n\n## What holds\n\n"
+        "- We'll use Postgres for the ledger (_clawmem/agent/observations/2023-11-14-s1-decision-28344cd4.md)\n"
+        "- Ann keeps the key of the safe (notes/hub.md, 2024-03-01)\n\n"
+        "## Lately\n\n- We'll use Postgres for the ledger. (_clawmem/agent/handoffs/2023-11-14-s1.md)\n"
     )
     kept = world.vault.documents.at(COLLECTION, PATH)
     assert kept is not None
@@ -101,16 +112,86 @@ def test_one_that_was_forgotten_stays_so(world: World) -> None:
 
 
 def test_its_budgets(world: World) -> None:
-    """At most 30 facts in 500 tokens and 10 items in 300, however many there are."""
+    """At most 500 tokens of facts and 10 items in 280, whole lines, however many there are; a session reads all of it."""
     for number in range(40):
-        facts = "\n".join(f"- {sha(f'{number}.{part}')[:40]}" for part in range(3))
-        save(world.vault, f"d{number}.md", facts, content_type="decision")
+        facts = "\n".join(f"- We keep {sha(f'{number}.{part}')[:40]}" for part in range(3))
+        save(world.vault, f"d{number}.md", facts, content_type="decision", title=sha(str(number)))
         save(world.vault, f"p{number}.md", "Text.", content_type="progress", title=2 * sha(str(number)))
 
     assert profile(world).refresh()
 
     held, lately = page(world).partition("## Lately")[::2]
-    assert held.count("\n- ") == 30
+    assert 15 < held.count("\n- ") <= 30
     assert 5 < lately.count("\n- ") <= 10
-    assert token_count(held.partition("## What holds")[2].strip()) <= 500
-    assert token_count(lately.strip()) <= 300
+    assert token_count(held.partition("# Profile")[2].strip()) <= 500
+    assert token_count(lately.strip()) <= 280
+    lines = [line for line in page(world).splitlines() if line.startswith("- ")]
+    assert all(line.endswith(")") for line in lines)
+    assert [line for line in begun(world).splitlines() if line in lines] == lines
+
+
+def test_what_was_superseded_leaves_it(world: World) -> None:
+    """A decision that another supersedes is not told any more, and the next page does without it."""
+    old = save(world.vault, "old.md", "Backups go to Helsinki.", content_type="decision")
+    profile(world).refresh()
+    assert "Helsinki" in begun(world)
+    new = save(world.vault, "new.md", "Backups go to Oslo.", content_type="decision")
+    with world.vault.writing():
+        world.vault.successions.claim(new, Claims(supersedes=("old.md",)))
+
+    assert "Helsinki" not in begun(world)
+    assert profile(world).refresh()
+    assert "Oslo" in begun(world) and "Helsinki" not in begun(world)
+    assert old != new
+
+
+@pytest.mark.parametrize(
+    ("path", "rest"),
+    [
+        ("drafts/x.md", {}),
+        ("x.md", {"tags": ("rejected",)}),
+        ("x.md", {"title": "Proposal: backups in Helsinki"}),
+        ("x.md", {"confidence": 0.3}),
+        ("_PRIVATE/x.md", {}),
+        ("x.md", {"tags": ("origin:tool_outside",)}),
+    ],
+    ids=["draft", "rejected", "proposal", "unsure", "private", "outside"],
+)
+def test_what_is_not_settled_is_left_out(world: World, path: str, rest: dict[str, Any]) -> None:
+    """Neither drafts nor proposals, nor what may not be told unasked."""
+    save(world.vault, path, "Backups go to Helsinki.", content_type="decision", **rest)
+
+    profile(world).rebuild()
+
+    assert "Helsinki" not in page(world)
+
+
+def test_the_last_decision_on_a_subject(world: World) -> None:
+    """Of two decisions with the same tags only the later is told, though it does not name the earlier one."""
+    for year, place in (("2023", "Helsinki"), ("2024", "Oslo")):
+        save(
+            world.vault,
+            f"{year}.md",
+            f"Backups go to {place}.",
+            content_type="decision",
+            tags=("backup",),
+            authored_at=f"{year}-01-02T00:00:00.000Z",
+        )
+
+    profile(world).rebuild()
+
+    assert "Oslo" in page(world) and "Helsinki" not in page(world)
+
+
+def test_a_changed_source_makes_it_due(world: World) -> None:
+    """A note that was indexed again after the page was made is read again, and only then."""
+    save(world.vault, "place.md", "Backups go to Helsinki.", content_type="decision")
+    profile(world).refresh()
+    assert not profile(world).refresh()
+    world.clock.advance(60_000)
+    now = iso_utc(world.clock.now_ms())
+    save(world.vault, "place.md", "Backups go to Oslo.", content_type="decision", indexed_at=now)
+
+    assert profile(world).refresh()
+
+    assert "Oslo" in page(world) and "Helsinki" not in page(world)

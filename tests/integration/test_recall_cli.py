@@ -182,13 +182,13 @@ def test_every_way_of_asking_is_as_of_a_day(remembered: Invoke, verb: str) -> No
 
 
 def test_other_verbs_as_of_a_day(worked: Invoke) -> None:
-    """Sessions, what was changed around a document, and what is near to it; what is no day is refused."""
+    """Sessions, what was written around a document, and what is near to it; what is no day is refused."""
     listed = answer(worked("sessions", "--as-of", "2026-03-01", "--json"))
     near = answer(worked("similar", "2026-02-11-redis.md", "--as-of", "2026-03-01", "--json"))
 
     assert [session["id"] for session in listed] == [ENDED.id]
     assert "2026-06-09-postgres.md" not in str(near["results"])
-    assert "changed later" in worked("timeline", "haruka.md", "--as-of", "2026-03-01").stderr
+    assert "written later" in worked("timeline", "haruka.md", "--as-of", "2026-03-01").stderr
     assert worked("timeline", "haruka.md", "--as-of", "2999-01-01").exit_code == 0
     assert worked("sessions", "--as-of", "soon").exit_code == 2
 

@@ -8,7 +8,8 @@ from typing import Any
 from clawmem.contracts.samples import document
 from clawmem.domain.briefing.current import DAY_MS, current_rank, is_current, is_stale
 from clawmem.domain.briefing.packing import packed
-from clawmem.domain.briefing.profile import bullets, distinct
+from clawmem.domain.briefing.profile import distinct
+from clawmem.domain.briefing.statements import note_statements
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.lifecycle.policy import is_due, read_policy
 from clawmem.ports.errors import ConfigError
@@ -40,7 +41,7 @@ def _ago(days: float) -> str:
 
 BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "archivable": _archivable,
-    "profile_facts": lambda given: distinct(bullets(given["body"])),
+    "profile_facts": lambda given: distinct(note_statements(given["title"], given["body"])),
     "current_rank": lambda given: current_rank(**given),
     "is_current": lambda given: is_current(**given),
     "is_stale": lambda given: is_stale(**given),

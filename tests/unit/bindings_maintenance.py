@@ -59,7 +59,7 @@ def _selected(given: dict[str, Any]) -> list[str]:
     documents = [
         document(one["path"], collection=one.get("collection", "notes"))._replace(
             id=number,
-            modified_at=one["modified_at"],
+            authored_at=one["authored_at"],
             last_accessed_at=one.get("accessed_at"),
         )
         for number, one in enumerate(given["documents"], start=1)

@@ -6,8 +6,13 @@ import re
 from collections.abc import Callable, Sequence
 
 from clawmem.app.services.briefing.session import Safe
-from clawmem.app.services.briefing.telling import is_told
-from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.briefing.telling import (
+    MarkedDocument,
+    is_told,
+    told_succession,
+    without_replaced,
+)
+from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.domain.briefing.current import DAY_MS, RECENT_DAYS
 from clawmem.domain.briefing.packing import block, section
@@ -74,13 +79,14 @@ class AfterCompaction:
     def _recent(self) -> list[Document]:
         since = iso_utc(self._clock.now_ms() - RECENT_DAYS * DAY_MS)
         newest = self._vault.documents.latest(limit=NEWEST)
-        return [one for one in newest if one.modified_at >= since and self._is_told(one)]
+        return [one for one in newest if one.authored_at >= since and self._is_told(one)]
 
     def _of_type(
         self, content_type: str, heading: str, recent: Sequence[Document], most: int, budget: int
     ) -> str:
-        chosen = [document for document in recent if document.content_type == content_type][:most]
-        lines = [line for document in chosen for line in self._told(document)]
+        of_type = [document for document in recent if document.content_type == content_type]
+        chosen = without_replaced(self._vault, of_type)[:most]
+        lines = [line for one in chosen for line in self._told(one)]
         return section(heading, lines, budget)
 
     def _context(self, request: str) -> list[str]:
@@ -92,22 +98,26 @@ class AfterCompaction:
             results = self._search(asked).results
         except ClawmemError:  # an index that is gone takes nothing else along
             return []
-        told = [result.document for result in results if self._is_told(result.document)]
-        return [f"- {self._one_line(document)}" for document in told[:MOST_CONTEXT]]
+        told = [result for result in results if self._is_told(result.document)]
+        return [f"- {self._one_line(result)}" for result in told[:MOST_CONTEXT]]
 
     def _is_told(self, document: Document) -> bool:
         now = iso_utc(self._clock.now_ms())
         return is_told(document, now) and not is_hidden(document.display_path, document.content_type)
 
-    def _one_line(self, document: Document) -> str:
+    def _one_line(self, result: Result) -> str:
+        document, mark = result.document, told_succession(result.superseded_by)
+        place = ", ".join(filter(None, (document.display_path, mark)))
         beginning = " ".join(self._body(document).split())[:SNIPPET]
-        return self._safe(f"{document.title} ({document.display_path}): {beginning}")
+        return self._safe(f"{document.title} ({place}): {beginning}")
 
-    def _told(self, document: Document) -> list[str]:
+    def _told(self, told: MarkedDocument) -> list[str]:
         """A note that quotes one sentence is that sentence; any other is read from its beginning."""
+        document = told.document
         if document.path.startswith(f"{OBSERVATIONS}/") and document.collection == COLLECTION:
-            return [f"- {self._safe(document.title)} ({document.modified_at[:10]})"]
-        return self._lines(self._body(document))
+            noted = ", ".join(filter(None, (document.authored_at[:10], told.mark)))
+            return [f"- {self._safe(f'{document.title} ({noted})')}"]
+        return [*self._lines(told.mark and f"[{told.mark}]"), *self._lines(self._body(document))]
 
     def _body(self, document: Document) -> str:
         return self._vault.documents.body(document.id) or ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from clawmem.app.services.briefing.session import Safe
-from clawmem.app.services.briefing.telling import is_told
+from clawmem.app.services.briefing.telling import is_told, told_succession
 from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.domain.briefing.naming import file_name, names_file
@@ -54,5 +54,8 @@ class FileLessons:
         if result.document.content_type not in LESSONS or not is_told(result.document, now):
             return ""
         line = next((line.strip() for line in result.body.splitlines() if names_file(line, path)), "")
-        day = result.document.modified_at[:10]
-        return f"{result.document.title} ({result.document.content_type}, {day}): {line}" if line else ""
+        if not line:
+            return ""
+        document, mark = result.document, told_succession(result.superseded_by)
+        noted = ", ".join(filter(None, (document.content_type, document.authored_at[:10], mark)))
+        return f"{document.title} ({noted}): {line}"

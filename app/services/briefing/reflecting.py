@@ -29,7 +29,7 @@ class Together:
 @dataclass(frozen=True, slots=True)
 class Reflection:
     """
-    ``decisions`` and ``antipatterns`` are those that were changed in these ``days``, the latest first; ``phrases``
+    ``decisions`` and ``antipatterns`` are those that were written in these ``days``, the latest first; ``phrases``
     what the decisions say again and again. ``together`` counts since ever, most often first.
     """
 
@@ -44,7 +44,7 @@ def reflect(vault: Vault, clock: Clock, days: int = DAYS) -> Reflection:
     """Look back over so many days; nothing is changed. Raises `VaultError`."""
     since = iso_utc(max(0, clock.now_ms() - days * DAY_MS))
     served = vault.documents.latest()
-    recent = [one for one in served if one.modified_at >= since]
+    recent = [one for one in served if one.authored_at >= since]
     decisions = [one for one in recent if one.content_type == "decision"][:DECISIONS]
     pairs = sorted(_together(vault, served), key=lambda pair: (-pair.count, pair.one.id, pair.other.id))
     return Reflection(

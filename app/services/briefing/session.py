@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from clawmem.app.services.briefing.profile import PATH as PROFILE
 from clawmem.app.services.briefing.profile import is_sound
-from clawmem.app.services.briefing.telling import is_told
+from clawmem.app.services.briefing.telling import is_told, without_replaced
 from clawmem.domain.briefing.current import DAY_MS, current_rank, is_current, is_stale
 from clawmem.domain.briefing.packing import block, packed, section
 from clawmem.domain.capture.handoff import is_empty
@@ -51,7 +51,7 @@ class SessionBriefing:
 
     def staleness(self) -> str:
         """The block ``<vault-staleness>`` with at most five notes within 250 tokens; empty when none is due."""
-        due = self._due(self._heard())[:MOST_STALE]
+        due = self._due(self._heard())
         introduction = "These notes have not been looked at for a while; what they say may be out of date."
         return block(STALENESS_TAG, introduction, ["\n".join(due)], STALENESS_TOKENS)
 
@@ -64,11 +64,14 @@ class SessionBriefing:
         return section("## Profile", self._lines(profile), PROFILE_TOKENS)
 
     def _handoff(self, documents: Sequence[Document]) -> str:
-        handoffs = (document for document in documents if document.content_type == "handoff")
+        # A file without a date is as new as its last copy: it must not take the place of a dated handoff.
+        handoffs = [document for document in documents if document.content_type == "handoff"]
+        handoffs.sort(key=lambda one: not one.has_own_date)
         last = next((one for one in handoffs if not is_empty(self._vault.documents.body(one.id) or "")), None)
         if last is None:
             return ""
-        heading = f"## Where the last session stopped ({_day(last)})"
+        [told] = without_replaced(self._vault, [last])
+        heading = f"## Where the last session stopped ({self._noted(_day(last), told.mark)})"
         return section(heading, self._lines(last), HANDOFF_TOKENS)
 
     def _current(self, documents: Sequence[Document]) -> str:
@@ -77,22 +80,23 @@ class SessionBriefing:
         ]
         ranked = sorted(current, key=self._rank, reverse=True)
         lines = [
-            f"- {self._title(document)} ({document.content_type}, {_day(document)})" for document in ranked
+            f"- {self._title(one)} ({self._noted(one.content_type, _day(one), mark)})"
+            for one, mark in without_replaced(self._vault, ranked)
         ]
         return section("## What is going on", lines, CURRENT_TOKENS)
 
     def _stale(self, documents: Sequence[Document]) -> str:
-        return section("## Not looked at for a while", self._due(documents)[:MOST_STALE], STALE_TOKENS)
+        return section("## Not looked at for a while", self._due(documents), STALE_TOKENS)
 
     def _heard(self) -> list[Document]:
-        """What is served and may be told, last modified first."""
+        """What is served and may be told, last written first."""
         now = iso_utc(self._clock.now_ms())
         return [one for one in self._vault.documents.latest() if is_told(one, now)]
 
     # -- documents ----------------------------------------------------------------------------------
 
     def _due(self, documents: Sequence[Document]) -> list[str]:
-        """The notes that are due, those with a day of review first, then the oldest."""
+        """Return lines about at most five notes that are due, those with a day of review first, then the oldest."""
         today = iso_utc(self._clock.now_ms())[:_LENGTH_OF_DAY]
         due = [
             document
@@ -101,13 +105,19 @@ class SessionBriefing:
             and is_stale(review_by=document.review_by, today=today, age_days=self._age(document))
         ]
         due.sort(
-            key=lambda document: (document.review_by is None, document.review_by or document.modified_at)
+            key=lambda document: (document.review_by is None, document.review_by or document.authored_at)
         )
-        return [f"- {self._title(one)} ({self._safe(one.display_path)}, {_reason(one)})" for one in due]
+        return [
+            f"- {self._title(one)} ({self._noted(one.display_path, _reason(one), mark)})"
+            for one, mark in without_replaced(self._vault, due[:MOST_STALE])
+        ]
 
     def _lines(self, document: Document) -> list[str]:
         body = self._vault.documents.body(document.id) or ""
         return packed(filter(str.strip, self._safe(body).splitlines()), SESSION_TOKENS)
+
+    def _noted(self, *parts: str) -> str:
+        return ", ".join(self._safe(part) for part in parts if part)
 
     def _title(self, document: Document) -> str:
         return " ".join(self._safe(document.title).split())
@@ -118,15 +128,15 @@ class SessionBriefing:
         return rank, document.display_path
 
     def _age(self, document: Document) -> float:
-        changed_ms = parse_iso(document.modified_at)
-        return max(0.0, (self._clock.now_ms() - changed_ms) / DAY_MS) if changed_ms is not None else 0.0
+        written_ms = parse_iso(document.authored_at)
+        return max(0.0, (self._clock.now_ms() - written_ms) / DAY_MS) if written_ms is not None else 0.0
 
 
 def _day(document: Document) -> str:
-    return document.modified_at[:_LENGTH_OF_DAY]
+    return document.authored_at[:_LENGTH_OF_DAY]
 
 
 def _reason(document: Document) -> str:
     if document.review_by:
         return f"review was due {document.review_by[:_LENGTH_OF_DAY]}"
-    return f"unchanged since {_day(document)}"
+    return f"written {_day(document)}"

@@ -1,11 +1,44 @@
-"""What a session may be told that did not ask."""
+"""Rules for texts that a session is told without asking."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from clawmem.app.services.documents.succession import current_successors, succession_mark
 from clawmem.domain.capture.own_collection import OWN_COLLECTION
 from clawmem.domain.security.origin import Origin, origin_of
 from clawmem.domain.surfacing.visible import is_private
+from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Document
+from clawmem.ports.vault import Vault
+
+SUPERSEDED = "superseded"
+
+
+class MarkedDocument(NamedTuple):
+    """A document that is told, and ``superseded by PATH (DATE)`` where another holds instead."""
+
+    document: Document
+    mark: str
+
+
+def told_succession(successor: Document | None) -> str:
+    """
+    Return the mark of a superseded note for a text that nobody asked for; empty without a successor.
+
+    The path of a private successor is not named.
+    """
+    if successor is not None and is_private(successor.display_path):
+        return SUPERSEDED
+    return succession_mark(successor)
+
+
+def without_replaced(vault: Vault, documents: Sequence[Document]) -> list[MarkedDocument]:
+    """Return *documents* with their marks, without those whose successor is among them."""
+    newer = current_successors(vault, [one.id for one in documents])
+    listed = {one.id for one in documents}
+    shown = [one for one in documents if one.id not in newer or newer[one.id].id not in listed]
+    return [MarkedDocument(one, told_succession(newer.get(one.id))) for one in shown]
 
 
 def is_told(document: Document, now: str) -> bool:

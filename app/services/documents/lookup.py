@@ -10,6 +10,7 @@ from io import StringIO
 
 from clawmem.app.services.documents.docids import docids
 from clawmem.app.services.documents.resolver import PLACE, SUGGESTIONS, AddressResolver
+from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.documents.identity import check_path, display_path, parse_virtual_path
 from clawmem.ports.address_errors import NotServed
@@ -34,6 +35,7 @@ class Excerpt:
     text: str
     start_line: int
     total_lines: int
+    superseded_by: Document | None = None  # the note that holds instead
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +178,8 @@ class Lookup:
         first = start - document.body_line
         text = "".join(lines[first : None if max_lines is None else first + max_lines])
         name = docids(self._vault.documents, [document])[document.id]
-        return Excerpt(document, name, text, start, before + len(lines))
+        newer = current_successors(self._vault, [document.id]).get(document.id)
+        return Excerpt(document, name, text, start, before + len(lines), newer)
 
     # -- several ------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""What was changed around a document, and who was at work then."""
+"""The documents written around a document, and the session in which it was written."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from clawmem.app.services.documents.docids import docids
 from clawmem.app.services.documents.sessions import as_known
+from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import first_after
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
@@ -21,18 +22,19 @@ DAY = len("2026-03-31")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A document of a timeline with its short id."""
+    """A document of a timeline with its short id, and the note that holds instead of it."""
 
     document: Document
     docid: str
+    superseded_by: Document | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
     """
-    A document with what was changed just before and after it, oldest first on both sides.
+    A document with those written just before and after it, oldest first on both sides.
 
-    ``total`` counts the documents of the whole order. ``session`` is the one in which the document was changed.
+    ``total`` counts the documents of the whole order. ``session`` is the one in which the document was written.
     """
 
     focus: Entry
@@ -43,7 +45,7 @@ class Timeline:
 
 
 class ReadTimeline:
-    """Reads the order of changes around one document."""
+    """Reads the order of writing around one document."""
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
@@ -61,13 +63,13 @@ class ReadTimeline:
         The neighbours of *document* among all served documents, or those of its collection.
 
         Args:
-            before: How many that were changed before it, 1 to 20.
-            after: How many that were changed after it, 1 to 20.
-            as_of: The day, to its end, or the moment after which nothing was changed yet.
+            before: How many that were written before it, 1 to 20.
+            after: How many that were written after it, 1 to 20.
+            as_of: The day, to its end, or the moment after which nothing was written yet.
 
         Raises:
             InvalidInput: ``OUT_OF_BOUNDS``, either number outside of that; no date, or one at which *document*
-                was not as it is.
+                was not yet written.
         """
         _check("before", before)
         _check("after", after)
@@ -75,7 +77,7 @@ class ReadTimeline:
         until = _not_before(document, first_after(as_of))
         earlier = self._vault.chronology.before(document.id, before, within)
         later, unknown = self._later(document, after, within, until)
-        entries = self._entries([*earlier, document.id, *later])
+        entries = self._entries([*earlier, document.id, *later], until)
         return Timeline(
             focus=entries[document.id],
             before=tuple(entries[number] for number in earlier if number in entries),
@@ -87,24 +89,28 @@ class ReadTimeline:
     def _later(
         self, document: Document, limit: int, within: str | None, until: str | None
     ) -> tuple[list[int], int]:
-        """The documents just after this one, and how many of all after it were changed too late to be known."""
+        """The documents just after this one, and how many of all after it were written too late to be known."""
         if until is None:
             return self._vault.chronology.after(document.id, limit, within), 0
         every = self._vault.chronology.after(document.id, self._total(within), within)
-        known = bisect_left(every, until, key=self._changed_at)
+        known = bisect_left(every, until, key=self._written_at)
         return every[:known][:limit], len(every) - known
 
-    def _changed_at(self, number: int) -> str:
-        return self._vault.documents.many([number])[number].modified_at
+    def _written_at(self, number: int) -> str:
+        return self._vault.documents.many([number])[number].authored_at
 
     def _session(self, document: Document, until: str | None) -> Session | None:
-        session = self._vault.sessions.covering(document.modified_at)
+        session = self._vault.sessions.covering(document.authored_at)
         return session and as_known(session, until)
 
-    def _entries(self, document_ids: Sequence[int]) -> dict[int, Entry]:
+    def _entries(self, document_ids: Sequence[int], until: str | None) -> dict[int, Entry]:
         documents = self._vault.documents.many(document_ids)
         names = docids(self._vault.documents, list(documents.values()))
-        return {number: Entry(documents[number], names[number]) for number in documents}
+        newer = current_successors(self._vault, document_ids, until)
+        return {
+            number: Entry(document, names[number], newer.get(number))
+            for number, document in documents.items()
+        }
 
     def _total(self, collection: str | None) -> int:
         counts = self._vault.documents.collections()
@@ -112,10 +118,10 @@ class ReadTimeline:
 
 
 def _not_before(document: Document, until: str | None) -> str | None:
-    if until is not None and document.modified_at >= until:
-        day = document.modified_at[:DAY]
+    if until is not None and document.authored_at >= until:
+        day = document.authored_at[:DAY]
         raise InvalidInput(
-            "INVALID_INPUT", f"{document.display_path} was changed later, on {day}. Ask as of then."
+            "INVALID_INPUT", f"{document.display_path} was written later, on {day}. Ask as of then."
         )
     return until
 

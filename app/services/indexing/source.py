@@ -42,13 +42,24 @@ class _File:
     path: str
     stamp: SourceStamp
     now_ms: int
+    known: Document | None
 
 
 def parse_source(
-    data: bytes, collection: str, path: str, stamp: SourceStamp, *, now_ms: int, parse_yaml: ParseYaml
+    data: bytes,
+    collection: str,
+    path: str,
+    stamp: SourceStamp,
+    *,
+    now_ms: int,
+    parse_yaml: ParseYaml,
+    known: Document | None = None,
 ) -> ParsedSource:
     """
     Read one file.
+
+    While its body is that of *known*, the document at this place so far, it keeps that document's time of change:
+    a copy, a clone or a touch does not make a note new.
 
     Malformed front matter is body, with a complaint: nothing of a file is lost because of its head.
 
@@ -56,7 +67,7 @@ def parse_source(
         SourceUnreadable: not UTF-8 text, or more than `MAX_FRAGMENTS` of it.
     """
     parts, facts, complaint = _front_matter(decode(data, path), parse_yaml)
-    document = _document(_File(data, collection, path, stamp, now_ms), parts, facts)
+    document = _document(_File(data, collection, path, stamp, now_ms, known), parts, facts)
     pieces = _fragments(document, parts, facts)
     claims = Claims(facts.supersedes, facts.superseded_by)
     return ParsedSource(document, parts.body, pieces, complaint, claims)
@@ -69,7 +80,7 @@ def settled(stamp: SourceStamp, now_ms: int) -> SourceStamp:
 
 
 def _document(file: _File, parts: frontmatter.FrontMatter, facts: frontmatter.Facts) -> Document:
-    body, modified_ms = parts.body, file.stamp.mtime_ns // 1_000_000
+    body, modified_ms = parts.body, _changed_ms(file, parts.body)
     kind = content_type.content_type(facts.content_type, file.path)
     authored_ms = times.authored_at(facts.date, file.path, list(title.headings(body)), modified_ms)
     return Document(
@@ -95,6 +106,15 @@ def _document(file: _File, parts: frontmatter.FrontMatter, facts: frontmatter.Fa
         body_length=len(body),
         stamp=settled(file.stamp, file.now_ms),
     )
+
+
+def _changed_ms(file: _File, body: str) -> int:
+    """Return when *body* was last changed, as far as the vault knows: a file's time is that of its last copy."""
+    if file.known is not None and file.known.hash == identity.body_hash(body):
+        known_ms = times.parse_iso(file.known.modified_at)
+        if known_ms is not None:
+            return known_ms
+    return file.stamp.mtime_ns // 1_000_000
 
 
 def _fragments(

@@ -172,11 +172,11 @@ class _Pass:
             if not again and is_current(known, source_hash(data)):
                 self._batch.append(_Change(file, known, attempt))
             else:
-                self._batch.append(_Change(file, known, attempt, self._parse(file, data)))
+                self._batch.append(_Change(file, known, attempt, self._parse(file, data, known)))
         except SourceUnreadable as error:
             self._complain(str(error))
 
-    def _parse(self, file: SourceFile, data: bytes) -> ParsedSource:
+    def _parse(self, file: SourceFile, data: bytes, known: Document | None) -> ParsedSource:
         return parse_source(
             data,
             self._folder.name,
@@ -184,6 +184,7 @@ class _Pass:
             file.stamp,
             now_ms=self._clock.now_ms(),
             parse_yaml=self._parse_yaml,
+            known=known,
         )
 
     def _is_batch_full(self) -> bool:

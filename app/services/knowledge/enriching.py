@@ -94,7 +94,7 @@ class Enrich:
 
         A document whose source and model are those of the last time is left alone.
 
-        By id, or with *newest* those that were changed last and can be enriched now.
+        By id, or with *newest* those that were written last and can be enriched now.
 
         Args:
             tell: Given a document and what was made of it, in the transaction that keeps that; what it raises leaves

@@ -9,7 +9,7 @@ from clawmem.app.services.documents.lookup import Lookup
 from clawmem.app.services.indexing.publish import publish, withdraw
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.documents.tokens import words
-from clawmem.domain.lifecycle.policy import ArchivePolicy, idle_days, is_due, is_due_for_good
+from clawmem.domain.lifecycle.policy import ArchivePolicy, is_due, is_due_for_good
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.acts import Act, Entry
 from clawmem.ports.address_errors import NotServed
@@ -29,12 +29,12 @@ class Archiving:
         self._clock = clock
 
     def due(self, policy: ArchivePolicy) -> list[Document]:
-        """What *policy* would put away now, last modified first; nothing is changed."""
+        """What *policy* would put away now, last written first; nothing is changed."""
         now = self._clock.now_ms()
         return [one for one in self._vault.documents.latest() if is_due(one, policy, now)]
 
     def due_for_good(self, policy: ArchivePolicy) -> list[Document]:
-        """What was archived for longer than *policy* keeps it, last modified first; nothing is changed."""
+        """What was archived for longer than *policy* keeps it, last written first; nothing is changed."""
         now, since = self._clock.now_ms(), self._vault.acts.last(Act.ARCHIVE)
         return [one for one in self.archived() if is_due_for_good(since.get(one.id, ""), policy, now)]
 
@@ -45,9 +45,8 @@ class Archiving:
         Raises:
             VaultError: nothing was put away.
         """
-        now = self._clock.now_ms()
         due = self.due(policy)
-        self.archive(due, by, lambda one: f"untouched for {idle_days(one, now):.0f} days")
+        self.archive(due, by, lambda one: _reason(one, policy))
         return due
 
     def archive(self, documents: Sequence[Document], by: str, why: Callable[[Document], str]) -> None:
@@ -58,7 +57,7 @@ class Archiving:
 
     def archived(self, query: str = "", collection: str = "", limit: int | None = None) -> list[Document]:
         """
-        What is archived, last modified first; with a *query* what holds most of its words first, and nothing
+        What is archived, last written first; with a *query* what holds most of its words first, and nothing
         without any of them.
         """
         every = self._vault.documents.latest(active=False)
@@ -133,6 +132,11 @@ def to_restore(
     if address.strip():
         return [archived(address)]
     return archiving.archived("", collection)
+
+
+def _reason(document: Document, policy: ArchivePolicy) -> str:
+    days = policy.days_of(document.content_type)
+    return f"written {document.authored_at[:10]}, neither changed nor read for more than {days:g} days"
 
 
 def _by_id(document: Document) -> int:

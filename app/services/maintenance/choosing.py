@@ -45,7 +45,7 @@ class Choosing:
         self._vault = vault
 
     def newest(self, limit: int) -> Chosen:
-        """What was changed last."""
+        """What was written last."""
         served = self._served()
         return Chosen(NEWEST_FIRST, newest_first(served, limit), served)
 

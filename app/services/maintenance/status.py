@@ -61,7 +61,7 @@ class Status:
             VaultError: the vault cannot be read.
         """
         receipts = self._vault.receipts.counts()
-        served = [(one.content_type, one.modified_at) for one in every_served(self._vault.documents)]
+        served = [(one.content_type, one.authored_at) for one in every_served(self._vault.documents)]
         collections = dict(self._vault.documents.collections())
         return StatusReport(
             info=self._vault.info(),

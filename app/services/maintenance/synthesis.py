@@ -64,7 +64,7 @@ class _Run(NamedTuple):
 
 
 def newest(documents: Sequence[Document]) -> Sequence[Document]:
-    """The last modified ones, which come first."""
+    """Return the first memories of *documents*, which are the last written ones."""
     return documents[:MOST]
 
 
@@ -181,7 +181,7 @@ class Synthesis:
         recent = [
             one
             for one in earlier
-            if one.content_type in deduction.TYPES and one.modified_at >= since and one.id not in used
+            if one.content_type in deduction.TYPES and one.authored_at >= since and one.id not in used
         ]
         return _Pool(
             [self._candidate(one) for one in choose(recent)], {one.title: one.id for one in drawn[:EARLIER]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from clawmem.app.services.documents.docids import docids
+from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, as_it_was
 from clawmem.app.services.retrieval.stages.signals import age_days
 from clawmem.app.services.retrieval.trace import Trace
@@ -36,6 +37,7 @@ class Result(NamedTuple):
     confidence: float | None = None  # the probability that it answers, in [0, 1]
     shown_length: int = MAX_LENGTH  # characters
     unit: Unit = Unit.DOCUMENT
+    superseded_by: Document | None = None  # the note that holds instead
 
     @property
     def start_line(self) -> int:
@@ -122,6 +124,7 @@ def describe(vault: Vault, request: RetrievalRequest, candidates: Sequence[Candi
     found = [(c, c.document) for c in candidates if c.document is not None]
     bodies = vault.documents.bodies({document.id for _, document in found})
     names = docids(vault.documents, [document for _, document in found])
+    newer = current_successors(vault, [document.id for _, document in found], request.as_of)
     purpose = intent_terms(request.intent) if request.intent else ()
     return tuple(
         Result(
@@ -138,6 +141,7 @@ def describe(vault: Vault, request: RetrievalRequest, candidates: Sequence[Candi
             purpose=purpose,
             confidence=candidate.confidence,
             unit=request.unit,
+            superseded_by=newer.get(document.id),
         )
         for candidate, document in found
     )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.domain.capture.own_collection import OWN_COLLECTION
-from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 
 COUNTED = 200  # of what was written later, the last that came in: enough to say that there are many
@@ -22,11 +20,7 @@ def changed_since(vault: Vault, request: RetrievalRequest) -> str:
         return ""
     scope = request.scope._replace(authored_from=request.as_of, authored_until=None)
     later = vault.documents.ids(scope, content_types=request.content_types, tags=request.tags)
-    undated = sum(map(_bears_no_date, vault.documents.many(sorted(later)[-COUNTED:]).values()))
+    last = vault.documents.many(sorted(later)[-COUNTED:]).values()
+    undated = sum(not document.has_own_date for document in last)
     more = "or more " if undated and len(later) > COUNTED else ""
     return f"left out {undated} {more}without a date of their own, changed since" if undated else ""
-
-
-def _bears_no_date(document: Document) -> bool:
-    """What machines wrote down has the moment at which they did."""
-    return document.authored_at == document.modified_at and document.collection != OWN_COLLECTION

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from clawmem.app.services.briefing.telling import told_succession
+from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate
 from clawmem.app.services.surfacing.settling import origin_of_document, span_of, text_of
@@ -71,7 +73,11 @@ class Composer:
         """The passages that fit into *budget* tokens, best first, and what relates their documents."""
         best = max((c.score for c in candidates), default=0.0)
         documents = {c.document_id: c.document for c in candidates if c.document}
-        heads = {number: self._head(document, request.now_ms) for number, document in documents.items()}
+        newer = current_successors(self._vault, documents, request.as_of)
+        heads = {
+            number: self._head(document, request.now_ms, newer.get(number))
+            for number, document in documents.items()
+        }
         found = [self._passage(c, heads[c.document_id], request, best) for c in candidates]
         passages = _matching_rows(found, request.forms.words)
         shown = self._fitting(passages, request, budget)
@@ -80,7 +86,7 @@ class Composer:
         relations = pack_lines(self._relations(shown), left, blocks.RELATIONS_FRAME)
         return Shown(tuple(entries), tuple(relations), tuple(one.candidate for one in shown))
 
-    def _head(self, document: Document, now_ms: int) -> blocks.Entry:
+    def _head(self, document: Document, now_ms: int, successor: Document | None) -> blocks.Entry:
         origin = origin_of_document(document)
         return blocks.Entry(
             self._clean(document.title),
@@ -90,6 +96,7 @@ class Composer:
             age=age_label(document.authored_at, now_ms),
             source=SOURCES[origin],
             lead="" if is_verified(origin) else LEADS[origin],
+            successor=self._clean(told_succession(successor)),
         )
 
     def _passage(

@@ -28,6 +28,7 @@ from clawmem.app.services.surfacing.settling import (
     varied,
     visible,
 )
+from clawmem.app.services.surfacing.superseded import successors_above
 from clawmem.app.services.surfacing.wishing import wished
 from clawmem.domain.retrieval.grains import VECTOR
 from clawmem.ports.embedder import Embedder
@@ -83,6 +84,7 @@ def settling(vault: Vault, means: Means, choices: Choices) -> dict[str, Stage]:
         "activated": activated(vault),
         "varied": varied(vault),
         "wished": wished(vault),
+        "successors above": successors_above(vault),
         "cut": cut,
         "guarded": guarded(vault, means.is_refused),
     }

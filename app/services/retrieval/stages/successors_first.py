@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from clawmem.app.services.documents.succession import known_by, successions_from
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.stages.score import scored_whole
 from clawmem.app.services.retrieval.trace import Trace
@@ -35,7 +36,7 @@ def successors_first(vault: Vault, *, of_lines: bool = False) -> Stage:
         if (request.unit is Unit.LINE and not of_lines) or request.ranking is Ranking.PUBLISHED:
             return work
         found = [c.document_id for c in (*work.candidates, *work.beyond)]
-        pairs = _known_at(vault, request, _pairs(vault, found))
+        pairs = known_by(vault, successions_from(vault, found), request.as_of)
         if not pairs:
             return work
         work = scored_whole(vault, request, work, trace)
@@ -51,27 +52,6 @@ def successors_first(vault: Vault, *, of_lines: bool = False) -> Stage:
         return work.with_candidates(arranged)
 
     return stage
-
-
-def _pairs(vault: Vault, document_ids: Iterable[int]) -> set[Succession]:
-    """Every succession that leads on from these documents, step by step."""
-    pairs: set[Succession] = set()
-    asked, known = set(document_ids), set[int]()
-    while asked:
-        known |= asked
-        found = vault.successions.direct(asked)
-        pairs |= found
-        asked = {pair.newer for pair in found} - known
-    return pairs
-
-
-def _known_at(vault: Vault, request: RetrievalRequest, pairs: set[Succession]) -> set[Succession]:
-    """Without what nobody knew at the time that is asked of: a note that was written later has superseded nothing yet."""
-    if request.as_of is None or not pairs:
-        return pairs
-    documents = vault.documents.many({number for pair in pairs for number in (pair.older, pair.newer)})
-    known = {number for number, document in documents.items() if document.authored_at < request.as_of}
-    return {pair for pair in pairs if pair.older in known and pair.newer in known}
 
 
 def _arranged(

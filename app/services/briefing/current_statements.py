@@ -1,0 +1,58 @@
+"""Current statements of the last decisions and hubs, each with its note."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain, zip_longest
+
+from clawmem.app.services.briefing.telling import is_told
+from clawmem.app.services.documents.succession import current_successors
+from clawmem.domain.briefing.profile import DECISIONS, HUBS, PAGE_PATH, PAGE_TYPE, ProfileLine
+from clawmem.domain.briefing.statements import note_statements
+from clawmem.domain.briefing.subjects import is_settled, last_of_subject
+from clawmem.domain.capture.notes import COLLECTION
+from clawmem.ports.named_tuple import NamedTuple
+from clawmem.ports.records import Document
+from clawmem.ports.vault import Vault
+
+SOURCES = ("decision", PAGE_TYPE, "progress", "handoff")  # types of notes that the page is made of
+DAY = len("2026-03-31")
+
+
+class Statement(NamedTuple):
+    """A line of the profile, and the document it comes from."""
+
+    line: ProfileLine
+    source: int
+
+
+def statement_of(text: str, document: Document) -> Statement:
+    """Return *text* as a line with the origin and the day of *document*."""
+    return Statement(ProfileLine(text, document.display_path, document.authored_at[:DAY]), document.id)
+
+
+def current_documents(vault: Vault, now: str) -> list[Document]:
+    """Return the notes that the profile may be made of, last written first: served, settled, told, not superseded."""
+    found = [
+        one
+        for one in vault.documents.latest()
+        if one.content_type in SOURCES and not _is_page(one) and is_settled(one) and is_told(one, now)
+    ]
+    replaced = current_successors(vault, [one.id for one in found])
+    return [one for one in found if one.id not in replaced]
+
+
+def current_statements(vault: Vault, documents: Sequence[Document]) -> list[Statement]:
+    """Return statements of the last decisions and hubs among *documents*: the first of each note, then the second."""
+    decisions = last_of_subject([one for one in documents if one.content_type == "decision"])[:DECISIONS]
+    hubs = [one for one in documents if one.content_type == PAGE_TYPE][:HUBS]
+    bodies = vault.documents.bodies([one.id for one in (*decisions, *hubs)])
+    told = [
+        [statement_of(text, one) for text in note_statements(one.title, bodies.get(one.id, ""))]
+        for one in (*decisions, *hubs)
+    ]
+    return [one for one in chain.from_iterable(zip_longest(*told)) if one is not None]
+
+
+def _is_page(document: Document) -> bool:
+    return (document.collection, document.path) == (COLLECTION, PAGE_PATH)

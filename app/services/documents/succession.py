@@ -1,0 +1,55 @@
+"""Successors of documents: which document holds instead of which, for a batch of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from clawmem.domain.retrieval.succession import last_successors, successor_label
+from clawmem.ports.records import Document
+from clawmem.ports.succession import Succession
+from clawmem.ports.vault import Vault
+
+
+def successions_from(vault: Vault, document_ids: Iterable[int]) -> set[Succession]:
+    """Return every succession that leads on from these documents, step by step."""
+    pairs: set[Succession] = set()
+    asked, known = set(document_ids), set[int]()
+    while asked:
+        known |= asked
+        found = vault.successions.direct(asked)
+        pairs |= found
+        asked = {pair.newer for pair in found} - known
+    return pairs
+
+
+def known_by(vault: Vault, pairs: set[Succession], as_of: str | None) -> set[Succession]:
+    """Return the successions of documents written before *as_of*: a later note has superseded nothing yet."""
+    if as_of is None or not pairs:
+        return pairs
+    documents = vault.documents.many({number for pair in pairs for number in (pair.older, pair.newer)})
+    known = {number for number, document in documents.items() if document.authored_at < as_of}
+    return {pair for pair in pairs if pair.older in known and pair.newer in known}
+
+
+def current_successors(
+    vault: Vault, document_ids: Iterable[int], as_of: str | None = None
+) -> Mapping[int, Document]:
+    """
+    Return for each superseded document the one that holds instead; documents that nothing superseded are left out.
+
+    Of several the last written one. *as_of* is the moment from which on nothing is known.
+    """
+    pairs = known_by(vault, successions_from(vault, document_ids), as_of)
+    if not pairs:
+        return {}
+    last = last_successors(pairs)
+    documents = vault.documents.many({number for found in last.values() for number in found})
+    return {
+        older: max((documents[number] for number in found), key=lambda one: (one.authored_at, one.id))
+        for older, found in last.items()
+    }
+
+
+def succession_mark(successor: Document | None) -> str:
+    """Return ``superseded by PATH (DATE)``; empty for a document that nothing superseded."""
+    return successor_label(successor.display_path, successor.authored_at) if successor else ""

@@ -1,0 +1,216 @@
+"""Whole statements of a note that hold now: no rejected options, no questions, no history, no half sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from clawmem.domain.briefing.verbs import has_verb, is_order, tells_the_past
+from clawmem.domain.capture.sentences import sentences
+from clawmem.domain.documents.blocks import Block, BlockKind, blocks
+from clawmem.domain.documents.tokens import words
+from clawmem.domain.security.patterns import AnyCase, Pattern
+
+SHORTEST, LONGEST = 10, 200  # characters of a statement
+HEAD = 400  # characters at the beginning of a note that may say that the note is outdated
+
+# Sections, lead-ins ("Reasons:") and labels ("Open: …") whose text does not hold.
+_ASIDE = AnyCase(
+    r"""\b(?:
+        options? | alternativ\w* | consider\w* | candidates? | compar\w* | reject\w* | refused | declined
+        | turned\s+down | discarded | dropped | against | trade-?offs? | pros | cons | drawbacks? | objections?
+        | open | unknowns? | questions? | undecided | (?:not|un)\s*decided | to\s+be\s+decided | unclear | tbd
+        | background | context | problems? | why | reasons? | rationale | motivation | before | histor\w* | earlier
+        | previous\w* | former\w* | originally | old | outdated | obsolete | deprecated | superseded
+        | what\s+changed | how\s+we\s+got | revisit | review | risks? | plans? | next | later | todo | to-?do
+        | ideas? | in\s+answer\s+to | maybe | drafts? | proposals? | limits | limitations | examples? | not\s+doing | not\s+tried
+        | verworfen\w* | abgelehnt\w* | optionen | gründe | warum | hintergrund | offen\w* | früher | risiken | fragen
+        | opciones | alternativas | descartad\w* | motivos | antecedentes | preguntas | pendientes?
+        | opties | afgewezen | waarom | achtergrond | vragen | rejeté\w* | écarté\w* | pourquoi | contexte
+    )\b | 备选 | 方案 | 背景 | 理由 | 复查 | 问题 | 待定 | 代替案 | 却下 | 経緯 | 課題 | 未定""",
+    flags=re.VERBOSE,
+)
+_REJECTED = AnyCase(
+    r"""\b(?:consider(?:ed|ing)? | instead\s+of | rather\s+than | reject\w* | refused? | declined? | turned\s+down
+        | ruled\s+out | dropped | discarded | against | gave\s+up | give\s+up | would | could | might | may\s+be
+        | proposals? | proposed? | options? | alternatives? | looked\s+at | thought\s+about | argued | suggest\w*
+        | statt | anstatt | verworfen | abgelehnt | dagegen | en\s+vez\s+de | descartad\w* | afgewezen )\b""",
+    flags=re.VERBOSE,
+)
+_OPEN = AnyCase(
+    r"""\b(?:open\s+(?:question|point|issue)s? | (?:not|un)\s*decided | to\s+be\s+decided | undecided | unclear | tbd | todo
+        | for\s+now | maybe | perhaps | probably | whether | not\s+sure | pending | remains\s+to | offen | unklar
+        | look\s+again | so\s+far | as\s+yet | not\s+yet | no\s+answer | draft )\b""",
+    flags=re.VERBOSE,
+)
+_OUTDATED = AnyCase(
+    r"""\b(?:used\s+to | no\s+longer | (?:not|n't|no|nobody|nothing|never)\b.*\bany\s?more | formerly | previously | originally
+        | initially | back\s+then | in\s+the\s+past | until\s+recently | supersed\w* | obsolete | outdated | void | history
+        | since\s+(?:mon|tues|wednes|thurs|fri|satur|sun)day
+        | until\s+(?:the\s+end|(?:early\s+|late\s+|mid-?)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*
+          |spring|summer|autumn|fall|winter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|\d+)
+        | (?:on|by|before)\s+\d{1,2}\s+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*
+        | end\s+of\s+(?:the\s+)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|year|month|week|quarter)\w*
+        | last\s+(?:year|month|week|spring|summer|autumn|winter|january|february|march|april|may|june|july
+          |august|september|october|november|december)
+        | früher | damals | ehemals | nicht\s+mehr | antes | vroeger | avant | ne\s+\w+\s+plus )\b | 以前 | 曾经 | 不再""",
+    flags=re.VERBOSE,
+)
+_NOTE_OUTDATED = AnyCase(
+    r"""no\s+longer\s+(?:in\s+force|valid|true|current|holds?) | (?:superseded|replaced)\s+by | \b(?:obsolete|deprecated
+        |withdrawn|outdated)\b | status:\s*(?:rejected|superseded|obsolete|deprecated|draft|proposed)
+        | outcome[^.\n]{0,60}:\s*no\b | 已废弃 | 不再有效""",
+    flags=re.VERBOSE,
+)
+# Such a sentence refers to the sentence before it and is half of a statement alone.
+_LEANING = AnyCase(
+    r"""(?:this | that | these | those | it | its | they | them | their | he | she | his | her | him | both | such | so | then
+        | and | but | or | nor | also | otherwise | however | therefore | thus | still | because | which | who | where | when
+        | here | there | above | below | meanwhile | later | instead | if\s+so | of\s+those | of\s+these | same | the\s+same
+        | the\s+(?:former|latter|second|third|other|first)\b | one\s+of\s+them | \w+\s+\w+\s+each | the\s+(?:\w+\s+)?list\b | every\s+\w+\s+\w+s\s+(?:while|if|when)\b | another | neither | only | even | never | not | \w+\s+else | what | how | why | whose
+        | das | dies\w* | es | sie | er | aber | und | oder | también | pero | esto | eso | dat | deze )\b | 这 | 那 | 它 | これ | それ""",
+    flags=re.VERBOSE,
+)
+_LINK = Pattern(r"!?\[\[(?:[^\]|]*\|)?([^\]|]+)\]\]|!?\[([^\]]*)\]\([^)]*\)")
+# "ADR 12: …", "RFC-7 – …": the number of a record, not its subject.
+_RECORD_NUMBER = Pattern(r"^[A-Za-z]{1,10}[ -]?#?[0-9]+\s*[:.–—-]\s+")
+_LABEL = Pattern(r"^[^.!?:。：]{1,40}[:：]")
+_END = Pattern(r"[.!。！][\"')\]»”*]*$")
+_CJK = Pattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_START = Pattern(r"[\"'(«“„`*_]*[A-ZÀ-ÞŞŁ0-9.`\u0370-\u1fff\u3040-\uffdc]")
+_LEANING_EARLY = AnyCase(r"\A(?:\S+\s+){1,4}(?:it|them|theirs|they|him|this|those|these)\b")
+_LEANING_END = AnyCase(
+    r"\b(?:that|it|them|this|those|these|so)[.!]$|,\s+(?:says|said|thinks|believes)\b[^,;]*$"
+)
+_ENUMERATED = Pattern(r"\s(?:and|or|und|oder|y|en|et)$|[,;:：…]$|\.\.\.$")
+_LEAST_WORDS = 3
+_LABEL_WORDS, _LISTED = 2, 3
+_MOST_SUBJECT_WORDS = 4
+_MOST_SHARED = 0.75
+
+
+def note_statements(title: str, body: str) -> list[str]:
+    """
+    Return the whole statements of a note that hold now, the most telling first; none of a note that is outdated.
+
+    Its title comes first where it is a statement; one that is an order ("Move sessions to Postgres") replaces a body
+    without any.
+    """
+    if _NOTE_OUTDATED.search(body[:HEAD]):
+        return []
+    told, named = statements(body), title_statement(title)
+    if not named or (is_order(named) and told):
+        return told
+    return [named, *(one for one in told if not _repeats(one, named))]
+
+
+def statements(body: str) -> list[str]:
+    """Return the whole statements of a text that hold now, in their order."""
+    return [one for text in _texts(body) for one in _of_block(text)]
+
+
+def is_statement(text: str) -> bool:
+    """
+    Whether *text* is one whole statement that holds now.
+
+    It has 10 to 200 characters, begins like a sentence, has a verb, and does not lean on the sentence before it. It
+    is no question and neither rejected, open nor past. A full stop may be missing: a title or list item has none.
+    """
+    text = text.strip()
+    if (
+        not SHORTEST <= len(text) <= LONGEST
+        or "?" in text
+        or "？" in text
+        or _ENUMERATED.compiled.search(text)
+    ):
+        return False
+    if not _START.compiled.match(text) or _LEANING.compiled.match(text.lstrip("\"'“„*_(")):
+        return False
+    if _names_a_property(text):
+        return False
+    if _LEANING_END.search(text) or _LEANING_EARLY.search(text):
+        return False
+    if any(pattern.search(text) for pattern in (_REJECTED, _OPEN, _OUTDATED)):
+        return False
+    if _CJK.compiled.search(text):
+        return True
+    return len(text.split()) >= _LEAST_WORDS and has_verb(text) and not tells_the_past(text)
+
+
+def _names_a_property(text: str) -> bool:
+    """Whether *text* is "label: value" or "label: a, b, c", which says nothing without its note."""
+    label = _LABEL.compiled.match(text)
+    if label is None:
+        return False
+    parts = text[label.end() :].replace(";", ",").split(",")
+    return len(label[0].split()) <= _LABEL_WORDS or (
+        len(parts) >= _LISTED and all(len(part.split()) <= _LISTED for part in parts)
+    )
+
+
+def title_statement(title: str) -> str:
+    """Return a note's title where it is a whole statement or "subject: answer"; empty where it only names a subject."""
+    title = _RECORD_NUMBER.compiled.sub("", title).strip()
+    if _LABEL.compiled.match(title):
+        return title if _is_answer(title) else ""
+    return title if is_statement(title) else ""
+
+
+def _is_answer(title: str) -> bool:
+    """Whether *title* is "subject: answer", such as "Battery: one ER14505"."""
+    label = _LABEL.compiled.match(title)
+    if label is None or _ASIDE.search(label[0]) or len(label[0].split()) > _MOST_SUBJECT_WORDS:
+        return False
+    answer = title[label.end() :].strip()
+    held = SHORTEST <= len(title) <= LONGEST and "?" not in title and "？" not in title
+    refused = any(pattern.search(title) for pattern in (_REJECTED, _OPEN, _OUTDATED))
+    return held and not refused and bool(answer) and not _LEANING.compiled.match(answer)
+
+
+def _repeats(one: str, other: str) -> bool:
+    said, known = set(words(one)), set(words(other))
+    return len(said & known) >= _MOST_SHARED * min(len(said), len(known))
+
+
+def _texts(body: str) -> Iterator[str]:
+    """Yield paragraphs and list items, except those of sections and lists that hold options, reasons or the past."""
+    path: list[tuple[int, str]] = []
+    introduced_aside = False
+    for block in blocks(body):
+        text = body[block.start : block.end]
+        if block.kind is BlockKind.HEADING:
+            path = [
+                *((level, label) for level, label in path if level < block.level),
+                (block.level, block.label),
+            ]
+            introduced_aside = False
+        elif block.kind is BlockKind.PARAGRAPH:
+            introduced_aside = _introduces_aside(text)
+        if introduced_aside and block.kind is BlockKind.ITEM:
+            continue
+        if _is_read(block, path) and not _is_labelled_aside(text):
+            yield text
+
+
+def _is_read(block: Block, path: list[tuple[int, str]]) -> bool:
+    if block.kind not in (BlockKind.PARAGRAPH, BlockKind.ITEM):
+        return False
+    return not any(_ASIDE.search(label) for level, label in path if level > 1)
+
+
+def _introduces_aside(text: str) -> bool:
+    last = text.rstrip().rpartition("\n")[2]
+    return last.endswith((":", "：")) and bool(_ASIDE.search(last) or _REJECTED.search(last))
+
+
+def _is_labelled_aside(text: str) -> bool:
+    label = _LABEL.compiled.match(text.lstrip(" \t-*+_>0123456789.)"))
+    return label is not None and bool(_ASIDE.search(label[0]))
+
+
+def _of_block(text: str) -> Iterator[str]:
+    found = [_LINK.compiled.sub(lambda link: link[1] or link[2], one) for one in sentences(text)]
+    for sentence in found:
+        ends = _END.compiled.search(sentence) is not None
+        if (ends or len(found) == 1) and is_statement(sentence):
+            yield sentence

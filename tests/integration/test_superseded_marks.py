@@ -1,0 +1,159 @@
+"""A superseded note says so, and names what holds instead, wherever it is shown."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from interface_world import InterfaceWorld, interface_world
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
+
+TODAY = datetime.now(UTC).date()
+OLD, NEW = TODAY - timedelta(days=5), TODAY - timedelta(days=3)
+NEWEST = TODAY - timedelta(days=1)
+REDIS, LAST = f"notes/decisions/{OLD}-redis.md", f"notes/decisions/{NEWEST}-<b>lite.md"
+MARK = f"superseded by {LAST} ({NEWEST})"
+ESCAPED = MARK.replace("<b>", "&lt;b&gt;")
+FIELD = {"file": LAST, "authored_at": f"{NEWEST}T00:00:00.000Z"}
+NOTES = {
+    f"decisions/{OLD}-redis.md": "---\ncontent_type: decision\n---\n# Sessions in Redis\n\n"
+    "Login sessions live in Redis for 14 days because `auth.py` is fast there.\n",
+    f"decisions/{NEW}-postgres.md": f"---\ncontent_type: note\nsupersedes: decisions/{OLD}-redis.md\n---\n"
+    "# One database\n\nWe keep everything in Postgres now.\n",
+    f"decisions/{NEWEST}-<b>lite.md": f"---\ncontent_type: note\nsupersedes: decisions/{NEW}-postgres.md\n---\n"
+    "# A file\n\nSQLite is enough for everybody.\n",
+    "old/review.md": "---\ndate: 2024-01-02\nreview_by: 2024-02-02\nsuperseded_by: old/reviewed.md\n---\n# Rota\n\nLin on call.\n",
+    "old/reviewed.md": "---\ndate: 2024-01-03\nreview_by: 2999-01-01\n---\n# Rota of three\n\nPriya takes calls as well.\n",
+    "bees.md": "# Bees\n\nBees fly at ten degrees.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InterfaceWorld]:
+    home = tmp_path_factory.mktemp("superseded")
+    for path, text in NOTES.items():
+        (home / "notes" / path).parent.mkdir(parents=True, exist_ok=True)
+        (home / "notes" / path).write_text(text, "utf-8")
+    with interface_world(home) as made:
+        yield made
+
+
+PRINTED: dict[str, Callable[[InterfaceWorld], str]] = {
+    "search": lambda one: one.cli("search", "login sessions Redis"),
+    "query": lambda one: one.cli("query", "where do login sessions live"),
+    "vsearch": lambda one: one.cli("vsearch", "login sessions in Redis"),
+    "retrieve": lambda one: one.cli("retrieve", "where do login sessions live"),
+    "similar": lambda one: one.cli("similar", "notes/bees.md"),
+    "timeline": lambda one: one.cli("timeline", REDIS),
+    "list": lambda one: one.cli("list"),
+    "multi-get": lambda one: one.cli("multi-get", "notes/decisions/*redis.md"),
+    "mcp search": lambda one: one.mcp("search", query="login sessions Redis")[0],
+    "mcp retrieve": lambda one: one.mcp("memory_retrieve", query="where do login sessions live")[0],
+    "mcp find_similar": lambda one: one.mcp("find_similar", file="notes/bees.md")[0],
+    "mcp timeline": lambda one: one.mcp("timeline", docid=REDIS)[0],
+    "mcp list": lambda one: one.mcp("list")[0],
+    "mcp get": lambda one: one.mcp("get", file=REDIS)[0],
+    "mcp multi_get": lambda one: one.mcp("multi_get", pattern="notes/decisions/*redis.md")[0],
+}
+
+
+@pytest.mark.parametrize("way", PRINTED)
+def test_texts_name_the_successor(world: InterfaceWorld, way: str) -> None:
+    """The mark names the end of the chain, not its middle; notes that hold have none."""
+    said = PRINTED[way](world)
+
+    assert MARK in said
+    assert said.count(MARK) <= 2  # Redis and Postgres, not what superseded them
+
+
+def test_get_marks_beside_the_text(world: InterfaceWorld) -> None:
+    """The text on standard output stays as it is; the mark is said on standard error."""
+    said = world.process("get", REDIS)
+
+    assert "superseded" not in said.stdout
+    assert MARK in said.stderr
+
+
+FIELDS: dict[str, Callable[[InterfaceWorld], Any]] = {
+    "search": lambda one: one.json("search", "login sessions Redis")["results"],
+    "similar": lambda one: one.json("similar", "notes/bees.md")["results"],
+    "timeline": lambda one: [one.json("timeline", REDIS)["focus"]],
+    "list": lambda one: one.json("list"),
+    "get": lambda one: [one.json("get", REDIS)],
+    "multi-get": lambda one: one.json("multi-get", "notes/**/*.md")["documents"],
+    "mcp search": lambda one: one.mcp("search", query="login sessions Redis")[1]["results"],
+    "mcp search, whole": lambda one: one.mcp("search", query="login sessions", compact=False)[1]["results"],
+    "mcp find_similar": lambda one: one.mcp("find_similar", file="notes/bees.md")[1]["results"],
+    "mcp timeline": lambda one: [one.mcp("timeline", docid=REDIS)[1]["focus"]],
+    "mcp list": lambda one: one.mcp("list")[1]["documents"],
+    "mcp get": lambda one: [one.mcp("get", file=REDIS)[1]],
+    "mcp multi_get": lambda one: one.mcp("multi_get", pattern="notes/**/*.md")[1]["documents"],
+    "rest list": lambda one: one.rest("GET", "/list"),
+    "rest timeline": lambda one: [one.rest("GET", f"/timeline/{REDIS}")["focus"]],
+    "rest documents": lambda one: one.rest("GET", "/documents", pattern=f"{REDIS}, notes/bees.md")["documents"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", FIELDS)
+def test_records_have_the_successor(world: InterfaceWorld, way: str) -> None:
+    """``superseded_by`` holds path and time of what holds instead; null, or left out by MCP, where nothing does."""
+    found = {one["file"]: one.get("superseded_by") for one in FIELDS[way](world)}
+
+    assert found[REDIS] == FIELD
+    assert all(successor is None for file, successor in found.items() if file in (LAST, "notes/bees.md"))
+
+
+@pytest.mark.parametrize("way", ["compact", "whole", "get"])
+def test_rest_records_have_the_successor(world: InterfaceWorld, way: str) -> None:
+    """Records with names in camel case have ``supersededBy``."""
+    if way == "get":
+        found = {REDIS: world.rest("GET", f"/documents/{REDIS}")["supersededBy"]}
+    else:
+        asked = {"query": "login sessions Redis", "compact": way == "compact"}
+        results = world.rest("POST", "/search", **asked)["results"]
+        found = {one["path"]: one["supersededBy"] for one in results}
+
+    assert found[REDIS] == FIELD
+
+
+def test_a_prompt_reads_what_holds_first(world: InterfaceWorld) -> None:
+    """In the block of a prompt the superseded note stands below its successor, marked, its path escaped."""
+    block = world.hook(
+        "context-surfacing", "UserPromptSubmit", prompt="Where do login sessions live in Redis?"
+    )
+    old = next(line for line in block.splitlines() if "Sessions in Redis" in line)
+
+    assert old.endswith(ESCAPED)
+    assert "<b>" not in block
+    assert block.index("**A file**") < block.index("**Sessions in Redis**")
+
+
+def test_briefings_mark_what_is_superseded(world: InterfaceWorld) -> None:
+    """What a session is told unasked carries the mark as well."""
+    begun = world.hook("session-bootstrap", "SessionStart", source="startup")
+    current = next(line for line in begun.splitlines() if line.startswith("- Sessions in Redis"))
+    stale = world.hook("staleness-check", "SessionStart", source="startup")
+    compacted = world.hook(
+        "postcompact-inject", "SessionStart", source="compact", compact_summary="login sessions in Redis"
+    )
+    lesson = world.hook(
+        "pretool-inject", "PreToolUse", tool_name="Edit", tool_input={"file_path": "/src/auth.py"}
+    )
+
+    assert ESCAPED in current
+    assert "superseded by notes/old/reviewed.md (2024-01-03)" in stale
+    assert ESCAPED in compacted.partition("## Decisions")[2].partition("## From")[0]
+    assert ESCAPED in compacted.partition("## From the vault")[2]
+    assert ESCAPED in lesson
+
+
+def test_a_question_of_then(world: InterfaceWorld) -> None:
+    """As of a day before the successor was written, nothing is superseded."""
+    said = world.json("search", "login sessions Redis", "--as-of", OLD)
+
+    assert {one["superseded_by"] for one in said["results"]} == {None}, json.dumps(said)

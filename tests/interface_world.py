@@ -1,0 +1,93 @@
+"""A folder of notes in a home of its own, asked through every interface: command line, hooks, MCP and REST."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import httpx2
+from hook_process import ask
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from server_process import Served, serving
+
+import clawmem
+
+
+class InterfaceWorld:
+    """A home whose vault holds the notes of ``home/notes``, and its server."""
+
+    def __init__(self, home: Path, environ: dict[str, str], server: Served) -> None:
+        self.home = home
+        self.environ = environ
+        self._server = server
+
+    def cli(self, *arguments: object) -> str:
+        """Return what a command prints."""
+        return self.process(*arguments).stdout
+
+    def process(self, *arguments: object) -> subprocess.CompletedProcess[str]:
+        """Return a command that ended well."""
+        return _run(self.environ, self.home, *arguments)
+
+    def json(self, *arguments: object) -> Any:
+        """Return what a command prints with ``--json``."""
+        return json.loads(self.cli(*arguments, "--json"))
+
+    def hook(self, name: str, event: str, **fields: Any) -> str:
+        """Return the context that a hook adds to the conversation."""
+        told = {"session_id": "s1", "hook_event_name": event, "cwd": str(self.home), **fields}
+        return ask(self.environ, self.home, name, told).context
+
+    def rest(self, method: str, path: str, **parameters: Any) -> Any:
+        """Return the JSON of an answer of the REST API."""
+        if method == "GET":
+            heard = self._server.ask("GET", f"{quote(path)}?{urlencode(parameters)}")
+        else:
+            heard = self._server.ask(method, quote(path), parameters)
+        assert heard.status == 200, heard
+        return json.loads(heard.body)
+
+    def mcp(self, tool: str, **arguments: Any) -> tuple[str, Any]:
+        """Return the text and the structured content of a tool's answer."""
+        return asyncio.run(self._call(tool, arguments))
+
+    async def _call(self, tool: str, arguments: dict[str, Any]) -> tuple[str, Any]:
+        headers = {"Authorization": f"Bearer {self._server.token}"}
+        url = f"http://127.0.0.1:{self._server.port}/mcp"
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=30) as http,
+            Client(streamable_http_client(url, http_client=http)) as client,
+        ):
+            result = await client.call_tool(tool, arguments)
+        assert not result.is_error, result
+        text = "\n".join(one.text for one in result.content if one.type == "text")
+        return text, result.structured_content
+
+
+@contextmanager
+def interface_world(home: Path) -> Iterator[InterfaceWorld]:
+    """Index ``home/notes`` and serve the vault; the server ends with the block."""
+    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
+    packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
+    environ = {**kept, "HOME": str(home), "PYTHONPATH": os.pathsep.join(filter(None, packages))}
+    _run(environ, home, "bootstrap", home / "notes")
+    with serving(environ, home) as server:
+        yield InterfaceWorld(home, environ, server)
+
+
+def _run(environ: dict[str, str], home: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-P", "-m", "clawmem", *map(str, arguments)]
+    done = subprocess.run(
+        command, check=False, capture_output=True, text=True, encoding="utf-8", cwd=home, env=environ
+    )
+    assert done.returncode == 0, done
+    return done
