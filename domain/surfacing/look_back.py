@@ -7,6 +7,7 @@ from collections.abc import Sequence
 LOOK_BACK = 2  # questions
 MOST_MINUTES = 10  # since they were asked
 MOST_CHARS = 2000
+ADDED_SHARE = 0.9  # of the least relevant answer of the prompt alone: what earlier prompts add stays behind it
 APART = "\n\n"
 
 
