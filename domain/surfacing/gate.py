@@ -17,6 +17,7 @@ from clawmem.domain.security.patterns import AnyCase, Pattern
 
 MOST_PROMPT = 10_000  # characters that are read of a prompt
 LEAST_PROMPT = 2  # characters; one alone names nothing
+_OPENING = 12  # characters in which a question without a question mark names its question word: "and since when"
 MOST_BRIEF = 40  # characters up to which a greeting or a command is nothing else
 
 
@@ -74,7 +75,7 @@ _SMALL_WORDS = frozenset(
     fully get give go goes going gone good great had has have hello here hey hi hm hmm how i idea if in instead into is it its
     just keep kind know last later least less let lets like little ll lol long look looking looks lot lovely m made make makes
     many maybe me mean meant mind minute moment more morning most move much my need never new next nice night no nope
-    not nothing now of off ok okay on once one ones only or other our out over pause perfect please proceed put quit quite
+    not nothing now of off ok okay on once one ones only or other our out over pause perfect please proceed put quick quit quite
     rather re ready really rest right s same say second see seems ship should similar simple simply so some something sorry
     sounds start still stop such suggestion sure t take tell than thank thanks that the their them then there these they
     thing things think third this those though thought three through thx time times to today together too tonight too true
@@ -157,7 +158,12 @@ def _said(text: str) -> Skip | None:
 def _short(text: str) -> Skip | None:
     if len(text) < LEAST_PROMPT:
         return Skip.SHORT
-    return Skip.SMALL_TALK if not _asks(text) and _is_small_talk(text) else None
+    return Skip.SMALL_TALK if "?" not in text and not _opens_question(text) and _is_small_talk(text) else None
+
+
+def _opens_question(text: str) -> bool:
+    found = _ASKS.search(text[:_OPENING])
+    return found is not None
 
 
 def _is_small_talk(text: str) -> bool:

@@ -53,7 +53,7 @@ class PromptForm(NamedTuple):
     The signs of one prompt, each true or false.
 
     Attributes:
-        task: It opens with a verb that asks for work.
+        task: It opens with a verb that asks for work, and not for what "I" did ("summarize how I fixed it").
         general: It opens like a question that any book answers.
         pointing: It points at something: "this function", "the code above".
         ours: It speaks of what a group did or has: "we", "our", "did", "decided".
@@ -78,7 +78,7 @@ def prompt_form(prompt: str) -> PromptForm:
     text = f"{' '.join(opening)} "
     general = text.startswith(_GENERAL) or any(phrase in text for phrase in _GENERAL_WITHIN)
     return PromptForm(
-        task=opening[:1] != [] and opening[0] in _TASK_VERBS,
+        task=opening[:1] != [] and opening[0] in _TASK_VERBS and "i" not in every,
         general=general,
         pointing=any(map(_points, every, [*every[1:], ""])),
         ours=not _OURS.isdisjoint(every),

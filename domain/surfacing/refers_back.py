@@ -66,7 +66,7 @@ _GERMAN = _Language(
     _set("jener jene jenes"),
     _set("tag tage tagen woche wochen monat jahr jahre zeit"),
     _set("das dies diese dieser dieses"),
-    _set("ist war waren sind wurde wurden wird hat hatte kann soll kam kostet geht heißt"),
+    _set("ist war waren sind wurde wurden wird hat hatte kann soll kam kostet geht heißt so entschieden beschlossen geändert gemacht gesagt genau"),
     ("das gleiche", "das selbe", "der andere", "die andere", "das andere", "die anderen"),
     ("und", "aber", "oder", "was ist mit", "wie sieht es mit", "auch für"),
 )

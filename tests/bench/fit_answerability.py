@@ -49,6 +49,7 @@ NAMES = (
 )
 SAMPLE = 0.6  # the power of its size that a group counts with: a hundred prompts more than ten, not ten times
 EVERYDAY = 2.0  # what an everyday prompt counts: an unrelated block disturbs more than a missing one
+CHATTED = 1.7  # what a question or silence of the conversations counts: they are held to their former figures
 
 
 class Prompt(NamedTuple):
@@ -135,7 +136,9 @@ def fit(rows: Sequence[Row], columns: Sequence[int]) -> Floats:
 
 
 def _counts(prompt: Prompt) -> float:
-    return EVERYDAY if not prompt.answered and prompt.kind in ("everyday", "crossed") else 1.0
+    if prompt.kind in ("everyday", "crossed"):
+        return 1.0 if prompt.answered else EVERYDAY
+    return CHATTED if prompt.vault in CHATS else 1.0
 
 
 def _table(rows: Sequence[Row], columns: Sequence[int]) -> Floats:
