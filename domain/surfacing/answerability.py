@@ -25,7 +25,7 @@ class PromptMatch(NamedTuple):
     Attributes:
         identifier: A name of code in the prompt stands in a line: a path, an error code, ``snake_case``.
         name: A word of the prompt that is written like a proper name stands in a document.
-        whole: The prompt reads as a name, and one line holds all of it.
+        whole: The prompt reads as a name that is no identifier, and one line holds all of it.
     """
 
     identifier: bool = False

@@ -17,7 +17,9 @@ from clawmem.domain.security.patterns import AnyCase, Pattern
 
 MOST_PROMPT = 10_000  # characters that are read of a prompt
 LEAST_PROMPT = 2  # characters; one alone names nothing
-_OPENING = 12  # characters in which a question without a question mark names its question word: "and since when"
+_OPENING = (
+    12  # characters in which a question without a question mark names its question word: "and since when"
+)
 MOST_BRIEF = 40  # characters up to which a greeting or a command is nothing else
 
 
@@ -62,9 +64,7 @@ _BEGINNING = {
     Skip.GREETING: (
         "hi|hello|hey|good morning|good afternoon|good evening|good night|greetings|yo|sup|howdy|what's up"
     ).split("|"),
-    Skip.COMMAND: (
-        "run|build|ls|cd|git|npm|pip|docker|curl|sudo|bun|node|deno"
-    ).split("|"),
+    Skip.COMMAND: ("run|build|ls|cd|git|npm|pip|docker|curl|sudo|bun|node|deno").split("|"),
 }
 # A statement of nothing but these asks nothing: "looks good", "one more time", "let's go with the second one".
 _SMALL_WORDS = frozenset(

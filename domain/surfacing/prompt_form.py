@@ -27,7 +27,9 @@ _TASK_VERBS = frozenset(
     try turn undo unwrap update upgrade use validate verify wrap write
     """.split()
 )
-_OPENERS = frozenset("please now then and so also but ok okay well hey just can could would you we let s lets".split())
+_OPENERS = frozenset(
+    "please now then and so also but ok okay well hey just can could would you we let s lets".split()
+)
 # Openings of questions about the world or a craft, which any book answers.
 _GENERAL = tuple(
     f"{opening.strip()} "
@@ -42,7 +44,9 @@ _GENERAL = tuple(
 _GENERAL_WITHIN = (" are there in a ", " are there in an ", " is there in a ", " is there in an ")
 _POINTING = frozenset("this these here".split())
 _POINTING_LAST = frozenset("above below that those".split())
-_TIMES = frozenset("day days week weeks month months year years morning evening summer winter spring autumn time".split())
+_TIMES = frozenset(
+    "day days week weeks month months year years morning evening summer winter spring autumn time".split()
+)
 _OURS = frozenset("we our ours us did was were had decided agreed ago".split())
 _OWN = frozenset("i my mine".split())
 _ASKING = frozenset("who when where which why what whose how".split())

@@ -15,7 +15,9 @@ from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.ports.named_tuple import NamedTuple
 
 COMPLETE = 2  # content words: so many in front of a pronoun say what it stands for
-MOST_CONTINUED = 2  # content words of "and for payments?"; a longer sentence that begins with "and" is complete
+MOST_CONTINUED = (
+    2  # content words of "and for payments?"; a longer sentence that begins with "and" is complete
+)
 
 
 class _Language(NamedTuple):
@@ -46,12 +48,18 @@ def _set(text: str) -> frozenset[str]:
 
 
 _ENGLISH = _Language(
-    STOP_WORDS | _set("please tell say show give explain know mean let also thanks ok okay hey well again further"),
+    STOP_WORDS
+    | _set(
+        "please tell say show give explain know mean let also thanks ok okay hey well again further"
+        " often long much many far soon done"
+    ),
     _set("it its he she him her his hers they them their theirs"),
     _set("that those"),
     _set("day days week weeks month year years morning evening night time summer winter"),
     _set("this these"),
-    _set("is was were are did does do has had would will can could should happened means one ones too instead"),
+    _set(
+        "is was were are did does do has had would will can could should happened means one ones too instead"
+    ),
     ("the same", "the other", "the others", "the former", "the latter", "another one", "instead of that"),
     ("and", "but", "or", "what about", "how about", "same for", "also for"),
 )
@@ -62,11 +70,15 @@ _GERMAN = _Language(
         " mal bitte doch schon so nur in im am an auf aus bei mit von vom zu zum zur für um über nach vor seit der die das"
         " den dem des ein eine einen einem einer nicht kein keine sich wir ich du ihr uns mir mich man sag zeig erklär mehr"
     ),
-    _set("es er ihn ihm sie ihnen davon dafür damit daran darüber dazu dabei darauf darin deswegen deshalb dasselbe"),
+    _set(
+        "es er ihn ihm sie ihnen davon dafür damit daran darüber dazu dabei darauf darin deswegen deshalb dasselbe"
+    ),
     _set("jener jene jenes"),
     _set("tag tage tagen woche wochen monat jahr jahre zeit"),
     _set("das dies diese dieser dieses"),
-    _set("ist war waren sind wurde wurden wird hat hatte kann soll kam kostet geht heißt so entschieden beschlossen geändert gemacht gesagt genau"),
+    _set(
+        "ist war waren sind wurde wurden wird hat hatte kann soll kam kostet geht heißt so entschieden beschlossen geändert gemacht gesagt genau"
+    ),
     ("das gleiche", "das selbe", "der andere", "die andere", "das andere", "die anderen"),
     ("und", "aber", "oder", "was ist mit", "wie sieht es mit", "auch für"),
 )

@@ -110,7 +110,10 @@ def rows_of(vault: str, services: Services, data: Path) -> Iterator[Row]:
         work, _ = stages.rank(request)
         form = prompt_form(prompt.text)
         if form.telling and work.candidates:
-            evidence, match = evidence_of(services.vault, request, work), match_of(services.vault, request, work)
+            evidence, match = (
+                evidence_of(services.vault, request, work),
+                match_of(services.vault, request, work),
+            )
             yield Row(prompt, signs(evidence, form, match))
 
 
@@ -164,11 +167,17 @@ def report(rows: Sequence[Row], columns: Sequence[int]) -> None:
             mine = [row for row in rows if row.prompt.group == group]
             other = [decided[row] for row in mine if not row.prompt.fitted]
             left_out = right(mine, without, columns)
-            shares = [np.mean(some) if some else float("nan") for some in ([decided[r] for r in mine], other, left_out)]
+            shares = [
+                np.mean(some) if some else float("nan")
+                for some in ([decided[r] for r in mine], other, left_out)
+            ]
             figures = "  ".join(
-                f"{name} {share:.3f}" for name, share in zip(("all", "other half", "left out"), shares, strict=True)
+                f"{name} {share:.3f}"
+                for name, share in zip(("all", "other half", "left out"), shares, strict=True)
             )
-            say(f"  {group[0]:10} {group[1]:9} {'answered' if group[2] else 'silent':8} n={len(mine):3}  {figures}")
+            say(
+                f"  {group[0]:10} {group[1]:9} {'answered' if group[2] else 'silent':8} n={len(mine):3}  {figures}"
+            )
 
 
 def say(text: str) -> None:

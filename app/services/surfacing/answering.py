@@ -61,10 +61,13 @@ def likelihood(vault: Vault, request: RetrievalRequest, work: Work, form: Prompt
 
 def match_of(vault: Vault, request: RetrievalRequest, work: Work) -> PromptMatch:
     """Return which parts of the prompt the vault holds as they are."""
+    named = any(_in_a_line(vault, request, one) for one in _first(identifiers(request.query)))
     return PromptMatch(
-        identifier=any(_in_a_line(vault, request, one) for one in _first(identifiers(request.query))),
-        name=any(vault.lexical.holding(Term(one), Grain.DOCUMENT) for one in _first(proper_names(request.query))),
-        whole=bool(work.legs.get(PRECISE)),
+        identifier=named,
+        name=any(
+            vault.lexical.holding(Term(one), Grain.DOCUMENT) for one in _first(proper_names(request.query))
+        ),
+        whole=not named and bool(work.legs.get(PRECISE)),
     )
 
 

@@ -37,9 +37,7 @@ def deepening(vault: Vault, models: Models, watch: Watch) -> dict[str, Stage]:
     return stages
 
 
-def in_other_words(
-    vault: Vault, generator: Generator, clock: Clock, patience: Callable[[], float]
-) -> Stage:
+def in_other_words(vault: Vault, generator: Generator, clock: Clock, patience: Callable[[], float]) -> Stage:
     """
     What the prompt finds in other words, behind what it found in its own.
 

@@ -9,10 +9,15 @@ from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Work
 from clawmem.app.services.surfacing.turns import Earlier
 from clawmem.domain.retrieval.query_forms import query_forms
-from clawmem.domain.surfacing.look_back import ADDED_SHARE, looking_back
+from clawmem.domain.surfacing.look_back import ADDED_SHARE, LEAST_SHARE, looking_back
 from clawmem.domain.surfacing.refers_back import is_complete, refers_back
 
 Ranked = tuple[Work, Trace]
+
+
+def is_fragment(prompt: str) -> bool:
+    """Whether *prompt* points back and names nothing itself: what it finds alone answers nothing."""
+    return refers_back(prompt) and not is_complete(prompt)
 
 
 def depends_on_earlier(prompt: str, answered: bool) -> bool:
@@ -37,7 +42,8 @@ def with_earlier(
     if text == request.query:
         return alone
     found, trace = rank(request._replace(query=text, forms=query_forms(text)))
-    new = [c for c in found.candidates if _place(c) not in earlier.places]
+    least = LEAST_SHARE * max((c.relevance for c in found.candidates), default=0.0)
+    new = [c for c in found.candidates if c.relevance >= least and _place(c) not in earlier.places]
     trace.drop([c for c in found.candidates if _place(c) in earlier.places], "given a moment ago")
     if not alone[0].candidates:
         return found.with_candidates(new), trace

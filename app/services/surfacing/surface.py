@@ -13,7 +13,7 @@ from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Work
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.app.services.surfacing.composing import Clean, Composer, Shown
-from clawmem.app.services.surfacing.earlier import depends_on_earlier, with_earlier
+from clawmem.app.services.surfacing.earlier import depends_on_earlier, is_fragment, with_earlier
 from clawmem.app.services.surfacing.pipeline import Means, finding, settling
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, Earlier, Turns, asked_before
 from clawmem.app.services.surfacing.watch import Watch
@@ -110,6 +110,9 @@ class SurfaceContext:
     def _found(self, asked: _Asked, turns: Turns) -> tuple[Work, Trace]:
         """What the prompt finds alone; behind that, where it depends on earlier prompts, what it finds with them."""
         alone = self._ranked(asked.request, asked.choices)
+        if is_fragment(asked.request.query):
+            alone[1].drop(alone[0].candidates, "the prompt names nothing itself")
+            alone = alone[0].with_candidates(()), alone[1]
         if not turns.rows or not depends_on_earlier(asked.request.query, bool(alone[0].candidates)):
             return alone
         choices = asked.choices._replace(prompt=asked.request.query)

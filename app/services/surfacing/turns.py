@@ -85,7 +85,9 @@ def asked_before(turns: Turns, receipts: Receipts, now_ms: int) -> Earlier:
     since = iso_utc(now_ms - MOST_MINUTES * _MINUTE_MS)
     recent = [row for row in reversed(turns.rows) if row.asked_at > since]
     found = (_receipt(receipts, row) for row in recent)
-    kept = list(islice((one for one in found if one and one.question), LOOK_BACK + 1))  # one may be this very prompt
+    kept = list(
+        islice((one for one in found if one and one.question), LOOK_BACK + 1)
+    )  # one may be this very prompt
     places = ((item.document_id, item.start_line) for one in kept for item in one.items)
     return Earlier(tuple(one.question for one in kept), frozenset(places))
 
