@@ -106,10 +106,10 @@ def refers_back(prompt: str) -> bool:
     return _continues(every, language) or any(_points_back(every, at, language) for at in range(len(every)))
 
 
-def is_complete(prompt: str) -> bool:
-    """Whether *prompt* has the content words of a question of its own."""
+def content_words(prompt: str) -> int:
+    """Return how many different words of *prompt* name something; a question of its own has `COMPLETE` or more."""
     every = words(prompt)
-    return _content(every, _language_of(every)) >= COMPLETE
+    return _content(every, _language_of(every))
 
 
 def _language_of(every: Sequence[str]) -> _Language:

@@ -10,14 +10,14 @@ from clawmem.app.services.retrieval.work import Candidate, Work
 from clawmem.app.services.surfacing.turns import Earlier
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.surfacing.look_back import ADDED_SHARE, LEAST_SHARE, looking_back
-from clawmem.domain.surfacing.refers_back import is_complete, refers_back
+from clawmem.domain.surfacing.refers_back import COMPLETE, content_words, refers_back
 
 Ranked = tuple[Work, Trace]
 
 
 def is_fragment(prompt: str) -> bool:
     """Whether *prompt* points back and names nothing itself: what it finds alone answers nothing."""
-    return refers_back(prompt) and not is_complete(prompt)
+    return refers_back(prompt) and content_words(prompt) == 0
 
 
 def depends_on_earlier(prompt: str, answered: bool) -> bool:
@@ -27,7 +27,7 @@ def depends_on_earlier(prompt: str, answered: bool) -> bool:
     Args:
         answered: Whether it was answered by itself; a single word that was answered needs no other.
     """
-    return refers_back(prompt) or not (answered or is_complete(prompt))
+    return refers_back(prompt) or not (answered or content_words(prompt) >= COMPLETE)
 
 
 def with_earlier(
