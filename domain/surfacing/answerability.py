@@ -14,8 +14,10 @@ from clawmem.domain.retrieval.relevance import Evidence, family
 from clawmem.domain.surfacing.prompt_form import PromptForm
 from clawmem.ports.named_tuple import NamedTuple
 
-# Lines and passages. Below the lower bound the size of a vault says little: a note of ten lines may answer.
+# Lines and passages. Vaults of `SMALL` to the lower bound count alike; a smaller one counts for less by its share of
+# `SMALL`, because the rarity of a word, and with it every score, shrinks with the vault.
 COUNTED_ENTRIES = (1_000, 7_000)
+SMALL = 300
 
 
 class PromptMatch(NamedTuple):
@@ -87,8 +89,14 @@ def answerability(
     return _logistic(_log_odds(evidence, form, match, weights))
 
 
+def counted(entries: int) -> float:
+    """Return the size that a vault of so many lines and passages counts with."""
+    least, most = COUNTED_ENTRIES
+    return min(max(entries, least), most) * min(1.0, max(1, entries) / SMALL)
+
+
 def _log_odds(evidence: Evidence, form: PromptForm, match: PromptMatch, weights: Weights) -> float:
-    entries = min(max(evidence.entries, COUNTED_ENTRIES[0]), COUNTED_ENTRIES[1])
+    entries = counted(evidence.entries)
     return math.fsum(
         (
             weights.bias,

@@ -34,7 +34,7 @@ from clawmem.app.services.surfacing.answering import match_of
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.app.services.surfacing.pipeline import Means, finding
 from clawmem.domain.retrieval.relevance import Evidence
-from clawmem.domain.surfacing.answerability import COUNTED_ENTRIES, PromptMatch
+from clawmem.domain.surfacing.answerability import PromptMatch, counted
 from clawmem.domain.surfacing.gate import why_skip
 from clawmem.domain.surfacing.prompt_form import PromptForm, prompt_form
 
@@ -119,12 +119,11 @@ def rows_of(vault: str, services: Services, data: Path) -> Iterator[Row]:
 
 def signs(evidence: Evidence, form: PromptForm, match: PromptMatch) -> tuple[float, ...]:
     """Return the signs of one prompt in the order of `NAMES`; more is always a better sign."""
-    least, most = COUNTED_ENTRIES
     found = {
         "line": float(np.log1p(evidence.line)),
         "cosine": evidence.cosine or 0.0,
         "unknown": evidence.unknown,
-        "entries": float(np.log(min(most, max(least, evidence.entries)))),
+        "entries": float(np.log(counted(evidence.entries))),
         **{name: float(value) for one in (form, match) for name, value in one._asdict().items()},
     }
     return tuple(-found[name] if name in LESS else found[name] for name in NAMES)

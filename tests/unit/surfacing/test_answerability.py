@@ -6,7 +6,13 @@ import pytest
 
 from clawmem.domain.retrieval.query_forms import identifiers
 from clawmem.domain.retrieval.relevance import Evidence
-from clawmem.domain.surfacing.answerability import BY_WORDS, COUNTED_ENTRIES, PromptMatch, answerability
+from clawmem.domain.surfacing.answerability import (
+    BY_WORDS,
+    COUNTED_ENTRIES,
+    SMALL,
+    PromptMatch,
+    answerability,
+)
 from clawmem.domain.surfacing.prompt_form import PromptForm, prompt_form, proper_names
 
 FOUND = Evidence(line=6.0, unknown=0.25, entries=3_000, cosine=0.3)
@@ -51,14 +57,15 @@ def test_without_a_cosine_words_decide() -> None:
 
 
 def test_size_counts_within_its_bounds() -> None:
-    """A vault smaller than the lower bound counts like one at the bound."""
+    """Vaults between the small ones and the lower bound count alike; a smaller one is easier to answer from."""
     least, most = COUNTED_ENTRIES
-    sizes = [1, least, least + 1, most, most * 10]
+    sizes = [SMALL, least, least + 1, most, most * 10]
     found = [
         answerability(FOUND._replace(entries=size), PromptForm(), PromptMatch(), STATIC) for size in sizes
     ]
 
     assert found[0] == found[1] > found[2] > found[3] == found[4]
+    assert answerability(FOUND._replace(entries=SMALL - 1), PromptForm(), PromptMatch(), STATIC) > found[0]
 
 
 def test_function_words_are_answered_by_nothing() -> None:
