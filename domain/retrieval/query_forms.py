@@ -88,6 +88,12 @@ def is_precise(query: str) -> bool:
     return len(parts) <= MAX_BARE_TERMS or all(_IDENTIFIER.compiled.fullmatch(part) for part in parts)
 
 
+def identifiers(query: str) -> list[str]:
+    """Return the names of code in *query*, in order: paths, codes, versions, ``snake_case`` and ``camelCase``."""
+    found = (match[0] for match in _IDENTIFIER.compiled.finditer(normalise(query)))
+    return [name for name in found if not name.replace("-", "").isalpha() or not name.islower()]
+
+
 def _terms(some: Iterable[str], *, prefix: bool) -> tuple[Term, ...]:
     return tuple(_term(word, prefix=prefix) for word in some)
 

@@ -3,7 +3,8 @@ Which prompts nothing is looked up for.
 
 Everything here errs towards looking: a question that is skipped is lost, one that is asked for nothing costs a
 moment. So commands, greetings and heartbeats only count where the whole message is short and asks nothing, words
-are compared whole ("mapping" holds no "ping"), and whoever asks for a memory is never skipped.
+are compared whole ("mapping" holds no "ping"), and whoever asks for a memory is never skipped. Length decides
+nothing: an identifier or an error code is short and is the best query there is.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from enum import StrEnum
 from clawmem.domain.security.patterns import AnyCase, Pattern
 
 MOST_PROMPT = 10_000  # characters that are read of a prompt
-LEAST_PROMPT = 20  # characters of a statement; a question may be shorter
-LEAST_UNSPACED = 6  # the same in a script without spaces, where a character says more
-LEAST_QUESTION = 5
+LEAST_PROMPT = 2  # characters; one alone names nothing
+_OPENING = (
+    12  # characters in which a question without a question mark names its question word: "and since when"
+)
 MOST_BRIEF = 40  # characters up to which a greeting or a command is nothing else
 
 
@@ -28,6 +30,7 @@ class Skip(StrEnum):
     SLASH = "slash command"
     HEARTBEAT = "heartbeat"
     SHORT = "too short"
+    SMALL_TALK = "small talk"
     GREETING = "greeting"
     COMMAND = "command"
     AFFIRMATION = "affirmation"
@@ -61,10 +64,25 @@ _BEGINNING = {
     Skip.GREETING: (
         "hi|hello|hey|good morning|good afternoon|good evening|good night|greetings|yo|sup|howdy|what's up"
     ).split("|"),
-    Skip.COMMAND: (
-        "run|build|test|ls|cd|git|npm|pip|docker|curl|cat|grep|find|make|sudo|bun|node|deno"
-    ).split("|"),
+    Skip.COMMAND: ("run|build|ls|cd|git|npm|pip|docker|curl|sudo|bun|node|deno").split("|"),
 }
+# A statement of nothing but these asks nothing: "looks good", "one more time", "let's go with the second one".
+_SMALL_WORDS = frozenset(
+    """
+    a about actually again agreed ahead all also am an and another any anyway are as at away back be because been begin
+    better bit both but by bye can carry cheers come continue cool correct could course did do does done dont enough even
+    every everybody everyone everything evening exactly excellent exit fair few final finally fine finish first for from
+    fully get give go goes going gone good great had has have hello here hey hi hm hmm how i idea if in instead into is it its
+    just keep kind know last later least less let lets like little ll lol long look looking looks lot lovely m made make makes
+    many maybe me mean meant mind minute moment more morning most move much my need never new next nice night no nope
+    not nothing now of off ok okay on once one ones only or other our out over pause perfect please proceed put quick quit quite
+    rather re ready really rest right s same say second see seems ship should similar simple simply so some something sorry
+    sounds start still stop such suggestion sure t take tell than thank thanks that the their them then there these they
+    thing things think third this those though thought three through thx time times to today together too tonight too true
+    try ty two understood until up us use ve very wait want was way we welcome well were what when which while will wish with
+    without wonderful work worked working works would wow wrong yeah yep yes yet you your
+    """.split()
+)
 # Patterns are compiled for milliseconds together: a prompt asks as few as it can.
 _MEMORY = AnyCase(
     r"(?<!\w)(?:remember|recall|forgot|memory|memories|last time|before|previously|earlier|yesterday|ago"
@@ -81,6 +99,7 @@ _PREFIX = Pattern(
     needs="[|(untrusted metadata):|System:",
     flags=re.DOTALL,
 )
+_APART = str.maketrans(dict.fromkeys("'’.,;:!?-()\"", " "))
 _SLASH = Pattern(r"/[\w:-]*(?:\s|$)")  # a path has a second slash
 
 
@@ -95,7 +114,6 @@ def without_prefixes(prompt: str) -> str:
 def why_skip(
     prompt: str,
     *,
-    least: int = LEAST_PROMPT,
     heartbeats: Sequence[str] = (),
     with_heartbeats: bool = False,
 ) -> Skip | None:
@@ -103,7 +121,6 @@ def why_skip(
     Why nothing is looked up for *prompt*; ``None`` when something is.
 
     Args:
-        least: Characters of the shortest statement that is looked up.
         heartbeats: Further signs of a heartbeat, which count in messages of any length.
         with_heartbeats: Whether heartbeats are looked up like everything else.
     """
@@ -114,7 +131,7 @@ def why_skip(
         return Skip.SLASH
     if not with_heartbeats and is_heartbeat(text, heartbeats):
         return Skip.HEARTBEAT
-    reason = _short(text, LEAST_QUESTION) or _said(text) or _short(text, least)
+    reason = _said(text) or _short(text)
     return None if reason and asks_for_memory(text) else reason
 
 
@@ -138,19 +155,21 @@ def _said(text: str) -> Skip | None:
     return next(whole, None) or (next(begun, None) if _is_brief(text) else None)
 
 
-def _short(text: str, least: int) -> Skip | None:
-    if _holds_unspaced(text):
-        return Skip.SHORT if len(text) < min(least, LEAST_UNSPACED) and not _asks(text) else None
-    is_short = len(text) < least and (not _asks(text) or len(text) < LEAST_QUESTION)
-    return Skip.SHORT if is_short else None
+def _short(text: str) -> Skip | None:
+    if len(text) < LEAST_PROMPT:
+        return Skip.SHORT
+    return Skip.SMALL_TALK if "?" not in text and not _opens_question(text) and _is_small_talk(text) else None
 
 
-def _holds_unspaced(text: str) -> bool:
-    if text.isascii():
-        return False
-    from clawmem.domain.documents.tokens import is_unspaced  # compiles for milliseconds, mostly for nothing
+def _opens_question(text: str) -> bool:
+    found = _ASKS.search(text[:_OPENING])
+    return found is not None
 
-    return any(map(is_unspaced, text))
+
+def _is_small_talk(text: str) -> bool:
+    """Whether *text* has words, and every one of them is a small one; the first that is not ends the look."""
+    plain = text.lower().translate(_APART)
+    return text.isascii() and _SMALL_WORDS.issuperset(plain.split())
 
 
 def _is_brief(text: str) -> bool:

@@ -7,6 +7,10 @@ from collections.abc import Sequence
 LOOK_BACK = 2  # questions
 MOST_MINUTES = 10  # since they were asked
 MOST_CHARS = 2000
+# Of the best that prompts find together, given before or not: nothing further behind is added.
+LEAST_SHARE = 0.7
+# Of the least relevant answer of the prompt alone: what earlier prompts add stays behind it.
+ADDED_SHARE = 0.9
 APART = "\n\n"
 
 

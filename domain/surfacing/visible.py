@@ -7,8 +7,9 @@ from clawmem.domain.security.patterns import AnyCase
 PRIVATE = ("_PRIVATE/", "experiments/")
 MACHINE_MADE = "_clawmem/"
 HIDDEN = (*PRIVATE, MACHINE_MADE)
-# What a machine wrote down is mostly about its own work. These few kinds are what the person settled.
-SETTLED = frozenset({"decision", "preference", "antipattern"})
+# What a machine wrote down is mostly about its own work. These few kinds are what the person settled or what was
+# found broken and why: a cause that was found once is not to be looked for again.
+SETTLED = frozenset({"decision", "preference", "antipattern", "problem"})
 LEAST_TEXT = 10  # characters
 
 # An assistant that says it knows nothing: stored once, it would be repeated for ever.

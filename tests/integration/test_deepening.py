@@ -117,8 +117,8 @@ class TestOtherWords:
 
         assert asked.count(RESULTS_EACH) == MOST_VARIANTS
 
-    def test_it_is_asked_with_the_questions_before(self, home: Home, servers: Servers) -> None:
-        """Other words are wanted for the prompt together with those before it, and for the session's topic."""
+    def test_it_is_asked_for_the_prompt_alone(self, home: Home, servers: Servers) -> None:
+        """Other words are wanted for a self-contained prompt, not for those before it, and for the session's topic."""
         server = servers.serve(writing("lex: key safe\n"))
         models = Models(servers.factory(http_generator, server.url), None, servers.clock)
         home.ask("Who keeps the key of the safe?", session="deep")
@@ -127,7 +127,8 @@ class TestOtherWords:
 
         (question,) = server.questions("/v1/chat/completions")
         said_to_it = question["messages"][-1]["content"]
-        assert PROMPT in said_to_it and "Who keeps the key of the safe?" in said_to_it
+        assert PROMPT in said_to_it
+        assert "Who keeps the key of the safe?" not in said_to_it
         assert "purpose: burglary insurance" in said_to_it
 
 

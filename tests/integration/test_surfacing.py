@@ -397,14 +397,22 @@ class TestTurns:
         assert not (tmp_path / "none.sqlite").exists()
 
     def test_looking_back(self, home: Home) -> None:
-        """A prompt that means nothing alone is looked for with the one before it; after ten minutes it is not."""
-        home.ask("Who keeps the key of the safe, Ann?")
+        """
+        A prompt that means nothing alone is looked for with the one before it; after ten minutes it is not.
+
+        What the one before it was given is not given again.
+        """
+        first = home.ask(
+            "Who keeps the key of the safe, Ann?", confidence=home.confidence({"ops/restore.md": 0.9})
+        )
 
         with_it = home.ask("please tell me more about her and so on", profile="speed")
         home.clock.advance(11 * 60_000)
         without = home.ask("please tell me more about her and so forth", profile="speed")
 
+        assert places(first) == ["ops/restore.md"]
         assert "people/ann.md" in places(with_it)
+        assert "ops/restore.md" not in places(with_it)
         assert places(without) == []
 
     def test_a_question_that_found_nothing_is_looked_back_to(self, home: Home) -> None:

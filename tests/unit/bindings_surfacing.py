@@ -17,6 +17,7 @@ from clawmem.domain.surfacing.hints import nudge, routing_hint
 from clawmem.domain.surfacing.look_back import looking_back
 from clawmem.domain.surfacing.named_files import named_files
 from clawmem.domain.surfacing.profiles import ThresholdMode, least_kept, profile_named
+from clawmem.domain.surfacing.refers_back import refers_back
 from clawmem.domain.surfacing.tiers import CHARACTERS, tier_of
 from clawmem.domain.surfacing.variety import MemoryKind, memory_kind, vary
 from clawmem.domain.surfacing.visible import is_hidden, is_noise
@@ -104,6 +105,7 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "surfacing_tier": _tier,
     "surfacing_focus": lambda given: _focus(dict(given)),
     "look_back": lambda given: looking_back(**given),
+    "refers_back": lambda given: refers_back(**given),
     "routing_hint": _hint,
     "surfacing_nudge": lambda given: bool(nudge(**given)),
     "surfacing_hidden": lambda given: is_hidden(**given),

@@ -8,19 +8,18 @@ from clawmem.ports.named_tuple import NamedTuple
 
 class Choices(NamedTuple):
     """
-    Of one prompt: the profile, the ``topic`` of its session, and the question to look for.
+    Of one prompt: the profile, and the ``topic`` of its session.
 
-    ``asked`` is the prompt with those before it; only the indexes get it. Everything that judges what they
-    find judges it by the prompt alone. ``looks_back`` says that the two differ. What the session ``session_id`` said
+    ``prompt`` is the prompt whose form tells how likely an answer is, where the request asks for earlier ones as well;
+    empty where the request holds the prompt alone. What the session ``session_id`` said
     itself after ``compacted_at`` still stands in its conversation, and so does ``loaded``, in which blanks are collapsed:
     what its client put there.
     """
 
     profile: Profile = PROFILES["balanced"]
-    asked: str = ""
     topic: str = ""
+    prompt: str = ""
     mode: ThresholdMode = ThresholdMode.ADAPTIVE
-    looks_back: bool = False
     session_id: str = ""
     compacted_at: str = ""
     loaded: str = ""

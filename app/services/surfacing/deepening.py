@@ -9,8 +9,6 @@ from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.stages.rerank import RERANKER, rerank
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Stage, Work
-from clawmem.app.services.surfacing.choices import Choices
-from clawmem.app.services.surfacing.discovery import asked_as
 from clawmem.domain.retrieval import blending, chunk_choice
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.surfacing import deepening as policy
@@ -27,33 +25,30 @@ if TYPE_CHECKING:
 OTHER_WORDS = "other words"
 
 
-def deepening(vault: Vault, models: Models, choices: Choices, watch: Watch) -> dict[str, Stage]:
+def deepening(vault: Vault, models: Models, watch: Watch) -> dict[str, Stage]:
     """What the models at hand can do; nothing without any."""
     stages: dict[str, Stage] = {}
     if models.clock and models.generator:
         # A reranker needs its time as well.
         patience = (lambda: watch.left() / 2) if models.reranker else watch.left
-        stages[OTHER_WORDS] = in_other_words(vault, models.generator, models.clock, choices.asked, patience)
+        stages[OTHER_WORDS] = in_other_words(vault, models.generator, models.clock, patience)
     if models.clock and models.reranker:
         stages["second reading"] = read_again(vault, models.reranker, models.clock, watch)
     return stages
 
 
-def in_other_words(
-    vault: Vault, generator: Generator, clock: Clock, asked: str, patience: Callable[[], float]
-) -> Stage:
+def in_other_words(vault: Vault, generator: Generator, clock: Clock, patience: Callable[[], float]) -> Stage:
     """
     What the prompt finds in other words, behind what it found in its own.
 
     Args:
-        asked: The prompt together with those before it.
         patience: How many seconds may be waited for the *generator*.
     """
     from clawmem.app.services.retrieval.stages.expand import expand
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         ask = expand(vault, generator, vault.answers, clock, deadline_s=patience())
-        variants = ask(asked_as(request, asked), work, trace).variants
+        variants = ask(request, work, trace).variants
         texts = policy.asked_for(variants) if patience() > 0 else ()
         queries = (query_forms(text).relaxed for text in texts)
         found = [vault.lexical.search(q, Grain.LINE, policy.RESULTS_EACH, request.scope) for q in queries]

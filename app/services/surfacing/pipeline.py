@@ -14,6 +14,7 @@ from clawmem.app.services.retrieval.stages.precise_first import precise_first
 from clawmem.app.services.retrieval.stages.score import score
 from clawmem.app.services.retrieval.stages.successors_first import successors_first
 from clawmem.app.services.retrieval.work import Stage
+from clawmem.app.services.surfacing.answering import answering
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.app.services.surfacing.discovery import legs_of
 from clawmem.app.services.surfacing.files import about_named_files
@@ -23,7 +24,6 @@ from clawmem.app.services.surfacing.settling import (
     confident,
     focused,
     guarded,
-    judged_alone,
     threshold,
     varied,
     visible,
@@ -68,7 +68,7 @@ def finding(vault: Vault, means: Means, choices: Choices) -> dict[str, Stage]:
         **(_compared(vault, means.late, embedder) if profile.by_meaning else {}),
         "precise first": precise_first(vault),
         "named files": about_named_files(vault),
-        "judge": judged_alone(vault, _asking_alone(vault, means, embedder, choices)),
+        "judge": answering(vault, choices.prompt),
     }
 
 
@@ -93,16 +93,11 @@ def settling(vault: Vault, means: Means, choices: Choices) -> dict[str, Stage]:
 def _asking(vault: Vault, means: Means, embedder: Embedder | None, choices: Choices) -> Stage:
     profile = choices.profile
     return AskAll(
-        legs_of(vault, embedder, choices),
+        legs_of(vault, embedder, profile),
         profile.deadline_s,
         patience_s={VECTOR: profile.vector_s},
         threads=means.threads,
     )
-
-
-def _asking_alone(vault: Vault, means: Means, embedder: Embedder | None, choices: Choices) -> Stage | None:
-    """Asks about the prompt alone; nothing where it was asked alone already."""
-    return _asking(vault, means, embedder, choices._replace(asked="")) if choices.looks_back else None
 
 
 def _compared(vault: Vault, late: LateInteraction | None, embedder: Embedder | None) -> dict[str, Stage]:

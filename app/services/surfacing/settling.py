@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.stages.judge import judge
-from clawmem.app.services.retrieval.trace import StageTrace, Trace
+from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Stage, Work
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.domain.capture.own_collection import OWN_COLLECTION
@@ -23,30 +22,10 @@ from clawmem.ports.vault import Vault
 
 # Candidates from the top: no budget holds more, wishes rise from among them, and each costs a look at its text.
 LOOKED_AT = 60
-SAYS_SOMETHING = 2  # content words
 KIND_IS_READ = 2000  # characters of a body by which its kind is told
 USUAL = Choices()
 
 IsRefused = Callable[[str], bool]
-
-
-def judged_alone(vault: Vault, ask: Stage | None) -> Stage:
-    """
-    `judge`, by what the prompt finds alone, which *ask* finds: with the questions before it, everything would be found.
-
-    Only a prompt that says next to nothing by itself is judged together with them.
-    """
-    decide = judge(vault)
-
-    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        if ask is None or len(request.forms.words) < SAYS_SOMETHING:
-            return decide(request, work, trace)
-        found = ask(
-            request, Work(), Trace([StageTrace("alone", 0, 0, 0.0)])
-        )  # legs say things of their stage
-        return decide(request, work._replace(legs=found.legs), trace)._replace(legs=work.legs)
-
-    return stage
 
 
 def confident(request: RetrievalRequest, work: Work, trace: Trace) -> Work:

@@ -13,15 +13,15 @@ from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Work
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.app.services.surfacing.composing import Clean, Composer, Shown
+from clawmem.app.services.surfacing.earlier import depends_on_earlier, is_fragment, with_earlier
 from clawmem.app.services.surfacing.pipeline import Means, finding, settling
-from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, Turns, asked_before
+from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, Earlier, Turns, asked_before
 from clawmem.app.services.surfacing.watch import Watch
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
 from clawmem.domain.surfacing.block import block, frame_tokens
 from clawmem.domain.surfacing.gate import MOST_PROMPT, without_prefixes
 from clawmem.domain.surfacing.hints import nudge, routing_hint
-from clawmem.domain.surfacing.look_back import looking_back
 from clawmem.domain.surfacing.profiles import NUDGE_INTERVAL
 from clawmem.ports.clock import Clock
 from clawmem.ports.named_tuple import NamedTuple
@@ -92,7 +92,7 @@ class SurfaceContext:
                 down; the last one counts.
         """
         asked = self._asked(prompt, turns, choices)
-        found = Pipeline(self._vault, finding(self._vault, self._means, asked.choices)).rank(asked.request)
+        found = self._found(asked, turns)
         said = self._said(asked, *found)
         receive(said.block)
         if better := self._better(asked, said, *found):
@@ -105,9 +105,22 @@ class SurfaceContext:
     def _asked(self, prompt: str, turns: Turns, choices: Choices) -> _Asked:
         watch = Watch(choices.profile)
         request = self._request(prompt, choices)
-        text = looking_back(request.query, self._before(turns, request))
-        choices = choices._replace(asked=text, looks_back=text != request.query)
         return _Asked(request, choices, watch, routing_hint(request.query), self._nudge(turns))
+
+    def _found(self, asked: _Asked, turns: Turns) -> tuple[Work, Trace]:
+        """What the prompt finds alone; behind that, where it depends on earlier prompts, what it finds with them."""
+        alone = self._ranked(asked.request, asked.choices)
+        if is_fragment(asked.request.query):
+            alone[1].drop(alone[0].candidates, "the prompt names nothing itself")
+            alone = alone[0].with_candidates(()), alone[1]
+        if not turns.rows or not depends_on_earlier(asked.request.query, bool(alone[0].candidates)):
+            return alone
+        choices = asked.choices._replace(prompt=asked.request.query)
+        earlier = self._before(turns, asked.request)
+        return with_earlier(asked.request, alone, earlier, lambda request: self._ranked(request, choices))
+
+    def _ranked(self, request: RetrievalRequest, choices: Choices) -> tuple[Work, Trace]:
+        return Pipeline(self._vault, finding(self._vault, self._means, choices)).rank(request)
 
     def _said(self, asked: _Asked, found: Work, before: Trace) -> Surfaced:
         settled = Pipeline(self._vault, settling(self._vault, self._means, asked.choices))
@@ -134,7 +147,7 @@ class SurfaceContext:
         from clawmem.app.services.surfacing.deepening import deepening
 
         with self._means.models() as models:
-            stages = deepening(self._vault, models, asked.choices, asked.watch)
+            stages = deepening(self._vault, models, asked.watch)
             work, trace = Pipeline(self._vault, stages).rank(asked.request, found, before)
         said.answer.trace.degraded.update(trace.degraded)
         return None if work == found or RERANKER in trace.degraded else self._said(asked, work, trace)
@@ -151,11 +164,11 @@ class SurfaceContext:
             intent=choices.topic,
         )
 
-    def _before(self, turns: Turns, request: RetrievalRequest) -> list[str]:
+    def _before(self, turns: Turns, request: RetrievalRequest) -> Earlier:
         try:
             return asked_before(turns, self._vault.receipts, request.now_ms)
         except Exception:  # noqa: BLE001  the prompt alone is a question as well
-            return []
+            return Earlier()
 
     def _nudge(self, turns: Turns) -> str:
         """A reminder, unless somebody tended the memory since: whoever did, from whichever door."""

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import islice
+from typing import TYPE_CHECKING
+
 from clawmem.app.services.retrieval.recalls import query_hash
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.surfacing.look_back import LOOK_BACK, MOST_MINUTES
 from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.receipts import Receipts
 from clawmem.ports.telemetry import Recall, Telemetry
+
+if TYPE_CHECKING:
+    from clawmem.app.services.retrieval.receipts import Receipt
 
 CONTEXT_SURFACING = "context-surfacing"
 SEEN_WITHIN_S = 600.0
@@ -59,23 +65,38 @@ def gated(turns: Turns, prompt: str, now_ms: int) -> Recall:
     )
 
 
-def asked_before(turns: Turns, receipts: Receipts, now_ms: int) -> list[str]:
+class Earlier(NamedTuple):
     """
-    The last questions of the session, newest first, as far as their words are kept.
+    The last prompts of a session, newest first, and the ``places`` that they were given.
 
-    They stand in receipts: who keeps none has no look-back, and of what was skipped there is none.
+    A place is the id of a document and the first line of what was shown of it.
+    """
+
+    questions: tuple[str, ...] = ()
+    places: frozenset[tuple[int, int]] = frozenset()
+
+
+def asked_before(turns: Turns, receipts: Receipts, now_ms: int) -> Earlier:
+    """
+    Return the last prompts of the session and what they were given, as far as their receipts are kept.
+
+    A session without receipts has no look-back; a prompt that was skipped has no receipt.
     """
     since = iso_utc(now_ms - MOST_MINUTES * _MINUTE_MS)
     recent = [row for row in reversed(turns.rows) if row.asked_at > since]
-    questions = (_question(receipts, row) for row in recent)
-    return [question for question in questions if question][: LOOK_BACK + 1]  # one may be this very prompt
+    found = (_receipt(receipts, row) for row in recent)
+    kept = list(
+        islice((one for one in found if one and one.question), LOOK_BACK + 1)
+    )  # one may be this very prompt
+    places = ((item.document_id, item.start_line) for one in kept for item in one.items)
+    return Earlier(tuple(one.question for one in kept), frozenset(places))
 
 
-def _question(receipts: Receipts, row: Recall) -> str:
+def _receipt(receipts: Receipts, row: Recall) -> Receipt | None:
     from clawmem.app.services.retrieval.receipts import unpack
 
     stored = receipts.get(row.id)
     try:
-        return unpack(stored.content).question if stored else ""
+        return unpack(stored.content) if stored else None
     except ValueError:  # of a later clawmem
-        return ""
+        return None

@@ -1,0 +1,80 @@
+"""The stage that decides whether a vault answers a prompt, and silence where it does not."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from clawmem.app.services.retrieval.legs.lexical import PRECISE
+from clawmem.app.services.retrieval.legs.vector import VECTOR
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.stages.judge import above_the_floor, evidence_of
+from clawmem.app.services.retrieval.trace import Trace
+from clawmem.app.services.retrieval.work import Stage, Work
+from clawmem.domain.retrieval.query_forms import identifiers, query_forms
+from clawmem.domain.retrieval.relevance import placed
+from clawmem.domain.surfacing.answerability import PromptMatch, answerability
+from clawmem.domain.surfacing.prompt_form import PromptForm, prompt_form, proper_names
+from clawmem.ports.errors import ClawmemError
+from clawmem.ports.records import Grain, Term
+from clawmem.ports.vault import Vault
+
+MOST_LOOKED_UP = 4  # identifiers, and names, of a prompt: a pasted page tells by its first ones
+
+
+def answering(vault: Vault, prompt: str = "") -> Stage:
+    """
+    Give every candidate the probability that it answers; drop all of them below the request's floor.
+
+    Where an index is away nothing can be told, and nothing is dropped.
+
+    Args:
+        prompt: Whose form counts, where the request asks for earlier prompts as well; empty for the request's own.
+    """
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        if not work.candidates:
+            return work
+        try:
+            likely = likelihood(vault, request, work, _form(request, prompt))
+        except ClawmemError as error:  # an index that is away answers nothing about itself either
+            trace.stages[-1].notes.append(f"cannot tell how likely an answer is: {error}")
+            return work
+        judged = [
+            c._replace(confidence=likely * placed(c.relevance, rank, request.unit))
+            for rank, c in enumerate(work.candidates, start=1)
+        ]
+        return above_the_floor(request, work._replace(candidates=tuple(judged), answered=likely), trace)
+
+    return stage
+
+
+def _form(request: RetrievalRequest, prompt: str) -> PromptForm:
+    """The form of *prompt*, which earlier prompts gave something to tell."""
+    return prompt_form(prompt)._replace(telling=True) if prompt else prompt_form(request.query)
+
+
+def likelihood(vault: Vault, request: RetrievalRequest, work: Work, form: PromptForm) -> float:
+    """Return the probability, in [0, 1), that the vault answers."""
+    fingerprint = vault.embeddings.fingerprint() if work.legs.get(VECTOR) else None
+    return answerability(evidence_of(vault, request, work), form, match_of(vault, request, work), fingerprint)
+
+
+def match_of(vault: Vault, request: RetrievalRequest, work: Work) -> PromptMatch:
+    """Return which parts of the prompt the vault holds as they are."""
+    named = any(_in_a_line(vault, request, one) for one in _first(identifiers(request.query)))
+    return PromptMatch(
+        identifier=named,
+        name=any(
+            vault.lexical.holding(Term(one), Grain.DOCUMENT) for one in _first(proper_names(request.query))
+        ),
+        whole=not named and bool(work.legs.get(PRECISE)),
+    )
+
+
+def _in_a_line(vault: Vault, request: RetrievalRequest, identifier: str) -> bool:
+    wanted = query_forms(identifier).precise
+    return wanted is not None and bool(vault.lexical.search(wanted, Grain.LINE, 1, request.scope))
+
+
+def _first(names: list[str]) -> list[str]:
+    return list(islice(dict.fromkeys(names), MOST_LOOKED_UP))

@@ -1,0 +1,114 @@
+"""
+The form of a prompt: a request about the work at hand, or a question about what somebody knows.
+
+"Add a docstring to this function" and "where do we keep backups?" may share as many words with a vault. The first
+is answered by the code that is open, the second by a note. English only: prompts in other languages have the form
+of a plain statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clawmem.domain.documents.tokens import words
+from clawmem.domain.retrieval.query_forms import STOP_WORDS
+from clawmem.ports.named_tuple import NamedTuple
+
+# Verbs that open a request to make, change or explain something.
+_TASK_VERBS = frozenset(
+    """
+    add adjust amend append apply build bump catch center centre change check cherry clean clear code commit compare
+    compile complete compute configure convert copy correct count cover create debounce debug declare define delete
+    deploy describe design document draft draw edit enable expand explain export extend extract fix format generate
+    give handle hide implement import improve indent inline insert install integrate list log lint make memoize merge
+    migrate mock modify move name open optimise optimize parse pick polish print profile prove put read rebase redo
+    refactor remove rename reorder replace resolve restructure return revert review rewrite round run set shorten show
+    simplify solve sort speed split start stop style suggest summarise summarize swap test tidy toggle translate trim
+    try turn undo unwrap update upgrade use validate verify wrap write
+    """.split()
+)
+_OPENERS = frozenset(
+    "please now then and so also but ok okay well hey just can could would you we let s lets".split()
+)
+# Openings of questions about the world or a craft, which any book answers.
+_GENERAL = tuple(
+    f"{opening.strip()} "
+    for opening in """
+    how do i|how do you|how can i|how can you|how could i|how should i|how to|how does|how is|how are|how far is|how tall is
+    |what is a|what is an|what is the best|what is the difference|what is the right|what is the fastest|what is the easiest
+    |what is the capital|what does|what do you|what s the|what time is it|what should i|what are some|why does my|why is my
+    |why are my|why do my|why does this|why is this|is there a|is there an|who invented
+    |who discovered|who wrote|who painted|in which year|tell me a|tell me an|tell me something|can you explain
+    """.replace("\n", "").split("|")
+)
+_GENERAL_WITHIN = (" are there in a ", " are there in an ", " is there in a ", " is there in an ")
+_POINTING = frozenset("this these here".split())
+_POINTING_LAST = frozenset("above below that those".split())
+_TIMES = frozenset(
+    "day days week weeks month months year years morning evening summer winter spring autumn time".split()
+)
+_OURS = frozenset("we our ours us did was were had decided agreed ago".split())
+_OWN = frozenset("i my mine".split())
+_ASKING = frozenset("who when where which why what whose how".split())
+
+
+class PromptForm(NamedTuple):
+    """
+    The signs of one prompt, each true or false.
+
+    Attributes:
+        task: It opens with a verb that asks for work, and not for what "I" did ("summarize how I fixed it").
+        general: It opens like a question that any book answers.
+        pointing: It points at something: "this function", "the code above".
+        ours: It speaks of what a group did or has: "we", "our", "did", "decided".
+        own: It speaks of the person who asks: "I", "my"; a general question with "how do I" does not.
+        asks: It opens with a question word, and is not general.
+        telling: It holds a word beside function words.
+    """
+
+    task: bool = False
+    general: bool = False
+    pointing: bool = False
+    ours: bool = False
+    own: bool = False
+    asks: bool = False
+    telling: bool = True
+
+
+def prompt_form(prompt: str) -> PromptForm:
+    """Read the form of *prompt* from its words."""
+    every = words(prompt)
+    opening = _without_openers(every)
+    text = f"{' '.join(opening)} "
+    general = text.startswith(_GENERAL) or any(phrase in text for phrase in _GENERAL_WITHIN)
+    return PromptForm(
+        task=opening[:1] != [] and opening[0] in _TASK_VERBS and "i" not in every,
+        general=general,
+        pointing=any(map(_points, every, [*every[1:], ""])),
+        ours=not _OURS.isdisjoint(every),
+        own=not general and not _OWN.isdisjoint(every),
+        asks=opening[:1] != [] and opening[0] in _ASKING and not general,
+        telling=not STOP_WORDS.issuperset(every),
+    )
+
+
+def _without_openers(every: Sequence[str]) -> list[str]:
+    start = next((n for n, word in enumerate(every) if word not in _OPENERS), 0)
+    return list(every[start:])
+
+
+def _points(word: str, following: str) -> bool:
+    """Whether *word* points at something at hand; "these days" and "above 500" do not."""
+    return (word in _POINTING and following not in _TIMES) or (word in _POINTING_LAST and not following)
+
+
+def proper_names(prompt: str) -> list[str]:
+    """Return the words of *prompt* that are written like proper names, without those that open a sentence."""
+    found: list[str] = []
+    opens = True
+    for part in prompt.split():
+        bare = part.strip("\"'()[]{}<>*_`.,;:!?")
+        if not opens and len(bare) > 1 and bare[0].isupper() and not bare.isupper():
+            found += [word for word in words(bare.partition("'")[0]) if len(word) > 1]
+        opens = part.endswith((".", "!", "?"))
+    return found

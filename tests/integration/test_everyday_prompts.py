@@ -1,0 +1,144 @@
+"""What everyday prompts of a coding agent carry, over the example notes and the owner's notes; through the hook."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clawmem.app.hooks.context_surfacing import run
+from clawmem.app.hooks.protocol import HookEvent
+from clawmem.app.hooks.surroundings import Surroundings
+from clawmem.app.opened import open_services
+from clawmem.app.services.indexing.update import Folder
+from clawmem.app.settings import Settings
+
+TESTS = Path(__file__).parents[1]
+NOTES = {"examples": TESTS.parent / "examples/notes", "ownervault": TESTS / "data/ownervault"}
+PROMPTS = [json.loads(line) for line in (TESTS / "data/coding_prompts.jsonl").read_text("utf-8").splitlines()]
+LEAST = 0.97
+
+Ask = Callable[..., str]
+
+
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory: pytest.TempPathFactory) -> Ask:
+    """Call the hook over one of the vaults: its name, a prompt, a session, and further variables."""
+    home = tmp_path_factory.mktemp("home")
+    (home / "config.yaml").write_text("profile: balanced\n", "utf-8")
+    for name, folder in NOTES.items():
+        settings = {
+            "vault": home / f"{name}.sqlite",
+            "config_file": home / "config.yaml",
+            "embedder": "static",
+        }
+        with open_services(Settings.model_validate(settings)) as services:
+            services.update(Folder("notes", str(folder)))
+            services.embed()
+
+    def called(vault: str, prompt: str, session: str = "", **variables: str) -> str:
+        places = dict.fromkeys(("HOME", "CLAWMEM_CONFIG_DIR", "XDG_CACHE_HOME"), str(home))
+        here = Surroundings({"INDEX_PATH": str(home / f"{vault}.sqlite"), **places, **variables})
+        return run(HookEvent("UserPromptSubmit", session, prompt=prompt), here).context
+
+    return called
+
+
+def names_gold(block: str, prompt: dict[str, Any]) -> bool:
+    """Whether *block* shows one of the notes that answer *prompt*."""
+    return any(f" notes/{path}:" in block for path in prompt["gold"])
+
+
+class TestTheDevelopmentPrompts:
+    """Three hundred prompts; those of the half "report" were not fitted on."""
+
+    def test_there_are_three_hundred(self) -> None:
+        """Half of them are answered, and every gold note exists."""
+        assert (len(PROMPTS), sum(bool(one["gold"]) for one in PROMPTS)) == (300, 150)
+        missing = [p for one in PROMPTS for p in one["gold"] if not (NOTES[one["vault"]] / p).exists()]
+        assert not missing
+
+    @pytest.mark.parametrize("profile", ["speed", "balanced"])
+    def test_silence_where_nothing_answers(self, ask: Ask, profile: str) -> None:
+        """At least 97 of 100 carry nothing."""
+        silent = [one for one in PROMPTS if not one["gold"]]
+
+        loud = [one for one in silent if ask(one["vault"], one["prompt"], CLAWMEM_PROFILE=profile)]
+
+        assert 1 - len(loud) / len(silent) >= LEAST, [one["prompt"] for one in loud]
+
+    @pytest.mark.parametrize("profile", ["speed", "balanced"])
+    def test_identifiers_are_answered(self, ask: Ask, profile: str) -> None:
+        """At least 97 of 100 prompts with an identifier of the notes show a note that holds it."""
+        named = [one for one in PROMPTS if one["kind"] == "identifier"]
+
+        missed = [
+            one
+            for one in named
+            if not names_gold(ask(one["vault"], one["prompt"], CLAWMEM_PROFILE=profile), one)
+        ]
+
+        assert 1 - len(missed) / len(named) >= LEAST, [one["prompt"] for one in missed]
+
+    def test_most_names_lookups_and_questions_are_answered(self, ask: Ask) -> None:
+        """At least 85 of 100."""
+        others = [one for one in PROMPTS if one["gold"] and one["kind"] != "identifier"]
+
+        missed = [one for one in others if not names_gold(ask(one["vault"], one["prompt"]), one)]
+
+        assert len(missed) / len(others) <= 0.15, [one["prompt"] for one in missed]
+
+
+class TestASession:
+    """Two prompts in a row."""
+
+    FIRST = "How long is a booking slot held during checkout?"
+
+    @pytest.mark.parametrize(
+        ("vault", "first", "then"),
+        [
+            ("examples", FIRST, "where do we keep login sessions these days?"),
+            ("examples", FIRST, "auth_session"),
+            (
+                "ownervault",
+                "Where are backups written to these days?",
+                "who repaired the shower and what did it cost?",
+            ),
+            ("ownervault", "Where is the boat moored now?", "¿Para qué cueva quiere Amparo más sondas?"),
+            (
+                "ownervault",
+                "Where is the boat moored now?",
+                "Welche Feuchte will Zeller im ersten Keller mindestens haben?",
+            ),
+        ],
+    )
+    def test_a_self_contained_question_is_answered_as_in_a_fresh_session(
+        self, ask: Ask, vault: str, first: str, then: str
+    ) -> None:
+        """The block is the same, whatever was asked before."""
+        session = f"one {hash((vault, first, then))}"
+
+        assert ask(vault, first, session)
+        after = ask(vault, then, session)
+
+        assert after == ask(vault, then, f"fresh {session}")
+        assert after
+
+    def test_a_question_that_depends_on_the_one_before(self, ask: Ask) -> None:
+        """It finds nothing by itself, and what was shown for the one before it is not shown again."""
+        before = ask("ownervault", "Where do the nightly backups of the servers go?", "two")
+        after = ask("ownervault", "and how often is it done?", "two")
+
+        assert ask("ownervault", "and how often is it done?", "two fresh") == ""
+        assert "decisions/2026-02-17-backup-storage-box.md" in before
+        texts = {line for line in before.splitlines() if line and not line.startswith(("<", "**", "-", "."))}
+        assert not texts & set(after.splitlines())
+
+    def test_small_talk_after_a_question_is_silent(self, ask: Ask) -> None:
+        """Thanks carry nothing, however much was found before."""
+        assert ask("examples", self.FIRST, "three")
+        assert ask("examples", "thanks, looks good to me", "three") == ""
+        assert ask("examples", "now add a docstring to this function", "three") == ""
