@@ -29,7 +29,7 @@ from clawmem.app.services.bench.collection import load_collection
 from clawmem.app.services.indexing.update import Folder
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import Unit, read_request
-from clawmem.app.services.retrieval.stages.judge import evidence_of
+from clawmem.app.services.retrieval.stages.judge import evidence_of, words_of
 from clawmem.app.services.surfacing.answering import match_of
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.app.services.surfacing.pipeline import Means, finding
@@ -111,7 +111,7 @@ def rows_of(vault: str, services: Services, data: Path) -> Iterator[Row]:
         form = prompt_form(prompt.text)
         if form.telling and work.candidates:
             evidence, match = (
-                evidence_of(services.vault, request, work),
+                evidence_of(services.vault, work, words_of(services.vault, request)),
                 match_of(services.vault, request, work),
             )
             yield Row(prompt, signs(evidence, form, match))

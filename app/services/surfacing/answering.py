@@ -7,11 +7,16 @@ from itertools import islice
 from clawmem.app.services.retrieval.legs.lexical import PRECISE
 from clawmem.app.services.retrieval.legs.vector import VECTOR
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.stages.judge import above_the_floor, evidence_of
+from clawmem.app.services.retrieval.stages.judge import (
+    Words,
+    above_the_floor,
+    evidence_of,
+    with_confidences,
+    words_of,
+)
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Stage, Work
 from clawmem.domain.retrieval.query_forms import identifiers, query_forms
-from clawmem.domain.retrieval.relevance import placed
 from clawmem.domain.surfacing.answerability import PromptMatch, answerability
 from clawmem.domain.surfacing.prompt_form import PromptForm, prompt_form, proper_names
 from clawmem.ports.errors import ClawmemError
@@ -35,14 +40,12 @@ def answering(vault: Vault, prompt: str = "") -> Stage:
         if not work.candidates:
             return work
         try:
-            likely = likelihood(vault, request, work, _form(request, prompt))
+            words = words_of(vault, request)
+            likely = likelihood(vault, request, work, words, _form(request, prompt))
         except ClawmemError as error:  # an index that is away answers nothing about itself either
             trace.stages[-1].notes.append(f"cannot tell how likely an answer is: {error}")
             return work
-        judged = [
-            c._replace(confidence=likely * placed(c.relevance, rank, request.unit))
-            for rank, c in enumerate(work.candidates, start=1)
-        ]
+        judged = with_confidences(request, work, words, likely)
         return above_the_floor(request, work._replace(candidates=tuple(judged), answered=likely), trace)
 
     return stage
@@ -53,10 +56,10 @@ def _form(request: RetrievalRequest, prompt: str) -> PromptForm:
     return prompt_form(prompt)._replace(telling=True) if prompt else prompt_form(request.query)
 
 
-def likelihood(vault: Vault, request: RetrievalRequest, work: Work, form: PromptForm) -> float:
+def likelihood(vault: Vault, request: RetrievalRequest, work: Work, words: Words, form: PromptForm) -> float:
     """Return the probability, in [0, 1), that the vault answers."""
     fingerprint = vault.embeddings.fingerprint() if work.legs.get(VECTOR) else None
-    return answerability(evidence_of(vault, request, work), form, match_of(vault, request, work), fingerprint)
+    return answerability(evidence_of(vault, work, words), form, match_of(vault, request, work), fingerprint)
 
 
 def match_of(vault: Vault, request: RetrievalRequest, work: Work) -> PromptMatch:

@@ -37,7 +37,7 @@ def judge(vault: Vault) -> Stage:
         except ClawmemError as error:  # an index that is away answers nothing about itself either
             trace.stages[-1].notes.append(f"how likely it is cannot be told: {error}")
             return work
-        judged = _placed(request, work, words, likely)
+        judged = with_confidences(request, work, words, likely)
         return above_the_floor(request, work._replace(candidates=tuple(judged), answered=likely), trace)
 
     return stage
@@ -120,7 +120,8 @@ def places_of(request: RetrievalRequest, work: Work, words: Words) -> list[Resul
     ]
 
 
-def _placed(request: RetrievalRequest, work: Work, words: Words, likely: float) -> list[Candidate]:
+def with_confidences(request: RetrievalRequest, work: Work, words: Words, likely: float) -> list[Candidate]:
+    """Return the candidates with their confidence; *likely* is the probability that any of them answers."""
     places = places_of(request, work, words)
     found = zip(work.candidates, places, strict=True)
     return [one._replace(confidence=likely * placed(place)) for one, place in found]
