@@ -22,7 +22,8 @@ class Entry(NamedTuple):
     """
     One act on one document: by whom (a command, a tool or a hook), when and why.
 
-    ``before`` is until when the document was snoozed, where that changed. ``id`` is 0 until it is stored.
+    ``before`` is the earlier end of a snooze, or the docid of a document that was forgotten: the document itself has
+    none any more. ``id`` is 0 until it is stored.
     """
 
     document_id: int

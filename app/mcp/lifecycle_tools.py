@@ -80,7 +80,7 @@ class LifecycleTools:
 
     async def memory_forget(
         self,
-        docid: Annotated[
+        query: Annotated[
             str, Field(description="The docid of the document, such as #a1b2c3; no path or title.")
         ],
         confirm: Annotated[
@@ -93,7 +93,7 @@ class LifecycleTools:
         """Forget a document for good, everywhere; only at the user's wish. Repeating it changes nothing."""
 
         def work(services: Services) -> schemas.Kept:
-            target = confirmed_target(services, docid, confirm=confirm)
+            target = confirmed_target(services, query, confirm=confirm)
             if target.inactive is InactiveReason.FORGOTTEN:
                 return schemas.Kept(
                     docid="", file=target.display_path, title="", action="forgotten", changed=False

@@ -162,7 +162,7 @@ def change(door: str, invoke: Invoke, verb: str, text: str) -> Heard:
         return Heard(done.exit_code != 0, str(done.exit_code), {}, done.output)
     if door == "mcp":
         if verb == "forget":
-            return by_tool("memory_forget", docid=text, confirm=True)
+            return by_tool("memory_forget", query=text, confirm=True)
         if verb in ("pin", "unpin"):
             return by_tool("memory_pin", query=text, unpin=verb == "unpin")
         return by_tool("memory_snooze", query=text, until="2999-01-01" if verb == "snooze" else "")
@@ -396,7 +396,7 @@ def test_programs_confirm_by_docid(world: Invoke, door: str) -> None:
 
     def forget(text: str, **said: Any) -> Heard:
         if door == "mcp":
-            return by_tool("memory_forget", docid=text, **said)
+            return by_tool("memory_forget", query=text, **said)
         return by_route("POST", f"/documents/{quote(text, safe='')}/forget", **said)
 
     for text, said in (
@@ -414,9 +414,9 @@ def test_programs_confirm_by_docid(world: Invoke, door: str) -> None:
     done = forget(docid, confirm=True)
     assert (done.refused, done.details["changed"]) == (False, True)
     gone = rows()
-    assert forget(docid, confirm=True).code == "NOT_FOUND"
-    again = forget(QUEUE, confirm=True)
-    assert (again.refused, again.details["changed"], rows() == gone) == (False, False, True)
+    for text in (docid, QUEUE):
+        again = forget(text, confirm=True)
+        assert (again.refused, again.details["changed"], rows() == gone) == (False, False, True)
 
 
 def test_a_docid_of_two_notes_needs_the_path_too(world: Invoke, tmp_path: Path) -> None:
@@ -424,9 +424,9 @@ def test_a_docid_of_two_notes_needs_the_path_too(world: Invoke, tmp_path: Path) 
     (tmp_path / "work/copy.md").write_text(NOTES[QUEUE], "utf-8")
     world("update")
     docid = docid_of(world, QUEUE)
-    assert by_tool("memory_forget", docid=docid, confirm=True).code == "AMBIGUOUS"
-    assert by_tool("memory_forget", docid=f"{docid} {QUEUE}", confirm=True).details["changed"]
-    assert not by_tool("memory_forget", docid=f"{docid} {QUEUE}", confirm=True).details["changed"]
+    assert by_tool("memory_forget", query=docid, confirm=True).code == "AMBIGUOUS"
+    assert by_tool("memory_forget", query=f"{docid} {QUEUE}", confirm=True).details["changed"]
+    assert not by_tool("memory_forget", query=f"{docid} {QUEUE}", confirm=True).details["changed"]
     assert world("get", "work/copy.md").exit_code == 0
 
 

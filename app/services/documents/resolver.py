@@ -15,7 +15,7 @@ from clawmem.domain.documents.address import (
     read_address,
     unicode_forms,
 )
-from clawmem.domain.documents.identity import normalise_docid, parse_virtual_path
+from clawmem.domain.documents.identity import DOCID_LENGTH, normalise_docid, parse_virtual_path
 from clawmem.ports.address_errors import NotServed
 from clawmem.ports.errors import Ambiguous, NotFound
 from clawmem.ports.records import Document, InactiveReason
@@ -180,8 +180,19 @@ class AddressResolver:
             one
             for one in self._vault.documents.by_hash(digits)
             or self._inactive(lambda one: _begins(one, digits))
+            or self._forgotten(digits)
             if place in ("", one.display_path)
         ]
+
+    def _forgotten(self, digits: str) -> list[Document]:
+        """Return the forgotten documents that had this docid; only the record of the act still knows."""
+        had = digits[:DOCID_LENGTH]
+        return self._inactive(
+            lambda one: (
+                one.inactive is InactiveReason.FORGOTTEN
+                and any(act.before == had for act in self._vault.acts.latest(1, one.id))
+            )
+        )
 
     def _inactive(self, fits: Callable[[Document], bool]) -> list[Document]:
         return [one for one in self._vault.documents.latest(active=False) if fits(one)]

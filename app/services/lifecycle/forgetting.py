@@ -9,6 +9,7 @@ from clawmem.app.services.briefing.profile import Profile
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.lifecycle.following import DerivedMemories
 from clawmem.app.services.retrieval.receipts import Receipt, unpack
+from clawmem.domain.documents.identity import DOCID_LENGTH
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.lifecycle.marks import marks_of, sentences_of
@@ -82,8 +83,10 @@ class Forgetting:
             self._profile.drop([*ids, *(one.id for one in plan.rebuilt)])
             self._derived.apply(plan)
             withdraw(self._vault, ids, InactiveReason.FORGOTTEN)
-            self._vault.acts.add(Entry(one.id, act, by, self._now(), why) for one in asked)
-            self._vault.acts.add(Entry(one.id, act, by, self._now(), because) for one in plan.removed)
+            for removed, reason in ((asked, why), (plan.removed, because)):
+                self._vault.acts.add(
+                    Entry(one.id, act, by, self._now(), reason, one.hash[:DOCID_LENGTH]) for one in removed
+                )
         traces = self._without(traces, [*(one.id for one in plan.rebuilt), *plan.released])
         return Forgotten(tuple(every), traces, self._cleared(ids, traces.words), plan.rebuilt)
 
