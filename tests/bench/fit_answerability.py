@@ -49,7 +49,7 @@ NAMES = (
 )
 SAMPLE = 0.6  # the power of its size that a group counts with: a hundred prompts more than ten, not ten times
 EVERYDAY = 2.0  # what an everyday prompt counts: an unrelated block disturbs more than a missing one
-CHATTED = 1.7  # what a question or silence of the conversations counts: they are held to their former figures
+CHATTED = 2.6  # what a question or silence of the conversations counts: they are held to their former figures
 
 
 class Prompt(NamedTuple):
