@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 from clawmem.domain.retrieval.relevance import Evidence, family
+from clawmem.domain.retrieval.relevance_model import MOST_COVERAGE
 from clawmem.domain.surfacing.prompt_form import PromptForm
 from clawmem.ports.named_tuple import NamedTuple
 
@@ -52,20 +53,21 @@ class Weights(NamedTuple):
     identifier: float
     name: float
     whole: float
+    coverage: float = 0.0
 
 
 BY_WORDS = Weights(
-    bias=3.019, line=2.967, cosine=0, unknown=8.079, entries=1.152, task=3.639, general=1.64, pointing=0.4595,
-    ours=0.9666, own=1.855, asks=1.061, identifier=1.211, name=1.694, whole=3.609,
+    bias=2.953, line=3.312, cosine=0, unknown=2.812, entries=1.709, task=3.512, general=2.273, pointing=1.558,
+    ours=1.243, own=1.015, asks=1.121, identifier=1.381, name=1.508, whole=1.986, coverage=3.796,
 )  # fmt: skip
 _STATIC = Weights(
-    bias=3.854, line=0.8807, cosine=16.67, unknown=6.368, entries=1.355, task=4.407, general=1.768, pointing=0.7981,
-    ours=1.284, own=1.601, asks=1.251, identifier=1.943, name=1.121, whole=3.594,
+    bias=2.197, line=2.055, cosine=13.58, unknown=2.96, entries=1.691, task=3.553, general=2.242, pointing=1.396,
+    ours=1.71, own=0.6198, asks=1.267, identifier=1.932, name=1.293, whole=2.666, coverage=2.451,
 )  # fmt: skip
 BY_FAMILY = {
     "wordllama:l2_supercat": _STATIC,
     # Not fitted: the cosine on the scale that `relevance_model` found for this family beside the static one.
-    "minilm:384": _STATIC._replace(bias=4.213, cosine=14.95),
+    "minilm:384": _STATIC._replace(bias=2.556, cosine=12.18),
 }
 
 
@@ -113,6 +115,7 @@ def _log_odds(evidence: Evidence, form: PromptForm, match: PromptMatch, weights:
             weights.identifier * match.identifier,
             weights.name * match.name,
             weights.whole * match.whole,
+            weights.coverage * min(MOST_COVERAGE, max(0.0, evidence.coverage)),
         )
     )
 

@@ -34,7 +34,7 @@ _OPENERS = frozenset(
 _GENERAL = tuple(
     f"{opening.strip()} "
     for opening in """
-    how do i|how do you|how can i|how can you|how could i|how should i|how to|how does|how is|how are|how far is|how tall is
+    how do i|how do you|how can i|how can you|how could i|how should i|how to|how does|how is a|how is an|how far is|how tall is
     |what is a|what is an|what is the best|what is the difference|what is the right|what is the fastest|what is the easiest
     |what is the capital|what does|what do you|what s the|what time is it|what should i|what are some|why does my|why is my
     |why are my|why do my|why does this|why is this|is there a|is there an|who invented

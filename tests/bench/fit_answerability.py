@@ -34,6 +34,7 @@ from clawmem.app.services.surfacing.answering import match_of
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.app.services.surfacing.pipeline import Means, finding
 from clawmem.domain.retrieval.relevance import Evidence
+from clawmem.domain.retrieval.relevance_model import MOST_COVERAGE
 from clawmem.domain.surfacing.answerability import PromptMatch, counted
 from clawmem.domain.surfacing.gate import why_skip
 from clawmem.domain.surfacing.prompt_form import PromptForm, prompt_form
@@ -45,10 +46,10 @@ COSINE = 1  # its column
 LESS = frozenset({"unknown", "entries", "task", "general", "pointing"})  # signs that nothing answers
 NAMES = (
     *("line", "cosine", "unknown", "entries", "task", "general", "pointing"),
-    *("ours", "own", "asks", "identifier", "name", "whole"),
+    *("ours", "own", "asks", "identifier", "name", "whole", "coverage"),
 )
 SAMPLE = 0.6  # the power of its size that a group counts with: a hundred prompts more than ten, not ten times
-EVERYDAY = 2.0  # what an everyday prompt counts: an unrelated block disturbs more than a missing one
+EVERYDAY = 3.5  # what an everyday prompt counts: an unrelated block disturbs more than a missing one
 CHATTED = 2.6  # what a question or silence of the conversations counts: they are held to their former figures
 
 
@@ -84,7 +85,8 @@ def prompts_of(vault: str, data: Path) -> Iterator[Prompt]:
     for one in lines_of("coding_prompts.jsonl"):
         fitted, here = one["half"] == "fit", one["vault"] == vault
         if here or (not one["gold"] and vault != "beam"):  # the chats of BEAM are about code as well
-            yield Prompt(vault, "everyday" if here else "crossed", one["prompt"], bool(one["gold"]), fitted)
+            kind = "crossed" if not here else "task" if one["kind"] == "task" else "everyday"
+            yield Prompt(vault, kind, one["prompt"], bool(one["gold"]), fitted)
     if vault == "ownervault":
         for one in lines_of("ownervault_questions.jsonl")[1:]:
             yield Prompt(vault, "judged", one["text"], True, True)
@@ -124,6 +126,7 @@ def signs(evidence: Evidence, form: PromptForm, match: PromptMatch) -> tuple[flo
         "cosine": evidence.cosine or 0.0,
         "unknown": evidence.unknown,
         "entries": float(np.log(counted(evidence.entries))),
+        "coverage": min(MOST_COVERAGE, evidence.coverage),
         **{name: float(value) for one in (form, match) for name, value in one._asdict().items()},
     }
     return tuple(-found[name] if name in LESS else found[name] for name in NAMES)

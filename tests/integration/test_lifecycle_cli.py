@@ -146,8 +146,8 @@ def test_diary(remembered: Invoke) -> None:
 
 @pytest.mark.parametrize("action", ["show", "rebuild"])
 def test_profile(remembered: Invoke, notes: Path, action: str) -> None:
-    """Nothing to say of a vault without decisions; with one its points stand on the page."""
-    assert "nothing to say" in done(remembered("profile", action))
+    """The page states what the notes decided, and more when a decision is added."""
+    assert "One database is enough for us." in done(remembered("profile", action))
     (notes / "decisions/tools.md").write_text(
         "---\ncontent_type: decision\n---\n# Tools\n\n- We build with the hammer of Thor\n", "utf-8"
     )

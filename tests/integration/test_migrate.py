@@ -77,7 +77,8 @@ class Station:
             for verb in verbs:
                 pipeline = services.pipeline(verb)
                 for text in QUESTIONS:
-                    answer = pipeline(read_request(text, now_ms=services.clock.now_ms(), limit=TOP))
+                    asked = read_request(text, now_ms=services.clock.now_ms(), limit=TOP, show_all=True)
+                    answer = pipeline(asked)
                     assert answer.trace.degraded == {}
                     found[verb, text] = frozenset(result.document.path for result in answer.results)
         return found

@@ -69,7 +69,7 @@ class TestIds:
             ("people/haruka.md\0.txt", 2, "NUL"),
             ("a" * 1001, 2, "1001 characters; at most 1000"),
             ("a" * 1000, 3, "No document matches"),
-            ("", 3, "No document matches"),
+            ("", 2, "names no note"),
             ("#", 2, "docid"),
             ("#abc", 2, "docid"),
             ("#" + "a" * 65, 2, "docid"),
@@ -171,7 +171,7 @@ class TestWords:
         """They are looked for when there is nothing else."""
         answers(remembered(verb, question, "--json"))
 
-        assert len(answers(remembered("search", "is for us", "--json"))) == 2
+        assert len(answers(remembered("search", "is for us", "--all", "--json"))) == 2
 
     @pytest.mark.parametrize("question", SYNTAX)
     def test_syntax_is_only_words(self, remembered: Invoke, question: str) -> None:
@@ -185,7 +185,7 @@ class TestWords:
     def test_a_column_is_a_word(self, remembered: Invoke) -> None:
         """``title:xylophone`` finds no title, and ``-redis`` excludes nothing."""
         assert answers(remembered("search", "title:xylophone", "--json")) == []
-        assert len(answers(remembered("search", "--json", "--", "-redis", "sessions"))) == 2
+        assert len(answers(remembered("search", "--json", "--all", "--", "-redis", "sessions"))) == 2
 
     @pytest.mark.parametrize("name", ["notes' or 1=1", "no*", "NOTES", "\udcff", "a\0b"])
     def test_collections_that_are_none(self, remembered: Invoke, name: str) -> None:

@@ -76,6 +76,7 @@ class Notes:
             now_ms=START_MS,
             until=until,
             collections=collections,
+            show_all=True,
             ranking=ranking,
             unit=unit,
             limit=limit,

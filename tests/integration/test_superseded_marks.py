@@ -44,16 +44,18 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InterfaceWorld]:
 
 
 PRINTED: dict[str, Callable[[InterfaceWorld], str]] = {
-    "search": lambda one: one.cli("search", "login sessions Redis"),
-    "query": lambda one: one.cli("query", "where do login sessions live"),
-    "vsearch": lambda one: one.cli("vsearch", "login sessions in Redis"),
-    "retrieve": lambda one: one.cli("retrieve", "where do login sessions live"),
+    "search": lambda one: one.cli("search", "--all", "login sessions Redis"),
+    "query": lambda one: one.cli("query", "--all", "where do login sessions live"),
+    "vsearch": lambda one: one.cli("vsearch", "--all", "login sessions in Redis"),
+    "retrieve": lambda one: one.cli("retrieve", "--all", "where do login sessions live"),
     "similar": lambda one: one.cli("similar", "notes/bees.md"),
     "timeline": lambda one: one.cli("timeline", REDIS),
     "list": lambda one: one.cli("list"),
     "multi-get": lambda one: one.cli("multi-get", "notes/decisions/*redis.md"),
-    "mcp search": lambda one: one.mcp("search", query="login sessions Redis")[0],
-    "mcp retrieve": lambda one: one.mcp("memory_retrieve", query="where do login sessions live")[0],
+    "mcp search": lambda one: one.mcp("search", query="login sessions Redis", show_all=True)[0],
+    "mcp retrieve": lambda one: one.mcp(
+        "memory_retrieve", query="where do login sessions live", show_all=True
+    )[0],
     "mcp find_similar": lambda one: one.mcp("find_similar", file="notes/bees.md")[0],
     "mcp timeline": lambda one: one.mcp("timeline", docid=REDIS)[0],
     "mcp list": lambda one: one.mcp("list")[0],
@@ -80,14 +82,14 @@ def test_get_marks_beside_the_text(world: InterfaceWorld) -> None:
 
 
 FIELDS: dict[str, Callable[[InterfaceWorld], Any]] = {
-    "search": lambda one: one.json("search", "login sessions Redis")["results"],
+    "search": lambda one: one.json("search", "--all", "login sessions Redis")["results"],
     "similar": lambda one: one.json("similar", "notes/bees.md")["results"],
     "timeline": lambda one: [one.json("timeline", REDIS)["focus"]],
     "list": lambda one: one.json("list"),
     "get": lambda one: [one.json("get", REDIS)],
     "multi-get": lambda one: one.json("multi-get", "notes/**/*.md")["documents"],
-    "mcp search": lambda one: one.mcp("search", query="login sessions Redis")[1]["results"],
-    "mcp search, whole": lambda one: one.mcp("search", query="login sessions", compact=False)[1]["results"],
+    "mcp search": lambda one: one.mcp("search", query="login sessions Redis", show_all=True)[1]["results"],
+    "mcp search, whole": lambda one: one.mcp("search", query="login sessions", compact=False, show_all=True)[1]["results"],
     "mcp find_similar": lambda one: one.mcp("find_similar", file="notes/bees.md")[1]["results"],
     "mcp timeline": lambda one: [one.mcp("timeline", docid=REDIS)[1]["focus"]],
     "mcp list": lambda one: one.mcp("list")[1]["documents"],
@@ -114,7 +116,7 @@ def test_rest_records_have_the_successor(world: InterfaceWorld, way: str) -> Non
     if way == "get":
         found = {REDIS: world.rest("GET", f"/documents/{REDIS}")["supersededBy"]}
     else:
-        asked = {"query": "login sessions Redis", "compact": way == "compact"}
+        asked = {"query": "login sessions Redis", "compact": way == "compact", "show_all": True}
         results = world.rest("POST", "/search", **asked)["results"]
         found = {one["path"]: one["supersededBy"] for one in results}
 

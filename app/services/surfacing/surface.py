@@ -162,6 +162,7 @@ class SurfaceContext:
             unit=Unit.LINE,
             floor=self._dressing.floor,
             intent=choices.topic,
+            show_all=choices.profile.deepens,  # its budget has room for weaker matches
         )
 
     def _before(self, turns: Turns, request: RetrievalRequest) -> Earlier:
