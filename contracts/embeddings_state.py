@@ -34,6 +34,22 @@ class EmbeddingStateContract(VaultContract):
 
         assert (state(vault, saved), state(vault, other)) == (EmbedState.SYNCED, EmbedState.PENDING)
 
+    def test_documents_without_a_vector_are_counted(self, vault: Vault) -> None:
+        """
+        A document counts until its last vector is there; one that is not served does not count.
+
+        If this fails: texts are counted instead of documents, or withdrawn documents as well.
+        """
+        save(vault, "a.md", "One.\nTwo.")
+        gone = save(vault, "b.md", "Three.\nFour.")
+        assert vault.embeddings.documents_without() == 2
+
+        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
+        vault.documents.deactivate([gone], InactiveReason.REMOVED)
+        assert vault.embeddings.documents_without() == 1
+        vault.embeddings.store(MODEL, {sha("Two."): VECTOR_B})
+        assert vault.embeddings.documents_without() == 0
+
     def test_three_failures(self, vault: Vault) -> None:
         """
         A text stays on the worklist after two failures and leaves it at the third; its documents are failed.

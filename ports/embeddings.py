@@ -118,6 +118,10 @@ class EmbeddingStore(Protocol):
         """
         ...
 
+    def documents_without(self) -> int:
+        """Return how many active documents lack a vector of the serving model; cheap enough for every question."""
+        ...
+
     def clean(self) -> int:
         """
         Delete vectors and failures that no active document uses, of both spaces; how many serving vectors went.

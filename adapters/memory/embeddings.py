@@ -9,6 +9,7 @@ from clawmem.ports.embeddings import Building, EmbeddingCounts
 from clawmem.ports.errors import BadVector, ModelMismatch
 from clawmem.ports.records import (
     EVERYTHING,
+    EmbedState,
     Hit,
     PendingText,
     Role,
@@ -89,6 +90,10 @@ class MemoryEmbeddings:
             failed=sum(self._is_given_up(name, beside) for name in used),
             orphaned=len(held.keys() - used),
         )
+
+    def documents_without(self) -> int:
+        served = (one for one in self._tables.documents.values() if one.inactive is None)
+        return sum(self._tables.seen(one.id).embed_state is not EmbedState.SYNCED for one in served)
 
     def clean(self) -> int:
         used = self._used()

@@ -173,6 +173,11 @@ class SqliteEmbeddings:
         stored = used - without
         return EmbeddingCounts(stored, without - failed, failed, held - stored)
 
+    def documents_without(self) -> int:
+        # The condition is that of the partial index, so that no document is read.
+        sql = "select count(*) from documents where inactive is null and embed_state <> 'synced'"
+        return int(self._db.value(sql))
+
     def clean(self) -> int:
         with self._db.atomic():
             for side in (_SERVING, _BESIDE):

@@ -17,6 +17,7 @@ from clawmem.domain.retrieval.relevance_model import (
     ANSWERED_BY_WORDS,
     COUNTED_ENTRIES,
     MOST_COVERAGE,
+    NAMED_ENTRIES,
     PLACED,
     AnsweredWeights,
 )
@@ -76,6 +77,8 @@ class Evidence(NamedTuple):
             where it holds all of them once, small where it only holds common ones. Comparable for a single
             name and a long question.
         words: How many words of the question were looked up.
+        whole: Whether the question is a name or a few bare words, and one text holds all of them. That is no hit by
+            chance, so that a larger vault counts like one of `NAMED_ENTRIES`.
     """
 
     line: float
@@ -84,6 +87,7 @@ class Evidence(NamedTuple):
     cosine: float | None = None
     coverage: float = 0.0
     words: int = 1
+    whole: bool = False
 
 
 class ResultPlace(NamedTuple):
@@ -157,9 +161,14 @@ def _by_words(evidence: Evidence, weights: AnsweredWeights) -> float:
             weights.coverage * _covered(evidence.coverage),
             weights.words * math.log(max(1, evidence.words)),
             -weights.unknown * evidence.unknown,
-            -weights.entries * math.log(_within(evidence.entries, *COUNTED_ENTRIES)),
+            -weights.entries * math.log(_counted_entries(evidence)),
         )
     )
+
+
+def _counted_entries(evidence: Evidence) -> int:
+    least, most = COUNTED_ENTRIES
+    return _within(evidence.entries, least, NAMED_ENTRIES if evidence.whole else most)
 
 
 def _covered(coverage: float) -> float:

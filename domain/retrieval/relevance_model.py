@@ -32,6 +32,7 @@ class PlacedWeights(NamedTuple):
 
 # Lines and passages; the fitted vaults have 313 to 6 812, and nobody knows how the trend goes on far beyond them.
 COUNTED_ENTRIES = (30, 7_000)
+NAMED_ENTRIES = 1_000
 MOST_COVERAGE = 1.5
 
 ANSWERED = MappingProxyType(

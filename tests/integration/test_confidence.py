@@ -116,3 +116,44 @@ def test_every_route_takes_show_all(kind: type[AnyQuestion]) -> None:
     """It reaches the question that the command line would ask."""
     assert kind(query=HELD).question().show_all is False
     assert kind(query=HELD, show_all=True).question().show_all is True
+
+
+def test_a_unique_word_of_a_large_vault_is_not_called_unlikely(invoke: Invoke, home: Path) -> None:
+    """However many notes there are, the one that holds the word is what was looked for."""
+    folder = home / "many"
+    folder.mkdir()
+    topics = ("harvest", "ledger", "bridge", "kettle", "violin", "harbour", "lantern")
+    for number in range(1200):
+        words = " ".join(topics[(number * step) % len(topics)] for step in (1, 2, 3))
+        lines = "\n\n".join(f"Remark {number}-{line} about {words}." for line in range(3))
+        (folder / f"note-{number}.md").write_text(f"# Note {number}\n\n{lines}\n", "utf-8")
+    (folder / "zoo.md").write_text(
+        "# Visit\n\nWe saw a wallaby behind the ferns.\n\nTicket QX-7741.\n", "utf-8"
+    )
+    assert invoke("bootstrap", folder).exit_code == 0
+
+    for verb in ("search", "query"):
+        for question in ("wallaby", "QX-7741", "ticket QX-7741"):
+            first = found(invoke, verb, question)["results"][0]
+            assert (first["path"], first["likelihood"] != "unlikely") == ("zoo.md", True), (verb, question)
+
+
+def test_missing_vectors_are_reported_with_the_remedy(examples: Invoke, home: Path) -> None:
+    """A note that was changed and not embedded again can be missed by meaning; the answer says so."""
+    folder = home / "more"
+    folder.mkdir()
+    (folder / "a.md").write_text("# Elephants\n\nThe elephant is the largest animal on land.\n", "utf-8")
+    assert examples("bootstrap", folder).exit_code == 0
+    assert found(examples, "query", "largest animal")["degraded"] == {}
+    (folder / "a.md").write_text(
+        "# Elephants\n\nThe elephant is the largest animal.\n\nIt sleeps.\n", "utf-8"
+    )
+    assert examples("update").exit_code == 0
+
+    for verb in ("query", "vsearch"):
+        degraded = found(examples, verb, "largest animal")["degraded"]
+        assert "1 document has text without vectors" in degraded["vector"]
+        assert "Run: clawmem embed" in degraded["vector"]
+
+    assert examples("embed").exit_code == 0
+    assert found(examples, "vsearch", "largest animal")["degraded"] == {}

@@ -47,9 +47,20 @@ def vector_leg(vault: Vault, embedder: Embedder, depth: int = VECTOR_DEPTH) -> L
             raise ModelMismatch(stored, embedder.fingerprint)
         vector = embedder.embed_query(request.query)
         found = answered({VECTOR: lambda: vault.vectors.search(vector, depth, request.scope)})
-        return found._replace(note=_still_serving(vault, stored))
+        missing = _missing_vectors(vault)
+        reasons = "; ".join(filter(None, (found.degraded, missing)))
+        return found._replace(degraded=reasons, note=_still_serving(vault, stored))
 
     return search
+
+
+def _missing_vectors(vault: Vault) -> str:
+    """Return a sentence about documents that meaning cannot find yet; empty where every document has its vectors."""
+    count = vault.embeddings.documents_without()
+    if not count:
+        return ""
+    documents = "1 document has" if count == 1 else f"{count} documents have"
+    return f"{documents} text without vectors and may be missed. Run: clawmem embed"
 
 
 def _still_serving(vault: Vault, stored: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from itertools import islice
 
+from clawmem.app.services.retrieval.legs.lexical import PRECISE
 from clawmem.app.services.retrieval.legs.vector import VECTOR
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.trace import Trace
@@ -85,6 +86,7 @@ def evidence_of(vault: Vault, work: Work, words: Words) -> Evidence:
         cosine=vectors[0].score if vectors else None,
         coverage=documents[0].score / words.rarity if documents else 0.0,
         words=words.looked_up,
+        whole=bool(work.legs.get(PRECISE)),
     )
 
 
