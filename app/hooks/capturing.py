@@ -126,8 +126,10 @@ class Capturing:
             for one in self._services.vault.telemetry.of_session(session_id)
             for hit in one.hits
         }
-        for document_id in sorted(ids)[-MOST_DOCUMENTS:]:
-            yield (documents.body(document_id) or "")[:READ_OF_BODY]
+        shown = sorted(ids)[-MOST_DOCUMENTS:]
+        for document in documents.many(shown).values():
+            yield (documents.body(document.id) or "")[:READ_OF_BODY]
+            yield f"{document.title} ({document.content_type}) {document.display_path}"  # as a block heads it
 
 
 def without_secrets(text: str) -> str:

@@ -29,7 +29,6 @@ TIME = "time"  # it was written when the question says
 NUMBER = "number"  # it holds one, and the question asks for one
 COVERAGE = "coverage"  # how near its words come to those of the question
 WHOLE = "whole"  # how near it is to the question as a whole
-GRAPH = "graph"  # it is related to what was found
 BEST_LINE = "best line"  # the relevance of the document's best line, all told
 
 # Which leg counts how much, for an answer that is a document and for one that is a line. Fitted together on

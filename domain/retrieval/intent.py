@@ -75,6 +75,10 @@ class Intent(StrEnum):
     WHAT = "WHAT"
 
 
+# Intents along whose answers relations are followed from document to document.
+GRAPH_INTENTS = frozenset({Intent.WHY, Intent.ENTITY})
+
+
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
     r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"

@@ -26,6 +26,7 @@ from corpus_source import LONGEST_SENTENCE, Paragraph, Rare, Source, Topic, is_c
 
 from clawmem.domain.documents.blocks import BlockKind
 from clawmem.domain.documents.fragments import MAX_PASSAGE
+from clawmem.domain.documents.names import file_name, with_names
 from clawmem.domain.documents.tokens import index_text, words
 from clawmem.ports.records import FragmentKey, Grain, LexicalEntry, LexicalQuery, Term, embedding_text
 
@@ -93,7 +94,9 @@ class Note:
         return f"{' › '.join(filter(None, (self.title, above)))} ({self.authored_at[:10]})"
 
     def _entry(self, grain: Grain, seq: int, above: str, text: str) -> LexicalEntry:
-        key, title = FragmentKey(self.number, seq), index_text(f"{self.title} {above}".rstrip())
+        names = (file_name(self.path), *reversed(self.path.split("/")[:-1]))
+        key = FragmentKey(self.number, seq)
+        title = index_text(with_names(f"{self.title} {above}".rstrip(), names))
         return LexicalEntry(key, grain, self.collection, title, index_text(text), self.path, self.authored_at)
 
 

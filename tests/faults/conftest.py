@@ -102,7 +102,7 @@ class World:
 
     def ask(self, question: str, verb: str = "search") -> Answer:
         """The answer of ``search``, ``vsearch`` or ``query``."""
-        request = read_request(question, now_ms=self.clock.now_ms())
+        request = read_request(question, now_ms=self.clock.now_ms(), show_all=True)
         if verb == "search":
             return search(self.vault)(request)
         return {"vsearch": vsearch, "query": query}[verb](self.vault, self.embedder)(request)

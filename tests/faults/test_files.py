@@ -241,7 +241,7 @@ class TestNames:
             lookup.get("#" + world.at("one.md").hash[:6])
         assert caught.value.code == "AMBIGUOUS"
         assert all(name in str(caught.value) for name in ("notes/one.md", "notes/two.md"))
-        assert lookup.get(caught.value.candidates[1]).document.path == "two.md"
+        assert lookup.get(str(caught.value.candidates[1])).document.path == "two.md"
         assert lookup.get("one.md").text == "The same words.\n"
 
         (world.root / "one.md").unlink()

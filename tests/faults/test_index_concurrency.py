@@ -105,7 +105,7 @@ class TestAtOnce:
         world = undrained
         for number, topic in enumerate(TOPICS[:3]):
             said = f"In this {topic} and that {topic} they had a crop as in the {TOPICS[-number]}. " * 2
-            world.write(f"late{number}.md", f"# late {topic}\n\n{said}\n\nIt was crop three.\n")
+            world.write(f"late{number}.md", f"# {topic}\n\n{said}\n\nIt was crop three.\n")
         world.update()
         world.embed()
         questions = ["harvest", "orchard crop", "vineyard good", "barnyard orchard", "vineyard crop"]

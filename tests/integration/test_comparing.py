@@ -60,7 +60,7 @@ def filled(vault: SqliteVault, texts: Mapping[str, str], collection: str = "note
 
 
 def asked(question: str, **rest: object) -> RetrievalRequest:
-    return read_request(question, now_ms=NOW_MS, **rest)  # type: ignore[arg-type]
+    return read_request(question, now_ms=NOW_MS, show_all=True, **rest)  # type: ignore[arg-type]
 
 
 def pipelines(vault: Vault, late: LateInteraction | None = None) -> dict[str, Ask]:

@@ -155,7 +155,7 @@ class TestAPrompt:
 
         assert "<vault-nudge>" not in context_of(hook(QUESTION, **after_one))
         assert "clawmem snooze" in context_of(hook(QUESTION, **after_one))
-        assert run("pin", "redis.md").returncode == 0
+        assert run("pin", "2026-02-11-redis.md").returncode == 0
         assert "<vault-nudge>" not in context_of(hook(QUESTION, **after_one))
 
     def test_telemetry_off(self, run: Run, hook: Run, notes: Path, home: Path) -> None:

@@ -260,7 +260,8 @@ class TestInterrupted:
         assert serving == ([] if target == "sqlite" else [begun.generation])
         station.run("migrate", "--to", target)
         assert station.methods() == METHODS[target]
-        assert station.answers("search") == before
+        now = station.answers("search")
+        assert {key for key in before if len(now[key] & before[key]) < TOP - TIED} == set()
         assert station.run("verify").stdout == AGREED
 
     def test_by_the_keyboard(self, station: Station, monkeypatch: pytest.MonkeyPatch) -> None:

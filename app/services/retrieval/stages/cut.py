@@ -5,7 +5,7 @@ from __future__ import annotations
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.trace import HIDDEN, Trace
 from clawmem.app.services.retrieval.work import Work
-from clawmem.domain.retrieval.grains import GRAPH
+from clawmem.domain.retrieval.intent import GRAPH_INTENTS
 from clawmem.domain.retrieval.relevance import worth_showing
 
 
@@ -13,13 +13,13 @@ def cut(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     """
     Keep the first ``limit`` candidates; of these hide the unlikely ones that stand below a likely one.
 
-    With ``show_all``, and where nothing is likely, nothing is hidden. A candidate that the graph found or raised stays
-    too: its text need not answer the question.
+    With ``show_all``, and where nothing is likely, nothing is hidden; nor where relations were followed, because a cause
+    need not share the subject of the question.
     """
     trace.drop(work.candidates[request.limit :], "beyond the limit")
     first = work.candidates[: request.limit]
-    if request.show_all:
+    if request.show_all or (work.intent is not None and work.intent.intent in GRAPH_INTENTS):
         return work.with_candidates(first)
-    shown = worth_showing([None if GRAPH in one.legs else one.confidence for one in first])
+    shown = worth_showing([one.confidence for one in first])
     trace.drop((one for one, is_shown in zip(first, shown, strict=True) if not is_shown), HIDDEN)
     return work.with_candidates([one for one, is_shown in zip(first, shown, strict=True) if is_shown])

@@ -14,8 +14,7 @@ from clawmem.domain.graph.merging import PUSHED, TRAVERSED, merge, with_companio
 from clawmem.domain.graph.meta_paths import forward_push, shares_of_all
 from clawmem.domain.graph.traversal import SEARCH_BOUNDS, Bounds, scaled, traverse
 from clawmem.domain.knowledge.cooccurrence import cooccurrence_score
-from clawmem.domain.retrieval.grains import GRAPH
-from clawmem.domain.retrieval.intent import Intent
+from clawmem.domain.retrieval.intent import GRAPH_INTENTS, Intent
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Scope, Vector
@@ -27,7 +26,7 @@ PUSH_BUDGET = 20
 COMPANIONS = 15
 EDGES = 10  # of each document, kind and direction, the heaviest: as many as a push may use
 
-GRAPH_INTENTS = frozenset({Intent.WHY, Intent.ENTITY})
+GRAPH = "graph"
 
 
 @dataclass(frozen=True, slots=True)
