@@ -104,7 +104,7 @@ class TestAtOnce:
         """A new note as long as the others stands at once where it will when it is indexed: below the same ones."""
         world = undrained
         for number, topic in enumerate(TOPICS[:3]):
-            said = f"In this {topic} and that {topic} they had a crop as in the {TOPICS[-number]}. " * 2
+            said = f"In this {topic} and that {topic} they had a crop as in the {TOPICS[-number]}. "
             world.write(f"late{number}.md", f"# {topic}\n\n{said}\n\nIt was crop three.\n")
         world.update()
         world.embed()

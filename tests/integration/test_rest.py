@@ -363,11 +363,13 @@ class TestChanges:
     def test_enriching(self, world: World) -> None:
         """Every document that waits, as the command would; those that have not changed since are left alone."""
         (world.home / "notes" / "fuses.md").write_text("# Fuses\n\nThe fuses are in the cellar.\n", "utf-8")
-        waiting = world.get("/status")[1]["notes"]["waiting"] + 1
+        world.post("/update")
+        waiting = world.get("/status")[1]["notes"]["waiting"]
 
         told = world.post("/reindex", enrich=True)[1]
 
-        assert (told["added"], told["enrich"]["by_rules"], told["enrich"]["by_model"]) == (1, waiting, 0)
+        assert (told["added"], told["enrich"]["by_rules"], told["enrich"]["by_model"]) == (0, waiting, 0)
+        assert waiting
         assert world.post("/reindex", enrich=True)[1]["enrich"]["by_rules"] == 0
         assert world.cli("reindex", "--enrich")["enrich"]["by_rules"] == 0
         assert world.post("/reindex")[1]["enrich"] is None
