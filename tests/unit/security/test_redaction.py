@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.security.redaction import entropy, find_secrets, luhn, redact
+from clawmem.domain.security.card_numbers import luhn
+from clawmem.domain.security.redaction import find_secrets, redact
+from clawmem.domain.security.secret_values import entropy
 
 ROOT = Path(__file__).parents[3]
 LABELLED = ROOT / "tests" / "data" / "secrets_labelled.tsv"
