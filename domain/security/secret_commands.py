@@ -77,7 +77,7 @@ PLACED = (
         "password",
         "--",
         r"--(?:[a-z]{1,15}-){0,3}(?:password|passwd|passphrase|passcode|pass|token|secret|api-?key|pwd|authkey|secret-key|access-key|private-key|psk)"
-        r"(?:[ =]|=?[\"'])[\"']?(?:(?<=[\"'])(?P<quoted>[^\"'\n$]{4,300})(?=[\"'])|(?P<secret>[^\s\"'$<=-][^\s\"']{3,500}))",
+        r"[ =][\"']?(?:(?<=[\"'])(?P<quoted>[^\"'\n$]{4,300})(?=[\"'])|(?P<secret>[^\s\"'$<=-][^\s\"']{3,500}))",
         _is_mixed,
     ),
     PlacedRule("password", "sshpass", rf"\bsshpass\s{{1,3}}-p\s{{0,2}}{_VALUE}"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from clawmem.domain.security.patterns import Pattern
 from clawmem.ports.named_tuple import NamedTuple
@@ -21,7 +21,7 @@ _KEYS = (
     r"|api[ _-]?schlussel|zugangsschlussel|cle (?:d['’ ]?)?api|cle secrete|clave (?:de |del? )?(?:la )?api"
     r"|(?<=[a-z0-9])_key(?![a-z_])|key(?= for (?:the )?[a-z0-9 -]{0,30}api\b)|credentials?|geheimnis|salt(?![a-z])"
 )
-_LABEL = re.compile(
+_LABEL = Pattern(
     rf"(?:(?P<pin>\bpin(?:-code)?\b)|(?P<keyed>{_KEYS})|(?P<passing>{_PASSWORDS}))(?P<more>[a-z0-9_-]{{0,40}})"
 )
 _PIECES = (
@@ -30,6 +30,7 @@ _PIECES = (
     "salt",
 )  # fmt: skip
 _LONGEST_NAME = 60
+_REACH_BACK, _REACH = 32, 90  # characters around a piece that a label may take
 _NAME_BEFORE = Pattern(r"[A-Za-z0-9_.-]+\Z")
 _NO_SECRET = Pattern(
     r"^[_-]?(?:s?$)?(?:(?:ids?|names?|type|length|len|count|size|limit|budget|expir\w*|ttl|field|file|path|url|uri|policy|hash\w*"
@@ -62,12 +63,35 @@ class SecretLabel(NamedTuple):
 
 def labels_in(text: str, lower: str) -> Iterator[SecretLabel]:
     """Find the labels of *text*, of which *lower* is the lower case, character by character."""
-    if not any(piece in lower for piece in _PIECES):
-        return
-    for match in _LABEL.finditer(lower):
-        label = _label(text, match)
-        if label:
-            yield label
+    for start, end in regions(lower, _PIECES, _REACH_BACK, _REACH):
+        for match in _LABEL.compiled.finditer(lower, start, end):
+            label = _label(text, match)
+            if label:
+                yield label
+
+
+def regions(lower: str, pieces: Iterable[str], before: int, after: int) -> Iterator[tuple[int, int]]:
+    """
+    Yield the parts of *lower* around each of *pieces*, merged where they meet.
+
+    Finding a fixed text is many times faster than an expression with as many alternatives.
+    """
+    places: list[int] = []
+    for piece in pieces:
+        at = lower.find(piece)
+        while at >= 0:
+            places.append(at)
+            at = lower.find(piece, at + len(piece))
+    places.sort()
+    start = end = -1
+    for place in places:
+        if place - before > end:
+            if end >= 0:
+                yield start, end
+            start = max(0, place - before)
+        end = min(len(lower), place + after)
+    if end >= 0:
+        yield start, end
 
 
 def _label(text: str, match: re.Match[str]) -> SecretLabel | None:

@@ -26,6 +26,7 @@ _WORDS_OF_PLACE = ("below", "follow", "here", "unten", "folgend", "abajo", "dess
 _MOST_LINES = 12
 _CELL_SEPARATOR = Pattern(r"^[\s|:+=-]{3,}$")
 _SEED_WORDS = 11
+_NO_HEADER = Pattern(r"[|(){}\[\]=<>]")
 _DELIMITERS = ("\t", ";", ",")
 _LONGEST_HEADER = 300
 _LONGEST_NAME = 30
@@ -116,7 +117,7 @@ def in_rows(text: str, lower: str, start: int) -> tuple[list[Span], int]:
     Returns them with the offset of the end of the rows; none and *start* where the line is no header.
     """
     end = text.find("\n", start, start + _LONGEST_HEADER)
-    if end < 0 or "|" in text[start:end]:
+    if end < 0 or _NO_HEADER.compiled.search(text, start, end):
         return [], start
     for delimiter in _DELIMITERS:
         if delimiter not in text[start:end]:

@@ -115,6 +115,8 @@ def _is_address(value: str) -> bool:
 
 
 def _is_quoted_secret(label: SecretLabel, value: str) -> bool:
+    if label.kind == "pin":
+        return value.isdigit() and len(value) in range(4, 9)
     if is_placeholder(value) or _is_address(value):
         return False
     if is_uuid(value):

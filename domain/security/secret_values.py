@@ -19,22 +19,23 @@ _EXAMPLE = Pattern(
     flags=re.IGNORECASE,
 )
 _EXPRESSION = Pattern(
-    r"^\$|[$#]\{|\$\(|\{\{|^[%@&*/~.!-]|^ENC\[|%\w+%"
+    r"^\$|[$#]\{|\$\(|\{\{|^[{%@&*/~.!-]|^ENC\[|%\w+%"
     r"|^(?:os|process|env|settings|config|self|this|request|req|args|secrets?|vars|local|data|var)\b[.\[(]"
     r"|^[a-z_]\w{0,80}(?:\.[a-z_]\w{0,80}){1,9}$|^(?:password|passwd|token|secret|key)s?\b",
     flags=re.IGNORECASE,
 )
 _NAME_OF_A_SECRET = Pattern(
-    r"^(?:[a-z]{1,12}[_-]?)?(?:passwords?|passwd|passphrase|pass|pwd?|pw\d|passwort|kennwort|contrasena|clave|senha|tokens?|secrets?"
-    r"|api[_-]?keys?|private[_-]?key|credentials?)[_-]?\d?$",
+    r"^(?:\d|[a-z]{1,12}[_-]?)?(?:passwords?|passwd|passphrase|pass|pwd?|pw\d|passwort|kennwort|contrasena|clave|senha|tokens?|secrets?"
+    r"|api[_-]?keys?|private[_-]?key|credentials?)[_-]?\d{0,4}!?$",
     flags=re.IGNORECASE,
 )
 _OTHER_SHAPE = Pattern(
-    r"^(?:\d{4}-\d\d(?:-\d\d)?(?:[T ].{0,30})?|v?\d{1,8}(?:\.\d{1,8}){1,4}(?:[-+.]?(?:rc|a|b|beta|alpha|dev|post)\d{0,3})?"
+    r"^(?:\d{4}-\d\d(?:-\d\d)?(?:[T _-].{0,80})?|pbkdf2.{0,200}|v?\d{1,8}(?:\.\d{1,8}){1,4}(?:[-+.]?(?:rc|a|b|beta|alpha|dev|post)\d{0,3})?"
     r"|\d{1,12}[ -]?[A-Za-z%]{1,5}(?:/[a-z]{1,5})?|\d{1,12}(?:st|nd|rd|th)|[a-z+]{2,12}://.{0,2000}|[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,32}){1,4}"
     r"|[\w.-]{1,80}(?:/[\w.-]{1,80}){2,}|(?:[A-Za-z]:\\|\\\\).{0,500}|[\w-]{1,80}\.[a-z]{2,5}|[\w.-]{1,64}:\d{1,5}|(?:\d{1,3}\.){3}\d{1,3}.{0,6}"
-    r"|\w{1,40}\(.{0,80}\)?|(?:RSA|ECDSA|AES|SHA|MD|HMAC|SCRAM|PBKDF|OAuth|HS|RS|ES|PS)[\w-]{0,20}|argon2\w{0,2}|bcrypt|scrypt)$"
+    r"|\w{1,40}\(.{0,80}\)?|(?:RSA|ECDSA|AES|SHA|MD|HMAC|SCRAM|PBKDF|OAuth|[HREP]S)[A-Z_-]{0,12}\d[A-Z0-9_-]{0,12}|argon2\w{0,2}|bcrypt|scrypt)$"
 )
+_CODE = Pattern(r"\w[(\[{]|^\w{1,40}=[^=]|[\])]\.")
 _UUID = Pattern(r"^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$", flags=re.IGNORECASE)
 _WORD = Pattern(r"^[a-z]{2,}$")
 _COMMON = frozenset(
@@ -101,6 +102,8 @@ def is_key(value: str, least: int = 12) -> bool:
     """Whether *value* looks like a generated key of *least* characters or more."""
     if len(value) < least or " " in value or value.isdigit() or is_placeholder(value):
         return False
+    if _CODE.compiled.search(value):
+        return False
     if not any(character.isdigit() for character in value):
         return len(value) >= _LONG_KEY and _changes_case(value) and entropy(value) >= _KEY_ENTROPY
     slack = 0.2 if len(value) < 20 else 0.0
@@ -116,11 +119,11 @@ def _changes_case(value: str) -> bool:
 
 def is_password(value: str) -> bool:
     """Whether *value*, in a place where a password is named, can hardly be a word, amount, date, version or path."""
-    if len(value) < _LEAST_PASSWORD or " " in value or is_placeholder(value):
+    if len(value) < _LEAST_PASSWORD or " " in value or is_placeholder(value.rstrip("!?")):
         return False
-    if _OTHER_SHAPE.compiled.search(value):
+    if _OTHER_SHAPE.compiled.search(value) or _CODE.compiled.search(value):
         return False
-    return mixes_kinds(value) or (len(value) >= 8 and _changes_case(value))
+    return mixes_kinds(value.rstrip("!?")) or (len(value) >= 8 and _changes_case(value))
 
 
 def is_word_password(value: str) -> bool:

@@ -8,7 +8,8 @@ from clawmem.domain.security.disguise import Unmasked
 from clawmem.domain.security.patterns import Pattern
 
 _CONTINUED = Pattern(
-    r"\n(?:[ \t>]{0,12}\r?\n){0,2}[ \t>\"'+]{0,12}(?P<tail>[A-Za-z0-9_+/=.-]{8,4000})(?=[\"',;)]{0,3}(?P<more>[^\n]{0,1}))"
+    r"\n(?:[ \t>]{0,12}\r?\n){0,2}[ \t>\"'+]{0,12}(?P<tail>[A-Za-z0-9_+/.-]{8,4000}+={0,2})"
+    r"(?=[\"',;)]{0,3}(?:[ \t]{1,4}(?P<more>\S)|\s|$))"
 )
 _HEAD = Pattern(r"[A-Za-z0-9_+/=.~-]{12,}\Z")
 _END_OF_LINE = "\"' \t\\\r"
@@ -38,7 +39,7 @@ def _joints(text: str) -> Iterator[tuple[int, int]]:
     """The gaps between the parts of a value: from the end of one to the beginning of the next."""
     for match in _CONTINUED.compiled.finditer(text):
         tail = match["tail"]
-        if not _is_generated(tail) or (match["more"].strip() and not _has_three_kinds(tail)):
+        if not _is_generated(tail) or (match["more"] and not _has_three_kinds(tail)):
             continue
         line_end = match.start()
         while line_end and text[line_end - 1] in _END_OF_LINE:
