@@ -90,7 +90,9 @@ def find_secrets(text: str) -> list[Finding]:
     """Find the secrets in *text*, in order; where two overlap, the one that begins first, then the longer one."""
     seen = unwrapped(plain(text))
     found = sorted(_all_findings(seen.text), key=lambda finding: (finding.start, -finding.end))
-    markers = [match.span() for match in _MARKER.compiled.finditer(seen.text)] if "[redacted" in seen.text else []
+    markers = (
+        [match.span() for match in _MARKER.compiled.finditer(seen.text)] if "[redacted" in seen.text else []
+    )
     apart: list[Finding] = []
     for finding in found:
         if markers and _touches(markers, finding):
@@ -119,7 +121,9 @@ def _all_findings(text: str) -> Iterator[Finding]:
 def _lower(text: str) -> str:
     """Lower case of the same length: positions in it are positions in *text*."""
     lower = text.lower()
-    return lower if len(lower) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+    return (
+        lower if len(lower) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+    )
 
 
 def _structured(text: str) -> Iterator[Finding]:
@@ -147,12 +151,9 @@ def _labelled(text: str, lower: str) -> Iterator[Finding]:
         yield from (Finding(*span, "password") for span in in_tables(text, lower))
 
 
-def _of_label(text: str, lower: str, label: SecretLabel) -> Iterator[tuple[int, int]]:
-    found = False
-    for find in (lambda: assigned(text, label), lambda: in_prose(text, lower, label)):
-        for span in find():
-            found = True
-            yield span
-        if found:
-            return
-    yield from next_lines(text, lower, label)
+def _of_label(text: str, lower: str, label: SecretLabel) -> list[tuple[int, int]]:
+    return (
+        list(assigned(text, label))
+        or list(in_prose(text, lower, label))
+        or list(next_lines(text, lower, label))
+    )

@@ -147,10 +147,10 @@ PLACED = (
 _COOKIES = Pattern(
     r"\b(?:set-)?cookies?\b[\"']?(?:\s{0,3}[:=]\s{0,3}|\s)[\"'{]{0,2}|\bcurl\b[^\n|;]{0,200}?\s-b\s{0,2}[\"']?"
 )
-_COOKIE = Pattern(
-    r"(?P<name>[\w.%-]{1,60})[\"']?\s{0,2}[=:]\s{0,2}[\"']?(?P<secret>[^\s;,\"'}]{8,4000})"
+_COOKIE = Pattern(r"(?P<name>[\w.%-]{1,60})[\"']?\s{0,2}[=:]\s{0,2}[\"']?(?P<secret>[^\s;,\"'}]{8,4000})")
+_COOKIE_SETTINGS = frozenset(
+    "path expires domain max-age samesite secure httponly priority partitioned".split()
 )
-_COOKIE_SETTINGS = frozenset("path expires domain max-age samesite secure httponly priority partitioned".split())
 _COOKIE_LINE = 4000
 
 

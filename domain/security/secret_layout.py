@@ -77,7 +77,13 @@ def _is_value_below(label: SecretLabel, value: str, line: str, *, is_explicit: b
     if label.kind == "pin":
         return is_explicit and value.isdigit() and 4 <= len(value) <= 8
     if label.kind == "secret":
-        if is_uuid(value) or "commit" in line or "hash" in line or "sha" in line or "/" in value[:-2] and "-" in value:
+        if (
+            is_uuid(value)
+            or "commit" in line
+            or "hash" in line
+            or "sha" in line
+            or ("/" in value[:-2] and "-" in value)
+        ):
             return is_uuid(value) and "api" in label.name.lower()
         return is_key(value, 16)
     return is_password(value) and (is_explicit or is_key(value, 16))

@@ -111,7 +111,9 @@ def _is_plain_password(text: str, label: SecretLabel, match: re.Match[str], valu
 
 
 def _is_address(value: str) -> bool:
-    return "://" in value or value.startswith(("/", "~", "./", "unix:")) or value.endswith((".", ".key", ".pem"))
+    return (
+        "://" in value or value.startswith(("/", "~", "./", "unix:")) or value.endswith((".", ".key", ".pem"))
+    )
 
 
 def _is_quoted_secret(label: SecretLabel, value: str) -> bool:
@@ -146,9 +148,12 @@ def _in_call(text: str, label: SecretLabel) -> Iterator[Span]:
     if not spaced:
         return
     value = spaced["value"]
+    is_named = _DIRECTIVE.compiled.search(text, max(0, label.start - 8), label.end)
     if _SETTING.compiled.search(before):
-        if is_uuid(value) or is_password(value) or is_key(value):
-            yield spaced.span("value")
-    elif _DIRECTIVE.compiled.search(text, max(0, label.start - 8), label.end):
-        if is_password(value) or (spaced["quote"] and _is_quoted_secret(label, value)):
-            yield spaced.span("value")
+        is_secret = is_uuid(value) or is_password(value) or is_key(value)
+    elif is_named:
+        is_secret = is_password(value) or (bool(spaced["quote"]) and _is_quoted_secret(label, value))
+    else:
+        return
+    if is_secret:
+        yield spaced.span("value")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import pairwise
 from math import log2
 
 from clawmem.domain.security.patterns import Pattern
 
-_LEAST_ENTROPY = 2.8  # bits a character; random hexadecimal of 32 characters has 3.2 or more, words 2.9 or less
+_LEAST_ENTROPY = (
+    2.8  # bits a character; random hexadecimal of 32 characters has 3.2 or more, words 2.9 or less
+)
 _KEY_ENTROPY = 3.0
 _LONG_KEY = 16
 _LEAST_PASSWORD = 5
@@ -113,7 +116,7 @@ def is_key(value: str, least: int = 12) -> bool:
 def _changes_case(value: str) -> bool:
     """Whether capitals stand as no name of a program has them: after one another and between small letters."""
     letters = [character for character in value if character.isalpha()]
-    changes = sum(a.isupper() != b.isupper() for a, b in zip(letters, letters[1:], strict=False))
+    changes = sum(a.isupper() != b.isupper() for a, b in pairwise(letters))
     return 3 * changes >= len(letters)
 
 

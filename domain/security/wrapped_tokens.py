@@ -54,7 +54,11 @@ def _is_generated(token: str) -> bool:
 
 
 def _has_three_kinds(token: str) -> bool:
-    return any(c.isdigit() for c in token) and any(c.isupper() for c in token) and any(c.islower() for c in token)
+    return (
+        any(c.isdigit() for c in token)
+        and any(c.isupper() for c in token)
+        and any(c.islower() for c in token)
+    )
 
 
 def _is_hex(token: str) -> bool:

@@ -67,7 +67,10 @@ def test_a_session_is_captured_without_secrets(
     secret = invented()
     spoken = said.replace("@", secret, 1).replace("@", "that one")
     conversation = transcript(
-        home / "projects/5f0c.jsonl", ("Hello.", "Hello."), (spoken, "Noted."), ("We'll use Redis for queues.", "Fine.")
+        home / "projects/5f0c.jsonl",
+        ("Hello.", "Hello."),
+        (spoken, "Noted."),
+        ("We'll use Redis for queues.", "Fine."),
     )
 
     for name in ("decision-extractor", "handoff-generator"):
@@ -122,7 +125,9 @@ def test_a_fragment_is_surfaced_without_secrets(
     (notes / "gantry.md").write_text(f"# Yard\n\nAbout the zeppelin gantry.\n\n{note(secret)}\n", "utf-8")
     assert invoke("bootstrap", notes).exit_code == 0
 
-    block = hook("context-surfacing", "UserPromptSubmit", prompt="what do we know of the zeppelin gantry?").context
+    block = hook(
+        "context-surfacing", "UserPromptSubmit", prompt="what do we know of the zeppelin gantry?"
+    ).context
 
     assert "gantry" in block
     assert secret not in block

@@ -94,11 +94,9 @@ def test_recall_and_precision(is_fitted: bool) -> None:
     """Each half reaches both goals."""
     half = [line for line in LINES if line.is_fitted is is_fitted]
     secret = [line for line in half if line.secret]
-    kinds = sorted({line.kind for line in secret})
-    print(f"recall {_recall(secret):.3f} of {len(secret)}, precision {_precision(half):.3f} of {len(half)}")
-    print({kind: round(_recall([line for line in secret if line.kind == kind]), 2) for kind in kinds})
+    missed = [line for line in secret if not line.is_gone_from(redact(line.text).text)]
 
-    assert _recall(secret) >= LEAST_RECALL
+    assert _recall(secret) >= LEAST_RECALL, missed
     assert _precision(half) >= LEAST_PRECISION
 
 
