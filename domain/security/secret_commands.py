@@ -140,12 +140,17 @@ PLACED = (
     ),
     PlacedRule("secret", "ASP.NET|SESSID|sessionid|connect.sid|SESSIONID", r"(?:ASP\.NET_SessionId|PHPSESSID|J?SESSIONID|sessionid|connect\.sid)[\"']?\s{0,2}[=:]\s{0,2}[\"']?(?P<secret>[^\s;,\"'&}]{12,4000})", is_key),
     PlacedRule(
+        "password",
+        "SecureString|encrypt_string",
+        r"(?:ConvertTo-SecureString\s(?:-String\s)?|\bencrypt_string\s)\s{0,3}[\"'](?P<secret>[^\"'\n$]{4,300})[\"']",
+    ),
+    PlacedRule(
         "azure storage key", "AccountKey=|SharedAccessKey=", r"(?<=Key=)(?P<secret>[A-Za-z0-9+/]{40,200}={0,2})"
     ),
 )  # fmt: skip
 
 _COOKIES = Pattern(
-    r"\b(?:set-)?cookies?\b[\"']?(?:\s{0,3}[:=]\s{0,3}|\s)[\"'{]{0,2}|\bcurl\b[^\n|;]{0,200}?\s-b\s{0,2}[\"']?"
+    r"\b(?:set-)?cookies?\b(?: header)?[\"']?(?:\s{0,3}[:=]\s{0,3}|\s)[\"'{]{0,2}|\bcurl\b[^\n|;]{0,200}?\s-b\s{0,2}[\"']?"
 )
 _COOKIE = Pattern(r"(?P<name>[\w.%-]{1,60})[\"']?\s{0,2}[=:]\s{0,2}[\"']?(?P<secret>[^\s;,\"'}]{8,4000})")
 _COOKIE_SETTINGS = frozenset(

@@ -12,26 +12,26 @@ from clawmem.ports.named_tuple import NamedTuple
 _PASSWORDS = (
     r"passwords?|passwd|passphrase|passcode|passwort|passworter|kennwort|pwd|contrasenas?|contrasinal|mot[ _]de[ _]passe|mots[ _]de[ _]passe"
     r"|mdp|senha|wachtwoord|losenord|haslo|heslo|requirepass|masterauth|ansible_[a-z]{1,12}_pass|pass(?![a-z])|pw(?![a-z])|clave(?! d?el? exito)"
-    r"|(?:seed|recovery|backup|secret) (?:phrase|words|codes?)|mnemonic|psk(?![a-z])|wpa_passphrase|wlan-?schlussel|wifi key"
+    r"|(?:seed|recovery|backup|secret) (?:phrase|words|codes?)|mnemonic|psk(?![a-z])|(?:bind|root|user|admin|db|ldap|smtp|ftp)pw(?![a-z])|community string|wpa_passphrase|wlan-?schlussel|wifi key"
 )
 _KEYS = (
     r"secret(?:[ _-]?(?:access[ _-]?)?key)?|identitytoken|token|jeton|_auth(?![a-z_-])|(?<=\")auth(?=\")"
     r"|(?:api|access|auth|private|signing|encryption|account|license|master|(?:pre)?[_-]?shared|preshared|app|application"
     r"|client|consumer|service|storage|subscription|functions?|deploy|webhook|hmac|session|integration|ingest|project)[ _-]?key"
     r"|api[ _-]?schlussel|zugangsschlussel|cle (?:d['’ ]?)?api|cle secrete|clave (?:de |del? )?(?:la )?api"
-    r"|(?<=[a-z0-9])_key(?![a-z_])|key(?= for (?:the )?[a-z0-9 -]{0,30}api\b)|credentials?|geheimnis|salt(?![a-z])"
+    r"|(?<=[a-z0-9])_key(?![a-z_])|key(?= for (?:the )?[a-z0-9 -]{0,30}api\b)|credentials?|geheimnis|session cookie|salt(?![a-z])"
 )
 _LABEL = Pattern(
-    rf"(?:(?P<pin>\bpin(?:-code)?\b)|(?P<keyed>{_KEYS})|(?P<passing>{_PASSWORDS}))(?P<more>[a-z0-9_-]{{0,40}})"
+    rf"(?:(?P<pin>\bpin(?:-code)?\b|\bcode wi-?fi\b|\bwi-?fi[ -]code\b|\b(?:door|gate|access|alarm) code\b|\bcode d['’]acces\b|\bcodigo de acceso\b|\bzugangscode\b|\bturcode\b|\bcode(?= for the (?:door|gate|alarm|safe|lock|bike)\b))|(?P<keyed>{_KEYS})|(?P<passing>{_PASSWORDS}))(?P<more>[a-z0-9_-]{{0,40}})"
 )
 _PIECES = (
     "pass", "pwd", "pw", "kennwort", "contrase", "contrasi", "mdp", "senha", "wachtwoord", "losenord", "haslo", "heslo", "clave",
     "phrase", "mnemonic", "recovery", "backup", "seed", "psk", "pin", "secret", "token", "jeton", "auth", "key", "schlussel", "cle ", "credential", "geheimnis",
-    "salt",
+    "salt", "code", "codigo", "cookie", "community",
 )  # fmt: skip
 _LONGEST_NAME = 60
 _REACH_BACK, _REACH = 32, 90  # characters around a piece that a label may take
-_NAME_BEFORE = Pattern(r"[A-Za-z0-9_.-]+\Z")
+_NAME_BEFORE = Pattern(r"[A-Za-z0-9_.-]{1,60}\Z")
 _NO_SECRET = Pattern(
     r"^[_-]?(?:s?$)?(?:(?:ids?|names?|type|length|len|count|size|limit|budget|expir\w*|ttl|field|file|path|url|uri|policy|hash\w*"
     r"|header|prefix|hint|min|max|version|rotation|ring|s?_?used|kind|regex|pattern|env|ref|arn|required|enabled|reset|managers?"

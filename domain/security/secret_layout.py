@@ -10,6 +10,7 @@ from clawmem.domain.security.secret_values import (
     is_key,
     is_passphrase,
     is_password,
+    is_pin,
     is_placeholder,
     is_uuid,
     is_word_password,
@@ -49,7 +50,7 @@ def next_lines(text: str, lower: str, label: SecretLabel) -> Iterator[Span]:
     while at < len(text) and seen < _MOST_LINES:
         stop = text.find("\n", at, at + _LONGEST_LINE)
         stop = min(len(text), at + _LONGEST_LINE) if stop < 0 else stop
-        if text[at:stop].strip(" \t>`~"):
+        if text[at:stop].strip(" \t>`~=-"):
             span = _only_value(text, at, stop)
             if span is None or not _is_value_below(label, text[slice(*span)], line, is_explicit=is_explicit):
                 return
@@ -75,7 +76,7 @@ def _is_value_below(label: SecretLabel, value: str, line: str, *, is_explicit: b
         words = len(value.split())
         return is_explicit and words >= _SEED_WORDS and is_passphrase(value)
     if label.kind == "pin":
-        return is_explicit and value.isdigit() and 4 <= len(value) <= 8
+        return is_explicit and is_pin(value)
     if label.kind == "secret":
         if (
             is_uuid(value)
@@ -205,7 +206,7 @@ def _is_cell_secret(label: SecretLabel, value: str, *, in_column: bool) -> bool:
     if is_placeholder(value):
         return False
     if label.kind == "pin":
-        return value.isdigit() and 4 <= len(value) <= 8
+        return is_pin(value)
     if label.kind == "secret":
         return is_key(value, 16) or (is_uuid(value) and "api" in label.name.lower())
     return is_password(value) or (in_column and is_word_password(value))

@@ -11,6 +11,7 @@ from clawmem.domain.security.secret_values import (
     is_key,
     is_passphrase,
     is_password,
+    is_pin,
     is_placeholder,
     is_uuid,
     is_word_password,
@@ -47,7 +48,9 @@ _CALLS = Pattern(
     r"\b(?:define|put|add|append|set|setenv|setx|config|property|header|with|set[A-Z]\w{0,20})\s?\(\s?[\"']?[\w.:-]{0,60}\Z"
 )
 _SETTING = Pattern(r"(?:\b(?:ENV|ARG|setx|SetEnv|set -g?x|setenv)|password_command)[ \t]+[\w.-]{0,60}\Z")
-_DIRECTIVE = Pattern(r"(?:requirepass|masterauth|preshared-key|private-key|[ \"']pass(?:word)?|PASSWORD)\Z")
+_DIRECTIVE = Pattern(
+    r"(?:requirepass|masterauth|[a-z]{2,8}pw|preshared-key|private-key|[ \"']pass(?:word)?|PASSWORD)\Z"
+)
 _UUID_NAMES = ("api", "access", "secret", "pass", "auth", "npm")
 _SHORT_KEY = 8
 
@@ -88,7 +91,7 @@ def _is_assigned(text: str, label: SecretLabel, match: re.Match[str], value: str
     if is_uuid(value):
         return _may_be_uuid(label)
     if label.kind == "pin":
-        return value.isdigit() and len(value) in range(4, 9)
+        return is_pin(value)
     if label.kind == "secret":
         return is_key(value, _SHORT_KEY if "secret" in label.name.lower() else 12) and not _is_address(value)
     if mixes_kinds(value):
@@ -118,7 +121,7 @@ def _is_address(value: str) -> bool:
 
 def _is_quoted_secret(label: SecretLabel, value: str) -> bool:
     if label.kind == "pin":
-        return value.isdigit() and len(value) in range(4, 9)
+        return is_pin(value)
     if is_placeholder(value) or _is_address(value):
         return False
     if is_uuid(value):

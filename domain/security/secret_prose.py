@@ -10,6 +10,7 @@ from clawmem.domain.security.secret_values import (
     is_key,
     is_passphrase,
     is_password,
+    is_pin,
     is_placeholder,
     is_uuid,
     is_word_password,
@@ -22,35 +23,40 @@ Span = tuple[int, int]
 _ABOUT = Pattern(
     r"[*_`\"]{0,3}(?:,? ?\(|,? ?(?:for|of|on|in|at|to|there|here|from|with|now|fur|vom|von|zum|zur|zu|im|am|auf|bei|der|des|beim|mit"
     r"|du|de|d['’]|pour|sur|del|para|dell[ao]|di|da|do|voor|van|till|i|au|la|le|el|al|a|by|used|needed|we|you)\b"
-    r"|[ \t]{0,3}[:*]|[ \t]{1,3}(?:is|was|are|were|be|remains|becomes?|became|reads|equals|still|now|again|lautet|lauten|lautete|ist|war|sind|est"
+    r"|['’]s |[ \t]{0,3}(?:[:*;,→—–]|->|=>|- )|[ \t]{1,3}(?:is|was|are|were|be|remains|becomes?|became|reads|equals|still|now|again|provisoire|temporaire|actuel|nouveau|temporal|provisional|nueva|lautet|lauten|lautete|ist|war|sind|est"
     r"|etait|sont|sera|es|era|son|e|er|ar|jest|foi|en|por|par)\b)"
 )
 _JOINT = Pattern(
     r"(?:[*_`\"]{0,3}(?P<colon>:)[*_]{0,2}(?:\s{1,3}|(?=[\"'`„“«]))|\s(?P<be>is|was|are|were|be|remains|becomes?|became|reads|equals|lautet|lauten|lautete|ist|war"
     r"|sind|est|etait|sont|sera|es|era|son|e|er|ar|jest|foi)\s{1,3}(?:(?:still|now|currently|today|again|simply|just|probably|called|noch|jetzt|immer"
-    r"|aktuell|derzeit|weiterhin|toujours|encore|maintenant|ahora|todavia|aun)\s{1,3}){0,2}|\s(?P<to>to|from|auf|von|zu|a|por|en|par|de)\s{1,3})"
+    r"|aktuell|derzeit|weiterhin|toujours|encore|maintenant|ahora|todavia|aun)\s{1,3}){0,2}|\s(?P<to>to|from|auf|von|zu|a|por|en|par|de)\s{1,3}"
+    r"|(?P<dash>['’]s\s{1,3}|\s{0,3}(?:->|=>|→|—|–)\s{1,3}|\s-\s|,\s|[,;]\s(?:type|enter|use|try|gib|tippe|tape[rz]?|saisi\w{1,4}|escribe|usa)\s))"
     r"(?=[^\s])"
 )
+_COMPOUND = Pattern(
+    r"[ \t-](?!(?:for|of|on|in|at|to|from|when|if|and|or|until|while|because|where|there|here|with|by|now|fur|vom|von|zum|zur|im|am|auf|bei|der|des"
+    r"|und|ein|eintragen|du|de|pour|sur|et|del|para|en|y)\b)[a-z]{2,20}"
+)
 _DIRECT = Pattern(r"[ \t]{1,3}(?=[^\s])")
-_SENTENCE_END = Pattern(r"[.;!?](?=\s|$)|\n")
+_SENTENCE_END = Pattern(r"[.!?](?=\s|$)|\n")
 _REACH = 110  # characters from a label to what introduces its value
 _CHANGES = Pattern(
     r"\b(?:set|reset|chang|rotat|updat|switch|mov|geandert|gesetzt|setz|ander|cambi|puse|pon|chang|modifi|mis|mettre)\w{0,8}\b"
 )
 _GIVEN_BEFORE = Pattern(
-    r"(?:^|[\s(\"'`«„“])(?P<value>[^\s\"'`«»„“]{5,100})[\"'`»“]{0,2}\s{1,3}(?:is|was|are|as|als|ist|war|sind|est|etait|es|era|comme|como)\s{1,3}"
+    r"(?:^|[\s(\"'`«„“])(?P<value>[^\s\"'`«»„“]{5,100})[\"'`»“]{0,2}\s{1,3}(?:is|was|are|as|als|ist|war|sind|est|etait|es|era|comme|como|<-|←)\s{1,3}"
     r"(?:(?:the|a|an|our|my|your|his|her|its|this|new|old|current|das|ein|dein|mein|unser|neues|aktuelles|le|un|la|una|su|mi|mon|votre|nouveau|nueva)\s{1,3}){0,3}"
     r"(?:[A-Za-z-]{2,20}[ -])?\Z"
 )
 _LOGIN = Pattern(
     r"\b(?:log(?:ged)? ?-?in|sign(?:ed)? ?in|login|logins|credentials?|creds|zugangsdaten|anmeldedaten|logindaten|zugang|melde|anmeld\w{0,5}"
-    r"|einlogg\w{0,3}|connect\w{0,6}|connexion|identifiants?|inicia|entra|entrar|accede|acceso|credenciales|ssh|account|konto)\b"
+    r"|einlogg\w{0,3}|logge|wi-?fi|wlan|ssid|(?=(?:root|admin|administrator|postgres) ?/ )|connect\w{0,6}|connexion|identifiants?|inicia|entra|entrar|accede|acceso|credenciales|ssh|account|konto)\b"
 )
 _LOGIN_PIECES = (
-    "log", "sign", "cred", "zugang", "meld", "connex", "connect", "identifiant", "inicia", "entra", "acce", "ssh", "account", "konto",
+    "log", "sign", "cred", "zugang", "meld", "connex", "connect", "identifiant", "inicia", "entra", "acce", "ssh", "account", "konto", "wi", "wlan", "ssid", "root", "admin", "postgres",
 )  # fmt: skip
 _PAIR = Pattern(
-    r"(?:^|(?<=[\s:(\"'`]))(?=(?P<user>[\w.@+-]{2,60})[\"'`]?(?:\s{0,2}[/|]\s{0,2}|:|\s{1,2}(?:and|und|et|y|with|mit|avec|con)\s{1,2})[\"'`]?"
+    r"(?:^|(?<=[\s:(\"'`]))(?=(?P<user>[\w.@+-]{2,60})[\"'`]?(?:\s{0,2}[/|]\s{0,2}|:|(?<!fails)\s{1,2}(?:and|und|et|y|(?:with|mit|avec|con)(?: (?:the )?(?:password|passwort))?)\s{1,2})[\"'`]?"
     r"(?P<value>[^\s\"'`/|]{5,100}))"
 )
 _LINE = 120  # characters after a word of logging in
@@ -91,6 +97,8 @@ def _said_after(text: str, lower: str, label: SecretLabel) -> Span | None:
 
 
 def _said_before(text: str, label: SecretLabel) -> Span | None:
+    if _COMPOUND.compiled.match(text, label.end):
+        return None
     line = text.rfind("\n", max(0, label.start - _LINE), label.start) + 1 or max(0, label.start - _LINE)
     match = _GIVEN_BEFORE.compiled.search(text[line : label.start])
     if match is None:
@@ -148,9 +156,11 @@ def _is_given(text: str, lower: str, label: SecretLabel, joint: str, span: Span)
         return False
     is_said = joint in ("colon", "be")
     if label.kind == "pin":
-        return is_said and value.isdigit() and len(value) in range(4, 9)
+        return is_said and (is_pin(value) or is_password(value))
     if label.kind == "secret":
         return _is_given_key(lower, label, value, span)
+    if joint == "dash" and not (_ends_sentence(text, span) or text[span[1] : span[1] + 4] == " and"):
+        return False
     if joint == "to" and not _is_change(lower, label, span):
         return False
     is_quoted = text[span[0] - 1] in "\"'`„“«"

@@ -36,7 +36,7 @@ _OTHER_SHAPE = Pattern(
     r"^(?:\d{4}-\d\d(?:-\d\d)?(?:[T _-].{0,80})?|pbkdf2.{0,200}|v?\d{1,8}(?:\.\d{1,8}){1,4}(?:[-+.]?(?:rc|a|b|beta|alpha|dev|post)\d{0,3})?"
     r"|\d{1,12}[ -]?[A-Za-z%]{1,5}(?:/[a-z]{1,5})?|\d{1,12}(?:st|nd|rd|th)|[a-z+]{2,12}://.{0,2000}|[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,32}){1,4}"
     r"|[\w.-]{1,80}(?:/[\w.-]{1,80}){2,}|(?:[A-Za-z]:\\|\\\\).{0,500}|[\w-]{1,80}\.[a-z]{2,5}|[\w.-]{1,64}:\d{1,5}|(?:\d{1,3}\.){3}\d{1,3}.{0,6}"
-    r"|\w{1,40}\(.{0,80}\)?|(?:RSA|ECDSA|AES|SHA|MD|HMAC|SCRAM|PBKDF|OAuth|[HREP]S)[A-Z_-]{0,12}\d[A-Z0-9_-]{0,12}|argon2\w{0,2}|bcrypt|scrypt)$"
+    r"|\w{1,40}\(.{0,80}\)?|(?:RSA|ECDSA|AES|SHA|MD|HMAC|SCRAM|PBKDF|OAuth|[HREP]S)[A-Z_-]{0,12}\d[A-Z0-9_-]{0,12}|[A-Z]{1,5}[-_]?\d{1,5}|argon2\w{0,2}|bcrypt|scrypt)$"
 )
 _CODE = Pattern(r"\w[(\[{]|^\w{1,40}=[^=]|[\])]\.")
 _UUID = Pattern(r"^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$", flags=re.IGNORECASE)
@@ -118,6 +118,11 @@ def _changes_case(value: str) -> bool:
     letters = [character for character in value if character.isalpha()]
     changes = sum(a.isupper() != b.isupper() for a, b in pairwise(letters))
     return 3 * changes >= len(letters)
+
+
+def is_pin(value: str) -> bool:
+    """Whether *value* is a number of four to eight digits."""
+    return value.isdigit() and 4 <= len(value) <= 8
 
 
 def is_password(value: str) -> bool:

@@ -11,7 +11,7 @@ _CONTINUED = Pattern(
     r"\n(?:[ \t>]{0,12}\r?\n){0,2}[ \t>\"'+]{0,12}(?P<tail>[A-Za-z0-9_+/.-]{8,4000}+={0,2})"
     r"(?=[\"',;)]{0,3}(?:[ \t]{1,4}(?P<more>\S)|\s|$))"
 )
-_HEAD = Pattern(r"[A-Za-z0-9_+/=.~-]{12,}\Z")
+_HEAD = Pattern(r"[A-Za-z0-9_+/=.~-]{12,300}\Z")
 _END_OF_LINE = "\"' \t\\\r"
 _LONGEST_HEAD = 300
 _HEX = Pattern(r"^[0-9a-f]+$")
