@@ -27,7 +27,8 @@ _LABEL = Pattern(
 _PIECES = (
     "pass", "pwd", "pw", "kennwort", "contrase", "contrasi", "mdp", "senha", "wachtwoord", "losenord", "haslo", "heslo", "clave",
     "phrase", "mnemonic", "recovery", "backup", "seed", "psk", "pin", "secret", "token", "jeton", "auth", "key", "schlussel", "cle ", "credential", "geheimnis",
-    "salt", "code", "codigo", "cookie", "community",
+    "salt", "code wi", "fi code", "fi-code", "or code", "te code", "ss code", "rm code", "code d'", "code d’", "code for the", "gscode", "turcode",
+    "codigo", "cookie", "community",
 )  # fmt: skip
 _LONGEST_NAME = 60
 _REACH_BACK, _REACH = 32, 90  # characters around a piece that a label may take
