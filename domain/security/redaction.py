@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from clawmem.domain.security.card_numbers import cards
 from clawmem.domain.security.disguise import plain
@@ -20,7 +21,9 @@ from clawmem.ports.named_tuple import NamedTuple
 
 _KINDS = {"pin": "password"}
 _PARTS_SEPARATOR = "\n\n"
-_CONTEXT = 20_000  # characters around a part in which the label of its secret is looked for
+_CONTEXT = 6_000  # characters around a part in which the label of its secret is looked for
+_LONGEST_ROW = 1_000
+_LONGEST_CONTEXT = 60_000  # characters of a table or a key above the part
 _MARKER = Pattern(r"\[redacted: [a-z ]{1,40}\]")
 
 
@@ -57,10 +60,30 @@ def redact_part(text: str, start: int, end: int) -> str:
 
     The label of a secret may stand in an earlier line, paragraph or cell than the part.
     """
-    first = max(0, start - _CONTEXT)
-    first = text.rfind("\n", 0, first) + 1 if first else 0
+    first = _context_start(text, start)
     around = text[first : end + _CONTEXT]
-    return _replaced(around, start - first, end - first, find_secrets(around))
+    return _replaced(around, start - first, end - first, _found_in(around))
+
+
+def _context_start(text: str, start: int) -> int:
+    """Return where to begin reading: some lines above, at the header of a table, at the beginning of a key."""
+    earliest = max(0, start - _LONGEST_CONTEXT)
+    first = max(0, start - _CONTEXT)
+    key = text.rfind("-----BEGIN", earliest, start)
+    if key >= 0 and text.find("-----END", key, start) < 0:
+        first = min(first, key)
+    row = start + 1
+    while row > earliest:
+        row = text.rfind("\n", 0, row - 1) + 1
+        if "|" not in text[row : row + _LONGEST_ROW].partition("\n")[0]:
+            break
+        first = min(first, row)
+    return text.rfind("\n", 0, first) + 1
+
+
+@lru_cache(16)  # the passages of a short note have the same text around them
+def _found_in(text: str) -> tuple[Finding, ...]:
+    return tuple(find_secrets(text))
 
 
 def redact_parts(parts: Sequence[str]) -> list[str]:

@@ -125,7 +125,7 @@ PLACED = (
     PlacedRule(
         "password",
         ":",
-        r"(?m:^)(?:export )?[\w.*-]{1,100}:(?:\d{2,5}|\*):[\w.*-]{1,64}:(?:\*|[A-Za-z_][\w.@-]{0,63}):(?P<secret>[^\s:]{4,200})(?m:$)",
+        r"(?m:^)(?:export )?[\w.*-]{1,100}:(?:\d{2,5}|\*):[\w.*-]{1,64}:(?:\*|[A-Za-z_][\w.@-]{0,63}):(?P<secret>[^\s:]{4,200})(?m:\r?$)",
     ),
     PlacedRule("secret", "dockerc", r"dockerc(?:onfigjson|fg)[\"']?\s{0,3}:\s{0,3}[\"']?(?P<secret>[A-Za-z0-9+/=]{20,8000})"),
     PlacedRule(

@@ -20,7 +20,7 @@ Span = tuple[int, int]
 
 _INTRODUCES = Pattern(
     r"[\"'`*_)]{0,3}(?P<about>(?: (?:for|of|on|in|to|from|fur|vom|von|zum|zur|im|am|der|des|du|de|pour|sur|del|para|is|are|lautet|ist|est|es)\b"
-    r"[^\n:|=<>]{0,60}?)?)(?P<end>[ \t]{0,3}[*_]{0,2}:?[*_]{0,2}[ \t]{0,3}\\?)(?:\n|$)"
+    r"[^\n:|=<>]{0,60}?)?)(?P<end>[ \t]{0,3}[*_]{0,2}:?[*_]{0,2}[ \t]{0,3}\\?\r?)(?:\n|$)"
 )
 _LINE = Pattern(r"[ \t>*+-]{0,12}(?:\d{1,2}[.)] )?[\"'`*_]{0,3}(?P<value>[^\n]{4,400})")
 _WORDS_OF_PLACE = ("below", "follow", "here", "unten", "folgend", "abajo", "dessous", "suivant", "siguiente")
@@ -28,6 +28,7 @@ _MOST_LINES = 12
 _CELL_SEPARATOR = Pattern(r"^[\s|:+=-]{3,}$")
 _SEED_WORDS = 11
 _NO_HEADER = Pattern(r"[|(){}\[\]=<>]")
+_SEPARATORS = (",", ";", "\t")  # before a label they make its line the header of rows
 _DELIMITERS = ("\t", ";", ",")
 _LONGEST_HEADER = 300
 _LONGEST_NAME = 30
@@ -37,7 +38,7 @@ _LONGEST_LINE = 500
 def next_lines(text: str, lower: str, label: SecretLabel) -> Iterator[Span]:
     """Find the secrets in the lines below *label*, where its own line ends with it or says that they follow."""
     match = _INTRODUCES.compiled.match(lower, label.end)
-    if not match or not label.is_bare:
+    if not match or not label.is_bare or lower[max(0, label.start - 1) : label.start] in _SEPARATORS:
         return
     begin = line_start(lower, label.start)
     line = lower[begin : match.end()]
@@ -50,7 +51,7 @@ def next_lines(text: str, lower: str, label: SecretLabel) -> Iterator[Span]:
     while at < len(text) and seen < _MOST_LINES:
         stop = text.find("\n", at, at + _LONGEST_LINE)
         stop = min(len(text), at + _LONGEST_LINE) if stop < 0 else stop
-        if text[at:stop].strip(" \t>`~=-"):
+        if text[at:stop].strip(" \t\r>`~=-"):
             span = _only_value(text, at, stop)
             if span is None or not _is_value_below(label, text[slice(*span)], line, is_explicit=is_explicit):
                 return

@@ -136,6 +136,25 @@ def test_a_part_of_a_long_text_is_redacted(distance: int) -> None:
     assert redact_part(text, start, len(text)) == "[redacted: password]\n\nSet in May."
 
 
+@pytest.mark.parametrize("rows", [1, 60, 700])
+def test_a_row_is_redacted_by_the_header_of_its_table(rows: int) -> None:
+    """The header of a long table is read however far above the row it stands."""
+    row = f"| crane | {'worn cables at the drum ' * 3} |\n"
+    text = f"| box | password |\n|---|---|\n{row * rows}| nas | Rk4plover9 |"
+    start = text.index("| nas")
+
+    assert redact_part(text, start, len(text)) == "| nas | [redacted: password] |"
+    assert redact_part(row * 3, 0, len(row)) == row
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_any_line_end_parts_a_label_from_its_secret(end: str) -> None:
+    """Files of Windows are redacted like others."""
+    for before in ("Admin password:@@", "db1:5432:shop:app:", "host,user,password@nas,ida,"):
+        text = before.replace("@", end) + f"Rk4plover9{end}"
+        assert redact(text).text == text.replace("Rk4plover9", "[redacted: password]")
+
+
 def test_parts_are_redacted_together() -> None:
     """A message that is only a password is known by the message before."""
     parts = ["The password of the depot is:", "Rk4plover9", "", "Thanks, Rk4."]
