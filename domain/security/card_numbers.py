@@ -17,7 +17,7 @@ _CARD_WORDS = ("card", "visa", "amex", "mastercard", "karte", "tarjeta", "carte"
 
 
 def cards(text: str) -> Iterator[tuple[int, int]]:
-    """Find the card numbers in *text*: with a valid check digit, in fours or beside a word that speaks of cards."""
+    """Find the card numbers in *text*: with a valid check digit, in groups of four or next to a word for cards."""
     if not _IN_FOURS.compiled.search(text):
         return
     for match in _CARD.compiled.finditer(text):

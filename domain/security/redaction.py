@@ -1,4 +1,4 @@
-"""Secrets found in a text and replaced, while the rest of every line stays as it was."""
+"""Detection and redaction of secrets in whole texts and in parts of them."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def redact(text: str) -> Redacted:
     """
     Replace every secret in *text* by ``[redacted: kind]``.
 
-    What is redacted has the shape of a known credential, or stands where a label announces one: in an assignment,
-    a sentence, a cell, the next paragraph. Placeholders, expressions, commit hashes, checksums and identifiers
+    A secret has the shape of a known credential, or follows a label in an assignment, a sentence, a cell or the next
+    paragraph. Placeholders, expressions, commit hashes, checksums and identifiers
     stay. Redacting twice changes nothing more.
     """
     findings = find_secrets(text)
@@ -58,7 +58,7 @@ def redact_part(text: str, start: int, end: int) -> str:
     """
     Return *text* from *start* to *end* without the secrets that the whole text shows there.
 
-    The label of a secret may stand in an earlier line, paragraph or cell than the part.
+    The label of a secret may be in an earlier line, paragraph or cell than the part.
     """
     first = _context_start(text, start)
     around = text[first : end + _CONTEXT]

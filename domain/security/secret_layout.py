@@ -1,4 +1,4 @@
-"""Secrets whose label stands in another line or cell: the next paragraph, a column of a table, a row of CSV."""
+"""Secrets with their label in another line or cell: the next paragraph, a column of a table, a row of CSV."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def line_start(text: str, at: int) -> int:
 
 
 def in_tables(text: str, lower: str) -> Iterator[Span]:
-    """Find the cells of Markdown tables below or beside a cell that is a label."""
+    """Find the cells of Markdown tables below or next to a cell that is a label."""
     if "|" not in text:
         return
     columns: dict[int, SecretLabel] = {}

@@ -127,7 +127,7 @@ def _second_halves(text: str, at: int, stop: int) -> Iterator[Span]:
 
 
 def _value(text: str, start: int) -> Span | None:
-    """The word, or what is quoted, that begins at *start*."""
+    """Return the offsets of the word or quotation that begins at *start*."""
     at = start
     while at < len(text) and text[at] in _OPENING:
         at += 1

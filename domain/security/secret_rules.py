@@ -1,5 +1,5 @@
 """
-What the credentials of well-known services look like.
+Shapes of the credentials of well-known services.
 
 Each kind is told by what its issuer put there to tell it by: a prefix, an alphabet, a length. ``needs`` is the
 text that every credential of the kind holds. The group ``secret``, where there is one, is what gets redacted.

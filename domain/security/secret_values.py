@@ -80,7 +80,7 @@ def is_random(token: str) -> bool:
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether *value* stands for a secret without being one: ``YOUR_API_KEY``, ``${TOKEN}``, ``xxxx``, ``None``."""
+    """Whether *value* is a placeholder for a secret: ``YOUR_API_KEY``, ``${TOKEN}``, ``xxxx``, ``None``."""
     if len(set(value)) <= 2 or _EXAMPLE.compiled.search(value) or _EXPRESSION.compiled.search(value):
         return True
     if value.lower() in _COMMON or _NAME_OF_A_SECRET.compiled.search(value):
@@ -89,12 +89,12 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_uuid(value: str) -> bool:
-    """Whether *value* is a UUID, which counts as a secret only beside a name that says so."""
+    """Whether *value* is a UUID, which counts as a secret only next to a name that says so."""
     return bool(_UUID.compiled.search(value))
 
 
 def mixes_kinds(value: str) -> bool:
-    """Whether *value* has letters, and digits or symbols beside them."""
+    """Whether *value* has letters, and digits or symbols too."""
     has_digit = any(character.isdigit() for character in value)
     has_letter = any(character.isalpha() for character in value)
     has_symbol = any(not character.isalnum() and character not in "_-./:'’" for character in value)

@@ -19,7 +19,7 @@ class RedactedTranscripts:
         self._transcripts = transcripts
 
     def read(self, path: str, since: Cursor = BEGINNING, *, enough: int = 4) -> TranscriptPart:
-        """Read like `Transcripts.read`, and redact what was read."""
+        """Read like `Transcripts.read`, and redact the messages."""
         part = self._transcripts.read(path, since, enough=enough)
         return replace(part, messages=_redacted(part.messages), sidechains=_redacted(part.sidechains))
 
