@@ -12,6 +12,7 @@ from clawmem.app.hooks.conversation import state_file
 from clawmem.app.hooks.injected import Injected
 from clawmem.app.hooks.spool import LEASE_MS, Job
 from clawmem.app.hooks.state import drafts_of, sweep, write_whole
+from clawmem.app.services.capture.redacted_transcripts import RedactedTranscripts
 from clawmem.app.services.capture.session import Session
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Capturing:
     def __init__(self, services: Services, left: Left) -> None:
         self._services = services
         self._left = left
-        self._transcripts = DiskTranscripts()
+        self._transcripts = RedactedTranscripts(DiskTranscripts())
 
     def __call__(self, job: Job) -> None:
         """

@@ -65,10 +65,10 @@ def _facts_of(vault: ServedVault) -> FactsOf:
     return facts_of
 
 
-def _redacted(text: str) -> str:
-    from clawmem.domain.security.redaction import redact
+def _redacted(text: str, start: int, end: int) -> str:
+    from clawmem.domain.security.redaction import redact_part
 
-    return redact(text).text
+    return redact_part(text, start, end)
 
 
 def _gives_orders(text: str) -> bool:

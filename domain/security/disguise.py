@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
 
 from clawmem.domain.security.patterns import Pattern
@@ -57,26 +58,42 @@ def unmask(text: str) -> Unmasked:
     """
     if text.isascii():
         return Unmasked(text.lower(), range(len(text) + 1))
+    return _replaced(text, str.lower, _small)
+
+
+def plain(text: str) -> Unmasked:
+    """Return *text* without disguise and accents like `unmask`, with its capitals."""
+    if text.isascii():
+        return Unmasked(text, range(len(text) + 1))
+    return _replaced(text, str, _letters)
+
+
+def _replaced(text: str, ascii_part: Callable[[str], str], other: Callable[[str], str]) -> Unmasked:
     parts: list[str] = []
     places: list[int] = []
     done = 0
     for match in _NOT_ASCII.finditer(text):
         at = match.start()
-        plain = _plain(match[0])
-        parts += (text[done:at].lower(), plain)
-        places += (*range(done, at), *[at] * len(plain))
+        letters = other(match[0])
+        parts += (ascii_part(text[done:at]), letters)
+        places += (*range(done, at), *[at] * len(letters))
         done = at + 1
-    parts.append(text[done:].lower())
+    parts.append(ascii_part(text[done:]))
     places += range(done, len(text) + 1)
     return Unmasked("".join(parts), places)
 
 
 @lru_cache(maxsize=4096)
-def _plain(character: str) -> str:
+def _small(character: str) -> str:
+    return _letters(character).casefold()
+
+
+@lru_cache(maxsize=4096)
+def _letters(character: str) -> str:
     if INVISIBLE.compiled.match(character):
         return ""
     if character in _LOOKALIKES:
-        return _LOOKALIKES[character].lower()
+        return _LOOKALIKES[character]
     decomposed = unicodedata.normalize("NFKD", character)
     bare = "".join(part for part in decomposed if not unicodedata.combining(part))
-    return "".join(_LOOKALIKES.get(part, part) for part in bare).casefold()
+    return "".join(_LOOKALIKES.get(part, part) for part in bare)

@@ -1,5 +1,5 @@
 """
-What the credentials of well-known services look like.
+Shapes of the credentials of well-known services.
 
 Each kind is told by what its issuer put there to tell it by: a prefix, an alphabet, a length. ``needs`` is the
 text that every credential of the kind holds. The group ``secret``, where there is one, is what gets redacted.
@@ -35,7 +35,7 @@ STRUCTURED = (
         "private key",
         "-----BEGIN & PRIVATE KEY",
         r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:(?:(?!-----BEGIN)[\s\S])*?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
-        r"|(?:\\n|\s)*(?:[A-Za-z0-9+/=:,.-]{16,}(?:\\n|\s)*)*)",
+        r"|(?:\\n|[\s>|\"']){0,60}(?:[A-Za-z0-9+/=:,.-]{16,}(?:\\n|[\s>|\"']){0,60})*)",
         random=False,
     ),
     _prefixed("age key", "AGE-SECRET-KEY-1", "[A-Z0-9]{58}"),
@@ -111,40 +111,5 @@ STRUCTURED = (
         "signed url",
         "sig=|Signature=",
         r"(?:[?&](?:sig|X-Amz-Signature|Signature)=)(?P<secret>[A-Za-z0-9%+/_-]{32,}=*)",
-    ),
-)
-
-IN_CONTEXT = (
-    SecretRule(
-        "password",
-        "://&@",
-        r"(?<=://)[^\s:/@?#\"'<>]*:(?P<secret>[^\s/@\"'<>]{2,})@(?=[A-Za-z0-9\[.-])",
-        random=False,
-    ),
-    SecretRule(
-        "authorization", "earer|EARER", r"\b(?:Bearer|bearer|BEARER)\s+(?P<secret>[A-Za-z0-9._~+/-]{20,}=*)"
-    ),
-    SecretRule(
-        "authorization",
-        "asic ",
-        r"\b[Bb]asic\s+(?P<secret>(?=\S*[0-9=])[A-Za-z0-9+/]{12,}={0,2})(?![A-Za-z0-9])",
-    ),
-    SecretRule(
-        "password",
-        "machine&password",
-        r"\bmachine\s+\S+\s+login\s+\S+\s+password\s+(?P<secret>\S+)",
-        random=False,
-    ),
-    SecretRule(
-        "password",
-        "curl|wget|http",
-        r"\b(?:curl|wget|http)\b[^\n]{0,200}?\s(?:-u|--user)[ =]?[\"']?[\w.@-]+:(?P<secret>[^\s\"':]+)",
-        random=False,
-    ),
-    SecretRule(
-        "password",
-        "--pass|--token|--secret|--api|sshpass",
-        r"(?:--(?:db-)?(?:password|passwd|passphrase|token|secret|api-key)|\bsshpass -p)[ =][\"']?(?P<secret>[^\s\"'-][^\s\"']{3,})",
-        random=False,
     ),
 )

@@ -86,7 +86,9 @@ def test_attacks_are_reported_or_left_out(home: Home, tmp_path: Path, origin: Or
     asked = read_request(PROMPT, now_ms=home.clock.now_ms())
 
     work = guarded(home.vault, lambda text: inspect(text).dropped)(asked, lines_of(home, "more"), Trace())
-    shown = Composer(home.vault, safe, str)(work.candidates, asked, BOUNDLESS)
+    shown = Composer(home.vault, safe, lambda text, start, end: text[start:end])(
+        work.candidates, asked, BOUNDLESS
+    )
 
     assert 0 < len(shown.entries) < len(ATTACKS)  # some are a matter of opinion, few are
     for entry in shown.entries:

@@ -135,12 +135,12 @@ class TestWhatIsSaid:
         assert "<facts>The mast is of spruce & pine.</facts>" in (root.findtext("facts") or "")
 
     def test_secrets_go_before_a_text_is_cut(self, home: Home) -> None:
-        """What redacts sees the whole text of a fragment, not what is left of it."""
+        """What redacts sees the whole text of the note and the place of the fragment in it."""
         seen: list[str] = []
 
-        def redact(text: str) -> str:
-            seen.append(text)
-            return text.replace("Helsinki", "[redacted: town]")
+        def redact(text: str, start: int, end: int) -> str:
+            seen.append(text[start:end])
+            return text[start:end].replace("Helsinki", "[redacted: town]")
 
         said = home.ask(dressing=Dressing(str, redact))
 

@@ -18,6 +18,7 @@ from clawmem.domain.briefing.current import DAY_MS, RECENT_DAYS
 from clawmem.domain.briefing.packing import block, section
 from clawmem.domain.capture.notes import COLLECTION, OBSERVATIONS
 from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.security.redaction import redact_part
 from clawmem.domain.surfacing.visible import is_hidden
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError
@@ -26,7 +27,7 @@ from clawmem.ports.vault import Vault
 
 TOKENS, STATE_TOKENS, DECISION_TOKENS, LESSON_TOKENS, CONTEXT_TOKENS = 1200, 600, 400, 150, 200
 MOST_DECISIONS, MOST_LESSONS, MOST_CONTEXT = 5, 3, 3
-READ_OF_REQUEST, SNIPPET = 200, 150  # characters
+READ_OF_REQUEST, READ_OF_BODY, SNIPPET = 200, 2000, 150  # characters
 NEWEST = 500  # documents among which recent ones are looked for
 LOOKED_AT = 10  # answers to the last request, of which some may not be told
 
@@ -108,7 +109,8 @@ class AfterCompaction:
     def _one_line(self, result: Result) -> str:
         document, mark = result.document, told_succession(result.superseded_by)
         place = ", ".join(filter(None, (document.display_path, mark)))
-        beginning = " ".join(self._body(document).split())[:SNIPPET]
+        body = self._body(document)
+        beginning = " ".join(redact_part(body, 0, min(len(body), READ_OF_BODY)).split())[:SNIPPET]
         return self._safe(f"{document.title} ({place}): {beginning}")
 
     def _told(self, told: MarkedDocument) -> list[str]:

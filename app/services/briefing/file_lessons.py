@@ -11,6 +11,7 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, read_reques
 from clawmem.domain.briefing.naming import file_name, names_file
 from clawmem.domain.briefing.packing import block
 from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.security.redaction import redact_part
 from clawmem.ports.clock import Clock
 
 TOKENS, MOST = 200, 3
@@ -53,9 +54,19 @@ class FileLessons:
         now = iso_utc(self._clock.now_ms())
         if result.document.content_type not in LESSONS or not is_told(result.document, now):
             return ""
-        line = next((line.strip() for line in result.body.splitlines() if names_file(line, path)), "")
+        line = _line_about(result.body, path)
         if not line:
             return ""
         document, mark = result.document, told_succession(result.superseded_by)
         noted = ", ".join(filter(None, (document.content_type, document.authored_at[:10], mark)))
         return f"{document.title} ({noted}): {line}"
+
+
+def _line_about(body: str, path: str) -> str:
+    """Return the first line that names the file, without secrets; their labels may stand in other lines."""
+    at = 0
+    for line in body.splitlines(keepends=True):
+        if names_file(line, path):
+            return redact_part(body, at, at + len(line)).strip()
+        at += len(line)
+    return ""

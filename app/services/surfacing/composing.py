@@ -8,7 +8,7 @@ from clawmem.app.services.briefing.telling import told_succession
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate
-from clawmem.app.services.surfacing.settling import origin_of_document, span_of, text_of
+from clawmem.app.services.surfacing.settling import origin_of_document, span_of
 from clawmem.domain.documents.tables import header_at
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.retrieval.chunk_choice import intent_terms
@@ -26,6 +26,7 @@ DAY = len("2026-03-31")
 APART = f"\n{ELLIPSIS}\n"
 
 Clean = Callable[[str], str]
+RedactPart = Callable[[str, int, int], str]
 
 
 class Shown(NamedTuple):
@@ -61,10 +62,11 @@ class Composer:
 
     Args:
         clean: Makes any text safe to stand in a block.
-        redact: Takes secrets out, before a text is cut: half of one would not be recognised any more.
+        redact: Returns a part of a body, given by its offsets, without secrets: their labels may stand elsewhere
+            in the body, and half of a secret would not be recognised.
     """
 
-    def __init__(self, vault: Vault, clean: Clean, redact: Clean) -> None:
+    def __init__(self, vault: Vault, clean: Clean, redact: RedactPart) -> None:
         self._vault = vault
         self._clean = clean
         self._redact = redact
@@ -107,17 +109,19 @@ class Composer:
         span = span_of(self._vault, candidate)
         if not room:
             return _Passage(candidate, head, span)
-        written = text_of(self._vault, candidate)
-        source = self._redact(written.strip())
+        body = self._vault.documents.body(candidate.document_id) or ""
+        written = body[span.start : span.end] if span else ""
+        source = self._redacted(body, span, written) if span else ""
         is_whole = source.count("\n") == written.strip().count("\n")
         above = written.count("\n", 0, len(written) - len(written.lstrip()))
         first = span.start_line + above if span and is_whole else None
-        header = self._redact(self._header(candidate, span)) if span else ""
+        header = "\n".join(header_at(body, span.start) or ()) if span else ""
+        header = self._redact(header, 0, len(header))
         return self._cut(_Passage(candidate, head, span, source, first, header), request, room)
 
-    def _header(self, candidate: Candidate, span: Span) -> str:
-        body = self._vault.documents.body(candidate.document_id) or ""
-        return "\n".join(header_at(body, span.start) or ())
+    def _redacted(self, body: str, span: Span, written: str) -> str:
+        start = span.start + len(written) - len(written.lstrip())
+        return self._redact(body, start, max(start, span.start + len(written.rstrip())))
 
     def _cut(self, passage: _Passage, request: RetrievalRequest, room: int) -> _Passage:
         """Return *passage* with the lines that answer, at most *room* characters of them, and their place."""

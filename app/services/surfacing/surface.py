@@ -12,7 +12,7 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Work
 from clawmem.app.services.surfacing.choices import Choices
-from clawmem.app.services.surfacing.composing import Clean, Composer, Shown
+from clawmem.app.services.surfacing.composing import Clean, Composer, RedactPart, Shown
 from clawmem.app.services.surfacing.earlier import depends_on_earlier, is_fragment, with_earlier
 from clawmem.app.services.surfacing.pipeline import Means, finding, settling
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, Earlier, Turns, asked_before
@@ -37,13 +37,13 @@ class Dressing(NamedTuple):
     """
     How texts are made fit to be shown, and what stands around them.
 
-    ``redact`` takes secrets out of a whole text, ``clean`` makes what is left of it safe to stand in a block.
+    ``redact`` returns a part of a whole text without secrets, ``clean`` makes that safe to stand in a block.
     ``facts_of`` gives lines about a prompt within so many tokens. Below ``floor``, the probability that anything
     found answers, there is silence.
     """
 
     clean: Clean
-    redact: Clean = str
+    redact: RedactPart = lambda text, start, end: text[start:end]
     facts_of: FactsOf = lambda prompt, budget: ()
     floor: float = DEFAULT_FLOOR
     nudge_interval: int = NUDGE_INTERVAL

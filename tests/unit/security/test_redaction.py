@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.security.redaction import entropy, find_secrets, luhn, redact
+from clawmem.domain.security.card_numbers import luhn
+from clawmem.domain.security.redaction import find_secrets, redact, redact_part, redact_parts
+from clawmem.domain.security.secret_values import entropy
 
 ROOT = Path(__file__).parents[3]
 LABELLED = ROOT / "tests" / "data" / "secrets_labelled.tsv"
@@ -111,6 +113,65 @@ def test_a_whole_file_is_redacted_line_by_line_or_at_once() -> None:
     assert together.split("\n") == [redact(line.text).text for line in single]
 
 
+LABEL = "The password of the depot is:\n\n"
+NOTE = f"# Depot\n\n{LABEL}Rk4plover9\n\nSet in May."
+
+
+def test_a_part_is_redacted_by_what_the_whole_says() -> None:
+    """The label of a secret stands above the part; offsets are those of the whole text."""
+    start = NOTE.index("Rk4")
+
+    assert redact_part(NOTE, start, len(NOTE)) == "[redacted: password]\n\nSet in May."
+    assert redact_part(NOTE, start + 3, len(NOTE)) == "[redacted: password]\n\nSet in May."
+    assert redact_part(NOTE, start, start + 4) == "[redacted: password]"
+    assert redact_part(NOTE, 0, 7) == "# Depot"
+
+
+@pytest.mark.parametrize("distance", [0, 19_000, 60_000])
+def test_a_part_of_a_long_text_is_redacted(distance: int) -> None:
+    """However long a note is, the lines around the part are read with it."""
+    text = "harbour crane\n" * (distance // 14) + NOTE
+    start = text.index("Rk4")
+
+    assert redact_part(text, start, len(text)) == "[redacted: password]\n\nSet in May."
+
+
+@pytest.mark.parametrize("rows", [1, 60, 700])
+def test_a_row_is_redacted_by_the_header_of_its_table(rows: int) -> None:
+    """The header of a long table is read however far above the row it stands."""
+    row = f"| crane | {'worn cables at the drum ' * 3} |\n"
+    text = f"| box | password |\n|---|---|\n{row * rows}| nas | Rk4plover9 |"
+    start = text.index("| nas")
+
+    assert redact_part(text, start, len(text)) == "| nas | [redacted: password] |"
+    assert redact_part(row * 3, 0, len(row)) == row
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_any_line_end_parts_a_label_from_its_secret(end: str) -> None:
+    """Files of Windows are redacted like others."""
+    for before in ("Admin password:@@", "db1:5432:shop:app:", "host,user,password@nas,ida,"):
+        text = before.replace("@", end) + f"Rk4plover9{end}"
+        assert redact(text).text == text.replace("Rk4plover9", "[redacted: password]")
+
+
+def test_parts_are_redacted_together() -> None:
+    """A message that is only a password is known by the message before."""
+    parts = ["The password of the depot is:", "Rk4plover9", "", "Thanks, Rk4."]
+
+    assert redact_parts(parts) == [parts[0], "[redacted: password]", "", "Thanks, Rk4."]
+    assert redact_parts([]) == []
+
+
+@given(st.lists(st.text(max_size=30), max_size=6))
+def test_parts_keep_their_number(parts: list[str]) -> None:
+    """Each part stays a part, and parts without secrets stay as they were."""
+    redacted = redact_parts(parts)
+
+    assert len(redacted) == len(parts)
+    assert find_secrets("\n\n".join(parts)) or redacted == parts
+
+
 @given(st.text(max_size=200))
 def test_findings_lie_in_the_text_and_apart(text: str) -> None:
     """Any text is read; findings are in order, not empty, and do not overlap."""
@@ -145,7 +206,33 @@ def test_entropy_is_bits_a_character(token: str, bits: float) -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    ["password", "password=", "a.", "eyJ", "://", "4111 ", "-----BEGIN PRIVATE KEY-----", "M.", "curl -u "],
+    [
+        "password",
+        "password=",
+        "password: ",
+        "password is ",
+        "the password for the ",
+        "password\n\n",
+        "| password |\n",
+        "user,password\n",
+        "log in with a / ",
+        "cookie: a=",
+        "mysql -p",
+        "--password ",
+        'secret" {',
+        "a:1:b:c:",
+        "A1b2C3d4E5f6G7\n",
+        "\uff41",
+        "\u200b",
+        "pin is ",
+        "a.",
+        "eyJ",
+        "://",
+        "4111 ",
+        "-----BEGIN PRIVATE KEY-----",
+        "M.",
+        "curl -u ",
+    ],
 )
 def test_no_text_takes_long(piece: str) -> None:
     """Thousands of repetitions of what begins a rule are read to the end: nothing backtracks without bound."""

@@ -1,0 +1,154 @@
+"""Secrets on their way through hooks: none is captured, handed over or surfaced, wherever its label stands."""
+
+from __future__ import annotations
+
+import random
+import string
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hook_process import Answered, ask, transcript
+from typer.testing import Result
+
+from clawmem.adapters.sqlite.vault import SqliteVault
+
+Invoke = Callable[..., Result]
+Hook = Callable[..., Answered]
+
+CHANCE = random.Random(20261123)
+FILLING = "The harbour crane was inspected, and its cables were found to be worn at the lower drum. "
+
+
+def invented() -> str:
+    return "".join(CHANCE.choices(string.ascii_letters, k=7)) + "".join(CHANCE.choices(string.digits, k=4))
+
+
+@pytest.fixture
+def hook(environ: dict[str, str], home: Path) -> Hook:
+    """A client's call of one hook, which has to go well."""
+
+    def call(name: str, happening: str, **fields: Any) -> Answered:
+        told = {"session_id": "5f0c", "hook_event_name": happening, "cwd": "/", **fields}
+        done = ask(environ, home, name, told)
+        assert (done.code, done.log) == (0, "")
+        return done
+
+    return call
+
+
+def captured(home: Path) -> str:
+    """All that machines have stored in the vault."""
+    vault = SqliteVault(str(home / ".cache/clawmem/index.sqlite"), read_only=True)
+    try:
+        own = vault.documents.sources("_clawmem").values()
+        return "\n".join(f"{one.title}\n{vault.documents.body(one.id)}" for one in own)
+    finally:
+        vault.close()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "We decided that the password for the ledger box is @ from now on.",
+        "We decided to use the ledger box as deploy. Log in with deploy / @ there.",
+        "We decided to keep the ledger box. Its password is:\n\n@\n\nWe'll use @ for the ledger until May.",
+        "Wir nehmen die Ledger-Box. Das Kennwort lautet @.\n\nWe decided to keep @ for the ledger box.",
+        "We decided on pa\u200bssword: @ for the ledger box.",
+        "| box | password |\n|---|---|\n| ledger | @ |\n\nWe decided to keep the ledger box.",
+    ],
+)
+def test_a_session_is_captured_without_secrets(
+    said: str, notes: Path, invoke: Invoke, hook: Hook, home: Path
+) -> None:
+    """Neither observations nor the handoff nor the state before a compaction hold a password that was mentioned."""
+    assert invoke("bootstrap", notes).exit_code == 0
+    secret = invented()
+    spoken = said.replace("@", secret, 1).replace("@", "that one")
+    conversation = transcript(
+        home / "projects/5f0c.jsonl",
+        ("Hello.", "Hello."),
+        (spoken, "Noted."),
+        ("We'll use Redis for queues.", "Fine."),
+    )
+
+    for name in ("decision-extractor", "handoff-generator"):
+        hook(name, "Stop", transcript_path=str(conversation))
+    hook("precompact-extract", "PreCompact", transcript_path=str(conversation))
+
+    kept = captured(home) + (conversation.parent / "memory/precompact-state.md").read_text("utf-8")
+    assert "Redis for queues" in kept
+    assert "ledger" in kept.lower()
+    assert secret not in kept
+
+
+def test_a_label_in_an_earlier_message(notes: Path, invoke: Invoke, hook: Hook, home: Path) -> None:
+    """A password that is a message of its own, after the message that announces it, is not captured."""
+    assert invoke("bootstrap", notes).exit_code == 0
+    secret = invented()
+    conversation = transcript(
+        home / "projects/5f0c.jsonl",
+        ("Hello.", "What is the password for the ledger box? Send me the new password:"),
+        (secret, "Thanks."),
+        ("We decided to keep the ledger box.", "Fine."),
+    )
+
+    hook("handoff-generator", "Stop", transcript_path=str(conversation))
+
+    assert "ledger box" in captured(home)
+    assert secret not in captured(home)
+
+
+def _column(secret: str) -> str:
+    rows = [f"| crane{number} | {FILLING}| {number} months |" for number in range(60)]
+    return "| box | about | password |\n|---|---|---|\n" + "\n".join(
+        [*rows, f"| gantry | the zeppelin gantry of the yard | {secret} |", *rows]
+    )
+
+
+def _key(secret: str) -> str:
+    lines = "\n".join(secret + "".join(CHANCE.choices(string.ascii_letters, k=53)) for _ in range(40))
+    return f"-----BEGIN RSA PRIVATE {'KEY'}-----\n{lines}\n\nzeppelin gantry\n{lines}\n-----END RSA PRIVATE {'KEY'}-----"
+
+
+def _paragraph(secret: str) -> str:
+    return f"# Zeppelin gantry\n\n{FILLING * 20}\n\nThe password of the zeppelin gantry is:\n\n{secret}\n\n{FILLING * 20}"
+
+
+@pytest.mark.parametrize("note", [_column, _key, _paragraph], ids=["column", "key", "paragraph"])
+def test_a_fragment_is_surfaced_without_secrets(
+    note: Callable[[str], str], notes: Path, invoke: Invoke, hook: Hook
+) -> None:
+    """A block quotes a fragment; the header, line or paragraph that makes a secret of its text is elsewhere."""
+    secret = invented()
+    (notes / "gantry.md").write_text(f"# Yard\n\nAbout the zeppelin gantry.\n\n{note(secret)}\n", "utf-8")
+    assert invoke("bootstrap", notes).exit_code == 0
+
+    block = hook(
+        "context-surfacing", "UserPromptSubmit", prompt="what do we know of the zeppelin gantry?"
+    ).context
+
+    assert "gantry" in block
+    assert secret not in block
+
+
+def test_a_lesson_is_told_without_secrets(notes: Path, invoke: Invoke, hook: Hook) -> None:
+    """The row about a file is quoted without the password that the header of its table announces."""
+    secret = invented()
+    lesson = f"# Yard\n\n| file | password |\n|---|---|\n| schema_v2.sql | {secret} |\n"
+    (notes / "yard.md").write_text(f"---\ncontent_type: antipattern\n---\n{lesson}", "utf-8")
+    assert invoke("bootstrap", notes).exit_code == 0
+
+    told = hook("pretool-inject", "PreToolUse", tool_input={"file_path": "/app/schema_v2.sql"}).context
+
+    assert "| schema_v2.sql | [redacted: password] |" in told
+
+
+def test_a_note_is_read_whole_by_its_owner(notes: Path, invoke: Invoke) -> None:
+    """`get` prints a note as it was written: nothing in a user's own file is changed or hidden from the user."""
+    secret = invented()
+    (notes / "wifi.md").write_text(f"# Wifi\n\nThe wifi password is {secret}.\n", "utf-8")
+    assert invoke("bootstrap", notes).exit_code == 0
+
+    assert secret in invoke("get", "wifi.md").stdout

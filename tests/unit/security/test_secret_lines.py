@@ -1,0 +1,107 @@
+"""Recall and precision of redaction on lines that were written before the rules, in other words than theirs."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from types import ModuleType
+from typing import NamedTuple
+
+import pytest
+
+from clawmem.domain.security.redaction import find_secrets, redact
+
+DATA = Path(__file__).parents[2] / "data"
+LEAST_RECALL = 0.97
+LEAST_PRECISION = 0.95
+_ESCAPED = re.compile(r"\\(?:n|t|\\|u[0-9a-f]{4})")
+
+
+class SecretLine(NamedTuple):
+    """A labelled text: its class, whether rules were fitted on it, and the parts around the secret."""
+
+    kind: str
+    is_fitted: bool
+    before: str
+    secret: str
+    after: str
+
+    @property
+    def text(self) -> str:
+        return self.before + self.secret + self.after
+
+    @property
+    def pieces(self) -> list[str]:
+        """The parts of the secret of which none may be left."""
+        return [piece for piece in re.split(r"[\s\"'\\>\u200b]+", self.secret) if len(piece) > 3]
+
+    def is_gone_from(self, text: str) -> bool:
+        return not any(piece in text for piece in self.pieces)
+
+
+def _generator() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_secrets", DATA / "make_secrets.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    code = match[0][1:]
+    return {"n": "\n", "t": "\t", "\\": "\\"}.get(code) or chr(int(code[1:], 16))
+
+
+def _lines(seed: int) -> list[SecretLine]:
+    """The templates of ``secret_lines.tsv`` with random values; every other line of a class is fitted on."""
+    draw, chance, seen = _generator().drawn, Random(seed), Counter[str]()
+    lines = []
+    for row in (DATA / "secret_lines.tsv").read_text("utf-8").splitlines():
+        kind, _, template = row.partition("\t")
+        seen[kind] += 1
+        text = draw(chance, _ESCAPED.sub(_unescaped, template).replace("¦", ""))
+        before, _, rest = text.partition("«")
+        secret, _, after = rest.partition("»")
+        lines.append(SecretLine(kind, seen[kind] % 2 == 1, before, secret, after))
+    return lines
+
+
+LINES = _lines(20261123)
+SECRET = [line for line in LINES if line.secret]
+CLEAN = [line for line in LINES if not line.secret]
+
+
+def _recall(lines: Sequence[SecretLine]) -> float:
+    return sum(line.is_gone_from(redact(line.text).text) for line in lines) / len(lines)
+
+
+def _precision(lines: Sequence[SecretLine]) -> float:
+    """Share of redactions that touch a labelled secret."""
+    right = wrong = 0
+    for line in lines:
+        start, end = len(line.before), len(line.before) + len(line.secret)
+        hits = [start < found.end and found.start < end for found in find_secrets(line.text)]
+        right, wrong = right + sum(hits), wrong + len(hits) - sum(hits)
+    return right / (right + wrong)
+
+
+@pytest.mark.parametrize("is_fitted", [True, False], ids=["fitted", "held out"])
+def test_recall_and_precision(is_fitted: bool) -> None:
+    """Each half reaches both goals."""
+    half = [line for line in LINES if line.is_fitted is is_fitted]
+    secret = [line for line in half if line.secret]
+    missed = [line for line in secret if not line.is_gone_from(redact(line.text).text)]
+
+    assert _recall(secret) >= LEAST_RECALL, missed
+    assert _precision(half) >= LEAST_PRECISION
+
+
+def test_there_are_enough_lines() -> None:
+    """Four hundred lines, half of them with secrets, of twenty classes and more."""
+    assert len(SECRET) >= 200
+    assert len(CLEAN) >= 200
+    assert len({line.kind for line in SECRET}) >= 20
