@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from clawmem.ports.display import one_line
 from clawmem.ports.named_tuple import NamedTuple
 
 Vector = bytes
@@ -154,8 +155,8 @@ class Document(NamedTuple):
 
     @property
     def display_path(self) -> str:
-        """``collection/path``, the name people use."""
-        return f"{self.collection}/{self.path}"
+        """``collection/path`` on one line, the name people use."""
+        return one_line(f"{self.collection}/{self.path}")
 
     @property
     def is_pinned(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from clawmem.app.services.knowledge.ending import say_again, take_back
 from clawmem.domain.documents.entries import lexical_entries
+from clawmem.ports.display import one_line
 from clawmem.ports.records import Document, Fragment, InactiveReason
 from clawmem.ports.succession import NO_CLAIMS, Claims
 from clawmem.ports.vault import Vault
@@ -26,6 +27,7 @@ def publish(
 
     Without *claims* it goes on saying what it said before of whose place it takes.
     """
+    document = document._replace(title=one_line(document.title), content_type=one_line(document.content_type))
     document_id = vault.documents.save(document, body, fragments)
     if claims is not None:
         vault.successions.claim(document_id, claims)
