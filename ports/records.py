@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from clawmem.ports.display import one_line
 from clawmem.ports.named_tuple import NamedTuple
+from clawmem.ports.origin import Origin
 
 Vector = bytes
 """Little-endian float32, unit length, ``4 * dimensions`` bytes."""
@@ -151,6 +152,7 @@ class Document(NamedTuple):
     snoozed_until: str | None = None  # kept out of what is surfaced until then (exclusive)
     aliases: tuple[str, ...] = ()  # other names of the note, from its front matter
     front_matter: str = ""  # as it stands in the file, from its second line on, without the fences
+    origin: Origin = Origin.USER
     id: int = 0
 
     @property

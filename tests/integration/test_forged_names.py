@@ -12,7 +12,8 @@ from typer.testing import Result
 
 from clawmem.app.mcp.rendering import answer_text
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.domain.security.origin import Origin, as_tag
+from clawmem.domain.security.origin import as_tag
+from clawmem.ports.origin import Origin
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="such names cannot be made")
 

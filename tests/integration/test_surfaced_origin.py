@@ -15,8 +15,9 @@ from clawmem.app.services.retrieval.work import Candidate, Work
 from clawmem.app.services.surfacing.composing import Composer
 from clawmem.app.services.surfacing.settling import guarded
 from clawmem.domain.security.orders import gives_orders
-from clawmem.domain.security.origin import LEADS, SOURCES, Origin, as_tag
+from clawmem.domain.security.origin import LEADS, SOURCES, as_tag
 from clawmem.domain.security.promptguard import inspect
+from clawmem.ports.origin import Origin
 from clawmem.ports.records import FragmentKey, FragmentKind
 
 DATA = Path(__file__).parent.parent / "data" / "injections.tsv"
@@ -27,7 +28,7 @@ ATTACKS = [
 ]
 PROMPT = "When was the lamp of the lighthouse on Gotska replaced, and by what?"
 FACT = "The lamp of the lighthouse on Gotska was replaced by a diode."
-UNVERIFIED = (Origin.TOOL_INSIDE, Origin.IMPORTED, Origin.TOOL_OUTSIDE)
+UNVERIFIED = (Origin.TOOL_INSIDE, Origin.SHARED, Origin.IMPORTED, Origin.TOOL_OUTSIDE)
 BOUNDLESS = 1_000_000  # tokens
 
 

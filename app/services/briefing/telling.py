@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clawmem.app.services.documents.succession import current_successors, succession_mark
-from clawmem.domain.capture.own_collection import OWN_COLLECTION
-from clawmem.domain.security.origin import is_verified, origin_of
+from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.visible import is_private
 from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Document
@@ -49,4 +48,4 @@ def is_told(document: Document, now: str) -> bool:
     """
     if is_private(document.display_path) or document.is_snoozed(now):
         return False
-    return is_verified(origin_of(document.tags, by_machine=document.collection == OWN_COLLECTION))
+    return is_verified(document.origin)

@@ -11,7 +11,7 @@ from clawmem.app.services.surfacing.choices import Choices
 from clawmem.domain.capture.own_collection import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.retrieval.intent import has_recency_intent
-from clawmem.domain.security.origin import Origin, is_verified, origin_of
+from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.activation import activation
 from clawmem.domain.surfacing.focus import focus_factor, is_on_topic, topic_tokens
 from clawmem.domain.surfacing.profiles import Profile, ThresholdMode, least_kept
@@ -89,7 +89,7 @@ def guarded(vault: Vault, is_refused: IsRefused) -> Stage:
 
 def _orders_from_outside(vault: Vault, candidate: Candidate) -> bool:
     document = candidate.document
-    if document is None or is_verified(origin_of_document(document)):
+    if document is None or is_verified(document.origin):
         return False
     # Imported here: most vaults hold nothing but the user's own notes.
     from clawmem.domain.security.orders import gives_orders, orders_within
@@ -97,11 +97,6 @@ def _orders_from_outside(vault: Vault, candidate: Candidate) -> bool:
     span = candidate.span or vault.documents.spans([candidate.best]).get(candidate.best)
     body = vault.documents.body(document.id) or ""
     return gives_orders(document.title) or (span is not None and orders_within(body, span.start, span.end))
-
-
-def origin_of_document(document: Document) -> Origin:
-    """Who a document comes from, as it was recorded."""
-    return origin_of(document.tags, by_machine=document.collection == OWN_COLLECTION)
 
 
 def _without(why: Callable[[Candidate], str]) -> Stage:

@@ -3,17 +3,10 @@ from __future__ import annotations
 import pytest
 
 from clawmem.domain.security.orders import gives_orders
-from clawmem.domain.security.origin import (
-    LEADS,
-    SOURCES,
-    Origin,
-    as_tag,
-    is_verified,
-    least_trusted,
-    origin_of,
-)
+from clawmem.domain.security.origin import LEADS, SOURCES, as_tag, is_verified, least_trusted, origin_of
+from clawmem.ports.origin import Origin
 
-QUOTED = {Origin.TOOL_INSIDE, Origin.IMPORTED, Origin.TOOL_OUTSIDE}
+QUOTED = {Origin.TOOL_INSIDE, Origin.SHARED, Origin.IMPORTED, Origin.TOOL_OUTSIDE}
 
 
 def test_leads_introduce_and_order_nothing() -> None:
@@ -46,13 +39,13 @@ def test_what_is_recorded_is_read(origin: Origin) -> None:
 def test_without_a_record() -> None:
     """A note is its owner's, what a machine wrote an assistant's; a tag that names no origin says nothing."""
     assert origin_of([]) is origin_of(["origin:space", "origins"]) is Origin.USER
-    assert origin_of([], by_machine=True) is Origin.ASSISTANT
+    assert origin_of([], Origin.ASSISTANT) is Origin.ASSISTANT
 
 
 def test_nobody_raises_his_own_trust() -> None:
     """A second tag can only lower what the first says."""
     assert origin_of([as_tag(Origin.TOOL_OUTSIDE), as_tag(Origin.USER)]) is Origin.TOOL_OUTSIDE
-    assert origin_of([as_tag(Origin.ASSISTANT), as_tag(Origin.USER)], by_machine=True) is Origin.ASSISTANT
+    assert origin_of([as_tag(Origin.USER)], Origin.SHARED) is Origin.SHARED
 
 
 def test_sources_are_told_apart() -> None:

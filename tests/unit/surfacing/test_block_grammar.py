@@ -8,9 +8,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from clawmem.app.hooks.safety import safe
-from clawmem.domain.security.origin import LEADS, Origin
+from clawmem.domain.security.origin import LEADS
 from clawmem.domain.surfacing.block import Edge, Entry, block, edge_line, entry_text
 from clawmem.ports.display import one_line
+from clawmem.ports.origin import Origin
 
 HEAD = re.compile(r"\*\*.*\*\*")
 TAG = re.compile(r"\s*</?[a-z-]+[^>]*>")
