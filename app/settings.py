@@ -52,6 +52,9 @@ class CollectionSettings(BaseModel):
     update: str | None = Field(
         default=None, description="Shell command of `update --pull`, run in the folder."
     )
+    trust: Literal["user", "shared", "outside"] = Field(
+        default="user", description="How far its notes are trusted; all but the user's are quoted in prompts."
+    )
     autoEmbed: bool = Field(default=False, description="Kept for a later version.")  # noqa: N815
 
     @field_validator("path")

@@ -29,6 +29,11 @@ SOURCES = MappingProxyType(
 )
 """Labels behind a title; text of the user, which is the usual case, has none."""
 
+TRUST = MappingProxyType(
+    {"user": Origin.USER, "shared": Origin.SHARED, "outside": Origin.TOOL_OUTSIDE},
+)
+"""Levels of trust that a collection may have, and the origin that each gives to its notes."""
+
 _TAG = "origin:"
 _TRUSTED = frozenset({Origin.USER, Origin.ASSISTANT})
 
