@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import codecs
 import re
-from base64 import b64decode
 from collections.abc import Callable, Iterator
-from urllib.parse import unquote
 
 from clawmem.domain.security.patterns import Pattern
 from clawmem.ports.named_tuple import NamedTuple
 
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_ROTATED = str.maketrans(
+    _LETTERS + _LETTERS.lower(), _LETTERS[13:] + _LETTERS[:13] + _LETTERS[13:].lower() + _LETTERS[:13].lower()
+)
+_SIX_BITS = {letter: value for value, letter in enumerate(f"{_LETTERS}{_LETTERS.lower()}0123456789+/")}
 _MOST_ENCODED = 4000  # characters of one run
 _READABLE = 0.9  # least share of letters, digits, blanks and punctuation
 
@@ -41,7 +43,7 @@ def decoded_parts(text: str) -> Iterator[DecodedPart]:
             if decoded and decoded != match[0] and _is_readable(decoded):
                 yield DecodedPart(decoded, *match.span())
     if _counts(_ROT13, text):
-        yield DecodedPart(codecs.decode(text, "rot13"), 0, len(text))
+        yield DecodedPart(text.translate(_ROTATED), 0, len(text))
     if _counts(_REVERSED, text):
         yield DecodedPart(text[::-1], 0, len(text))
 
@@ -53,7 +55,9 @@ def _counts(words: Pattern, text: str) -> bool:
 
 def _from_base64(run: str) -> str:
     plain = run.translate(str.maketrans("-_", "+/")).rstrip("=")
-    return _utf8(lambda: b64decode(plain + "=" * (-len(plain) % 4)))
+    bits = "".join(f"{_SIX_BITS[letter]:06b}" for letter in plain)
+    size = len(bits) // 8
+    return _utf8(lambda: int(bits[: size * 8], 2).to_bytes(size, "big"))
 
 
 def _from_hex(run: str) -> str:
@@ -61,7 +65,9 @@ def _from_hex(run: str) -> str:
 
 
 def _from_percent(run: str) -> str:
-    return unquote(run, errors="replace") if "%" in run else ""
+    if "%" not in run:
+        return ""
+    return _utf8(lambda: re.sub(rb"%([0-9a-fA-F]{2})", lambda m: bytes.fromhex(m[1].decode()), run.encode()))
 
 
 def _from_escapes(run: str) -> str:

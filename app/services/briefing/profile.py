@@ -118,9 +118,7 @@ class Profile:
         if text:
             tags = (BUILDER, *(f"{SOURCE}{number}" for number in sorted(sources)))
             said = self._vault.documents.many(sources).values()
-            self._memories.write(
-                PATH, TITLE, text, PAGE_TYPE, baseline(PAGE_TYPE), tags=tags, sources=said
-            )
+            self._memories.write(PATH, TITLE, text, PAGE_TYPE, baseline(PAGE_TYPE), tags=tags, sources=said)
         elif page is not None and page.inactive is None:
             withdraw(self._vault, [page.id], InactiveReason.REMOVED)
         return bool(text)

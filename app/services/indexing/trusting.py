@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 from clawmem.app.services.indexing.chunks import apply_in_chunks
 from clawmem.domain.capture.own_collection import OWN_COLLECTION
-from clawmem.domain.security.origin import origin_of
+from clawmem.domain.security.origin import is_verified, origin_of
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document
+from clawmem.ports.succession import NO_CLAIMS
 from clawmem.ports.vault import Vault
 
 
@@ -29,7 +30,11 @@ def record_trust(vault: Vault, documents: Iterable[Document], trust: Origin) -> 
 
     def record(document_id: int) -> int:
         found = vault.documents.get(document_id)
-        return vault.documents.set_origin([document_id], expected(found)) if found else 0
+        if found is None:
+            return 0
+        if not is_verified(expected(found)):
+            vault.successions.claim(document_id, NO_CLAIMS)
+        return vault.documents.set_origin([document_id], expected(found))
 
     wrong = [one.id for one in documents if one.origin is not expected(one)]
     return sum(apply_in_chunks(vault, wrong, record)) if wrong else 0
