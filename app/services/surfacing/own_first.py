@@ -9,6 +9,8 @@ from clawmem.domain.security.origin import is_verified
 
 LEAST_NEAR = 0.05  # of the best text of others
 
+MOST_OF_OTHERS = 20  # candidates: a third of those that are looked at
+
 
 def _is_own(candidate: Candidate) -> bool:
     return candidate.document is None or is_verified(candidate.document.origin)
@@ -28,6 +30,14 @@ def raised_to_others(request: RetrievalRequest, work: Work, trace: Trace) -> Wor
     factor = others / own
     raised = [c._replace(score=c.score * factor) if _is_own(c) else c for c in work.candidates]
     return work.with_candidates(sorted(raised, key=lambda c: (-c.score, c.best)))
+
+
+def few_of_others(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+    """Keep only the best `MOST_OF_OTHERS` texts of others, so that copies leave room among what is looked at."""
+    others = [c for c in work.candidates if not _is_own(c)]
+    trace.drop(others[MOST_OF_OTHERS:], "many texts of others")
+    beyond = {c.best for c in others[MOST_OF_OTHERS:]}
+    return work.with_candidates([c for c in work.candidates if c.best not in beyond])
 
 
 def own_first(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
