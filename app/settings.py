@@ -53,7 +53,7 @@ class CollectionSettings(BaseModel):
         default=None, description="Shell command of `update --pull`, run in the folder."
     )
     trust: Literal["user", "shared", "outside"] = Field(
-        default="user", description="How far its notes are trusted; all but the user's are quoted in prompts."
+        default="user", description="Trust in its notes; notes of any level but `user` are quoted in prompts."
     )
     autoEmbed: bool = Field(default=False, description="Kept for a later version.")  # noqa: N815
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Origin(StrEnum):
-    """Where a text was said first, from the most to the least trusted."""
+    """The first source of a text, from the most to the least trusted."""
 
     USER = "user"
     ASSISTANT = "assistant"

@@ -11,7 +11,7 @@ from clawmem.app.cli.session import opened, settings_of, settings_of_usual, want
 from clawmem.domain.security.origin import TRUST
 
 cli = typer.Typer(rich_markup_mode=None)
-trust = typer.Typer(cls=Verbs, rich_markup_mode=None, help="How far the notes of a collection are trusted.")
+trust = typer.Typer(cls=Verbs, rich_markup_mode=None, help="Set and list the trust in collections.")
 cli.add_typer(trust, name="trust")
 
 

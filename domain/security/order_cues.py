@@ -3,7 +3,7 @@ Cue words of orders to an assistant, in nine languages, and the combinations of 
 
 A cue is a list of alternatives over text on one line, without case, accents and disguise (see `disguise`). ``~`` stands
 for at most 40 characters of one sentence. Pieces of Chinese and Japanese words are compared with
-the text as it was written, because these scripts do not separate words.
+the original text, because these scripts do not separate words.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Cue:
 
     @cached_property
     def unspaced(self) -> re.Pattern[str] | None:
-        """The expression over text as it was written; none without such pieces."""
+        """The expression over the original text; none without such pieces."""
         return re.compile(self._unspaced) if self._unspaced else None
 
 

@@ -1,9 +1,9 @@
 """
-Orders to an assistant inside text that somebody else wrote, whatever their wording.
+Detector of orders to an assistant inside texts of others.
 
 A text is read as a whole: line ends, list markers, headings, quotes and table cells count as blanks, so that an order
 which is split over lines is one order. Cues (see `order_cues`) that stand close together make an order. Encoded runs
-are decoded and read the same way; what is hidden needs fewer cues.
+are decoded and read the same way; an encoded order needs fewer cues.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from clawmem.domain.security.promptguard import inspect
 from clawmem.ports.named_tuple import NamedTuple
 
 NEAR = 160  # characters between two cues of one order
-AROUND = 1000  # characters before and after a stretch; many times `NEAR`, because layout counts for nothing
+AROUND = 1000  # characters before and after a stretch; many times `NEAR`, because layout does not count
 MOST_READ = 100_000  # characters of one text
 
 _BLANKS = " \t\n\r\v\f\x1c\x1d\x1e\x85\u00a0\u2028\u2029|*`"
@@ -32,7 +32,7 @@ Place = tuple[int, int]
 
 
 class Order(NamedTuple):
-    """An order that was found: its kind, and its first and last offset (exclusive) in the text as it was given."""
+    """An order that was found: its kind, and its first and last offset (exclusive) in the original text."""
 
     kind: str
     start: int
@@ -105,7 +105,7 @@ class _Reading:
                 yield self._whole(min(start for start, _ in together), max(end for _, end in together))
 
     def _whole(self, start: int, end: int) -> Place:
-        """The sentences that the stretch from *start* to *end* lies in, as far as `NEAR` on either side."""
+        """Return the sentences around the stretch from *start* to *end*, at most `NEAR` on either side."""
         text = self._flat.text
         before = [one.end() for one in _SENTENCE_END.compiled.finditer(text, max(0, start - NEAR), start)]
         after = _SENTENCE_END.compiled.search(text, end, end + NEAR)
@@ -128,7 +128,7 @@ def _nearest(start: int, places: Sequence[Place]) -> Place:
 
 
 def _flattened(text: str) -> Unmasked:
-    """*text* on one line: layout is a single blank, characters that nobody sees are gone."""
+    """*text* on one line: each stretch of layout is a single blank."""
     parts: list[str] = []
     places: list[int] = []
     done = 0

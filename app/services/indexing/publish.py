@@ -26,8 +26,8 @@ def publish(
     """
     Save a document and everything that it is found through; inside `Vault.writing`. Returns its id.
 
-    Without *claims* it goes on saying what it said before of whose place it takes. What is neither the user's nor
-    an assistant's supersedes nothing.
+    Without *claims* it goes on saying what it said before of whose place it takes. A document supersedes others
+    only if the user or an assistant wrote it.
     """
     document = document._replace(title=one_line(document.title), content_type=one_line(document.content_type))
     document_id = vault.documents.save(document, body, fragments)

@@ -1,4 +1,4 @@
-"""Stages that keep texts of others from pushing aside what the user wrote."""
+"""Stages that keep texts of others from displacing texts of the user."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from clawmem.domain.security.origin import is_verified
 
 LEAST_NEAR = 0.05  # of the best text of others
 
-MOST_OF_OTHERS = 20  # candidates: a third of those that are looked at
+MOST_OF_OTHERS = 20  # candidates: a third of `LOOKED_AT`
 
 
 def _is_own(candidate: Candidate) -> bool:
@@ -33,7 +33,7 @@ def raised_to_others(request: RetrievalRequest, work: Work, trace: Trace) -> Wor
 
 
 def few_of_others(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-    """Keep only the best `MOST_OF_OTHERS` texts of others, so that copies leave room among what is looked at."""
+    """Keep only the best `MOST_OF_OTHERS` texts of others, so that copies leave room for other candidates."""
     others = [c for c in work.candidates if not _is_own(c)]
     trace.drop(others[MOST_OF_OTHERS:], "many texts of others")
     beyond = {c.best for c in others[MOST_OF_OTHERS:]}
@@ -41,5 +41,5 @@ def few_of_others(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
 
 
 def own_first(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-    """Put what the user or an assistant wrote before texts of others, which get the room that is left."""
+    """Put texts of the user and of assistants before texts of others, which get the remaining room."""
     return work.with_candidates(sorted(work.candidates, key=lambda c: not _is_own(c)))
