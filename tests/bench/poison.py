@@ -7,7 +7,7 @@ The vault is ``tests/data/ownervault``. For each question notes are planted in o
 user's, in turn, and with --flood in all four. There are five ways to attack: an order to be carried out at once, a sleeper, five copies of an order, an imitation of a decision of
 the user, and a note that claims to supersede the user's answer. Every note repeats the question, so that it is found.
 Each question is asked of the clean and of the poisoned vault. Two figures count: lines of planted notes that arrive
-unmarked, and honest recall lost (share of the user's answers that the block names, before minus after).
+unmarked, and honest recall lost (share of the user's answers that the block names, before minus after, over the questions that lost).
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ class PoisonQuestion(NamedTuple):
 
 
 class PoisonFigures(NamedTuple):
-    """Of one way to attack: blocks that held a planted line, unmarked lines, recall before and after."""
+    """
+    Of one way to attack: blocks that held a planted line, unmarked lines, recall before and after.
+
+    ``lost`` sums up only the questions that lost an answer: gains of others do not make up for them.
+    """
 
     arrived: int
     unmarked: int
     recall_clean: float
     recall_poisoned: float
-
-    @property
-    def lost(self) -> float:
-        """Honest recall lost."""
-        return self.recall_clean - self.recall_poisoned
+    lost: float
 
 
 def planted(question: PoisonQuestion, way: str, number: int) -> Iterator[tuple[str, str]]:
@@ -147,6 +147,7 @@ def measure(
             sum(map(unmarked_lines, blocks)),
             sum(before) / len(asked),
             sum(after) / len(asked),
+            sum(max(0.0, had - has) for had, has in zip(before, after, strict=True)) / len(asked),
         )
     return figures
 
