@@ -107,6 +107,16 @@ def remove_collection(path: Path, name: str) -> None:
     _write_first(path, meant, drafts)
 
 
+def choose_trust(path: Path, name: str, level: str) -> None:
+    """Write down the trust in a collection. Raises `NotFound` when there is none of that name."""
+    text, meant = _editable(path)
+    if name not in meant["collections"]:
+        raise NotFound("collection", name, suggestions=sorted(meant["collections"]))
+    entry = {"trust": level}
+    _overwrite(meant, name, entry)
+    _write_first(path, meant, [lambda: _dumped(text, lambda data: _overwrite(data, name, entry))])
+
+
 def choose(path: Path, key: str, value: str) -> None:
     """Write down one choice about everything, such as ``embedder: minilm``."""
     text, meant = _editable(path)

@@ -247,9 +247,12 @@ class Services:
         """The configured collections."""
         from clawmem.app.services.indexing.ownership import nested
         from clawmem.app.services.indexing.update import Folder
+        from clawmem.domain.security.origin import TRUST
 
         chosen = self.settings.collections.items()
-        return nested([Folder(name, str(one.path), one.pattern) for name, one in chosen])
+        return nested(
+            [Folder(name, str(one.path), one.pattern, origin=TRUST[one.trust]) for name, one in chosen]
+        )
 
 
 @contextmanager

@@ -52,6 +52,9 @@ class CollectionSettings(BaseModel):
     update: str | None = Field(
         default=None, description="Shell command of `update --pull`, run in the folder."
     )
+    trust: Literal["user", "shared", "outside"] = Field(
+        default="user", description="Trust in its notes; notes of any level but `user` are quoted in prompts."
+    )
     autoEmbed: bool = Field(default=False, description="Kept for a later version.")  # noqa: N815
 
     @field_validator("path")

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
+from clawmem.ports.origin import Origin
 from clawmem.ports.records import (
     EVERYTHING,
     Document,
@@ -56,6 +57,10 @@ class DocumentStore(Protocol):
         Title, body, fragments, hashes, tags and times of the content go, as does what was learnt about them. The
         place stays, so that its file is not taken in again; the body of another document that says the same, too.
         """
+        ...
+
+    def set_origin(self, document_ids: Iterable[int], origin: Origin) -> int:
+        """Record another origin of documents, active or not; returns how many had a different one."""
         ...
 
     def pin(self, document_id: int, pinned: bool) -> None:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from clawmem.ports.display import one_line
 from clawmem.ports.named_tuple import NamedTuple
+from clawmem.ports.origin import Origin
 
 Vector = bytes
 """Little-endian float32, unit length, ``4 * dimensions`` bytes."""
@@ -150,12 +152,13 @@ class Document(NamedTuple):
     snoozed_until: str | None = None  # kept out of what is surfaced until then (exclusive)
     aliases: tuple[str, ...] = ()  # other names of the note, from its front matter
     front_matter: str = ""  # as it stands in the file, from its second line on, without the fences
+    origin: Origin = Origin.USER
     id: int = 0
 
     @property
     def display_path(self) -> str:
-        """``collection/path``, the name people use."""
-        return f"{self.collection}/{self.path}"
+        """``collection/path`` on one line, the name people use."""
+        return one_line(f"{self.collection}/{self.path}")
 
     @property
     def is_pinned(self) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 from clawmem.adapters.memory.scope import is_in
 from clawmem.adapters.memory.tables import Tables, embedded_texts
 from clawmem.ports.errors import InvalidInput
+from clawmem.ports.origin import Origin
 from clawmem.ports.records import (
     EVERYTHING,
     Document,
@@ -65,6 +66,12 @@ class MemoryDocuments:
         self._tables.bodies[_NOTHING] = ""
         self._drop_unused_bodies()
         return sum(document.inactive is not InactiveReason.FORGOTTEN for document in found)
+
+    def set_origin(self, document_ids: Iterable[int], origin: Origin) -> int:
+        changed = [one for one in self.many(document_ids).values() if one.origin is not origin]
+        for document in changed:
+            self._learn(document.id, origin=origin)
+        return len(changed)
 
     def pin(self, document_id: int, pinned: bool) -> None:
         self._learn(document_id, pinned=pinned)

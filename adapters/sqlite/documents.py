@@ -9,6 +9,7 @@ from clawmem.adapters.sqlite.keys import by_packed, pack, span, unpack
 from clawmem.adapters.sqlite.scope import conditions
 from clawmem.ports.digests import sha256
 from clawmem.ports.errors import InvalidInput
+from clawmem.ports.origin import Origin
 from clawmem.ports.records import (
     EVERYTHING,
     NEVER_EMBEDDED,
@@ -46,6 +47,7 @@ _READ: dict[int, Callable[[Any], Any]] = {
     _COLUMNS.index("pinned"): bool,
     _COLUMNS.index("pinned_in_note"): bool,
     _COLUMNS.index("inactive"): lambda reason: InactiveReason(reason) if reason else None,
+    _COLUMNS.index("origin"): {origin.value: origin for origin in Origin}.__getitem__,
     _COLUMNS.index("embed_state"): {state.value: state for state in EmbedState}.__getitem__,
 }
 _TOLD = tuple(name for name in _COLUMNS if name not in _LEARNT)
@@ -152,6 +154,16 @@ class SqliteDocuments:
                 self._drop_body(document.hash)
             self._drop_body(_NOTHING)
         return sum(one.inactive is not InactiveReason.FORGOTTEN for one in known)
+
+    def set_origin(self, document_ids: Iterable[int], origin: Origin) -> int:
+        changed = self._db.write(
+            """
+            update documents set origin = ?
+             where id in (select value from json_each(?)) and origin <> ? returning id, (select 1)
+            """,
+            (origin.value, json.dumps(list(document_ids)), origin.value),
+        )
+        return len(changed)
 
     def pin(self, document_id: int, pinned: bool) -> None:
         self._db.write("update documents set pinned = ? where id = ?", (int(pinned), document_id))

@@ -7,7 +7,7 @@ from clawmem.ports.errors import InvalidInput
 from clawmem.ports.notes import ATTEMPTS, RULES, Note, NoteCounts
 
 _ALL = """
-select notes.document_id, keywords, notes.tags, context, origin, written_at, cause, version, reason
+select notes.document_id, keywords, notes.tags, context, notes.origin, written_at, cause, version, reason
   from notes join documents on documents.id = notes.document_id and inactive is null
  where notes.document_id = ? order by version
 """
@@ -40,7 +40,7 @@ on conflict (document_id) do update
 returning failures
 """
 _COUNTS = f"""
-select count(origin), coalesce(sum(origin <> '{RULES}'), 0),
+select count(latest.origin), coalesce(sum(latest.origin <> '{RULES}'), 0),
        coalesce(sum(enriched.source_hash is null or enriched.source_hash <> documents.source_hash), 0),
        coalesce(sum(enriched.source_hash = documents.source_hash and failures >= {ATTEMPTS}), 0)
   from documents left join enriched on enriched.document_id = documents.id

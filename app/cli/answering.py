@@ -25,6 +25,7 @@ from clawmem.app.cli.rendering import (
 from clawmem.app.cli.retrieval import Given, Question, ask, given_to
 from clawmem.app.cli.session import one_of
 from clawmem.app.services.documents.succession import succession_mark
+from clawmem.ports.display import one_line
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
@@ -188,4 +189,4 @@ def _headline(result: Result) -> str:
     """The title and the headings above the place; the first heading often is the title."""
     title, heading = result.document.title, result.heading
     below = heading.removeprefix(title).removeprefix(" › ")
-    return f"{title} › {below}" if below else title
+    return one_line(f"{title} › {below}" if below else title)

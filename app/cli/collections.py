@@ -299,8 +299,10 @@ def _list_part(rows: list[Collection]) -> Part:
 
     if not rows:
         return "No collections yet. Run: clawmem collection add PATH"
-    lines = [(one["name"], one["documents"], one["pattern"] or "", one["path"] or "") for one in rows]
-    return table(("name", "documents", "pattern", "path"), lines)
+    lines = [
+        (one["name"], one["documents"], one["trust"], one["pattern"] or "", one["path"] or "") for one in rows
+    ]
+    return table(("name", "documents", "trust", "pattern", "path"), lines)
 
 
 def _withdraw(ctx: typer.Context, name: str) -> int:

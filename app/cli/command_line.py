@@ -54,6 +54,7 @@ FAMILIES = {
     "mcp": ("mcp",),
     "watch": ("watch", "install-service"),
     "vaults": ("vault",),
+    "trust": ("trust",),
 }
 EVERYWHERE = "--vault, --backend, --alone and --json may stand here as well; see clawmem --help."
 

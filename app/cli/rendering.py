@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from clawmem.app.services.retrieval.answer import Answer, Result
     from clawmem.app.services.retrieval.receipts import Receipt
 
-# Everything that moves a cursor or changes a terminal; line ends and tabs are text.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# Characters that move a cursor, change a terminal or reorder text; line ends and tabs are text.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _STYLE = re.compile(r"\x1b\[[\d;]*m")
 NO_CONFIDENT_ANSWER = "No confident answer. Closest matches:"
 _AGES = ((365.25, "year"), (30.44, "month"), (7, "week"), (1, "day"))

@@ -188,6 +188,7 @@ class Collection(Record):
     pattern: str | None = None
     documents: int
     updated: str | None = Field(default=None, description="When the latest of its documents was written.")
+    trust: str = Field(default="user", description="user, shared or outside.")
 
 
 class Status(Record):

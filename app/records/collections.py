@@ -18,6 +18,7 @@ class Collection(TypedDict):
     A collection, and how many documents of it are served; ``updated`` is when the latest of them was written.
 
     One without a folder, whose ``path`` and ``pattern`` are null, is filled by clawmem itself or by a program.
+    ``trust`` is user, shared or outside.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Collection(TypedDict):
     pattern: str | None
     path: str | None
     updated: str | None
+    trust: str
 
 
 def collections_of(settings: Settings, documents: DocumentStore | None) -> list[Collection]:
@@ -43,4 +45,5 @@ def _collection(name: str, served: int, settings: Settings, documents: DocumentS
         "pattern": folder.pattern if folder else None,
         "path": str(folder.path) if folder else None,
         "updated": latest[0].authored_at if latest else None,
+        "trust": folder.trust if folder else "user",
     }

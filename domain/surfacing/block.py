@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from clawmem.domain.documents.tokens import token_count
+from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.surfacing.packing import SEPARATOR
+from clawmem.ports.display import one_line
 from clawmem.ports.named_tuple import NamedTuple
 
 # Worded as a fact: a text that gives orders from outside of the conversation is taken for an attack by models.
@@ -17,6 +19,8 @@ MOST_RELATIONS = 10
 PLAIN_TYPE = "note"
 
 _INSTRUCTION = f"<instruction>{INSTRUCTION}</instruction>"
+# Lines of a text that would read as the head of an entry, as a separator or as a lead are indented by a blank.
+_LIKE_GRAMMAR = Pattern(r"\*\*|-{3,}[ \t]*$|Quoted from ")
 _OPENING = ("<vault-context>", _INSTRUCTION, "<facts>")
 _CLOSING = "</vault-context>"
 RELATIONS_FRAME = "<relationships>\n</relationships>"
@@ -52,21 +56,30 @@ class Edge(NamedTuple):
 
 
 def entry_text(entry: Entry) -> str:
-    """Title, type unless it is a note, place, day, age, source and successor on one line; the text below it."""
-    title = f"“{entry.title}”" if entry.lead else entry.title
+    """
+    Title, type unless it is a note, place, day, age, source and successor on one line; the text below it.
+
+    No title, type, place or text adds a line that reads as an entry, a tag or a separator.
+    """
+    name = one_line(entry.title)
+    title = f"“{name}”" if entry.lead else name
     kind = "" if entry.content_type == PLAIN_TYPE else f" ({entry.content_type})"
     placed = f"**{title}**{kind} {entry.place}"
-    head = ", ".join(filter(None, (placed, entry.written, entry.age, entry.source, entry.successor)))
+    facts = (placed, entry.written, entry.age, entry.source, entry.successor)
+    head = one_line(", ".join(filter(None, facts)))
     return "\n".join([head, *_told(entry)]) if entry.text else head
 
 
 def _told(entry: Entry) -> list[str]:
-    return [entry.lead, *(f"> {line}" for line in entry.text.split("\n"))] if entry.lead else [entry.text]
+    lines = entry.text.split("\n")
+    if entry.lead:
+        return [entry.lead, *(f"> {line}" for line in lines)]
+    return [f" {line}" if _LIKE_GRAMMAR.compiled.match(line) else line for line in lines]
 
 
 def edge_line(edge: Edge) -> str:
     """One relation as a line."""
-    return f"- {edge.source} --[{edge.kind}]--> {edge.target}"
+    return one_line(f"- {edge.source} --[{edge.kind}]--> {edge.target}")
 
 
 def block(
@@ -92,7 +105,7 @@ def block(
             SEPARATOR.join(entries),
             "</facts>",
             *_element("relationships", relations),
-            *_element("vault-facts", facts),
+            *_element("vault-facts", map(one_line, facts)),
             _CLOSING,
             *([f"<vault-nudge>{nudge}</vault-nudge>"] if nudge else ()),
         ]
@@ -104,5 +117,6 @@ def frame_tokens(hint: str = "", nudge: str = "") -> int:
     return token_count(block([""], hint=hint, nudge=nudge))
 
 
-def _element(name: str, lines: Sequence[str]) -> list[str]:
-    return [f"<{name}>", *lines, f"</{name}>"] if lines else []
+def _element(name: str, lines: Iterable[str]) -> list[str]:
+    content = [*lines]
+    return [f"<{name}>", *content, f"</{name}>"] if content else []

@@ -18,6 +18,7 @@ from clawmem.app.services.retrieval.pipelines.search import search
 from clawmem.contracts.samples import document, fragments
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.documents.tokens import token_count
+from clawmem.ports.origin import Origin
 
 DAY_MS = 86_400_000
 OWN = "_clawmem"
@@ -132,7 +133,7 @@ def test_a_session_begins_with_what_it_needs_first(briefed: Briefed) -> None:
     [
         ("experiments/x.md", {}),
         ("x.md", {"snoozed_until": "2999-01-01T00:00:00.000Z"}),
-        ("x.md", {"tags": ("origin:tool_outside",)}),
+        ("x.md", {"origin": Origin.TOOL_OUTSIDE}),
     ],
     ids=["experiment", "snoozed", "outside"],
 )

@@ -290,7 +290,7 @@ def test_collections_are_listed_with_their_documents(remembered: Invoke, notes: 
     [row] = json.loads(remembered("collection", "list", "--json").stdout)
 
     assert row.pop("updated")
-    assert row == {"name": "notes", "documents": 3, "pattern": "**/*.md", "path": str(notes)}
+    assert row == {"name": "notes", "documents": 3, "pattern": "**/*.md", "path": str(notes), "trust": "user"}
     assert "notes" in remembered("collection", "list").stdout
 
 

@@ -21,6 +21,7 @@ from clawmem.contracts.samples import id_of, sha
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.documents.tokens import token_count
+from clawmem.ports.origin import Origin
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.succession import Claims
 from clawmem.ports.vault import Vault
@@ -153,7 +154,7 @@ def test_what_was_superseded_leaves_it(world: World) -> None:
         ("x.md", {"title": "Proposal: backups in Helsinki"}),
         ("x.md", {"confidence": 0.3}),
         ("_PRIVATE/x.md", {}),
-        ("x.md", {"tags": ("origin:tool_outside",)}),
+        ("x.md", {"origin": Origin.TOOL_OUTSIDE}),
     ],
     ids=["draft", "rejected", "proposal", "unsure", "private", "outside"],
 )

@@ -117,7 +117,8 @@ class Profile:
     def _published(self, text: str, sources: Collection[int], page: Document | None) -> bool:
         if text:
             tags = (BUILDER, *(f"{SOURCE}{number}" for number in sorted(sources)))
-            self._memories.write(PATH, TITLE, text, PAGE_TYPE, baseline(PAGE_TYPE), tags=tags)
+            said = self._vault.documents.many(sources).values()
+            self._memories.write(PATH, TITLE, text, PAGE_TYPE, baseline(PAGE_TYPE), tags=tags, sources=said)
         elif page is not None and page.inactive is None:
             withdraw(self._vault, [page.id], InactiveReason.REMOVED)
         return bool(text)

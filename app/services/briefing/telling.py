@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clawmem.app.services.documents.succession import current_successors, succession_mark
-from clawmem.domain.capture.own_collection import OWN_COLLECTION
-from clawmem.domain.security.origin import Origin, origin_of
+from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.visible import is_private
 from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Document
@@ -43,12 +42,10 @@ def without_replaced(vault: Vault, documents: Sequence[Document]) -> list[Marked
 
 def is_told(document: Document, now: str) -> bool:
     """
-    Whether a document may be told unasked: it is neither private nor snoozed, nor from outside.
+    Whether a document may be told unasked: it is neither private nor snoozed, and it is the user's or an assistant's.
 
     *now* is a moment as documents carry it.
     """
     if is_private(document.display_path) or document.is_snoozed(now):
         return False
-    return (
-        origin_of(document.tags, by_machine=document.collection == OWN_COLLECTION) is not Origin.TOOL_OUTSIDE
-    )
+    return is_verified(document.origin)

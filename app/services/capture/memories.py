@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -11,9 +12,10 @@ from clawmem.domain.capture.notes import COLLECTION, Note, note_body, note_path
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.identity import body_hash
 from clawmem.domain.documents.times import iso_utc, parse_iso
-from clawmem.domain.security.origin import Origin, as_tag
+from clawmem.domain.security.origin import as_tag, least_trusted
 from clawmem.ports.captures import Sighting
 from clawmem.ports.clock import Clock
+from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 
@@ -83,18 +85,19 @@ class Memories:
         *,
         tags: tuple[str, ...] = (),
         domain: str | None = None,
+        sources: Iterable[Document] = (),
     ) -> int:
         """
         Let *body* stand at *path* of the collection of machines, in the place of what was there; its id.
 
-        It is an assistant's, whoever's words it sums up.
+        Its origin is an assistant, or the least trusted of its *sources*.
 
         Raises:
             InvalidInput: what stands there was forgotten on request.
         """
-        by = as_tag(Origin.ASSISTANT)
+        origin = least_trusted([Origin.ASSISTANT, *(one.origin for one in sources)])
         return self._publish(
-            path, title, body, content_type, confidence, authored_at, by, *tags, domain=domain
+            path, title, body, content_type, confidence, authored_at, origin, *tags, domain=domain
         )
 
     def _insert(self, note: Note, session_id: str) -> int:
@@ -105,7 +108,7 @@ class Memories:
             note.content_type,
             note.confidence,
             note.message.at,
-            as_tag(Origin(note.message.speaker)),
+            Origin(note.message.speaker),
             *note.tags,
         )
 
@@ -117,6 +120,7 @@ class Memories:
         content_type: str,
         confidence: float,
         said_at: str,
+        origin: Origin,
         *tags: str,
         domain: str | None = None,
     ) -> int:
@@ -135,8 +139,9 @@ class Memories:
             content_type=content_type,
             confidence=confidence,
             quality_score=QUALITY,
-            tags=tags,
+            tags=(as_tag(origin), *tags),
             domain=domain,
+            origin=origin,
             body_length=len(body),
         )
         return publish(self._vault, document, body, fragment(body, title=title, date=authored[:10]))

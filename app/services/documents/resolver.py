@@ -181,7 +181,8 @@ class AddressResolver:
             for one in self._vault.documents.by_hash(digits)
             or self._inactive(lambda one: _begins(one, digits))
             or self._forgotten(digits)
-            if place in ("", one.display_path, f"{one.display_path} ({one.title})")  # as candidates are printed
+            if place
+            in ("", one.display_path, f"{one.display_path} ({one.title})")  # as candidates are printed
         ]
 
     def _forgotten(self, digits: str) -> list[Document]:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from clawmem.app.services.knowledge.ending import say_again, take_back
 from clawmem.domain.documents.entries import lexical_entries
+from clawmem.domain.security.origin import is_verified
+from clawmem.ports.display import one_line
 from clawmem.ports.records import Document, Fragment, InactiveReason
 from clawmem.ports.succession import NO_CLAIMS, Claims
 from clawmem.ports.vault import Vault
@@ -24,11 +26,13 @@ def publish(
     """
     Save a document and everything that it is found through; inside `Vault.writing`. Returns its id.
 
-    Without *claims* it goes on saying what it said before of whose place it takes.
+    Without *claims* it goes on saying what it said before of whose place it takes. A document supersedes others
+    only if the user or an assistant wrote it.
     """
+    document = document._replace(title=one_line(document.title), content_type=one_line(document.content_type))
     document_id = vault.documents.save(document, body, fragments)
     if claims is not None:
-        vault.successions.claim(document_id, claims)
+        vault.successions.claim(document_id, claims if is_verified(document.origin) else NO_CLAIMS)
     vault.lexical.remove(document_id)
     vault.lexical.put(list(lexical_entries(document._replace(id=document_id), fragments)))
     vault.vectors.remove(document_id)

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from clawmem.domain.documents import content_type, frontmatter, identity, quality, times, title
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.retrieval.confidence import baseline
+from clawmem.domain.security.origin import origin_of
 from clawmem.ports.errors import SourceUnreadable
+from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, Fragment, SourceStamp
 from clawmem.ports.succession import NO_CLAIMS, Claims
 
@@ -43,6 +45,7 @@ class _File:
     stamp: SourceStamp
     now_ms: int
     known: Document | None
+    trust: Origin = Origin.USER
 
 
 def parse_source(
@@ -54,6 +57,7 @@ def parse_source(
     now_ms: int,
     parse_yaml: ParseYaml,
     known: Document | None = None,
+    trust: Origin = Origin.USER,
 ) -> ParsedSource:
     """
     Read one file.
@@ -67,7 +71,7 @@ def parse_source(
         SourceUnreadable: not UTF-8 text, or more than `MAX_FRAGMENTS` of it.
     """
     parts, facts, complaint = _front_matter(decode(data, path), parse_yaml)
-    document = _document(_File(data, collection, path, stamp, now_ms, known), parts, facts)
+    document = _document(_File(data, collection, path, stamp, now_ms, known, trust), parts, facts)
     pieces = _fragments(document, parts, facts)
     claims = Claims(facts.supersedes, facts.superseded_by)
     return ParsedSource(document, parts.body, pieces, complaint, claims)
@@ -98,6 +102,7 @@ def _document(file: _File, parts: frontmatter.FrontMatter, facts: frontmatter.Fa
         tags=facts.tags,
         aliases=facts.aliases,
         front_matter=parts.text,
+        origin=origin_of(facts.tags, file.trust),
         domain=facts.domain,
         workstream=facts.workstream,
         review_by=facts.review_by,

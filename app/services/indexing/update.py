@@ -9,12 +9,14 @@ from clawmem.app.services.indexing.chunks import apply_in_chunks
 from clawmem.app.services.indexing.ownership import Ownership, root_of
 from clawmem.app.services.indexing.publish import publish, withdraw
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled
+from clawmem.app.services.indexing.trusting import record_trust, trust_of
 from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
 from clawmem.domain.documents.identity import source_hash
 from clawmem.domain.documents.standing import FileVersion, is_current, is_kept_away, version_of
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.files import FileSource
+from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, InactiveReason, Scan, SourceFile
 from clawmem.ports.vault import Vault
 
@@ -34,12 +36,14 @@ class Folder:
     A collection: its name, its absolute folder, and the pattern of the paths below that folder.
 
     ``inside`` are the folders of other collections below it. Files that match their patterns belong to them.
+    ``origin`` is how far its notes are trusted.
     """
 
     name: str
     root: str
     pattern: str = "**/*.md"
     inside: tuple[Folder, ...] = ()
+    origin: Origin = Origin.USER
 
 
 def scan_folder(files: FileSource, folder: Folder, only: Collection[str] | None = None) -> Scan:
@@ -156,6 +160,7 @@ class _Pass:
             progress(done, len(scan.files))
         self._commit()
         self._remove_missing(scan, known)
+        record_trust(self._vault, known.values(), self._folder.origin)
 
     # -- reading, outside of transactions -----------------------------------------------------------
 
@@ -185,6 +190,7 @@ class _Pass:
             now_ms=self._clock.now_ms(),
             parse_yaml=self._parse_yaml,
             known=known,
+            trust=trust_of(self._folder.name, self._folder.origin),
         )
 
     def _is_batch_full(self) -> bool:

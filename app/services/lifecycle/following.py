@@ -18,7 +18,7 @@ from clawmem.domain.capture import handoff
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.patterns import CONSOLIDATED
-from clawmem.domain.security.origin import Origin, as_tag
+from clawmem.domain.security.origin import as_tag
 from clawmem.ports.clock import Clock
 from clawmem.ports.journal import Replacement
 from clawmem.ports.records import Document, InactiveReason
@@ -143,7 +143,7 @@ class DerivedMemories:
 
     def _hand_over(self, document: Document, sections: Sections) -> None:
         session_id = document.title.rpartition(" ")[2]
-        by = as_tag(Origin.ASSISTANT)
+        by = as_tag(document.origin)
         self._memories.write(
             document.path,
             document.title,
@@ -153,6 +153,7 @@ class DerivedMemories:
             document.authored_at,
             tags=tuple(tag for tag in document.tags if tag != by),
             domain=document.domain,
+            sources=[document],
         )
         summary = handoff.summary_of(sections)
         for session in self._vault.sessions.recent(_EVERY):

@@ -34,6 +34,7 @@ class MergedObservations:
             max(newest.authored_at, occasions[-1].day),
             tags=_tags(group),
             domain=newest.domain,
+            sources=[one.document for one in group.members],
         )
         self._vault.captures.count_as(created, len(occasions))
         return created

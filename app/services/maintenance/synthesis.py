@@ -151,7 +151,9 @@ class Synthesis:
                 return stats
             body = deduction.body(draft, sorted(one.display_path for one in served))
             title = deduction.title(draft)
-            made = self._memories.write(path, title, body, TYPE, deduction.CONFIDENCE, now, tags=(TYPE,))
+            made = self._memories.write(
+                path, title, body, TYPE, deduction.CONFIDENCE, now, tags=(TYPE,), sources=served
+            )
             edges = [
                 Relation(one, made, RelationKind.SUPPORTING, deduction.CONFIDENCE, ORIGIN, now) for one in ids
             ]

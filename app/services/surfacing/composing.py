@@ -8,7 +8,7 @@ from clawmem.app.services.briefing.telling import told_succession
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate
-from clawmem.app.services.surfacing.settling import origin_of_document, span_of
+from clawmem.app.services.surfacing.settling import span_of
 from clawmem.domain.documents.tables import header_at
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.retrieval.chunk_choice import intent_terms
@@ -89,7 +89,7 @@ class Composer:
         return Shown(tuple(entries), tuple(relations), tuple(one.candidate for one in shown))
 
     def _head(self, document: Document, now_ms: int, successor: Document | None) -> blocks.Entry:
-        origin = origin_of_document(document)
+        origin = document.origin
         return blocks.Entry(
             self._clean(document.title),
             self._clean(document.content_type),

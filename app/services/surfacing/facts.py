@@ -7,6 +7,7 @@ from itertools import islice
 
 from clawmem.domain.knowledge.entities import ids_of, only_one
 from clawmem.domain.knowledge.triples import Statement
+from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.block import FACTS_FRAME
 from clawmem.domain.surfacing.facts import MOST_ENTITIES, TRIPLES_EACH, Seeds, seeds_of, triple_line
 from clawmem.domain.surfacing.packing import pack_lines
@@ -42,7 +43,13 @@ class FactsAbout:
 
     def _statements(self, prompt: str) -> Iterator[Statement]:
         for entity_id in self._named(seeds_of(prompt)):
-            for triple in self._vault.triples.current(entity_id, TRIPLES_EACH):
+            found = self._vault.triples.current(entity_id, TRIPLES_EACH)
+            documents = self._vault.documents.many({triple.document_id for triple in found})
+            for triple in found:
+                if triple.document_id not in documents or not is_verified(
+                    documents[triple.document_id].origin
+                ):
+                    continue
                 yield Statement(triple.subject.name, triple.predicate, triple.object_name)
 
     def _named(self, seeds: Seeds) -> list[str]:

@@ -11,7 +11,7 @@ from clawmem.app.services.surfacing.choices import Choices
 from clawmem.domain.capture.own_collection import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.retrieval.intent import has_recency_intent
-from clawmem.domain.security.origin import Origin, origin_of, wording
+from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.activation import activation
 from clawmem.domain.surfacing.focus import focus_factor, is_on_topic, topic_tokens
 from clawmem.domain.surfacing.profiles import Profile, ThresholdMode, least_kept
@@ -74,30 +74,29 @@ def _is_said_here(vault: Vault, document: Document, choices: Choices) -> bool:
 
 def guarded(vault: Vault, is_refused: IsRefused) -> Stage:
     """
-    Without texts that *is_refused*: those that would give orders; and without any order from outside.
+    Drop texts that *is_refused*, and the parts of other people's texts that order an assistant about.
 
-    Last, for it reads slowly, and only what is left.
+    This stage is the last one, because it reads slowly.
     """
 
     def why(candidate: Candidate) -> str:
-        text = text_of(vault, candidate)
-        if is_refused(text):
+        if is_refused(text_of(vault, candidate)):
             return "gives orders"
-        return "gives orders from outside" if _is_held_back(candidate, text) else ""
+        return "gives orders from outside" if _orders_from_outside(vault, candidate) else ""
 
     return _without(why)
 
 
-def _is_held_back(candidate: Candidate, text: str) -> bool:
+def _orders_from_outside(vault: Vault, candidate: Candidate) -> bool:
     document = candidate.document
-    return (
-        document is not None and wording(origin_of_document(document), f"{document.title}\n{text}").held_back
-    )
+    if document is None or is_verified(document.origin):
+        return False
+    # Imported here: most vaults hold nothing but the user's own notes.
+    from clawmem.domain.security.orders import gives_orders, orders_within
 
-
-def origin_of_document(document: Document) -> Origin:
-    """Who a document comes from, as it was recorded."""
-    return origin_of(document.tags, by_machine=document.collection == OWN_COLLECTION)
+    span = candidate.span or vault.documents.spans([candidate.best]).get(candidate.best)
+    body = vault.documents.body(document.id) or ""
+    return gives_orders(document.title) or (span is not None and orders_within(body, span.start, span.end))
 
 
 def _without(why: Callable[[Candidate], str]) -> Stage:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Stage, Work
-from clawmem.app.services.surfacing.settling import origin_of_document, text_of
+from clawmem.app.services.surfacing.settling import text_of
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.tiers import Tier, tier_of
 from clawmem.domain.surfacing.wishes import states_wish, wishes_first
@@ -23,7 +23,7 @@ def wished(vault: Vault) -> Stage:
 
     def is_wish(candidate: Candidate) -> bool:
         document = candidate.document
-        if document is None or not is_verified(origin_of_document(document)):
+        if document is None or not is_verified(document.origin):
             return False
         speaker = candidate.span.label if candidate.span else ""
         return document.content_type == WISH or states_wish(text_of(vault, candidate), speaker)

@@ -1,0 +1,40 @@
+"""The trust in a collection, as the origin that is recorded of each of its documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from clawmem.app.services.indexing.chunks import apply_in_chunks
+from clawmem.domain.capture.own_collection import OWN_COLLECTION
+from clawmem.domain.security.origin import is_verified, origin_of
+from clawmem.ports.origin import Origin
+from clawmem.ports.records import Document
+from clawmem.ports.succession import NO_CLAIMS
+from clawmem.ports.vault import Vault
+
+
+def trust_of(collection: str, trust: Origin) -> Origin:
+    """Return the origin of notes in *collection*: *trust*, but an assistant's where clawmem writes them."""
+    return Origin.ASSISTANT if collection == OWN_COLLECTION else trust
+
+
+def record_trust(vault: Vault, documents: Iterable[Document], trust: Origin) -> int:
+    """
+    Record *trust* in *documents*, which may be out of date, of one collection.
+
+    Returns how many documents had another origin.
+    """
+
+    def expected(document: Document) -> Origin:
+        return origin_of(document.tags, trust_of(document.collection, trust))
+
+    def record(document_id: int) -> int:
+        found = vault.documents.get(document_id)
+        if found is None:
+            return 0
+        if not is_verified(expected(found)):
+            vault.successions.claim(document_id, NO_CLAIMS)
+        return vault.documents.set_origin([document_id], expected(found))
+
+    wrong = [one.id for one in documents if one.origin is not expected(one)]
+    return sum(apply_in_chunks(vault, wrong, record)) if wrong else 0

@@ -1,0 +1,148 @@
+"""
+Detector of orders to an assistant inside texts of others.
+
+A text is read as a whole: line ends, list markers, headings, quotes and table cells count as blanks, so that an order
+which is split over lines is one order. Cues (see `order_cues`) that stand close together make an order. Encoded runs
+are decoded and read the same way; an encoded order needs fewer cues.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from clawmem.domain.security.disguise import Unmasked, unmask
+from clawmem.domain.security.encoded import decoded_parts
+from clawmem.domain.security.order_cues import COMBINATIONS, CUES, HIDDEN_COMBINATIONS
+from clawmem.domain.security.patterns import Pattern
+from clawmem.domain.security.promptguard import inspect
+from clawmem.ports.named_tuple import NamedTuple
+
+NEAR = 160  # characters between two cues of one order
+AROUND = 1000  # characters before and after a stretch; many times `NEAR`, because layout does not count
+MOST_READ = 100_000  # characters of one text
+
+_BLANKS = " \t\n\r\v\f\x1c\x1d\x1e\x85\u00a0\u2028\u2029|*`"
+_LINE_MARKER = r"[ \t]{0,40}(?:[-*+>]{1,3}(?=\s)|#{1,6}(?=\s)|\d{1,3}[.)](?=\s)|[-:| ]{3,80}(?=\n|$))?"
+_LAYOUT = Pattern(rf"[\n\r\x85\u2028\u2029]{_LINE_MARKER}|[{_BLANKS}]{{1,400}}")
+_SENTENCE_END = Pattern(r"[.!?](?=\s)|[。！？]")
+
+Combinations = Mapping[str, Sequence[Sequence[str]]]
+Place = tuple[int, int]
+
+
+class Order(NamedTuple):
+    """An order that was found: its kind, and its first and last offset (exclusive) in the original text."""
+
+    kind: str
+    start: int
+    end: int
+
+
+def orders_in(text: str) -> list[Order]:
+    """Return the orders to an assistant in the first `MOST_READ` characters of *text*, in no particular order."""
+    return list(_orders(text[:MOST_READ]))
+
+
+def gives_orders(text: str) -> bool:
+    """Whether *text* gives an order to an assistant."""
+    return next(_orders(text[:MOST_READ]), None) is not None
+
+
+def orders_within(text: str, start: int, end: int) -> bool:
+    """
+    Whether an order of *text* reaches into the stretch from *start* to *end* (exclusive).
+
+    The text around is read as well: a list item or table cell may be a part of an order that is split over several.
+    """
+    first = max(0, start - AROUND)
+    found = orders_in(text[first : end + AROUND])
+    return any(one.start + first < end and start < one.end + first for one in found)
+
+
+def _orders(text: str) -> Iterator[Order]:
+    yield from _guarded_orders(text)
+    yield from _Reading(text).orders(COMBINATIONS)
+    for part in decoded_parts(text):
+        hidden = _Reading(part.text)
+        if next(_guarded_orders(part.text), None) or next(hidden.orders(HIDDEN_COMBINATIONS), None):
+            yield Order("encoded", part.start, part.end)
+
+
+def _guarded_orders(text: str) -> Iterator[Order]:
+    flat = _flattened(text)
+    verdict = inspect(flat.text, limit=MOST_READ)
+    if verdict.dropped:
+        yield Order(verdict.rule, *flat.span(verdict.start, verdict.end))
+
+
+class _Reading:
+    """A text without its layout and disguise, and the cues that were found in it."""
+
+    def __init__(self, text: str) -> None:
+        self._flat = _flattened(text)
+        self._plain = unmask(self._flat.text)
+        self._found: dict[str, list[Place]] = {}
+
+    def orders(self, combinations: Combinations) -> Iterator[Order]:
+        for kind, every in combinations.items():
+            for names in every:
+                for start, end in self._together(names):
+                    yield Order(kind, *self._flat.span(start, end))
+
+    def _together(self, names: Iterable[str]) -> Iterator[Place]:
+        """Yield the stretches in which all the cues called *names* stand close together."""
+        lists = []
+        for name in names:
+            if not (places := self._places(name)):
+                return
+            lists.append(places)
+        anchors, *others = sorted(lists, key=len)
+        for anchor in anchors:
+            around = [_nearest(anchor[0], places) for places in others]
+            if all(abs(one[0] - anchor[0]) <= NEAR for one in around):
+                together = [anchor, *around]
+                yield self._whole(min(start for start, _ in together), max(end for _, end in together))
+
+    def _whole(self, start: int, end: int) -> Place:
+        """Return the sentences around the stretch from *start* to *end*, at most `NEAR` on either side."""
+        text = self._flat.text
+        before = [one.end() for one in _SENTENCE_END.compiled.finditer(text, max(0, start - NEAR), start)]
+        after = _SENTENCE_END.compiled.search(text, end, end + NEAR)
+        first = before[-1] if before else max(0, start - NEAR)
+        return first, after.end() if after else min(len(text), end + NEAR)
+
+    def _places(self, name: str) -> list[Place]:
+        if name not in self._found:
+            cue = CUES[name]
+            spans = [self._plain.span(*match.span()) for match in cue.words.finditer(self._plain.text)]
+            if cue.unspaced and not self._flat.text.isascii():
+                spans += [match.span() for match in cue.unspaced.finditer(self._flat.text)]
+            self._found[name] = sorted(spans)
+        return self._found[name]
+
+
+def _nearest(start: int, places: Sequence[Place]) -> Place:
+    at = bisect_left(places, (start, 0))
+    return min(places[max(0, at - 1) : at + 1], key=lambda one: abs(one[0] - start))
+
+
+def _flattened(text: str) -> Unmasked:
+    """*text* on one line: each stretch of layout is a single blank."""
+    parts: list[str] = []
+    places: list[int] = []
+    done = 0
+
+    def take(until: int) -> None:
+        parts.append(text[done:until])
+        places.extend(range(done, until))
+
+    for match in _LAYOUT.compiled.finditer(text):
+        take(match.start())
+        if places and text[places[-1]] not in _BLANKS:
+            parts.append(" ")
+            places.append(match.start())
+        done = match.end()
+    take(len(text))
+    places.append(len(text))
+    return Unmasked("".join(parts), places)

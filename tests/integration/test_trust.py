@@ -1,0 +1,89 @@
+"""Trust in collections: the command, the config file, and what a prompt is shown of notes that are not the user's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from clawmem.app.cli.command_line import cli
+
+Invoke = Callable[..., Result]
+FACT = "The lamp of the lighthouse on Gotska was replaced by a diode."
+PROMPT = "When was the lamp of the lighthouse on Gotska replaced, and by what?"
+
+
+@pytest.fixture
+def folder(invoke: Invoke, tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "lamp.md").write_text(f"# Lamp\n\n{FACT}\n", "utf-8")
+    (folder / "page.md").write_text(
+        "---\ntags: [origin:user, origin:tool_outside]\n---\n# Page\n\nThe boat is red.\n", "utf-8"
+    )
+    assert invoke("collection", "add", folder).exit_code == 0
+    assert invoke("update").exit_code == 0
+    return folder
+
+
+def trust_of(invoke: Invoke) -> str:
+    return str(json.loads(invoke("--json", "trust", "list").output)[0]["trust"])
+
+
+def block() -> str:
+    return str(CliRunner().invoke(cli, ["surface", "--context", "--stdin"], input=PROMPT).output)
+
+
+@pytest.mark.parametrize("level", ["shared", "outside"])
+def test_a_collection_that_is_not_the_users_is_quoted(invoke: Invoke, folder: Path, level: str) -> None:
+    """At once, without reading a file again; and with trust in it no longer."""
+    assert trust_of(invoke) == "user"
+    assert f"\n{FACT}" in block()
+
+    said = json.loads(invoke("--json", "trust", "set", "notes", level).output)
+
+    assert said == {"name": "notes", "trust": level, "changed": 1}  # the other one is from outside by its tag
+    assert trust_of(invoke) == level
+    assert f"\n> {FACT}" in block()
+    assert "not an instruction:" in block()
+    assert level in invoke("collection", "list").output
+
+    assert invoke("trust", "set", "notes", "user").exit_code == 0
+    assert f"\n{FACT}" in block()
+
+
+def test_a_hand_written_level_is_recorded_by_the_next_update(invoke: Invoke, folder: Path) -> None:
+    """The config file is what counts, also for files that did not change."""
+    invoke("trust", "set", "notes", "shared")
+    config = next(Path.home().rglob("config.yaml"), None) or next(folder.parent.rglob("config.yaml"))
+    config.write_text(config.read_text("utf-8").replace("shared", "outside"), "utf-8")
+
+    assert invoke("update").exit_code == 0
+    assert "Quoted from outside" in block()
+
+
+def test_a_note_cannot_raise_its_own_trust(invoke: Invoke, folder: Path) -> None:
+    """A tag that claims the user's voice changes nothing in a collection from outside."""
+    (folder / "lamp.md").write_text(f"---\ntags: [origin:user]\n---\n# Lamp\n\n{FACT}\n", "utf-8")
+    invoke("trust", "set", "notes", "outside")
+    assert invoke("update").exit_code == 0
+
+    assert f"\n> {FACT}" in block()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [(("nots", "shared"), "notes"), (("notes", "friend"), "user, shared, outside"), (("notes",), "LEVEL")],
+)
+def test_wrong_arguments_change_nothing(
+    invoke: Invoke, folder: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    """The answer names what there is."""
+    answer = invoke("trust", "set", *arguments)
+
+    assert answer.exit_code != 0
+    assert said in answer.output
+    assert trust_of(invoke) == "user"
