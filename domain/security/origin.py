@@ -57,7 +57,7 @@ _TAG = "origin:"
 _TRUSTED = frozenset({Origin.USER, Origin.ASSISTANT, Origin.TOOL_INSIDE})
 
 _ORDERS = Pattern(
-    r"(?:^|\n|[.!?:;]\s)\s*(?:[-*>]\s*|\d+[.)]\s*)?[\"'*_`]*"
+    r"(?:\A\s*|(?<=[.!?:;])\s+|(?<!\s)[^\S\n]*\n\s*)(?:[-*>]\s*|\d+[.)]\s*)?[\"'*_`]*"
     r"(?:please\s+|always\s+|never\s+|now\s+|you\s+(?:must|should|shall|have\s+to|need\s+to|will)\s+|do\s+not\s+|don['’]?t\s+"
     r"|make\s+sure\s+|be\s+sure\s+|remember\s+to\s+"
     r"|(?:ignore|run|execute|send|delete|remove|install|download|open|visit|click|upload|post|forward|email|copy|paste|write"
