@@ -14,7 +14,7 @@ _WORD = re.compile(r"[\w$.+-]+")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _KEY = re.compile(r"[^\W\d][\w$-]*")
 # A quote ends its string where something that can follow a string follows; others belong to the text.
-_AFTER_STRING = re.compile(r"[ \t]*(?:[,:}\]\r\n#]|//|/\*|\Z)")
+_AFTER_STRING = re.compile(r"(?<![ \t])[ \t]*(?:[,:}\]\r\n#]|//|/\*|\Z)")
 _CODE_POINT = re.compile(r"u([0-9a-fA-F]{4})(?:\\u([dD][c-fC-F][0-9a-fA-F]{2}))?")
 
 _QUOTES = {'"': '"', "'": "'", "“": '”“"', "”": '”"', "„": '“”"', "‘": "’‘'", "’": "’'", "«": "»", "`": "`"}

@@ -44,11 +44,11 @@ _COMMON = frozenset(
 
 # What is cut out before capitals are looked at: code, links' addresses and quoted lines are not prose.
 _NOT_PROSE = re.compile(
-    r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)|`[^`\n]*`|\]\([^)\n]*\)|https?://\S+|^[ \t]*>.*$|<[^>\n]*>",
+    r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)|`[^`\n]*`|\]\([^()\n]*(?:\([^()\n]*){0,3}\)|https?://\S+|^[ \t]*>.*$|<[^<>\n]*(?:<[^<>\n]*){0,3}>",
     re.DOTALL | re.MULTILINE,
 )
 # Where a capital says nothing: behind a line's beginning and its marks, a full stop, a colon, an opening sign.
-_BEGINNING = re.compile(r"(?:^|[.!?…:;|•“”„\"(\[*_>#/]|\d[.)])[\s*_|>#\"'“„(\[\d.)x-]*\Z")
+_BEGINNING = re.compile(r"(?:^|[.!?…:;|•“”„\"(\[*_>#/]|\d[.)])[\s*_|>#\"'“„(\[\d.)x-]{0,60}\Z")
 _WORD = r"[^\W\d_](?:[\w]|['’\-&](?=\w))*"
 _RUN = re.compile(rf"(?<![\w@/.'’\-]){_WORD}(?: (?:(?:van|de|der|den|of|von|la|le) ){{0,2}}{_WORD})*")
 _SMALL = re.compile(r"(?<![\w.@/-])[^\W\d_A-Z][\w'’-]*")
@@ -243,7 +243,9 @@ def _trimmed(row: Sequence[str], small: AbstractSet[str]) -> str:
 
 def _runs(line: str) -> Iterator[_Run]:
     for match in _RUN.finditer(line):
-        yield _Run(match[0].split(), _BEGINNING.search(line[: match.start()]) is not None)
+        yield _Run(
+            match[0].split(), _BEGINNING.search(line, max(0, match.start() - 80), match.start()) is not None
+        )
 
 
 def _is_capital(word: str) -> bool:
