@@ -35,7 +35,7 @@ _HEADING = re.compile(rf"\A{_NAME}\s*:?", re.IGNORECASE)
 _SEVERAL = re.compile(r"^\W*(?:the |my |our |die |unsere )?(?:next (?:steps|actions|tasks)|to[- ]?dos|remaining|open|outstanding|pending|still|left|"
                       r"what|noch|offen|nächste schritte|action|follow[- ]?ups)", re.IGNORECASE)  # fmt: skip
 _NONE = re.compile(
-    r"\W*(?:none|nothing(?: (?:left|more|else|open))?|n/?a|nil|no(?: more)?|all (?:is )?done|done|keine[rs]?|nichts(?: mehr)?|tbd)?\W*",
+    r"\W*+(?:none|nothing(?: (?:left|more|else|open))?|n/?a|nil|no(?: more)?|all (?:is )?done|done|keine[rs]?|nichts(?: mehr)?|tbd)?\W*",
     re.IGNORECASE,
 )
 _SAID = (
