@@ -14,6 +14,10 @@ from clawmem.ports.errors import InvalidInput
 from clawmem.ports.files import FileSource
 
 CHOOSE = "Choose a folder of notes, for example one below your home."
+# Names no folder that is listed: those of one vault are nobody's business in another.
+LIST_IT = (
+    "The user can list it under 'sync_folders:' in the config file, or run: clawmem vault sync NAME FOLDER"
+)
 NOT_LISTED = "is not below a folder that programs may read"
 
 
@@ -110,9 +114,7 @@ def admitted(
     if why := restriction_of(str(root), str(whole_home)) or is_own(root, [one.resolve() for one in own]):
         raise RestrictedFolder(folder, why)
     if allowed is not None and not any(root.is_relative_to(one.resolve()) for one in allowed):
-        listed = ", ".join(map(str, allowed)) or "none"
-        remedy = f"Those are: {listed}. Add others under 'sync_folders:' in the config file."
-        raise RestrictedFolder(folder, NOT_LISTED, remedy)
+        raise RestrictedFolder(folder, NOT_LISTED, LIST_IT)
     return root
 
 
