@@ -126,7 +126,16 @@ class Container(containers.DeclarativeContainer):
     update = providers.Factory(
         late(f"{_SERVICES}.indexing.update:UpdateCollection"), vault, files, clock, parse_yaml
     )
-    sync = providers.Factory(late(f"{_SERVICES}.indexing.syncing:SyncFolder"), update, config.home)
+    sync = providers.Factory(
+        late(f"{_SERVICES}.indexing.syncing:SyncFolder"),
+        providers.Factory(
+            late(f"{_SERVICES}.indexing.update:UpdateCollection"), vault, clock=clock, parse_yaml=parse_yaml
+        ).provider,
+        files,
+        providers.Factory(late("clawmem.adapters.files.disk:DiskFiles"), hard_links=False),
+        config.home,
+        config.own_files,
+    )
     watching = providers.Factory(
         late(f"{_SERVICES}.indexing.watching:Watching"),
         providers.Factory(late("clawmem.adapters.files.watching:WatchedFolders")),
@@ -324,6 +333,7 @@ def build_container(settings: Settings, *, read_only: bool) -> Container:
             "retention_days": settings.retention_days,
             "receipt_days": settings.receipt_days if settings.receipts else 0,
             "home": settings.home,
+            "own_files": settings.own_files,
             "roots": {name: str(one.path) for name, one in settings.collections.items()},
         }
     )

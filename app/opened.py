@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from clawmem.app.container import Container, build_container
 from clawmem.app.places import is_there
+from clawmem.app.private_files import files_of_vault, make_private, private_umask
 from clawmem.app.settings import Settings
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import BackendMismatch, VaultError
@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from clawmem.app.services.retrieval.similar import FindSimilar
     from clawmem.app.services.retrieval.why import Why
     from clawmem.domain.retrieval.intent import Intent
-
-PRIVATE = 0o077
 
 
 @dataclass(frozen=True)
@@ -273,7 +271,7 @@ def open_services(settings: Settings, *, read_only: bool = False, create: bool =
             str(settings.vault), f"There is no vault at {settings.vault}. Run: clawmem {way_out}"
         )
     container = build_container(settings, read_only=read_only)
-    with _private_files():
+    with private_umask():
         vault: ServedVault = container.vault()
     try:
         if settings.backend and settings.backend != vault.backend:
@@ -282,6 +280,11 @@ def open_services(settings: Settings, *, read_only: bool = False, create: bool =
     finally:
         container.at_the_end().close()
         vault.close()
+        if not read_only and not settings.read_only:
+            for place in files_of_vault(
+                settings.vault
+            ):  # engines create files with the rights that they like
+                make_private(place)
 
 
 @contextmanager
@@ -304,13 +307,3 @@ def _choose_backend(vault: ServedVault, asked: str, *, read_only: bool) -> None:
     if read_only or vault.documents.following(0, 1):
         raise BackendMismatch(vault.backend, asked)
     vault.move(asked)
-
-
-@contextmanager
-def _private_files() -> Iterator[None]:
-    """What is created meanwhile can be read by its owner alone: a vault holds whatever the notes hold."""
-    before = os.umask(PRIVATE)
-    try:
-        yield
-    finally:
-        os.umask(before)

@@ -39,6 +39,13 @@ _LANES = {  # what the environment may say of the lanes, and its key in the conf
 _TRUE = frozenset({"1", "true", "yes", "on"})
 
 
+def _absolute_folder(path: Path) -> Path:
+    path = path.expanduser()
+    if not path.is_absolute():
+        raise ValueError("must be an absolute folder")
+    return path
+
+
 class CollectionSettings(BaseModel):
     """One folder of notes."""
 
@@ -60,10 +67,7 @@ class CollectionSettings(BaseModel):
     @field_validator("path")
     @classmethod
     def _absolute(cls, path: Path) -> Path:
-        path = path.expanduser()
-        if not path.is_absolute():
-            raise ValueError("must be an absolute folder")
-        return path
+        return _absolute_folder(path)
 
 
 class Settings(BaseModel):
@@ -119,6 +123,10 @@ class Settings(BaseModel):
     )
     global_context: str = Field(default="", description="What all collections are about, in words.")
     vaults: dict[str, Path] = Field(default_factory=dict, description="Further vaults by name.")
+    sync_folders: list[Path] = Field(
+        default_factory=list,
+        description="Further folders that programs may read into named vaults, with what lies below them.",
+    )
     lifecycle: dict[str, Any] = Field(
         default_factory=dict,
         description="When idle documents are archived; previewed only, unless it says dry_run: false.",
@@ -128,6 +136,21 @@ class Settings(BaseModel):
     )
     directoryContext: bool = Field(default=False, description="Kept for a later version.")  # noqa: N815
     autoEmbed: bool = Field(default=False, description="Kept for a later version.")  # noqa: N815
+
+    @field_validator("sync_folders")
+    @classmethod
+    def _absolute(cls, folders: list[Path]) -> list[Path]:
+        return [_absolute_folder(folder) for folder in folders]
+
+    @property
+    def own_files(self) -> list[Path]:
+        """The files of clawmem itself, which are never read into a vault."""
+        return [self.vault, *self.vaults.values(), self.config_file]
+
+    @property
+    def folders_for_programs(self) -> list[Path]:
+        """The folders that a program may have read into a named vault, with what lies below them."""
+        return [*(one.path for one in self.collections.values()), *self.sync_folders]
 
 
 # What a config file may say; the rest of `Settings` is for the environment and the command line.

@@ -79,7 +79,9 @@ class World:
 
     def _configure(self) -> None:
         named = "".join(f"  {name}: {self.places[name]}\n" for name in (OPEN, CLOSED))
-        folder = f"collections: {{notes: {{path: {self.folder(USUAL)}}}}}\n"
+        folder = (
+            f"collections: {{notes: {{path: {self.folder(USUAL)}}}}}\nsync_folders: [{self.folder(OPEN)}]\n"
+        )
         (self.home / "config").mkdir()
         (self.home / "config/config.yaml").write_text(f"{folder}vaults:\n{named}", "utf-8")
 

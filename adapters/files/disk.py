@@ -15,7 +15,15 @@ _NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 
 
 class DiskFiles:
-    """``FileSource`` over folders of this machine."""
+    """
+    ``FileSource`` over folders of this machine.
+
+    Args:
+        hard_links: Whether to read files that have further names, which may lie in other folders.
+    """
+
+    def __init__(self, *, hard_links: bool = True) -> None:
+        self._hard_links = hard_links
 
     def scan(self, root: str, *, enter: Callable[[str], bool], wanted: Callable[[str], bool]) -> Scan:
         if not Path(root).is_dir():
@@ -31,7 +39,7 @@ class DiskFiles:
 
     def read(self, root: str, path: str) -> bytes:
         try:
-            return _read(_inside(root, path))
+            return _read(_inside(root, path), hard_links=self._hard_links)
         except OSError as error:
             raise SourceUnreadable(_printable(path), _reason(error)) from error
         except (ValueError, RuntimeError) as error:  # a null byte; a loop of links, before Python 3.13
@@ -115,8 +123,10 @@ def _inside(root: str, path: str) -> Path:
     return where
 
 
-def _read(path: Path) -> bytes:
+def _read(path: Path, *, hard_links: bool) -> bytes:
     with open_regular_file(path, _NO_LINKS) as file:
+        if not hard_links and os.fstat(file.fileno()).st_nlink > 1:
+            raise PermissionError(errno.EACCES, "it has hard links, which may be files of other folders")
         return file.read()
 
 

@@ -22,6 +22,7 @@ class LiveFiles(DiskFiles):
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self._seen: dict[str, tuple[int, int]] = {}
         self._young: set[tuple[str, str]] = set()
 

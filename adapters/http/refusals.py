@@ -24,9 +24,9 @@ _TOO_LONG = re.compile(
 )
 # llama.cpp, once for embeddings and once for chat; OpenAI.
 _NUMBERS = (
-    re.compile(r"\((?P<tokens>\d+) tokens\).*?batch size: (?P<limit>\d+)", re.DOTALL),
-    re.compile(r"\((?P<tokens>\d+) tokens\).*?context size \((?P<limit>\d+)", re.DOTALL),
-    re.compile(r"length is (?P<limit>\d+) tokens.*?requested (?P<tokens>\d+)", re.DOTALL),
+    re.compile(r"\((?P<tokens>\d+) tokens\).{0,300}?batch size: (?P<limit>\d+)", re.DOTALL),
+    re.compile(r"\((?P<tokens>\d+) tokens\).{0,300}?context size \((?P<limit>\d+)", re.DOTALL),
+    re.compile(r"length is (?P<limit>\d+) tokens.{0,300}?requested (?P<tokens>\d+)", re.DOTALL),
 )
 _MEANINGS = {
     401: "the API key is missing or wrong",

@@ -15,7 +15,7 @@ _OUT_OF_REACH = re.compile(
     re.IGNORECASE,
 )
 _ABSENT = re.compile(r"^Table '.*' was not found")
-_SOURCE_LINE = re.compile(r",? ?/\S+\.rs:\d+(:\d+)?")
+_SOURCE_LINE = re.compile(r",? ?/\S{1,300}?\.rs:\d+(:\d+)?")
 _LONGEST = 200  # characters of the engine's own words
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from clawmem.ports.errors import InputTooLong, ModelError, ModelRefused, ModelUnavailable
 
 _TOO_LONG = re.compile(
-    r"\((?P<tokens>\d+) tokens\).*?(?:batch size: |context size \()(?P<limit>\d+)", re.DOTALL
+    r"\((?P<tokens>\d+) tokens\).{0,300}?(?:batch size: |context size \()(?P<limit>\d+)", re.DOTALL
 )
 _CONTEXT = "exceed_context_size_error"
 _EXCERPT = 200

@@ -12,7 +12,7 @@ _FILES = re.compile(
     "Failed to open|does not exist|Failed to acquire|IO error|in a thread|Data corrupted|Schema error|compatible|FastField error"
 )
 # What the system refused can pass; what it did not find is gone.
-_REFUSED = re.compile(r'Os \{ code: (?!2,)\d+.*?message: "(?P<reason>[^"]+)"')
+_REFUSED = re.compile(r'Os \{ code: (?!2,)\d{1,9}.{0,200}?message: "(?P<reason>[^"]+)"')
 _OTHER_SCHEMA = "schema does not match"
 
 

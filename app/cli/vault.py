@@ -100,13 +100,22 @@ def index_stats(ctx: typer.Context) -> None:
 
 @cli.command()
 def doctor(ctx: typer.Context) -> None:
-    """Look for what is wrong around the vault, and say how to put it right."""
+    """
+    Look for what is wrong around the vault, and say how to put it right.
+
+    Changes one thing: files of the vault that other users of this machine can read are made private.
+    """
     from clawmem.app.cli.rendering import show, show_json
+    from clawmem.app.hooks.surfacing_choices import topics_place
+    from clawmem.app.private_files import files_of_vault
+    from clawmem.app.services.maintenance.permissions import permission_finding
     from clawmem.app.services.maintenance.server_checks import client_findings
 
     folder, servers, project = client_folder(os.environ), client_servers(os.environ), Path.cwd()
+    # before the vault is opened, which makes its own files private without a word
+    private = permission_finding([*files_of_vault(settings_of(ctx).vault), Path(topics_place(os.environ))])
     with opened(ctx) as services:
-        findings = [*services.doctor(), *client_findings(folder, servers, project)]
+        findings = [*services.doctor(), private, *client_findings(folder, servers, project)]
     if wants_json(ctx):
         show_json(findings)
     else:

@@ -56,9 +56,10 @@ def sync(
     from clawmem.app.services.indexing.syncing import admitted
     from clawmem.app.vaults import of_vault
 
-    settings = of_vault(settings_of(ctx), name)
+    usual = settings_of(ctx)
+    settings = of_vault(usual, name)
     place = str(Path(folder).expanduser().absolute())
-    admitted(place, settings.home)  # before a vault is made for nothing
+    admitted(place, settings.home, own=usual.own_files)  # before a vault is made for nothing
     with open_services(settings) as services:
         report = _read(services, place, collection or name, pattern)
         embedded = run_embed(services) if embed else None

@@ -8,7 +8,7 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
-from clawmem.app.hooks.state import PRIVATE, state_folder
+from clawmem.app.hooks.state import PRIVATE, make_folder, state_folder
 from clawmem.domain.security.fingerprint import fingerprint, from_bytes, to_bytes
 
 KEPT_DAYS = 30
@@ -28,7 +28,8 @@ class Injected:
         if not session_id or not text:
             return
         with suppress(OSError):
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(self._folder.parent)
+            make_folder(self._folder)
             self._append(self._file(session_id), to_bytes(fingerprint(text)))
             self._forget_old()
 

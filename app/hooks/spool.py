@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from clawmem.app.hooks.state import state_folder, sweep, write_whole
+from clawmem.app.hooks.state import make_folder, state_folder, sweep, write_whole
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import LeaseLost
 from clawmem.ports.lease import LeaseStore
@@ -59,7 +59,8 @@ class Spool:
         Raises:
             OSError: it cannot be written; nothing of it is left.
         """
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(self._folder.parent)
+        make_folder(self._folder)
         write_whole(self._folder / f"{job.key}{WAITING}", json.dumps(job._asdict()).encode())
 
     def waiting(self) -> int:

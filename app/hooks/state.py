@@ -8,7 +8,8 @@ from pathlib import Path
 from time import time
 
 MOST_BYTES = 64_000  # of the diary; beyond that its older half goes
-PRIVATE = 0o600
+PRIVATE, PRIVATE_FOLDER = 0o600, 0o700
+OTHERS = 0o077  # the rights of everybody but the owner
 _DRAFT = ".draft-"
 
 
@@ -29,11 +30,28 @@ def write_down(vault: Path, entry: str) -> None:
     if not vault.exists():
         return
     diary = state_folder(vault) / "errors.log"
-    diary.parent.mkdir(mode=0o700, exist_ok=True)
+    make_folder(diary.parent)
     if diary.exists() and diary.stat().st_size > MOST_BYTES:
         _forget_half(diary)
     with open(os.open(diary, os.O_WRONLY | os.O_APPEND | os.O_CREAT, PRIVATE), "wb") as file:  # noqa: PTH123
         file.write(entry.encode("utf-8", "backslashreplace")[-MOST_BYTES // 4 :])
+
+
+def make_folder(folder: Path) -> None:
+    """
+    Make *folder*, and the folders above that are missing, for their owner alone; one that is there becomes private.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    if folder.is_dir():
+        if folder.stat().st_mode & OTHERS:
+            with suppress(OSError):  # somebody else's, who may have chosen so
+                folder.chmod(PRIVATE_FOLDER)
+        return
+    if not folder.parent.is_dir():
+        make_folder(folder.parent)
+    folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
 
 
 def write_whole(file: Path, content: bytes) -> None:

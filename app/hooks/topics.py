@@ -42,10 +42,11 @@ class Topics:
                 "INVALID_INPUT",
                 f"A topic has 1 to {MOST_TOPIC} characters; this one has {len(topic.strip())}.",
             )
-        self._file(session_id).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        draft = self._file(session_id).with_suffix(".draft")
-        draft.write_text(f"{kept}\n", "utf-8")
-        draft.replace(self._file(session_id))
+        from clawmem.app.hooks.state import make_folder, write_whole
+
+        file = self._file(session_id)
+        make_folder(file.parent)
+        write_whole(file, f"{kept}\n".encode())
         return kept
 
     def clear(self, session_id: str) -> bool:

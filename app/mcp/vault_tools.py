@@ -107,14 +107,17 @@ class VaultTools:
             str | None, Field(description="Its collection; called as the vault, if not said.")
         ] = None,
     ) -> Annotated[CallToolResult, schemas.Synced]:
-        """Read a folder into a vault that has a name; what its collection has of another folder goes."""
+        """Read a folder below one of `collections:` or `sync_folders:` into a named vault; replaces what the collection had."""
         from clawmem.app.services.indexing.syncing import admitted
 
         step, collection = steps_for(ctx, "reading the folder"), collection_name or vault
-        admitted(content_root, self._desk.settings.home)  # before a vault is made for nothing
+        settings = self._desk.settings
+        allowed = settings.folders_for_programs
+        # before a vault is made for nothing
+        admitted(content_root, settings.home, own=settings.own_files, allowed=allowed)
 
         def work(services: Services) -> dict[str, Any]:
-            report = services.sync(content_root, collection, pattern, progress=step)
+            report = services.sync(content_root, collection, pattern, allowed=allowed, progress=step)
             return _counted(services, [report], step)
 
         read = await self._desk.write(work, vault, create=True)

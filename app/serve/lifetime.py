@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.adapters.sidecar.write_lock import locked
+from clawmem.app.private_files import OTHERS
 from clawmem.app.serve.announcement import (
     Announcement,
     announced,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 DEFAULT_PORT = 7438
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # and where such a server is found from here
-PRIVATE = 0o077
 LOCK_S = 0.2  # who only asks whether there is a server holds the lock for an instant
 
 
@@ -78,7 +78,7 @@ def serve(
 
     if choices.without_token and choices.host not in LOOPBACK:
         raise ConfigError(f"At {choices.host} others can ask as well: leave out --no-token.")
-    os.umask(PRIVATE)  # for whatever is made from here on; threads cannot each have their own
+    os.umask(OTHERS)  # for whatever is made from here on; threads cannot each have their own
     keep_heap_small()
     # Open for writing until the end: who closes last puts the vault's log away.
     with open_services(settings, create=False) as services, _alone(settings.vault):

@@ -64,20 +64,20 @@ _NOTE_OUTDATED = AnyCase(
 )
 # Such a sentence refers to the sentence before it and is half of a statement alone.
 _LEANING = AnyCase(
-    r"""(?:this | that | these | those | it | its | they | them | their | he | she | his | her | him | both | such | so | then
+    r"""\A(?:this | that | these | those | it | its | they | them | their | he | she | his | her | him | both | such | so | then
         | and | but | or | nor | also | otherwise | however | therefore | thus | still | because | which | who | where | when
         | here | there | above | below | meanwhile | later | instead | if\s+so | of\s+those | of\s+these | same | the\s+same
         | the\s+(?:former|latter|second|third|other|first)\b | one\s+of\s+them | \w+\s+\w+\s+each | the\s+(?:\w+\s+)?list\b | every\s+\w+\s+\w+s\s+(?:while|if|when)\b | another | neither | only | even | never | not | \w+\s+else | what | how | why | whose
         | das | dies\w* | es | sie | er | aber | und | oder | también | pero | esto | eso | dat | deze )\b | 这 | 那 | 它 | これ | それ""",
     flags=re.VERBOSE,
 )
-_LINK = Pattern(r"!?\[\[(?:[^\]|]*\|)?([^\]|]+)\]\]|!?\[([^\]]*)\]\([^)]*\)")
+_LINK = Pattern(r"!?\[\[(?:[^\[\]|]{0,300}\|)?([^\[\]|]{1,300})\]\]|!?\[([^\[\]]{0,300})\]\([^()]{0,1000}\)")
 # "ADR 12: …", "RFC-7 – …": the number of a record, not its subject.
 _RECORD_NUMBER = Pattern(r"^[A-Za-z]{1,10}[ -]?#?[0-9]+\s*[:.–—-]\s+")
 _LABEL = Pattern(r"^[^.!?:。：]{1,40}[:：]")
 _END = Pattern(r"[.!。！][\"')\]»”*]*$")
 _CJK = Pattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_START = Pattern(r"[\"'(«“„`*_]*[A-ZÀ-ÞŞŁ0-9.`\u0370-\u1fff\u3040-\uffdc]")
+_START = Pattern(r"\A[\"'(«“„`*_]*[A-ZÀ-ÞŞŁ0-9.`\u0370-\u1fff\u3040-\uffdc]")
 _LEANING_EARLY = AnyCase(r"\A(?:\S+\s+){1,4}(?:it|them|theirs|they|him|this|those|these)\b")
 _LEANING_END = AnyCase(
     r"\b(?:that|it|them|this|those|these|so)[.!]$|,\s+(?:says|said|thinks|believes)\b[^,;]*$"

@@ -30,12 +30,12 @@ _NAMES = (
 )
 _DETAIL = r"(?: (?:for|in|on|after|before|from|für|im|am|nach|vor|today|tomorrow|now|heute|morgen)\b[^:.?!\n]{0,40})?(?: ?\([^)\n]{0,40}\))?"
 _NAME = rf"[^\w\s(\[]*\s*(?:(?:the|my|our|your|mein|unser|die|der|das)e?s? )?(?:{_NAMES}){_DETAIL}"
-_LABEL = re.compile(rf"{_NAME}\s*(?::|(?<=\s)[–—-](?=\s))\s*", re.IGNORECASE)
-_HEADING = re.compile(rf"{_NAME}\s*:?", re.IGNORECASE)
+_LABEL = re.compile(rf"\A{_NAME}\s*(?::|(?<=\s)[–—-](?=\s))\s*", re.IGNORECASE)
+_HEADING = re.compile(rf"\A{_NAME}\s*:?", re.IGNORECASE)
 _SEVERAL = re.compile(r"^\W*(?:the |my |our |die |unsere )?(?:next (?:steps|actions|tasks)|to[- ]?dos|remaining|open|outstanding|pending|still|left|"
                       r"what|noch|offen|nächste schritte|action|follow[- ]?ups)", re.IGNORECASE)  # fmt: skip
 _NONE = re.compile(
-    r"\W*(?:none|nothing(?: (?:left|more|else|open))?|n/?a|nil|no(?: more)?|all (?:is )?done|done|keine[rs]?|nichts(?: mehr)?|tbd)?\W*",
+    r"\W*+(?:none|nothing(?: (?:left|more|else|open))?|n/?a|nil|no(?: more)?|all (?:is )?done|done|keine[rs]?|nichts(?: mehr)?|tbd)?\W*",
     re.IGNORECASE,
 )
 _SAID = (
@@ -45,9 +45,9 @@ _SAID = (
     r"\b(?:is|are|remains?|was) (?:still )?(?:left )?to be (?:done|written|tested|migrated|implemented|deployed|wired)\b",
     r"\bstill (?:needs?|has|have) to be \w+|\b(?:muss|müssen) noch \w+.* werden\b",
 )
-_LIST_MARK = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
-_BOX = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])?[ \t]*\[(?P<tick>[ xX✓✔])\][ \t]+")
-_HASHES = re.compile(r"[ \t]*#{1,6}[ \t]+")
+_LIST_MARK = re.compile(r"\A[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
+_BOX = re.compile(r"\A[ \t]*(?:(?:[-*+•]|\d{1,3}[.)])[ \t]*)?\[(?P<tick>[ xX✓✔])\][ \t]+")
+_HASHES = re.compile(r"\A[ \t]*#{1,6}[ \t]+")
 _BOLD = re.compile(r"\*\*|__")
 _BLANKS = re.compile(r"\s+")
 

@@ -13,7 +13,7 @@ _LIST_MARK = re.compile(
 _BREAK = re.compile(r"\n[ \t]*\n|\n(?=\x00)")
 _END = re.compile(
     r"(?<![\s(][a-zA-Z])(?<![\[])(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bca)(?<!\bz\.B)(?<!\betc)"
-    r"(?:[.!?。！？]+[\"')\]»”]*(?=\s)|[。！？])\s*"
+    r"(?:[.!?。！？]{1,9}[\"')\]»”]{0,9}(?=\s)|[。！？])\s*"
 )
 _EMPHASIS = re.compile(r"\*\*|__")
 _BLANKS = re.compile(r"\s+")

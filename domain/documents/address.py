@@ -17,7 +17,7 @@ from clawmem.ports.records import Document
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»"}
 _LINK = Pattern(r"!?\[\[(?P<target>(?:(?!\]\]|\[\[).)*)\]\]", flags=re.DOTALL)
 _BEHIND_TARGET = Pattern(r"\\?[|#^]")  # a table escapes the bar of a link
-_LINES = Pattern(r"(?P<name>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))?", flags=re.DOTALL)
+_LINES = Pattern(r"\A(?P<name>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))?", flags=re.DOTALL)
 
 
 class LineRange(NamedTuple):

@@ -10,8 +10,8 @@ from enum import Enum
 from clawmem.domain.documents.tables import column_names, rows_from
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|\Z)")
-_FENCE = re.compile(r" {0,3}(`{3,}+(?!.*`)|~{3,})[ \t]*([^`\s]*)")  # ```so``` is code inside a paragraph
-_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
+_FENCE = re.compile(r"\A {0,3}(`{3,}+(?!.*`)|~{3,})[ \t]*([^`\s]*)")  # ```so``` is code inside a paragraph
+_ITEM = re.compile(r"\A[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
 _TURN = re.compile(
     r"\*\*([^*:\n]{1,40}):\*\*|\*\*([^*\n]{1,40})\*\*:|(user|assistant|human|system):(?=\s|\Z)", re.IGNORECASE
 )

@@ -12,7 +12,7 @@ CANONICAL_ID_LENGTH = 16  # 64 bits: a collision is not expected below some hund
 MAX_PATH_LENGTH = 1000  # characters
 
 DOCID = Pattern(r"#?[0-9a-f]{6,64}", flags=re.IGNORECASE | re.ASCII)
-VIRTUAL_PATH = Pattern(r"(?:clawmem:)?//+(?P<rest>[^/].*)", flags=re.DOTALL)
+VIRTUAL_PATH = Pattern(r"\A(?:clawmem:)?//+(?P<rest>[^/].*)", flags=re.DOTALL)
 
 
 def body_hash(body: str) -> str:

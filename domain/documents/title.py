@@ -6,7 +6,7 @@ from collections.abc import Iterator
 UNTITLED = "Untitled"  # only for a path without any name
 
 HEADING = re.compile(r" {0,3}#{1,6}(?=[ \t])")
-FENCE = re.compile(r" {0,3}(?P<mark>`{3,}+(?!.*`)|~{3,})")
+FENCE = re.compile(r"\A {0,3}(?P<mark>`{3,}+(?!.*`)|~{3,})")
 EXTENSION = re.compile(r"\.(?:md|txt)\Z", re.IGNORECASE)
 
 

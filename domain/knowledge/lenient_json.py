@@ -8,13 +8,13 @@ from typing import Any, TypeVar
 
 MAX_DEPTH = 40
 
-_FILLING = re.compile(r"(?:\s+|//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z))*", re.DOTALL)
-_SEPARATORS = re.compile(r"(?:[\s,]+|//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z))*", re.DOTALL)
+_FILLING = re.compile(r"(?:\s++|//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z))*+", re.DOTALL)
+_SEPARATORS = re.compile(r"(?:[\s,]++|//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z))*+", re.DOTALL)
 _WORD = re.compile(r"[\w$.+-]+")
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d+)(?:[eE][+-]?\d+)?")
 _KEY = re.compile(r"[^\W\d][\w$-]*")
 # A quote ends its string where something that can follow a string follows; others belong to the text.
-_AFTER_STRING = re.compile(r"[ \t]*(?:[,:}\]\r\n#]|//|/\*|\Z)")
+_AFTER_STRING = re.compile(r"(?<![ \t])[ \t]*(?:[,:}\]\r\n#]|//|/\*|\Z)")
 _CODE_POINT = re.compile(r"u([0-9a-fA-F]{4})(?:\\u([dD][c-fC-F][0-9a-fA-F]{2}))?")
 
 _QUOTES = {'"': '"', "'": "'", "“": '”“"', "”": '”"', "„": '“”"', "‘": "’‘'", "’": "’'", "«": "»", "`": "`"}

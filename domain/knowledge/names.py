@@ -44,13 +44,15 @@ _COMMON = frozenset(
 
 # What is cut out before capitals are looked at: code, links' addresses and quoted lines are not prose.
 _NOT_PROSE = re.compile(
-    r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)|`[^`\n]*`|\]\([^)\n]*\)|https?://\S+|^[ \t]*>.*$|<[^>\n]*>",
+    r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)|`[^`\n]*`|\]\([^()\n]*(?:\([^()\n]*){0,3}\)|https?://\S+|^[ \t]*>.*$|<[^<>\n]*(?:<[^<>\n]*){0,3}>",
     re.DOTALL | re.MULTILINE,
 )
 # Where a capital says nothing: behind a line's beginning and its marks, a full stop, a colon, an opening sign.
-_BEGINNING = re.compile(r"(?:^|[.!?…:;|•“”„\"(\[*_>#/]|\d[.)])[\s*_|>#\"'“„(\[\d.)x-]*\Z")
+_MARK = re.compile(r"[\s*_|>#\"'“„(\[\d.)x-]")
+_BEGINS = re.compile(r"[.!?…:;|•“”„\"(\[*_>#/]|\d\)")
+MARKS = 60  # characters; longer runs of marks are drawings
 _WORD = r"[^\W\d_](?:[\w]|['’\-&](?=\w))*"
-_RUN = re.compile(rf"(?<![\w@/.'’\-]){_WORD}(?: (?:(?:van|de|der|den|of|von|la|le) ){{0,2}}{_WORD})*")
+_RUN = re.compile(rf"(?<![\w@/.'’\-]){_WORD}(?: (?:(?:van|de|der|den|of|von|la|le) ){{0,2}}{_WORD})*+")
 _SMALL = re.compile(r"(?<![\w.@/-])[^\W\d_A-Z][\w'’-]*")
 _JOINED = re.compile(
     r"(?<![\w-])(?:[A-Z]+[a-z]+[A-Z][A-Za-z]*|[a-z]{1,3}[A-Z][a-z]+[A-Za-z]*|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?![\w-])"
@@ -241,9 +243,17 @@ def _trimmed(row: Sequence[str], small: AbstractSet[str]) -> str:
     return name if len(name) > SHORTEST or name.isupper() else ""
 
 
+def _is_beginning(line: str, at: int) -> bool:
+    """Whether nothing but marks stands between offset *at* of *line* and the beginning of the line or sentence."""
+    begin = at
+    while begin > max(0, at - MARKS) and _MARK.match(line, begin - 1):
+        begin -= 1
+    return begin == 0 or _BEGINS.search(line, begin - 1, at) is not None
+
+
 def _runs(line: str) -> Iterator[_Run]:
     for match in _RUN.finditer(line):
-        yield _Run(match[0].split(), _BEGINNING.search(line[: match.start()]) is not None)
+        yield _Run(match[0].split(), _is_beginning(line, match.start()))
 
 
 def _is_capital(word: str) -> bool:

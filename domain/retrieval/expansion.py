@@ -26,7 +26,7 @@ MAX_ASKED_CHARS = 2_000  # of a question; a pasted page is understood by its beg
 STRONG_SCORE = 0.85
 STRONG_GAP = 0.15
 
-_LINE = re.compile(r"[^\w\n]*(?:\d+[.)]\W*)?(lex|vec|hyde)[^\w\n]*:[ \t*_`]*(\S.*)", re.IGNORECASE)
+_LINE = re.compile(r"\A[^\w\n]*(?:\d+[.)]\W*)?(lex|vec|hyde)[^\w\n]*:[ \t*_`]*(\S.*)", re.IGNORECASE)
 _END_OF_THOUGHTS = "</think>"
 _WRAPPING = " \t\r\"'`*_“”"
 

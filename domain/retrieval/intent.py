@@ -112,7 +112,7 @@ _SIGNS = MappingProxyType(
     }
 )
 _OPENERS = MappingProxyType({"why": Intent.WHY, "when": Intent.WHEN, "who": Intent.ENTITY})
-_FIRST_WORD = Pattern(r"\W*(\w+)")
+_FIRST_WORD = Pattern(r"\A\W*(\w+)")
 
 SIGN = 3  # what a category gains by any of its words
 OPENER = 2  # by being what the question begins with

@@ -58,7 +58,7 @@ _BREAK = re.compile(
     r"|with|an|auf|aus|bei|für|im|mit|über|vom|von|zu|zum|zur|à|avec|dans|de|des|du|en|pour|sur|con|del|para|por|sobre)\b",
     re.IGNORECASE,
 )
-_NEAR = re.compile(r"\s*(?:(?:[\w'’-]+\s+){0,2}|[⺀-鿿]{0,4})")
+_NEAR = re.compile(r"\A\s*(?:(?:[\w'’-]+\s+){0,2}|[⺀-鿿]{0,4})")
 _DIRECTLY = re.compile(r"(?:\s|\b(?:le|la|les|el|los|las|plus|más)\b)*")
 _ASKING = re.compile("(?:是|在|有)?(?:什么|哪[里些个篇份]?|谁)|は?(?:何|どこ|誰)(?:ですか)?")
 

@@ -46,7 +46,9 @@ _ASKS_ITSELF = re.compile(
     r"|have|had|show|find|list|tell|give|explain|compare|summari[sz]e)\b",
     re.IGNORECASE,
 )
-_LEAD = re.compile(r".*\b(?:about|for|on|with|of|in|to|from|between|at|by|regarding)\s+(?=\S)", re.IGNORECASE)
+_LEAD = re.compile(
+    r"\A.*\b(?:about|for|on|with|of|in|to|from|between|at|by|regarding)\s+(?=\S)", re.IGNORECASE
+)
 _PREPOSITION = re.compile(r"\A(?:about|for|on|with|of|in|to|from|at|by|regarding)\s+", re.IGNORECASE)
 
 

@@ -53,7 +53,7 @@ _CAUSAL = _words(
     | because\s+we
     | how\s+did\s+\w+\s+end\s+up"""
 )
-_BEGINS_WITH_WHY = re.compile(r"\W*why\b", re.IGNORECASE)
+_BEGINS_WITH_WHY = re.compile(r"\A\W*why\b", re.IGNORECASE)
 # With an article or a possessive they are people who live next door.
 _NEIGHBOURS = r"""
     (?<!\bthe\s)(?<!\bour\s)(?<!\bmy\s)(?<!\byour\s)(?<!\btheir\s)(?<!\bnew\s) neighbou?rs (?!['’])

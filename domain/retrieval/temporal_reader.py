@@ -33,17 +33,19 @@ _QUOTES = frozenset("\"'`*_“”‘’«»„")  # around a name of time they m
 
 # "in 2000 words": the number counts what follows. A word with a capital is a name and is not counted.
 _COUNTED = re.compile(
-    r"\s+(?:(?!does\b|its\b|says\b|always\b|versus\b|perhaps\b|besides\b|towards\b)[a-z]+[^\Waious]s"
+    r"(?<!\s)\s+(?:(?!does\b|its\b|says\b|always\b|versus\b|perhaps\b|besides\b|towards\b)[a-z]+[^\Waious]s"
     r"|people|px|[kmg]b|km|kg|usd|eur|times)\b"
 )
 
 MAX_START = 2_000  # characters; the time that a question is about does not stand in a page pasted below it
+MAX_END = 3_000  # characters; no name of a time that begins before MAX_START is a thousand characters long
 
 _SPACE = re.compile(r"\s+")
-_AND = re.compile(r"\s+and\s+")
-_TO = re.compile(r"\s+(?:to|till?|until|up\s+to|through)\s+|\s*[-–—]\s*")
-_OR = re.compile(r"\s+(?:and|or|to|through)\s+|\s*[-–—]\s*")
-_ONWARDS = re.compile(r"\s+(?:on(?:wards?)?|forwards?)(?!\w)")
+# A joiner begins behind a name: in a run of white space only the first place is tried.
+_AND = re.compile(r"(?<!\s)\s+and\s+")
+_TO = re.compile(r"(?<!\s)(?:\s+(?:to|till?|until|up\s+to|through)\s+|\s*[-–—]\s*)")
+_OR = re.compile(r"(?<!\s)(?:\s+(?:and|or|to|through)\s+|\s*[-–—]\s*)")
+_ONWARDS = re.compile(r"(?<!\s)\s+(?:on(?:wards?)?|forwards?)(?!\w)")
 
 # What may stand before a name; which part of it that means is not worked out.
 _PART = re.compile(
@@ -132,8 +134,8 @@ class _Reader:
     """Reads one text. A method ``…_at`` reads at an offset, or gives ``None`` where that cannot be read."""
 
     def __init__(self, typed: str, calendar: Calendar) -> None:
-        self.text = typed.translate(_LOWER)
-        self._typed = typed
+        self._typed = typed[:MAX_END]
+        self.text = self._typed.translate(_LOWER)
         self._calendar = calendar
 
     def reading_at(self, at: int) -> Reading | None:

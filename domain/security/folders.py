@@ -1,8 +1,8 @@
-"""Which folders may be read into a vault because a program asks for it: never the system's, nor a whole home."""
+"""Which folders and files may be read into a vault by name: never the system's, credential stores or whole homes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 
 SYSTEM = frozenset(
@@ -14,14 +14,80 @@ SYSTEM = frozenset(
     }
 )
 HOMES = frozenset({"home", "users"})  # below them everybody has one
+
+# Names of folders and files that hold keys, passwords, sessions, mail or the transcripts of other agents.
 SECRET = frozenset(
-    ".ssh .gnupg .aws .azure .kube .docker .env .password-store credentials .credentials secrets .secrets".split()
+    (
+        ".ssh .gnupg .aws .azure .kube .docker .oci .aliyun .ibmcloud .bluemix .gcloud gcloud .terraform.d .vault-token "
+        ".env .netrc _netrc .npmrc .yarnrc .yarnrc.yml .pypirc .pgpass .my.cnf .mylogin.cnf .git-credentials .htpasswd "
+        ".gem .cargo .m2 .gradle .s3cfg .boto .rclone.conf .smbcredentials "
+        ".password-store credentials .credentials secrets .secrets keyrings .keyrings keychains .pki .keepass "
+        ".1password .bitwarden .lastpass .electrum .bitcoin .ethereum "
+        ".mozilla .thunderbird .librewolf .waterfox .tor-browser .maildir maildir .mutt .mail .purple "
+        ".claude .claude.json .codex .gemini .cursor .copilot .continue .aider .openclaw"
+    ).split()
+)
+# The same for names that say so only below others.
+_SECRET_BELOW = {
+    (".config",): (
+        "gh hub glab-cli op doctl heroku stripe sops rclone age helm netlify fly vercel wrangler configstore containers"
+        " google-chrome google-chrome-beta chromium bravesoftware microsoft-edge vivaldi opera librewolf"
+        " 1password bitwarden keepassxc evolution geary signal slack discord joplin-desktop github-copilot"
+    ),
+    (
+        ".local",
+        "share",
+    ): "keyrings kwalletd pass evolution geary kmail2 akonadi local-mail gnupg opencode signal-cli",
+    (".var",): "app",
+    ("snap",): "firefox chromium brave opera thunderbird bitwarden",
+    ("library",): "keychains mail messages cookies safari accounts containers mobiledevice",
+    ("library", "application support"): (
+        "google chromium bravesoftware firefox thunderbird vivaldi arc 1password bitwarden keepassxc signal slack claude"
+        " com.operasoftware.opera microsoft%edge addressbook callhistorydb"
+    ),
+    ("appdata", "local"): (
+        "google chromium bravesoftware vivaldi 1password keepassxc gcloud github%cli packages thunderbird"
+    ),
+    ("appdata", "local", "microsoft"): "edge credentials vault outlook protect",
+    ("appdata", "roaming"): (
+        "mozilla thunderbird opera%software bitwarden keepassxc signal slack gcloud gnupg github%cli claude"
+    ),
+    ("appdata", "roaming", "microsoft"): "credentials protect vault crypto systemcertificates outlook",
+}
+SECRET_PLACES = frozenset(
+    (*above, name.replace("%", " ")) for above, names in _SECRET_BELOW.items() for name in names.split()
+)
+SECRET_ENDINGS = (
+    ".pem",
+    ".key",
+    ".p12",
+    ".pfx",
+    ".jks",
+    ".keystore",
+    ".kdbx",
+    ".kdb",
+    ".ppk",
+    ".gpg",
+    ".age",
+)
+_OWN = "clawmem"
+OWN_PLACES = frozenset(
+    {
+        (".cache", _OWN),
+        (".config", _OWN),
+        (".local", "share", _OWN),
+        (".local", "state", _OWN),
+        ("library", "caches", _OWN),
+        ("library", "application support", _OWN),
+        ("appdata", "local", _OWN),
+        ("appdata", "roaming", _OWN),
+    }
 )
 UPWARDS = ".."
 
 
 class Restriction(StrEnum):
-    """What is wrong with a folder, as the end of a sentence about it."""
+    """What is wrong with a folder or file, as the end of a sentence about it."""
 
     RELATIVE = "is no absolute folder"
     UPWARDS = "leads upwards by '..'"
@@ -29,11 +95,12 @@ class Restriction(StrEnum):
     HOME = "is a home folder as a whole, or holds one"
     OTHERS = "lies in the home of somebody else"
     SECRET = "is a place for keys and passwords"
+    OWN = "belongs to clawmem itself"
 
 
 def restriction_of(folder: str, home: str) -> Restriction | None:
     """
-    Why *folder* may not be read; ``None`` when it may.
+    Return why *folder* may not be read; ``None`` when it may.
 
     Names are compared whole, one after another and whatever their case: ``/variety`` is not below ``/var``,
     ``/home/user2`` not below ``/home/user``, and ``my-secrets`` no name of a place for secrets. What lies below
@@ -53,7 +120,38 @@ def restriction_of(folder: str, home: str) -> Restriction | None:
     below_home = parts[: len(own)] == own
     if not below_home and (found := _abroad(parts)):
         return found
-    return Restriction.SECRET if SECRET & set(parts[len(own) :] if below_home else parts) else None
+    return _private(parts[len(own) :] if below_home else parts)
+
+
+def restriction_inside(path: str, above: str, home: str) -> Restriction | None:
+    """
+    Return why the folder or file *path* below the folder *above* may not be read; ``None`` when it may.
+
+    Args:
+        path: A relative path.
+        above: An absolute folder in which `restriction_of` finds nothing wrong.
+        home: The user's home folder, absolute.
+    """
+    parts, own = _parts(f"{above}/{path}"), _parts(home)
+    return _private(parts[len(own) :] if parts[: len(own)] == own else parts)
+
+
+def _private(parts: Sequence[str]) -> Restriction | None:
+    if _leads_through(parts, OWN_PLACES):
+        return Restriction.OWN
+    is_secret = (
+        bool(SECRET & set(parts))
+        or any(name.startswith(".env.") for name in parts)
+        or parts[-1].endswith(SECRET_ENDINGS)
+        or _leads_through(parts, SECRET_PLACES)
+    )
+    return Restriction.SECRET if is_secret else None
+
+
+def _leads_through(parts: Sequence[str], places: Collection[tuple[str, ...]]) -> bool:
+    """Whether one of *places* stands in *parts*: a hidden one anywhere, another one where *parts* begin."""
+    starts = [start for start, name in enumerate(parts) if start == 0 or name.startswith(".")]
+    return any(tuple(parts[start:end]) in places for start in starts for end in range(start + 2, start + 5))
 
 
 def _abroad(parts: Sequence[str]) -> Restriction | None:

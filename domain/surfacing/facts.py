@@ -16,7 +16,7 @@ TRIPLES_EACH = 10
 LONGEST_NAME = 3  # words
 
 _ID = Pattern(r"(?<![\w:])[a-z][\w-]*:[a-z_]+:[\w.-]*\w", ":")
-_NAME = Pattern(r"\b(?:[A-Z][a-z]+(?:[A-Z][a-z]*)*|[A-Z]{2,}[A-Z0-9]*)(?:\s+(?:[A-Z][a-z]+|[A-Z]{2,}))*\b")
+_NAME = Pattern(r"\b(?:[A-Z][a-z]+(?:[A-Z][a-z]*)*|[A-Z]{2}[A-Z0-9]*+)(?:\s+(?:[A-Z][a-z]+|[A-Z]{2,}))*\b")
 
 
 class Seeds(NamedTuple):

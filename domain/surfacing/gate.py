@@ -93,7 +93,7 @@ _HEARTBEAT = AnyCase(rf"(?<!\w)(?:{'|'.join(map(re.escape, HEARTBEATS))})(?!\w)"
 
 # What a gateway puts before a person's words: when it came, which timer sent it, from whom.
 _PREFIX = Pattern(
-    r"\s*(?:\[(?:cron:|[^\]\n]*\d{1,2}:\d{2})[^\]\n]*\]"
+    r"\A\s*(?:\[(?:cron:|[^\]\n]*\d{1,2}:\d{2})[^\]\n]*\]"
     r"|[A-Z][\w ]{0,40}\(untrusted metadata\):\s*```(?:json)?\n.*?\n```"
     r"|System:[^\n]*\n)",
     needs="[|(untrusted metadata):|System:",

@@ -145,7 +145,11 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
     made.run("bootstrap", "notes")
     made.run("bootstrap", "memories")
     config = folder / ".config" / "clawmem" / "config.yaml"
-    config.write_text(config.read_text("utf-8") + "\nlifecycle: {archive_after_days: 90}\n", "utf-8")
+    config.write_text(
+        config.read_text("utf-8")
+        + f"\nlifecycle: {{archive_after_days: 90}}\nsync_folders: [{folder / 'other'}]\n",
+        "utf-8",
+    )
     return made
 
 
@@ -272,6 +276,28 @@ class TestWays:
     @pytest.mark.parametrize("mode", ["auto", "legacy"])
     def test_over_the_bridge(self, home: Home, server: Served, mode: str) -> None:
         self._talk(lambda: over_stdio(home, mode=mode))
+
+    def test_a_program_syncs_only_listed_folders(self, home: Home, server: Served) -> None:
+        """Neither credentials nor notes that nobody listed, and no vault comes into being."""
+        (home.folder / "diary").mkdir(exist_ok=True)
+        (home.folder / "diary" / "day.md").write_text("# Monday\n\nRain.\n", "utf-8")
+        (home.folder / ".config" / "gcloud").mkdir(exist_ok=True)
+        refused = {
+            "diary": "sync_folders",
+            ".config/gcloud": "keys and passwords",
+            ".config": "sync_folders",
+            ".cache/clawmem": "belongs to clawmem itself",
+        }
+
+        async def session() -> None:
+            async with over_http(server) as client:
+                for name, words in refused.items():
+                    folder = {"vault": "spare", "content_root": str(home.folder / name)}
+                    answer = await client.call_tool("vault_sync", folder)
+                    assert answer.is_error
+                    assert words in text_of(answer)
+
+        asyncio.run(session())
 
     def test_a_server_with_other_named_vaults_is_not_asked(self, home: Home, server: Served) -> None:
         """The client's own CLAWMEM_VAULTS decide which vault a name means."""

@@ -178,6 +178,81 @@ class TestSyncing:
         with open_services(load(tmp_path)) as services, pytest.raises(InvalidInput):
             services.sync(str(notes), name)
 
+    def test_credentials_and_own_files_are_skipped_by_name_and_content(
+        self, invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Each skipped file is named with its reason; a note that quotes a key among its words is read."""
+        monkeypatch.setenv("CLAWMEM_VAULTS", json.dumps({"work": str(home / "desk/work.sqlite")}))
+        key = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjE\nAAAABG5vbmUAAAAE\n-----END OPENSSH PRIVATE KEY-----\n"
+        files = {
+            "desk/lamp.md": "# Lamp\n\nThe lamp is green.\n",
+            "desk/quoted.md": f"# Rotation\n\nThe old key of the build server looked like this and was revoked:\n\n{key}\n"
+            + "It was replaced in spring by a key that only the release job can read. " * 4,
+            "desk/key.md": key,
+            "desk/tokens.md": "API_KEY=sk-proj-9aF3kd8Qm2Zx7Lp0Vt5Rw1Yb\nDB_PASSWORD=Tr0ub4dor8x3xyzQ\n",
+            "desk/history.md": "SQLite format 3\0 and so on",
+            "desk/keyrings/login.md": "# Login\n",
+            "desk/work.sqlite.hooks/topic.md": "# Topic\n",
+        }
+        for name, text in files.items():
+            (home / name).parent.mkdir(parents=True, exist_ok=True)
+            (home / name).write_text(text, "utf-8")
+
+        read = json.loads(invoke("vault", "sync", "work", "desk", "--json").stdout)["read"]
+
+        assert read["added"] == 2
+        assert sorted(read["problems"]) == [
+            "history.md was skipped: it is an SQLite database.",
+            "key.md was skipped: it is a private key.",
+            "keyrings was skipped: it is a place for keys and passwords.",
+            "tokens.md was skipped: it is a list of credentials.",
+            "work.sqlite.hooks was skipped: it belongs to clawmem itself.",
+        ]
+
+    def test_hard_links_are_read_for_persons_and_skipped_for_programs(self, tmp_path: Path) -> None:
+        """The other name of a hard link may lie in any folder."""
+        home = tmp_path / "home"
+        for folder in ("notes", "other", "vaults"):
+            (home / folder).mkdir(parents=True)
+        (home / "other/private.md").write_text("# Private\n", "utf-8")
+        (home / "notes/lamp.md").write_text("# Lamp\n", "utf-8")
+        (home / "notes/innocent.md").hardlink_to(home / "other/private.md")
+
+        with open_services(load(home, INDEX_PATH=str(home / "vaults/a.sqlite"))) as services:
+            for_program = services.sync(str(home / "notes"), "program", allowed=[home / "notes"])
+            for_person = services.sync(str(home / "notes"), "person")
+
+        assert (for_program.added, for_person.added) == (1, 2)
+        assert len(for_program.problems) == 1
+        assert for_program.problems[0].startswith("innocent.md was skipped: it has hard links")
+
+    def test_programs_read_only_below_listed_folders(self, tmp_path: Path) -> None:
+        """Folders of collections and those under sync_folders, by their real places; the remedy names the key."""
+        home = tmp_path / "home"
+        for folder in ("notes/deep", "further", "notes2", "diary"):
+            (home / folder).mkdir(parents=True)
+        (home / "notes/out").symlink_to(home / "diary", target_is_directory=True)
+        config = f"collections: {{n: {{path: {home / 'notes'}}}}}\nsync_folders: [{home / 'further'}]\n"
+        allowed = load(home, config).folders_for_programs
+
+        for name in ("notes", "notes/deep", "further"):
+            assert admitted(str(home / name), home, allowed=allowed) == home / name
+        for name in ("notes2", "diary", "notes/out"):
+            with pytest.raises(RestrictedFolder, match="sync_folders"):
+                admitted(str(home / name), home, allowed=allowed)
+        with pytest.raises(RestrictedFolder, match="sync_folders"):
+            admitted(str(home / "notes"), home, allowed=[])
+
+    def test_the_folder_of_the_vault_is_not_read(self, tmp_path: Path) -> None:
+        """Also where the environment puts it elsewhere than in the cache folder of the home."""
+        home = tmp_path / "home"
+        (home / "store/clawmem/further").mkdir(parents=True)
+        own = [home / "store/clawmem/index.sqlite"]
+
+        for name in ("store/clawmem", "store/clawmem/further"):
+            with pytest.raises(RestrictedFolder, match="belongs to clawmem itself"):
+                admitted(str(home / name), home, own=own)
+
     def test_links_lead_nowhere_else(self, tmp_path: Path) -> None:
         """A folder is judged by what it is as well; a link inside of it is not followed."""
         home = tmp_path / "home"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
 from clawmem.ports.backend import Backend, IndexPlace
@@ -14,6 +16,7 @@ from clawmem.ports.records import IndexRecord, Role
 if TYPE_CHECKING:
     from pathlib import Path
 
+PRIVATE_FOLDER = 0o700
 OWN = "sqlite"  # the engine's name of what the vault does inside its own file
 
 
@@ -58,7 +61,9 @@ class Engines:
         opener = _opener(self._named(record.engine), record.role)
         if opener is None:
             raise ConfigError(f"The backend {record.engine!r} keeps no {record.role} index any more.")
-        return opener(self._place(record))
+        index = opener(self._place(record))
+        self._make_private()
+        return index
 
     def discard(self, record: IndexRecord) -> None:
         """Delete an index for good."""
@@ -85,6 +90,12 @@ class Engines:
         from pathlib import Path
 
         return sum(map(_size, Path(self._folder).rglob("*")))
+
+    def _make_private(self) -> None:
+        """Take the rights of others from the folder of the indexes: engines create it with the rights that they like."""
+        if not self._read_only:
+            with suppress(OSError):  # indexes in an object store have no folder
+                os.chmod(self._folder, PRIVATE_FOLDER)  # noqa: PTH101  most vaults need no pathlib
 
     def _place(self, record: IndexRecord) -> IndexPlace:
         name = _name(record)

@@ -1,35 +1,60 @@
-"""Reading a folder that somebody names into a vault, once: for vaults of which no config file says what is theirs."""
+"""Reading a folder into a vault once, for vaults whose folders no config file lists."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from clawmem.app.config_file import RESERVED
+from clawmem.app.services.indexing.guarded_files import GuardedFiles, is_own
 from clawmem.app.services.indexing.update import Folder, PassReport, Progress, UpdateCollection
 from clawmem.domain.documents.eligibility import is_collection_name
 from clawmem.domain.security.folders import restriction_of
 from clawmem.ports.errors import InvalidInput
+from clawmem.ports.files import FileSource
+
+CHOOSE = "Choose a folder of notes, for example one below your home."
+# Names no folder that is listed: those of one vault are nobody's business in another.
+LIST_IT = (
+    "The user can list it under 'sync_folders:' in the config file, or run: clawmem vault sync NAME FOLDER"
+)
+NOT_LISTED = "is not below a folder that programs may read"
 
 
 class RestrictedFolder(InvalidInput):
-    """A folder that is not read into a vault, whoever asks."""
+    """A folder that must not be read into a vault, or not by a program."""
 
-    def __init__(self, folder: str, why: str) -> None:
-        way_out = "Choose a folder of notes, for example one below your home."
-        super().__init__("RESTRICTED_PATH", f"{folder} {why}. Nothing of it was read. {way_out}")
+    def __init__(self, folder: str, why: str, remedy: str = CHOOSE) -> None:
+        super().__init__("RESTRICTED_PATH", f"{folder} {why}. Nothing of it was read. {remedy}")
 
 
 class SyncFolder:
     """
-    A pass over a folder of which only its name is known, and perhaps to a program alone.
+    A pass over a folder that a person or a program names.
+
+    Credentials and clawmem's own files in the folder are skipped; the report names them.
 
     Args:
-        home: The home folder of who asks; what lies below it may be read.
+        make_update: Makes an `UpdateCollection` over ``files``.
+        files: For persons.
+        single_files: For programs: without files that have hard links, whose other names may lie in any folder.
+        home: The home folder of the user; folders below it may be read.
+        own: The files of clawmem itself: its vaults and its config file.
     """
 
-    def __init__(self, update: UpdateCollection, home: Path) -> None:
-        self._update = update
+    def __init__(
+        self,
+        make_update: Callable[..., UpdateCollection],
+        files: FileSource,
+        single_files: FileSource,
+        home: Path,
+        own: Sequence[Path] = (),
+    ) -> None:
+        self._make_update = make_update
+        self._files = files
+        self._single_files = single_files
         self._home = home
+        self._own = own
 
     def __call__(
         self,
@@ -37,13 +62,17 @@ class SyncFolder:
         collection: str,
         pattern: str = "**/*.md",
         *,
+        allowed: Sequence[Path] | None = None,
         progress: Progress = lambda done, total: None,
     ) -> PassReport:
         """
-        Bring *collection* in line with *folder*. What it has of another folder goes: a folder each.
+        Bring *collection* in line with *folder*. Documents of the collection that are not in *folder* are removed.
+
+        Args:
+            allowed: For a program: the folders that it may read, with what lies below them. ``None`` for a person.
 
         Raises:
-            RestrictedFolder: it, or what its links lead to, is not to be read.
+            RestrictedFolder: *folder*, or the folder that its links lead to, must not be read.
             InvalidInput: no folder, no name for a collection, or no pattern.
             VaultError: earlier commits are kept.
         """
@@ -52,25 +81,40 @@ class SyncFolder:
                 "INVALID_INPUT",
                 f"{collection!r} is no name for a collection of files. Use letters, digits, '-' and '_'.",
             )
-        root = admitted(folder, self._home)
-        return self._update(Folder(collection, str(root), pattern), progress=progress)
+        root = admitted(folder, self._home, own=self._own, allowed=allowed)
+        files = GuardedFiles(
+            self._files if allowed is None else self._single_files,
+            self._home,
+            [one.resolve() for one in self._own],
+        )
+        report = self._make_update(files=files)(Folder(collection, str(root), pattern), progress=progress)
+        report.problems.extend(files.skipped.values())
+        return report
 
 
-def admitted(folder: str, home: Path) -> Path:
+def admitted(
+    folder: str, home: Path, *, own: Sequence[Path] = (), allowed: Sequence[Path] | None = None
+) -> Path:
     """
-    *folder* without links, if it may be read: as it is called, and as what it is.
+    Return *folder* without links, if it may be read: by its name, and by the folder that its links lead to.
+
+    Args:
+        own: The files of clawmem itself.
+        allowed: For a program: the folders that it may read, with what lies below them. ``None`` for a person.
 
     Raises:
-        RestrictedFolder: it may not.
-        InvalidInput: it is no folder.
+        RestrictedFolder: *folder* must not be read.
+        InvalidInput: *folder* is not a folder.
     """
     called = f"{home}{folder[1:]}" if folder == "~" or folder.startswith("~/") else folder
     whole_home = home.resolve()  # where homes are links either name of it will do
     if why := restriction_of(called, str(home)) and restriction_of(called, str(whole_home)):
         raise RestrictedFolder(folder, why)
     root = _existing(folder, Path(called))
-    if why := restriction_of(str(root), str(whole_home)):
+    if why := restriction_of(str(root), str(whole_home)) or is_own(root, [one.resolve() for one in own]):
         raise RestrictedFolder(folder, why)
+    if allowed is not None and not any(root.is_relative_to(one.resolve()) for one in allowed):
+        raise RestrictedFolder(folder, NOT_LISTED, LIST_IT)
     return root
 
 

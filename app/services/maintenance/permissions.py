@@ -1,0 +1,32 @@
+"""Whether other users of this machine can read the vault, its indexes, or what hooks and servers keep next to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from clawmem.app.private_files import make_private
+from clawmem.app.services.maintenance.finding import Finding
+
+PERMISSIONS = "permissions"
+
+
+def permission_finding(places: Iterable[Path]) -> Finding:
+    """Make *places* and what lies below them private, and report which of them were not."""
+    changed: list[Path] = []
+    failed: list[Path] = []
+    for place in places:
+        made, left = make_private(place)
+        changed += made
+        failed += left
+    if failed:
+        remedy = f"Run as their owner: chmod -R go-rwx '{failed[0]}'"
+        return Finding(PERMISSIONS, False, f"other users can read {_listed(failed)}", remedy)
+    if changed:
+        return Finding(PERMISSIONS, True, f"other users could read {_listed(changed)}; now only you can")
+    return Finding(PERMISSIONS, True, "only you can read the vault and the files next to it")
+
+
+def _listed(paths: list[Path]) -> str:
+    more = len(paths) - 1
+    return f"{paths[0]}{f' and {more} more files or folders' if more else ''}"

@@ -1,0 +1,50 @@
+"""Files that are credentials as a whole, by their content: private keys, databases, lists of passwords."""
+
+from __future__ import annotations
+
+import re
+
+from clawmem.domain.security.redaction import find_secrets
+
+READ_CHARS = 64_000  # of a file; credentials stand at its beginning
+MOSTLY = 0.8  # share of the lines that are credentials, from which on the file is a list of them
+COVERED = 0.3  # share of a line that a secret must fill, so that the line is a credential
+_PEM = re.compile(
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^-]*+(?:-----END [A-Z0-9 ]{0,60}-----)?"
+)
+_OTHER_KEYS = ("PuTTY-User-Key-File-", "AGE-SECRET-KEY-1", "openssh-key-v1")
+_SQLITE = b"SQLite format 3\0"
+_REMARKS = ("#", ";", "//")
+
+
+def key_material_in(data: bytes) -> str | None:
+    """
+    Return what the file with the content *data* is as a whole, such as "a private key"; ``None`` for everything else.
+
+    A note that quotes a key or a password among its own words is not key material: such secrets are redacted
+    when the note is read.
+    """
+    if data.startswith(_SQLITE):
+        return "an SQLite database"
+    text = data[:READ_CHARS].decode("utf-8", "replace").strip()
+    if text.startswith(_OTHER_KEYS) or _is_mostly_keys(text):
+        return "a private key"
+    return "a list of credentials" if _is_list_of_credentials(text) else None
+
+
+def _is_mostly_keys(text: str) -> bool:
+    return 2 * sum(len(found[0]) for found in _PEM.finditer(text)) > len(text) > 0
+
+
+def _is_list_of_credentials(text: str) -> bool:
+    """Whether nearly every line that says something is filled by a secret."""
+    spans = [(found.start, found.end) for found in find_secrets(text)]
+    said = credentials = at = 0
+    for line in text.splitlines(keepends=True):
+        end, words = at + len(line), line.strip()
+        if words and not words.startswith(_REMARKS):
+            said += 1
+            covered = sum(max(0, min(end, last) - max(at, first)) for first, last in spans)
+            credentials += covered > COVERED * len(words)
+        at = end
+    return said > 0 and credentials >= MOSTLY * said

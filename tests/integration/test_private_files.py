@@ -1,0 +1,119 @@
+"""Nobody but the owner can read the vault, its indexes, or what hooks keep next to it, whatever the umask."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hook_process import ask, transcript
+from typer.testing import Result
+
+from clawmem.app.hooks.topics import Topics
+
+Invoke = Callable[..., Result]
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="rights are inherited from the folder of the user")
+
+
+@pytest.fixture(autouse=True)
+def generous() -> Iterator[None]:
+    """A umask that withholds nothing; hook processes inherit it."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def readable_by_others(folder: Path) -> list[str]:
+    places = [folder, *folder.rglob("*")]
+    return [str(place) for place in places if place.lstat().st_mode & 0o077]
+
+
+@pytest.fixture
+def desk(home: Path) -> Path:
+    (home / "desk").mkdir()
+    (home / "desk" / "lamp.md").write_text("# Lamp\n\nThe lamp on the desk is green.\n", "utf-8")
+    return home / "desk"
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "tantivy", "lancedb"])
+def test_indexes_are_private(invoke: Invoke, home: Path, desk: Path, backend: str) -> None:
+    """New ones are made so, and the next command that writes takes the rights of others from existing ones."""
+    if backend != "sqlite":
+        pytest.importorskip(backend)
+    made = invoke("--backend", backend, "bootstrap", desk)
+    assert made.exit_code == 0, made.output
+    store = home / ".cache" / "clawmem"
+    assert (store / "index.sqlite.indexes").exists() == (backend != "sqlite")
+    assert readable_by_others(store) == []
+
+    for place in store.rglob("*"):
+        place.chmod(0o755 if place.is_dir() else 0o644)
+    (desk / "chair.md").write_text("# Chair\n\nThe chair is red.\n", "utf-8")
+    assert invoke("update").exit_code == 0
+
+    assert readable_by_others(store) == []
+    assert "chair" in invoke("search", "chair").stdout
+
+
+def test_doctor_says_what_others_could_read(invoke: Invoke, home: Path, desk: Path) -> None:
+    """And makes it private; the second time nothing is left to say."""
+    invoke("--backend", "tantivy", "bootstrap", desk)
+    store = home / ".cache" / "clawmem"
+    hooks, topics = store / "index.sqlite.hooks", store / "sessions"
+    for folder in (hooks, topics):
+        folder.mkdir(mode=0o755)
+        (folder / "log").write_text("The lamp is green.\n", "utf-8")
+        (folder / "log").chmod(0o644)
+
+    first, second = invoke("doctor"), invoke("doctor")
+
+    assert f"other users could read {hooks} and 3 more files or folders; now only you can" in first.stdout
+    assert "only you can read the vault and the files next to it" in second.stdout
+    assert readable_by_others(store) == []
+
+
+def test_a_folder_that_cannot_be_made_private_is_a_finding(
+    invoke: Invoke, home: Path, desk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It belongs to somebody else, say; the remedy names it."""
+    invoke("bootstrap", desk)
+    log = home / ".cache/clawmem/index.sqlite.hooks"
+    log.mkdir(mode=0o755)
+
+    def refuse(self: Path, mode: int) -> None:
+        raise PermissionError(1, "Operation not permitted", str(self))
+
+    monkeypatch.setattr(Path, "chmod", refuse)
+    examined = invoke("doctor")
+
+    assert examined.exit_code == 1
+    assert f"other users can read {log}" in examined.stdout
+    assert f"chmod -R go-rwx '{log}'" in examined.stdout
+
+
+def test_what_hooks_keep_is_private(invoke: Invoke, environ: dict[str, str], home: Path, desk: Path) -> None:
+    """The spool, the fingerprints of what was told, and the diary of errors."""
+    invoke("bootstrap", desk)
+    said = transcript(home / "said.jsonl", ("Which colour?", "We decided on green because it is calm."))
+    told = {"session_id": "5f0c", "cwd": str(home), "transcript_path": str(said)}
+
+    ask(environ, home, "context-surfacing", {
+        **told, "hook_event_name": "UserPromptSubmit", "prompt": "which colour has the lamp on the desk?",
+    })  # fmt: skip
+    ask(environ, home, "decision-extractor", {**told, "hook_event_name": "Stop"})
+
+    store = home / ".cache" / "clawmem"
+    assert (store / "index.sqlite.hooks").is_dir()
+    assert readable_by_others(store) == []
+
+
+def test_topics_are_private(tmp_path: Path) -> None:
+    """In a folder that is new, and in one that others could enter."""
+    for folder in (tmp_path / "a/sessions", tmp_path / "b"):
+        if folder.name == "b":
+            folder.mkdir(mode=0o755)
+        Topics(folder).set("5f0c", "the lamp")
+        assert Topics(folder).get("5f0c") == "the lamp"
+        assert readable_by_others(folder) == []

@@ -1,0 +1,120 @@
+"""Text that a stranger may send, made of repetitions: four times as much takes a small multiple of the time."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+
+import pytest
+
+from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.files.transcript_lines import message_of
+from clawmem.app.services.indexing.source import parse_source
+from clawmem.domain.capture.compaction import summary_part
+from clawmem.domain.capture.extraction import findings
+from clawmem.domain.capture.next_steps import next_steps
+from clawmem.domain.knowledge.names import names_in
+from clawmem.domain.retrieval.expansion import expansion_prompt
+from clawmem.domain.retrieval.intent import classify_intent
+from clawmem.domain.retrieval.newest import newest_question
+from clawmem.domain.retrieval.planning import plan
+from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.domain.retrieval.routing import route
+from clawmem.domain.retrieval.temporal import temporal_range
+from clawmem.domain.security.escaping import escape
+from clawmem.domain.security.origin import gives_orders
+from clawmem.domain.surfacing.facts import seeds_of
+from clawmem.domain.surfacing.gate import why_skip
+from clawmem.domain.surfacing.named_files import named_files
+from clawmem.ports.records import SourceStamp
+
+SHORT, TIMES = 20_000, 4  # characters of the first text, and how much longer the second is
+FLOOR_S = 0.15  # whatever takes less for the second text is quick enough
+MAX_GROWTH = 9  # linear time grows 4 times, quadratic time 16 times
+NOW = 1_790_000_000_000
+
+REPETITIONS = (
+    "<system-reminder>", "</system-reminder>", "<vault-context>", "<analysis>", "<summary>", "</analysis>", "<a ",
+    "[Request interrupted by user", "System: a\n", "[cron: ", "```\n", "~~~\n", "|-|\n", "| a ", "- [ ] ", "# a\n",
+    "> a\n", "](", "[[", "{", "next steps:\n", "next: a. ", "Bob. ", "AB ", "a_", "/a", "/a/b.py ", "...", " ", "\n",
+    "a", "1", "in 2024 and ", "between ", "last week of ", "please run ", "why ", "\"", "`", "\u200b", "a: b\n", "---\n", "日",
+)  # fmt: skip
+
+
+def transcript_line(text: str) -> None:
+    """A message of a client: read, and searched for what is worth keeping."""
+    line = json.dumps(
+        {"type": "assistant", "message": {"content": [{"type": "text", "text": f"a {text} a"}]}}
+    )
+    message, _ = message_of(line.encode(), 1)
+    list(findings([message]))
+    list(next_steps(message.text))
+
+
+def report(text: str) -> None:
+    """The report of a compaction."""
+    summary_part(text)
+
+
+def prompt(text: str) -> None:
+    """A prompt that a hook answers."""
+    why_skip(text)
+    seeds_of(text)
+    named_files(text)
+
+
+def posted_note(text: str) -> None:
+    """A note that is indexed and enriched."""
+    parse_source(text.encode(), "notes", "a.md", SourceStamp(len(text), 1), now_ms=NOW, parse_yaml=parse_yaml)
+    names_in("A note", text)
+
+
+def question(text: str) -> None:
+    """A question to the REST interface."""
+    for read in (route, plan, query_forms, classify_intent, newest_question, expansion_prompt):
+        read(text)
+    temporal_range(text, now_ms=NOW)
+
+
+def block(text: str) -> None:
+    """Text that is put into a context block."""
+    escape(text)
+    gives_orders(text)
+
+
+def seconds(read: Callable[[str], None], text: str) -> float:
+    began = time.thread_time()
+    read(text)
+    return time.thread_time() - began
+
+
+def growth(read: Callable[[str], None], piece: str, length: int) -> float:
+    """Return how many times longer *read* takes for four times as much of *piece*; 0 if it is always quick."""
+    short, long = ((piece * (size // len(piece) + 1))[:size] for size in (length, length * TIMES))
+    took = seconds(read, f"{long}b")  # the ends differ, because some answers are cached
+    if took < FLOOR_S:
+        return 0.0
+    for attempt in range(4):  # another process may have disturbed one measurement
+        grown = took / max(seconds(read, f"{short}{attempt}"), 1e-6)
+        if grown < MAX_GROWTH:
+            break
+        took = min(took, seconds(read, f"{long}{attempt}"))
+    return grown
+
+
+@pytest.mark.parametrize("read", [transcript_line, report, prompt, posted_note, question, block])
+def test_a_longer_repetition_takes_a_small_multiple_of_the_time(read: Callable[[str], None]) -> None:
+    for piece in REPETITIONS:
+        for length in (SHORT // 20, SHORT):  # a short one first, lest cubic time holds the test
+            assert growth(read, piece, length) < MAX_GROWTH, repr(piece)
+
+
+def test_quadratic_time_is_noticed() -> None:
+    def compare_all(text: str) -> None:
+        for start in range(0, len(text), 8):
+            text.count("x", start)
+            text.count("y", start)
+            text[start:].upper()
+
+    assert growth(compare_all, "a", SHORT) >= MAX_GROWTH
