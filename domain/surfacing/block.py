@@ -20,7 +20,7 @@ PLAIN_TYPE = "note"
 
 _INSTRUCTION = f"<instruction>{INSTRUCTION}</instruction>"
 # Lines of a text that would read as the head of an entry, as a separator or as a lead are indented by a blank.
-_LIKE_GRAMMAR = Pattern(r"\*\*|-{3,}[ \t]*$|Quoted from ")
+_LIKE_GRAMMAR = Pattern(r"\A(?:\*\*|-{3,}[ \t]*$|Quoted from )")
 _OPENING = ("<vault-context>", _INSTRUCTION, "<facts>")
 _CLOSING = "</vault-context>"
 RELATIONS_FRAME = "<relationships>\n</relationships>"

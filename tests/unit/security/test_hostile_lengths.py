@@ -23,7 +23,7 @@ from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.retrieval.routing import route
 from clawmem.domain.retrieval.temporal import temporal_range
 from clawmem.domain.security.escaping import escape
-from clawmem.domain.security.origin import gives_orders
+from clawmem.domain.security.orders import gives_orders
 from clawmem.domain.surfacing.facts import seeds_of
 from clawmem.domain.surfacing.gate import why_skip
 from clawmem.domain.surfacing.named_files import named_files
