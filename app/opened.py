@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.knowledge.enriching import Enrich
     from clawmem.app.services.lifecycle.archiving import Archiving
     from clawmem.app.services.lifecycle.forgetting import Forgetting
+    from clawmem.app.services.lifecycle.forgotten_places import ForgottenPlaces
     from clawmem.app.services.lifecycle.proof import Prove
     from clawmem.app.services.lifecycle.sweeping import Sweep
     from clawmem.app.services.lifecycle.tending import Tending
@@ -146,6 +147,11 @@ class Services:
     def forgetting(self) -> Forgetting:
         """Forgetting for good."""
         return cast("Forgetting", self.parts.forgetting())
+
+    @property
+    def forgotten_places(self) -> ForgottenPlaces:
+        """What was forgotten, in the vault and in the file beside it."""
+        return cast("ForgottenPlaces", self.parts.forgotten_places())
 
     @property
     def sweep(self) -> Sweep:

@@ -212,13 +212,19 @@ class VaultDamaged(VaultError):
 
     code = "VAULT_DAMAGED"
 
-    def __init__(self, path: str, reason: str) -> None:
+    def __init__(
+        self,
+        path: str,
+        reason: str,
+        way_out: str = "Run: clawmem repair  (keeps everything that can still be read.)",
+    ) -> None:
         self.reason = reason
-        super().__init__(
-            path,
-            f"{path} cannot be used: {reason}. Move it aside and run: clawmem update "
-            "(everything that comes from files is indexed anew.)",
-        )
+        super().__init__(path, f"{path} cannot be used: {reason}. {way_out}")
+
+    @classmethod
+    def by_another_program(cls, path: str) -> VaultDamaged:
+        """Return the error about a SQLite file that is no vault; nothing may be done to it."""
+        return cls(path, "it is the SQLite database of another program", "Choose another --vault.")
 
 
 class IndexUnavailable(VaultError):

@@ -7,9 +7,9 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cached_property, partial
+from functools import cached_property, partial, wraps
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import apsw
 
@@ -64,6 +64,7 @@ class Database:
     def __init__(self, path: str, *, read_only: bool = False, vector_extension: bool = True) -> None:
         self.path = path
         self.read_only = read_only
+        self.has_lost_pages = False  # see `clawmem.adapters.sqlite.abandoning`
         self._wants_vectors = vector_extension
         self._owner = threading.get_ident()
         if not read_only:
@@ -132,6 +133,18 @@ class Database:
             if self._main.in_transaction:
                 self._main.execute("rollback")
             raise
+
+    @contextmanager
+    def without_rules(self) -> Iterator[None]:
+        """Write rows exactly as they are given, without triggers and foreign keys; outside of a transaction."""
+        rules = (apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, apsw.SQLITE_DBCONFIG_ENABLE_FKEY)
+        for rule in rules:
+            self._main.config(rule, 0)
+        try:
+            yield
+        finally:
+            for rule in rules:
+                self._main.config(rule, 1)
 
     # -- life ---------------------------------------------------------------------------------------
 
@@ -247,6 +260,19 @@ def _no_more() -> apsw.Connection:
 
 
 _CLOSED = Readers(_no_more)
+
+
+def of_index(method: Made) -> Made:
+    """Let *method* of an index inside of a vault say that the index is broken: it can be made anew from the records."""
+
+    @wraps(cast("Callable[..., Any]", method))
+    def watched(self: Any, *given: Any, **named: Any) -> Any:
+        try:
+            return cast("Callable[..., Any]", method)(self, *given, **named)
+        except VaultDamaged as error:
+            raise IndexDamaged(error.path, "a table of it is broken") from error
+
+    return cast("Made", watched)
 
 
 def is_log_tended(path: str) -> bool:
