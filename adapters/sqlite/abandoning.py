@@ -61,6 +61,6 @@ def broken_tables(db: Database, names: Iterable[str]) -> list[str]:
 
 def _is_sound(db: Database, name: str) -> bool:
     try:
-        return db.rows(f"pragma integrity_check({name})") == [("ok",)]
+        return db.committed_rows(f"pragma integrity_check({name})") == [("ok",)]
     except (VaultDamaged, IndexDamaged):
         return False

@@ -83,6 +83,13 @@ class Database:
         """All rows of a query."""
         return self._read(lambda reader: list(reader.execute(sql, bindings)))
 
+    def committed_rows(self, sql: str) -> list[Row]:
+        """All rows of a query, without what an open transaction has changed; the writer does not see the query."""
+        if self.path == MEMORY:
+            return self.rows(sql)
+        with self._translated():
+            return self._readers.lend(lambda reader: list(reader.execute(sql)))
+
     def stream(self, sql: str, bindings: Bindings = ()) -> Iterator[Row]:
         """The rows of a query one by one, for results that should not all be in memory."""
         with self._reader() as reader:
