@@ -14,7 +14,7 @@ from clawmem.app.container import Container, build_container
 from clawmem.app.places import is_there
 from clawmem.app.settings import Settings
 from clawmem.ports.clock import Clock
-from clawmem.ports.errors import BackendMismatch, VaultError
+from clawmem.ports.errors import BackendMismatch, VaultError, VaultFull, VaultReadOnly
 
 if TYPE_CHECKING:
     from clawmem.app.services.briefing.profile import Profile
@@ -259,12 +259,15 @@ class Services:
 
 
 @contextmanager
-def open_services(settings: Settings, *, read_only: bool = False, create: bool = True) -> Iterator[Services]:
+def open_services(
+    settings: Settings, *, read_only: bool = False, create: bool = True, or_read: bool = False
+) -> Iterator[Services]:
     """
     Open the configured vault, and close it however the block ends.
 
     Args:
         create: Whether a vault that is missing is made; never when *read_only*.
+        or_read: Whether a vault that cannot be written now, on a full disk for example, is opened for reading.
 
     Raises:
         ConfigError: no backend of that name.
@@ -276,8 +279,15 @@ def open_services(settings: Settings, *, read_only: bool = False, create: bool =
             str(settings.vault), f"There is no vault at {settings.vault}. Run: clawmem {way_out}"
         )
     container = build_container(settings, read_only=read_only)
-    with _private_files():
-        vault: ServedVault = container.vault()
+    try:
+        with _private_files():
+            vault: ServedVault = container.vault()
+    except (VaultFull, VaultReadOnly):
+        if read_only or not or_read or not is_there(settings.vault):
+            raise
+        settings = settings.model_copy(update={"read_only": True})
+        container = build_container(settings, read_only=True)
+        vault = container.vault()
     try:
         if settings.backend and settings.backend != vault.backend:
             _choose_backend(vault, settings.backend, read_only=read_only or settings.read_only)

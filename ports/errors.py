@@ -190,7 +190,7 @@ class VaultFull(VaultError):
 
     def __init__(self, path: str) -> None:
         super().__init__(
-            path, f"No space left for {path}; nothing was half-written. Free some space and repeat."
+            path, f"The disk is full: {path} cannot be written, and nothing was. Free some space and repeat."
         )
 
 

@@ -241,7 +241,11 @@ class Database:
             return InvalidInput("INVALID_INPUT", "The text holds half a character. Give it as valid Unicode.")
         if isinstance(error, apsw.BusyError | apsw.LockedError):
             return VaultLocked(self.path)
-        if isinstance(error, apsw.FullError) or _says(error, _FULL):
+        if (
+            isinstance(error, apsw.FullError)
+            or _says(error, _FULL)
+            or _is_for_want_of_space(error, self.path)
+        ):
             return VaultFull(self.path)
         if isinstance(error, apsw.ReadOnlyError | apsw.PermissionsError):
             return VaultReadOnly(self.path)
@@ -290,6 +294,16 @@ def is_log_tended(path: str) -> bool:
 def _says(error: Exception, words: Iterable[str]) -> bool:
     said = str(error)
     return any(one in said for one in words)
+
+
+def _is_for_want_of_space(error: Exception, path: str) -> bool:
+    """Whether *error* comes from a full disk: of memory that is shared through files SQLite says only that it failed."""
+    if not isinstance(error, apsw.IOError | apsw.CantOpenError) or not hasattr(os, "statvfs"):
+        return False
+    with suppress(OSError):
+        found = os.statvfs(os.path.dirname(path) or ".")  # noqa: PTH120
+        return found.f_bavail == 0 and found.f_blocks > 0
+    return False
 
 
 def which_file(path: str) -> tuple[int, ...]:

@@ -102,11 +102,13 @@ def index_stats(ctx: typer.Context) -> None:
 def doctor(ctx: typer.Context) -> None:
     """Look for what is wrong around the vault, and say how to put it right."""
     from clawmem.app.cli.rendering import show, show_json
+    from clawmem.app.services.maintenance.disk_checks import disk_findings
     from clawmem.app.services.maintenance.server_checks import client_findings
 
     folder, servers, project = client_folder(os.environ), client_servers(os.environ), Path.cwd()
-    with opened(ctx) as services:
-        findings = [*services.doctor(), *client_findings(folder, servers, project)]
+    with opened(ctx, or_read=True) as services:
+        full = disk_findings(services.settings.vault)
+        findings = [*full, *services.doctor(), *client_findings(folder, servers, project)]
     if wants_json(ctx):
         show_json(findings)
     else:
@@ -120,7 +122,7 @@ def verify(ctx: typer.Context) -> None:
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.services.maintenance.skipped import spelled_out
 
-    with opened(ctx) as services:  # for writing, so that indexes catch up first
+    with opened(ctx, or_read=True) as services:  # for writing, so that indexes catch up first
         lag = [] if services.settings.read_only else kept_up(services)
         differences = [*lag, *services.verify()]
         skipped = services.skipped()

@@ -42,10 +42,15 @@ class Topics:
                 "INVALID_INPUT",
                 f"A topic has 1 to {MOST_TOPIC} characters; this one has {len(topic.strip())}.",
             )
-        self._file(session_id).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        draft = self._file(session_id).with_suffix(".draft")
-        draft.write_text(f"{kept}\n", "utf-8")
-        draft.replace(self._file(session_id))
+        file = self._file(session_id)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft = file.with_suffix(".draft")
+        try:
+            draft.write_text(f"{kept}\n", "utf-8")
+            draft.replace(file)
+        except OSError as error:  # a full disk does not say which file did not fit
+            draft.unlink(missing_ok=True)
+            raise OSError(error.errno, error.strerror, str(file)) from error
         return kept
 
     def clear(self, session_id: str) -> bool:
