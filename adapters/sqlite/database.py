@@ -298,8 +298,10 @@ def _says(error: Exception, words: Iterable[str]) -> bool:
 
 def _is_for_want_of_space(error: Exception, path: str) -> bool:
     """Whether *error* comes from a full disk: of memory that is shared through files SQLite says only that it failed."""
-    if not isinstance(error, apsw.IOError | apsw.CantOpenError) or not hasattr(os, "statvfs"):
+    if not isinstance(error, apsw.IOError | apsw.CantOpenError) or os.name == "nt":
         return False
+    if getattr(error, "extendedresult", 0) in (apsw.SQLITE_IOERR_SHMOPEN, apsw.SQLITE_IOERR_SHMSIZE):
+        return True
     with suppress(OSError):
         found = os.statvfs(os.path.dirname(path) or ".")  # noqa: PTH120
         return found.f_bavail == 0 and found.f_blocks > 0

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _MOST_BYTES = 1 << 16  # of an announcement; who announces writes some hundred
-_LAST_PORT = 65535
+_LAST_PORT, _LAST_PID = 65535, 2**31 - 1
 _SERVER, _TOKEN = ".server", ".token"  # behind the name of the vault
 
 # What decides where a process looks for settings, models and topics. Who looks elsewhere is served by nobody else.
@@ -86,6 +86,7 @@ def _is_well_formed(told: Announcement) -> bool:
         all(isinstance(text, str) and text.isprintable() and "\0" not in text for text in texts)
         and all(type(number) is int and number > 0 for number in numbers)
         and told.port <= _LAST_PORT
+        and told.pid <= _LAST_PID
         and isinstance(told.places, dict)
     )
 
