@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from server_process import serving
 from typer.testing import CliRunner, Result
 
 from clawmem.adapters.sqlite.rescue.pages import PageFile
@@ -126,7 +127,9 @@ def pages(home: Home, number: int) -> Iterator[tuple[int, Damage]]:
     free = file.free()
     used = [page for page in range(1, file.count + 1) if page not in free]
     chosen = random.Random(11).sample(used, min(number, len(used)))
-    yield from ((page, (zeroed, noise)[turn % 2]) for turn, page in enumerate([1, *chosen]))
+    for turn, page in enumerate([1, *chosen]):
+        is_empty = not any(file[page])  # zeros in the place of zeros are no damage
+        yield page, noise if is_empty or turn % 2 else zeroed
 
 
 def test_pages(home: Home) -> None:
@@ -263,6 +266,18 @@ class TestTheCommand:
         home.done("repair", "--yes")
 
         home.assert_whole(lost=(*(f"_clawmem/{path}" for path in MEMORIES), "the diary"), pins=False)
+
+    def test_a_server_that_runs(self, home: Home, environ: dict[str, str], tmp_path: Path) -> None:
+        """Its vault is not taken from it: the advice is to stop it, and then it is repaired."""
+        with serving(environ, tmp_path / "home"):
+            refused = home.invoke("repair", "--yes")
+            assert refused.exit_code == 5
+            assert "Run: clawmem serve --stop, then clawmem repair" in refused.stderr
+            home.done("serve", "--stop")
+
+            home.done("repair", "--yes")
+
+        home.assert_whole()
 
     def test_no_vault(self, invoke: Invoke) -> None:
         """There is nothing to repair, and a way to begin."""

@@ -46,20 +46,22 @@ def exchange(vault: str, new: str, kept: str) -> None:
     """
     Put the file *new* in the place of *vault*, whose file and log are *kept*.
 
-    At every moment there is a vault, the old one or the new one; what was there before is whole under its new name.
+    The old file is there under both names until the new one takes its place.
 
     Raises:
         VaultError: nothing was exchanged.
     """
+    log, kept_log = Path(f"{vault}-wal"), Path(f"{kept}-wal")
     try:
         _second_name(vault, kept)
-        log = Path(f"{vault}-wal")
         if log.exists():
-            log.replace(f"{kept}-wal")
+            log.replace(kept_log)  # else SQLite would carry it into the new file
         Path(f"{vault}-shm").unlink(missing_ok=True)
         Path(new).replace(vault)
         _sync_folder(Path(vault).parent)
     except OSError as error:
+        with suppress(OSError):
+            kept_log.replace(log)
         raise VaultError(
             vault, f"{vault} could not be replaced: {error.strerror}. It is as it was."
         ) from error
