@@ -212,19 +212,11 @@ class VaultDamaged(VaultError):
 
     code = "VAULT_DAMAGED"
 
-    def __init__(
-        self,
-        path: str,
-        reason: str,
-        way_out: str = "Run: clawmem repair  (keeps everything that can still be read.)",
-    ) -> None:
+    _REPAIR = "Run: clawmem repair  (keeps everything that can still be read.)"
+
+    def __init__(self, path: str, reason: str, way_out: str = _REPAIR) -> None:
         self.reason = reason
         super().__init__(path, f"{path} cannot be used: {reason}. {way_out}")
-
-    @classmethod
-    def by_another_program(cls, path: str) -> VaultDamaged:
-        """Return the error about a SQLite file that is no vault; nothing may be done to it."""
-        return cls(path, "it is the SQLite database of another program", "Choose another --vault.")
 
 
 class IndexUnavailable(VaultError):

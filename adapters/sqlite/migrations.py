@@ -64,11 +64,16 @@ def _step(db: Database, number: int, script: str) -> None:
         db.write(f"pragma user_version = {number}")
 
 
+def another_programs(path: str) -> VaultDamaged:
+    """Return the error about a SQLite file that is no vault; nothing may be done to it."""
+    return VaultDamaged(path, "it is the SQLite database of another program", "Choose another --vault.")
+
+
 def _refuse_strangers(db: Database, found: int) -> None:
     # The id is asked for last: another process that is just making the vault writes all of it at once.
     taken = found or db.value("select count(*) from sqlite_schema")
     if taken and db.value("pragma application_id") != APPLICATION_ID:
-        raise VaultDamaged.by_another_program(db.path)
+        raise another_programs(db.path)
 
 
 def _scripts() -> list[str]:

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.migrations import APPLICATION_ID, LATEST, bring_to, migrate
+from clawmem.adapters.sqlite.migrations import APPLICATION_ID, LATEST, another_programs, bring_to, migrate
 from clawmem.adapters.sqlite.rescue.cells import Cell, Values
 from clawmem.adapters.sqlite.rescue.layout import Table, tables_of
 from clawmem.adapters.sqlite.rescue.mending import Clues, mend
 from clawmem.adapters.sqlite.rescue.pages import PageFile
 from clawmem.adapters.sqlite.rescue.trees import Tree, Trees
-from clawmem.ports.errors import VaultDamaged, VaultTooNew
+from clawmem.ports.errors import VaultTooNew
 from clawmem.ports.salvage import Salvaged
 
 _SCHEMA = Table(
@@ -75,7 +75,7 @@ def _refuse_strangers(file: PageFile, source: str) -> None:
     if file.has_header and file.user_version > LATEST and file.application_id == APPLICATION_ID:
         raise VaultTooNew(source, file.user_version, LATEST)
     if file.has_header and file.application_id not in (0, APPLICATION_ID):
-        raise VaultDamaged.by_another_program(source)
+        raise another_programs(source)
 
 
 def _read(file: PageFile, tables: Iterable[Table]) -> _Read:
