@@ -212,9 +212,7 @@ class VaultDamaged(VaultError):
 
     code = "VAULT_DAMAGED"
 
-    _REPAIR = "Run: clawmem repair  (keeps everything that can still be read.)"
-
-    def __init__(self, path: str, reason: str, way_out: str = _REPAIR) -> None:
+    def __init__(self, path: str, reason: str, way_out: str = "Run: clawmem repair") -> None:
         self.reason = reason
         super().__init__(path, f"{path} cannot be used: {reason}. {way_out}")
 

@@ -64,8 +64,8 @@ class Home:
                 memories.write(path, text[2:8].strip(), text, "decision", 0.8)
         self.done("diary", "write", "Walked the numbat round the lake.")
         self.done("pin", PINNED)
-        self.done("forget", f"notes/{FORGOTTEN_FILE}")
-        self.done("forget", f"_clawmem/{FORGOTTEN_MEMORY[0]}")
+        self.done("forget", "--yes", f"notes/{FORGOTTEN_FILE}")
+        self.done("forget", "--yes", f"_clawmem/{FORGOTTEN_MEMORY[0]}")
         self.done("enrich")
         self.done("embed")
         self.content = self.vault.read_bytes()
@@ -314,7 +314,7 @@ class TestForgetting:
     def test_an_older_copy(self, home: Home, tmp_path: Path) -> None:
         """A copy from before the forgetting, put back, forgets with the next update."""
         copy = home.vault.read_bytes()
-        home.done("forget", "notes/people/team.md")
+        home.done("forget", "--yes", "notes/people/team.md")
         home.put(copy)
         assert "notes/people/team.md" in home.done("list", "--limit", "500").stdout
 
@@ -342,7 +342,7 @@ class TestForgetting:
         record.write_bytes(
             b'\xff\xfe\n[1]\n{"collection": 1}\n' + record.read_bytes() + b'{"collection": "no'
         )
-        home.done("forget", "notes/people/team.md")
+        home.done("forget", "--yes", "notes/people/team.md")
         home.vault.unlink()
         home.done("init")
         home.done("update")
