@@ -123,8 +123,17 @@ class Container(containers.DeclarativeContainer):
     )
     parse_yaml = providers.Singleton(_function("clawmem.adapters.files.front_matter:parse_yaml"))
 
+    forget_log = providers.Singleton(late("clawmem.adapters.files.forget_log:ForgetFile"), config.forgotten)
+    forgotten_places = providers.Factory(
+        late(f"{_SERVICES}.lifecycle.forgotten_places:ForgottenPlaces"), vault, forget_log
+    )
     update = providers.Factory(
-        late(f"{_SERVICES}.indexing.update:UpdateCollection"), vault, files, clock, parse_yaml
+        late(f"{_SERVICES}.indexing.update:UpdateCollection"),
+        vault,
+        files,
+        clock,
+        parse_yaml,
+        forgotten_places.provided.agree,
     )
     sync = providers.Factory(
         late(f"{_SERVICES}.indexing.syncing:SyncFolder"),
@@ -145,6 +154,7 @@ class Container(containers.DeclarativeContainer):
             providers.Factory(late("clawmem.adapters.files.live:LiveFiles")),
             clock,
             parse_yaml,
+            forgotten_places.provided.agree,
         ),
         providers.Factory(
             late(f"{_SERVICES}.maintenance.lane:Lane"), "watch", vault.provided.leases, clock, holder, is_gone
@@ -235,7 +245,11 @@ class Container(containers.DeclarativeContainer):
     diary = providers.Factory(late(f"{_SERVICES}.capture.diary:Diary"), vault, clock, redact)
     profile = providers.Factory(late(f"{_SERVICES}.briefing.profile:Profile"), vault, clock, redact)
     forgetting = providers.Factory(
-        late(f"{_SERVICES}.lifecycle.forgetting:Forgetting"), vault, clock, profile
+        late(f"{_SERVICES}.lifecycle.forgetting:Forgetting"),
+        vault,
+        clock,
+        profile,
+        forgotten_places.provided.note,
     )
     sweep = providers.Factory(
         late(f"{_SERVICES}.lifecycle.sweeping:Sweep"),
@@ -278,6 +292,14 @@ class Container(containers.DeclarativeContainer):
     )
     phases = providers.Factory(late(f"{_SERVICES}.maintenance.phases:Phases"), vault, clock, tidy=tidy)
     local_hour = providers.Object(late("clawmem.adapters.system.clock:local_hour"))
+    rescue = providers.Factory(
+        late(f"{_SERVICES}.maintenance.repairing:Rescue"),
+        providers.Callable(_function("clawmem.adapters.sqlite.rescue.salvage:salvage")),
+        providers.Callable(_function("clawmem.adapters.sqlite.rescue.exchange:held")),
+        providers.Callable(_function("clawmem.adapters.sqlite.rescue.exchange:exchange")),
+        providers.Callable(_function("clawmem.adapters.sqlite.rescue.exchange:discard")),
+    )
+    repair = providers.Factory(late(f"{_SERVICES}.maintenance.repairing:Repair"), config.vault, clock, rescue)
     copy_vault = providers.Object(late("clawmem.adapters.sqlite.snapshot:copy_vault"))
     lanes = providers.Factory(
         late(f"{_SERVICES}.maintenance.lanes:Lanes"), vault, clock, lane.provider, hour_of=local_hour
@@ -315,7 +337,10 @@ def build_container(settings: Settings, *, read_only: bool) -> Container:
         {
             "vault": str(settings.vault),
             "indexes": f"{settings.vault}.indexes",
-            "places": [f"{settings.vault}{end}" for end in ("", "-wal", "-shm", ".indexes", ".hooks")],
+            "forgotten": f"{settings.vault}.forgotten",
+            "places": [
+                f"{settings.vault}{end}" for end in ("", "-wal", "-shm", ".indexes", ".hooks", ".forgotten")
+            ],
             "options": settings.backend_options,
             "embedder": settings.embedder,
             "embedder_is": _kind_of_embedder(settings),

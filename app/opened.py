@@ -14,7 +14,7 @@ from clawmem.app.places import is_there
 from clawmem.app.private_files import files_of_vault, make_private, private_umask
 from clawmem.app.settings import Settings
 from clawmem.ports.clock import Clock
-from clawmem.ports.errors import BackendMismatch, VaultError
+from clawmem.ports.errors import BackendMismatch, VaultError, VaultFull, VaultReadOnly
 
 if TYPE_CHECKING:
     from clawmem.app.services.briefing.profile import Profile
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.knowledge.enriching import Enrich
     from clawmem.app.services.lifecycle.archiving import Archiving
     from clawmem.app.services.lifecycle.forgetting import Forgetting
+    from clawmem.app.services.lifecycle.forgotten_places import ForgottenPlaces
     from clawmem.app.services.lifecycle.proof import Prove
     from clawmem.app.services.lifecycle.sweeping import Sweep
     from clawmem.app.services.lifecycle.tending import Tending
@@ -146,6 +147,11 @@ class Services:
         return cast("Forgetting", self.parts.forgetting())
 
     @property
+    def forgotten_places(self) -> ForgottenPlaces:
+        """What was forgotten, in the vault and in the file beside it."""
+        return cast("ForgottenPlaces", self.parts.forgotten_places())
+
+    @property
     def sweep(self) -> Sweep:
         """What an owner's policy lets go."""
         return cast("Sweep", self.parts.sweep())
@@ -254,12 +260,15 @@ class Services:
 
 
 @contextmanager
-def open_services(settings: Settings, *, read_only: bool = False, create: bool = True) -> Iterator[Services]:
+def open_services(
+    settings: Settings, *, read_only: bool = False, create: bool = True, or_read: bool = False
+) -> Iterator[Services]:
     """
     Open the configured vault, and close it however the block ends.
 
     Args:
         create: Whether a vault that is missing is made; never when *read_only*.
+        or_read: Whether a vault that cannot be written now, on a full disk for example, is opened for reading.
 
     Raises:
         ConfigError: no backend of that name.
@@ -271,8 +280,15 @@ def open_services(settings: Settings, *, read_only: bool = False, create: bool =
             str(settings.vault), f"There is no vault at {settings.vault}. Run: clawmem {way_out}"
         )
     container = build_container(settings, read_only=read_only)
-    with private_umask():
-        vault: ServedVault = container.vault()
+    try:
+        with private_umask():
+            vault: ServedVault = container.vault()
+    except (VaultFull, VaultReadOnly):
+        if read_only or not or_read or not is_there(settings.vault):
+            raise
+        settings = settings.model_copy(update={"read_only": True})
+        container = build_container(settings, read_only=True)
+        vault = container.vault()
     try:
         if settings.backend and settings.backend != vault.backend:
             _choose_backend(vault, settings.backend, read_only=read_only or settings.read_only)

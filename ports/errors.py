@@ -190,7 +190,7 @@ class VaultFull(VaultError):
 
     def __init__(self, path: str) -> None:
         super().__init__(
-            path, f"No space left for {path}; nothing was half-written. Free some space and repeat."
+            path, f"The disk is full: {path} cannot be written, and nothing was. Free some space and repeat."
         )
 
 
@@ -212,13 +212,9 @@ class VaultDamaged(VaultError):
 
     code = "VAULT_DAMAGED"
 
-    def __init__(self, path: str, reason: str) -> None:
+    def __init__(self, path: str, reason: str, way_out: str = "Run: clawmem repair") -> None:
         self.reason = reason
-        super().__init__(
-            path,
-            f"{path} cannot be used: {reason}. Move it aside and run: clawmem update "
-            "(everything that comes from files is indexed anew.)",
-        )
+        super().__init__(path, f"{path} cannot be used: {reason}. {way_out}")
 
 
 class IndexUnavailable(VaultError):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import mmap
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -44,6 +45,10 @@ class ArrayFile:
 
     def __contains__(self, name: str) -> bool:
         return name in self._places
+
+    def checksum(self) -> int:
+        """The CRC-32 of the whole file; reads all of it."""
+        return zlib.crc32(self._map)
 
     def shape(self, name: str) -> tuple[int, ...]:
         """The shape of one array."""

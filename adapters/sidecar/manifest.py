@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -63,7 +64,8 @@ class Manifest:
         """As it is stored."""
         head = {"format": _FORMAT, "version": _VERSION}
         marker = self.marker._asdict() if self.marker else None
-        return json.dumps(head | asdict(self) | {"marker": marker}).encode()
+        said = head | asdict(self) | {"marker": marker}
+        return json.dumps(said | {"checksum": _checksum(said)}).encode()
 
 
 def read_manifest(stored: bytes) -> Manifest:
@@ -77,14 +79,21 @@ def read_manifest(stored: bytes) -> Manifest:
         fields = json.loads(stored)
         if (fields["format"], fields["version"]) != (_FORMAT, _VERSION):
             raise ValueError(f"its format is {fields['format']} {fields['version']}")
+        # Manifests of earlier releases have none.
+        if fields.pop("checksum", None) not in (None, _checksum(fields)):
+            raise ValueError("its manifest is not as it was written")
         marker = fields["marker"]
         return Manifest(
             dimensions=int(fields["dimensions"]),
             marker=Marker(**marker) if marker else None,
             segments=tuple(map(_segment, fields["segments"])),
         )
-    except (KeyError, TypeError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (KeyError, TypeError, AttributeError, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise ValueError("its manifest cannot be read") from error
+
+
+def _checksum(fields: dict[str, Any]) -> int:
+    return zlib.crc32(json.dumps(fields, sort_keys=True).encode())
 
 
 def _segment(fields: dict[str, Any]) -> SegmentRecord:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 
@@ -11,13 +12,42 @@ BUSY_TIMEOUT_S = 10.0
 READER_CACHE_KB = 512  # of SQLite's own 2000: there are several, and the system caches the file as well
 
 
+class FrozenConnection(apsw.Connection):
+    """One to a file that nothing can be written beside: it sees no change, and is for one question."""
+
+
 def open_reader(path: str, vectors: bool) -> apsw.Connection:
-    """One that only reads, with the vector extension if *vectors* and if it can be loaded."""
-    connection = _connection(path, apsw.SQLITE_OPEN_READONLY)
+    """
+    One that only reads, with the vector extension if *vectors* and if it can be loaded.
+
+    Where no log can be made, because the disk is full or cannot be written, a file without one is read as it is.
+    """
+    try:
+        connection = _connection(path, apsw.SQLITE_OPEN_READONLY)
+        connection.execute("pragma schema_version")
+    except (apsw.IOError, apsw.FullError, apsw.CantOpenError):
+        if not os.path.isfile(path) or not log_is_empty(path):  # noqa: PTH113
+            raise
+        connection = _frozen(path)
     connection.pragma("cache_size", -READER_CACHE_KB)
     if vectors:
         load_vectors(connection)
     return connection
+
+
+def log_is_empty(path: str) -> bool:
+    """Whether the vault at *path* has nothing in its log, or no log at all."""
+    try:
+        return os.stat(f"{path}-wal").st_size == 0  # noqa: PTH116  a prompt would load `pathlib` for it
+    except FileNotFoundError:
+        return True
+
+
+def _frozen(path: str) -> apsw.Connection:
+    from urllib.parse import quote
+
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    return FrozenConnection(f"file:{quote(os.path.abspath(path))}?immutable=1", flags=flags)  # noqa: PTH100
 
 
 def open_writer(path: str) -> apsw.Connection:

@@ -7,9 +7,9 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cached_property, partial
+from functools import cached_property, partial, wraps
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import apsw
 
@@ -64,6 +64,7 @@ class Database:
     def __init__(self, path: str, *, read_only: bool = False, vector_extension: bool = True) -> None:
         self.path = path
         self.read_only = read_only
+        self.has_lost_pages = False  # see `clawmem.adapters.sqlite.abandoning`
         self._wants_vectors = vector_extension
         self._owner = threading.get_ident()
         if not read_only:
@@ -81,6 +82,13 @@ class Database:
     def rows(self, sql: str, bindings: Bindings = ()) -> list[Row]:
         """All rows of a query."""
         return self._read(lambda reader: list(reader.execute(sql, bindings)))
+
+    def committed_rows(self, sql: str) -> list[Row]:
+        """All rows of a query, without what an open transaction has changed; the writer does not see the query."""
+        if self.path == MEMORY:
+            return self.rows(sql)
+        with self._translated():
+            return self._readers.lend(lambda reader: list(reader.execute(sql)))
 
     def stream(self, sql: str, bindings: Bindings = ()) -> Iterator[Row]:
         """The rows of a query one by one, for results that should not all be in memory."""
@@ -132,6 +140,18 @@ class Database:
             if self._main.in_transaction:
                 self._main.execute("rollback")
             raise
+
+    @contextmanager
+    def without_rules(self) -> Iterator[None]:
+        """Write rows exactly as they are given, without triggers and foreign keys; outside of a transaction."""
+        rules = (apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, apsw.SQLITE_DBCONFIG_ENABLE_FKEY)
+        for rule in rules:
+            self._main.config(rule, 0)
+        try:
+            yield
+        finally:
+            for rule in rules:
+                self._main.config(rule, 1)
 
     # -- life ---------------------------------------------------------------------------------------
 
@@ -221,7 +241,11 @@ class Database:
             return InvalidInput("INVALID_INPUT", "The text holds half a character. Give it as valid Unicode.")
         if isinstance(error, apsw.BusyError | apsw.LockedError):
             return VaultLocked(self.path)
-        if isinstance(error, apsw.FullError) or _says(error, _FULL):
+        if (
+            isinstance(error, apsw.FullError)
+            or _says(error, _FULL)
+            or _is_for_want_of_space(error, self.path)
+        ):
             return VaultFull(self.path)
         if isinstance(error, apsw.ReadOnlyError | apsw.PermissionsError):
             return VaultReadOnly(self.path)
@@ -249,6 +273,19 @@ def _no_more() -> apsw.Connection:
 _CLOSED = Readers(_no_more)
 
 
+def of_index(method: Made) -> Made:
+    """Let *method* of an index inside of a vault say that the index is broken: it can be made anew from the records."""
+
+    @wraps(cast("Callable[..., Any]", method))
+    def watched(self: Any, *given: Any, **named: Any) -> Any:
+        try:
+            return cast("Callable[..., Any]", method)(self, *given, **named)
+        except VaultDamaged as error:
+            raise IndexDamaged(error.path, "a table of it is broken") from error
+
+    return cast("Made", watched)
+
+
 def is_log_tended(path: str) -> bool:
     """Whether somebody in this process has the file open for writing, for longer than a note takes."""
     return _TENDED[path] > 0
@@ -257,6 +294,18 @@ def is_log_tended(path: str) -> bool:
 def _says(error: Exception, words: Iterable[str]) -> bool:
     said = str(error)
     return any(one in said for one in words)
+
+
+def _is_for_want_of_space(error: Exception, path: str) -> bool:
+    """Whether *error* comes from a full disk: of memory that is shared through files SQLite says only that it failed."""
+    if not isinstance(error, apsw.IOError | apsw.CantOpenError) or os.name == "nt":
+        return False
+    if getattr(error, "extendedresult", 0) in (apsw.SQLITE_IOERR_SHMOPEN, apsw.SQLITE_IOERR_SHMSIZE):
+        return True
+    with suppress(OSError):
+        found = os.statvfs(os.path.dirname(path) or ".")  # noqa: PTH120
+        return found.f_bavail == 0 and found.f_blocks > 0
+    return False
 
 
 def which_file(path: str) -> tuple[int, ...]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 import apsw
 
+from clawmem.adapters.sqlite.connections import log_is_empty
 from clawmem.adapters.sqlite.database import MEMORY, Database, is_log_tended, which_file
 
 BUSY_TIMEOUT_MS = 5  # a question is not kept waiting for its own diary
@@ -104,11 +104,3 @@ class _Jotter(Database):
         # In write-ahead mode safe for everything but the last transactions before a power failure.
         connection.pragma("synchronous", "normal")
         return connection
-
-
-def log_is_empty(path: str) -> bool:
-    """Whether the vault at *path* has nothing in its log, or no log at all."""
-    try:
-        return os.stat(f"{path}-wal").st_size == 0  # noqa: PTH116  a prompt would load `pathlib` for it
-    except FileNotFoundError:
-        return True

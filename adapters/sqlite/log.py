@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import apsw
 
-from clawmem.adapters.sqlite.jotter import log_is_empty
+from clawmem.adapters.sqlite.connections import log_is_empty
 
 WAIT_MS = 50  # for who reads: so long nobody else can write
 

@@ -33,6 +33,12 @@ def migrate(db: Database, scripts: Sequence[str] | None = None) -> None:
         _upgrade(db, scripts or _scripts())
 
 
+def bring_to(db: Database, number: int) -> None:
+    """Give an empty file the schema as it was at version *number*."""
+    db.write_ahead()
+    _upgrade(db, _scripts()[:number])
+
+
 def version(db: Database) -> int:
     """The schema version of the file; 0 for an empty one."""
     return int(db.value("pragma user_version"))
@@ -58,11 +64,16 @@ def _step(db: Database, number: int, script: str) -> None:
         db.write(f"pragma user_version = {number}")
 
 
+def another_programs(path: str) -> VaultDamaged:
+    """Return the error about a SQLite file that is no vault; nothing may be done to it."""
+    return VaultDamaged(path, "it is the SQLite database of another program", "Choose another --vault.")
+
+
 def _refuse_strangers(db: Database, found: int) -> None:
     # The id is asked for last: another process that is just making the vault writes all of it at once.
     taken = found or db.value("select count(*) from sqlite_schema")
     if taken and db.value("pragma application_id") != APPLICATION_ID:
-        raise VaultDamaged(db.path, "it is the SQLite database of another program")
+        raise another_programs(db.path)
 
 
 def _scripts() -> list[str]:

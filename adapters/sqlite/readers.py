@@ -10,6 +10,8 @@ from weakref import WeakValueDictionary
 
 import apsw
 
+from clawmem.adapters.sqlite.connections import FrozenConnection
+
 MOST_IDLE = 6  # that wait to be lent again; each takes 0.7 MB, and more than four readers seldom work at once
 
 File: TypeAlias = tuple[object, ...]
@@ -66,7 +68,7 @@ class Readers:
 
     def _take_back(self, connection: apsw.Connection) -> None:
         with self._lock:
-            if len(self._idle) < MOST_IDLE:
+            if len(self._idle) < MOST_IDLE and not isinstance(connection, FrozenConnection):
                 self._idle.append(connection)
                 return
         connection.close()

@@ -19,7 +19,7 @@ class ScanTable:
     """Vectors in a plain table, compared one with all by numpy: for platforms without the extension."""
 
     name = "exact scan"
-    source = "vector_scan"
+    source = table = "vector_scan"
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -47,6 +47,10 @@ class ScanTable:
 
     def count(self) -> int:
         return int(self._db.value(f"select count(*) from {self.source}"))
+
+    def vectors(self) -> Iterator[list[tuple[int, Vector]]]:
+        """All keys with their vectors, some thousand at once."""
+        yield from self.batches()
 
     def drop(self) -> None:
         self._db.write("drop table vector_scan")

@@ -5,6 +5,7 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from clawmem.adapters.sqlite.abandoning import broken_tables
 from clawmem.adapters.sqlite.database import MEMORY, Database
 from clawmem.adapters.sqlite.documents import SqliteDocuments
 from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings
@@ -15,7 +16,7 @@ from clawmem.adapters.sqlite.receipts import SqliteReceipts
 from clawmem.adapters.sqlite.relations import SqliteRelations
 from clawmem.adapters.sqlite.telemetry import SqliteTelemetry
 from clawmem.adapters.sqlite.vector_index import SqliteVectorIndex
-from clawmem.ports.errors import VaultDamaged, VaultError, VaultFull, VaultLocked, VaultReadOnly
+from clawmem.ports.errors import IndexDamaged, VaultDamaged, VaultError, VaultFull, VaultLocked, VaultReadOnly
 
 if TYPE_CHECKING:
     from clawmem.adapters.sqlite.acts import SqliteActs
@@ -67,7 +68,7 @@ class SqliteVault:
         self.outbox = SqliteOutbox(self._db)
         if not read_only and self._db.has_vectors:
             # Without it answers are right as well, only slower: no reason to refuse the vault.
-            with suppress(VaultLocked, VaultReadOnly, VaultFull):
+            with suppress(VaultLocked, VaultReadOnly, VaultFull, IndexDamaged):
                 self.vectors.catch_up()
 
     # Imported when they are asked for: a cold search by words pays for no module that it does not need.
@@ -186,6 +187,11 @@ class SqliteVault:
             raise RuntimeError("writing() is not reentrant")
         with self._db.atomic():
             yield
+        if self._db.has_lost_pages:
+            self._db.has_lost_pages = False
+            # Unused pages cost space and nothing else; the next repair or scrub takes them away, too.
+            with suppress(VaultLocked, VaultFull, VaultDamaged):
+                self._db.vacuum()
 
     @property
     def location(self) -> str:
@@ -225,10 +231,28 @@ class SqliteVault:
 
     def check(self) -> list[str]:
         """See `clawmem.ports.vault.Vault.check`."""
-        found = [f"SQLite: {row[0]}" for row in self._db.rows("pragma integrity_check(20)") if row[0] != "ok"]
-        found += [f"dangling reference in {row[0]}" for row in self._db.rows("pragma foreign_key_check")]
+        found = self._broken_records()
+        if not found:
+            found = [f"dangling reference in {row[0]}" for row in self._db.rows("pragma foreign_key_check")]
         fault = ranking_fault(self._db)
         return [*found, fault] if fault else found
+
+    def _broken_records(self) -> list[str]:
+        """What SQLite finds broken, unless all of it belongs to an index: the indexes tell that themselves."""
+        try:
+            rows = self._db.rows("pragma integrity_check(20)")
+        except (VaultDamaged, IndexDamaged) as error:
+            rows = [(error.reason,)]
+        said = [f"SQLite: {row[0]}" for row in rows if row[0] != "ok"]
+        if not said:
+            return []
+        if broken := broken_tables(self._db, self._record_tables()):
+            return [f"{name} is broken" for name in broken]
+        return [] if self.lexical.faults() or self.vectors.faults() else said
+
+    def _record_tables(self) -> list[str]:
+        sql = "select name from sqlite_schema where type = 'table' and name not glob 'lexical_*' and name not glob 'vector_*'"
+        return [name for (name,) in self._db.rows(sql)]
 
     def close(self) -> None:
         """See `clawmem.ports.vault.Vault.close`."""
@@ -236,7 +260,7 @@ class SqliteVault:
 
     def _self_test(self) -> None:
         if fault := ranking_fault(self._db):
-            raise VaultDamaged(self._db.path, fault)
+            raise VaultDamaged(self._db.path, fault, "Run: pip install --upgrade apsw")
 
 
 def _make_folder(path: str) -> None:

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import json
 import threading
+from array import array
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
+from clawmem.adapters.sqlite.abandoning import dropped
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.kept import Kept
 from clawmem.adapters.sqlite.scope import documents_in
@@ -53,6 +55,7 @@ class Vec0Table:
     """
 
     name = "vec0"
+    table = "vector_vec0"
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -98,8 +101,19 @@ class Vec0Table:
     def count(self) -> int:
         return int(self._db.value("select count(*) from vector_vec0_rowids"))
 
+    def vectors(self) -> Iterator[list[tuple[int, Vector]]]:
+        """All keys with their vectors, as many at once as lie together; outside of what `vec0` checks by itself."""
+        for rowids, validity, vectors in self._db.stream(_CHUNKS):
+            keys = array("q", rowids)
+            width = len(vectors) // len(keys)
+            yield [
+                (key, vectors[place * width : (place + 1) * width])
+                for place, key in enumerate(keys)
+                if validity[place >> 3] >> (place & 7) & 1
+            ]
+
     def drop(self) -> None:
-        self._db.write("drop table vector_vec0")
+        dropped(self._db, "vector_vec0")
         self._rename()
 
     def _rename(self) -> None:

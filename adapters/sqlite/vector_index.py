@@ -1,21 +1,29 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
+from clawmem.adapters.sqlite.abandoning import broken_tables
 from clawmem.adapters.sqlite.commits import Commits
-from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.database import Database, of_index
 from clawmem.adapters.sqlite.embeddings import check_vector
 from clawmem.adapters.sqlite.keys import pack, span
 from clawmem.adapters.sqlite.scan_table import CanonicalScan, ScanTable, ranked
 from clawmem.adapters.sqlite.vec0_table import Vec0Table
+from clawmem.ports.errors import IndexDamaged, VaultDamaged
 from clawmem.ports.records import EVERYTHING, Hit, Scope, Vector, VectorEntry
+
+_RECORDED = """
+select key, vector from fragments join vectors using (text_hash) where key in (select value from json_each(?))
+"""
 
 
 class VectorTable(Protocol):
     """One way of keeping vectors by packed key in SQLite, and of finding the nearest."""
 
     name: str
+    table: str
 
     def exists(self) -> bool: ...
     def length(self) -> int: ...
@@ -23,6 +31,7 @@ class VectorTable(Protocol):
     def delete(self, first: int, last: int) -> None: ...
     def nearest(self, vector: Vector, limit: int, scope: Scope) -> list[tuple[int, float]]: ...
     def count(self) -> int: ...
+    def vectors(self) -> Iterator[list[tuple[int, Vector]]]: ...
     def drop(self) -> None: ...
 
 
@@ -53,6 +62,7 @@ class SqliteVectorIndex(Commits):
         if not self._is_latest():
             self.refill()
 
+    @of_index
     def refill(self) -> None:
         """Make the own table anew from the canonical vectors; one that holds nothing stays as it is."""
         if self._is_latest() and not self.count():
@@ -62,6 +72,7 @@ class SqliteVectorIndex(Commits):
             for batch in self._records.batches():
                 self._own.insert(batch)
 
+    @of_index
     def put(self, entries: Iterable[VectorEntry]) -> None:
         rows = list({pack(entry.key): entry.vector for entry in entries}.items())
         length = self._length() or (len(rows[0][1]) if rows else 0)
@@ -72,6 +83,7 @@ class SqliteVectorIndex(Commits):
                 self.catch_up()
                 self._own.insert(rows)
 
+    @of_index
     def remove(self, document_id: int) -> None:
         if not self._table.exists():
             return
@@ -80,10 +92,12 @@ class SqliteVectorIndex(Commits):
             if self._own.exists():
                 self._own.delete(*span(document_id))
 
+    @of_index
     def search(self, vector: Vector, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         length = self._length()
         return ranked(vector, length, limit, lambda: self._table.nearest(vector, limit, scope))
 
+    @of_index
     def count(self) -> int:
         table = self._table
         return table.count() if table.exists() else 0
@@ -97,7 +111,20 @@ class SqliteVectorIndex(Commits):
         """Nothing to make cheaper."""
 
     def faults(self) -> list[str]:
-        return []
+        """Compare every vector with the record that it was made of."""
+        if not self._is_latest() or not self._own.exists():
+            return []
+        if broken := broken_tables(self._db, [self._own.table]):
+            return [f"{name} is broken" for name in broken]
+        try:
+            differing = sum(map(self._differing, self._own.vectors()))
+        except (VaultDamaged, IndexDamaged, ArithmeticError, ValueError, LookupError):
+            return ["a table of the vectors is broken"]
+        return [f"{differing} vectors of its table are not those of the records"] if differing else []
+
+    def _differing(self, held: Sequence[tuple[int, Vector]]) -> int:
+        known: dict[int, Vector] = dict(self._db.rows(_RECORDED, (json.dumps([key for key, _ in held]),)))
+        return sum(known.get(key, vector) != vector for key, vector in held)
 
     def _empty(self) -> None:
         if self._own.exists():

@@ -17,7 +17,7 @@ def is_gone(holder: str) -> bool:
     process numbers of several containers share a host name it can be wrong; a lease's token keeps that harmless.
     """
     host, _, rest = holder.rpartition(":")[0].rpartition(":")
-    return host == _host() and rest.isdigit() and not _is_running(int(rest))
+    return host == _host() and rest.isdecimal() and not _is_running(int(rest))
 
 
 def _host() -> str:
@@ -35,7 +35,7 @@ def _is_running(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except OSError:
+    except (OSError, OverflowError):
         return True
     return not _waits_to_be_buried(pid)
 

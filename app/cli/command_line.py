@@ -30,6 +30,7 @@ FAMILIES = {
     "vault": ("init", "bootstrap", "status", "index-stats", "doctor", "verify", "path"),
     "collections": ("collection", "update", "embed", "reindex"),
     "indexes": ("rebuild", "migrate"),
+    "repairing": ("repair",),
     "documents": ("list", "get", "multi-get"),
     "retrieval": ("search", "vsearch", "query"),
     "graph": ("intent-search", "graph"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -12,6 +13,21 @@ from typing import Any, NoReturn
 from clawmem.ports.errors import ClawmemError
 
 INTERRUPTED, BROKEN_PIPE = 130, 141  # what a shell expects of a process that a signal ended
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM)
+_ABOUT_DISKS = (*_FULL, *_REFUSED, errno.EIO)
+
+
+def file_trouble(error: OSError) -> str:
+    """Return what the system said about a file, with the way out."""
+    name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes | os.PathLike) else "A file"
+    if error.errno in _FULL:
+        return f"The disk is full: {name} could not be written. Free some space and repeat."
+    if error.errno in _REFUSED:
+        return f"{name} cannot be used: {error.strerror}. Check its permissions, and those of its folder."
+    return f"{name} cannot be used: {error.strerror}. Look at it, then repeat."
 
 
 @contextmanager
@@ -33,6 +49,11 @@ def in_order(as_json: bool = False) -> Iterator[None]:
     except BrokenPipeError:
         swallow_output()
         sys.exit(BROKEN_PIPE)
+    except OSError as error:
+        if error.filename is None and error.errno not in _ABOUT_DISKS:
+            raise  # a mistake of ours, whose place a traceback shows
+        message = file_trouble(error)
+        leave(message, 1, _record(message, "FILE") if as_json else None)
 
 
 def leave(message: str, code: int, record: Mapping[str, Any] | None = None) -> NoReturn:

@@ -24,6 +24,7 @@ from clawmem.app.serve.announcement import Announcement, announced, token_of, va
 from clawmem.ports.errors import ClawmemError
 
 FIRST_S = 1.0  # for the server's first word: a person waits for what takes the command itself half as long
+_TOLD = {"refused", "parts", "degraded", "asides"}
 ANSWER_S = 30.0  # for the answer: with models that are slow, and give up in time, no question takes longer
 
 
@@ -89,4 +90,13 @@ def _asked_of(server: Announcement, path: str, token: str, asked: dict[str, Any]
         return None
     except (OSError, UnicodeError):  # not there, or not a word of any language
         return None
-    return json.loads(answer) if answer else None
+    return _read(answer) if answer else None
+
+
+def _read(answer: str) -> Any:
+    """What a server answered; ``None`` if no server of ours can have written it."""
+    try:
+        told = json.loads(answer)
+    except (ValueError, RecursionError):
+        return None
+    return told if isinstance(told, dict) and told.keys() >= _TOLD else None

@@ -64,15 +64,24 @@ def settings_of_usual(ctx: typer.Context, what: str) -> Settings:
 
 
 def opened(
-    ctx: typer.Context, *, read_only: bool = False, create: bool = False, any_backend: bool = False
+    ctx: typer.Context,
+    *,
+    read_only: bool = False,
+    create: bool = False,
+    any_backend: bool = False,
+    or_read: bool = False,
 ) -> AbstractContextManager[Services]:
-    """The services over the chosen vault; one that is missing is only made by commands that fill it."""
+    """
+    The services over the chosen vault; one that is missing is only made by commands that fill it.
+
+    With *or_read* a vault that cannot be written now is opened for reading.
+    """
     from clawmem.app.opened import open_services
 
     settings = settings_of(ctx)
     if any_backend:
         settings = settings.model_copy(update={"backend": None})
-    return open_services(settings, read_only=read_only, create=create)
+    return open_services(settings, read_only=read_only, create=create, or_read=or_read)
 
 
 def kept_up(services: Services) -> list[str]:
@@ -98,7 +107,7 @@ def tell(ctx: typer.Context, say: Say, *, read_only: bool = True) -> None:
     if hand_on := chosen_by(ctx).hand_on:
         hand_on(say)
         return
-    with opened(ctx, read_only=read_only) as services:
+    with opened(ctx, read_only=read_only, or_read=True) as services:
         said = say(services)
         show_said(said)
         said.later()

@@ -108,14 +108,16 @@ def doctor(ctx: typer.Context) -> None:
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.hooks.surfacing_choices import topics_place
     from clawmem.app.private_files import files_of_vault
+    from clawmem.app.services.maintenance.disk_checks import disk_findings
     from clawmem.app.services.maintenance.permissions import permission_finding
     from clawmem.app.services.maintenance.server_checks import client_findings
 
     folder, servers, project = client_folder(os.environ), client_servers(os.environ), Path.cwd()
-    # before the vault is opened, which makes its own files private without a word
+    # Before the vault is opened, which makes its own files private without a report.
     private = permission_finding([*files_of_vault(settings_of(ctx).vault), Path(topics_place(os.environ))])
-    with opened(ctx) as services:
-        findings = [*services.doctor(), private, *client_findings(folder, servers, project)]
+    with opened(ctx, or_read=True) as services:
+        full = disk_findings(services.settings.vault)
+        findings = [*full, *services.doctor(), private, *client_findings(folder, servers, project)]
     if wants_json(ctx):
         show_json(findings)
     else:
@@ -129,7 +131,7 @@ def verify(ctx: typer.Context) -> None:
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.services.maintenance.skipped import spelled_out
 
-    with opened(ctx) as services:  # for writing, so that indexes catch up first
+    with opened(ctx, or_read=True) as services:  # for writing, so that indexes catch up first
         lag = [] if services.settings.read_only else kept_up(services)
         differences = [*lag, *services.verify()]
         skipped = services.skipped()

@@ -45,8 +45,11 @@ class Topics:
         from clawmem.app.hooks.state import make_folder, write_whole
 
         file = self._file(session_id)
-        make_folder(file.parent)
-        write_whole(file, f"{kept}\n".encode())
+        try:
+            make_folder(file.parent)
+            write_whole(file, f"{kept}\n".encode())
+        except OSError as error:  # a full disk does not say which file did not fit
+            raise OSError(error.errno, error.strerror, str(file)) from error
         return kept
 
     def clear(self, session_id: str) -> bool:

@@ -14,6 +14,7 @@ from clawmem.ports.errors import InvalidInput
 
 T = TypeVar("T", bound=BaseModel)
 
+MOST_VALUES = 10_000  # of a body; what can be asked has some dozen
 SHOWN = 80  # characters of a name that somebody made up
 CODES = {
     "string_too_long": "INPUT_TOO_LONG",
@@ -53,13 +54,38 @@ def _joined(*several: dict[str, Any]) -> dict[str, Any]:
 
 
 def _object(body: bytes) -> dict[str, Any]:
+    # Keys alone, without what stands in texts: enough to leave a huge body unread.
+    if body.count(b'":') - body.count(b'\\":') > MOST_VALUES:
+        raise _too_many()
     try:
         told = from_json(body, allow_inf_nan=False) if body else {}
     except ValueError as error:
         raise InvalidInput("INVALID_INPUT", f"The body is no JSON: {error}.") from error
     if not isinstance(told, dict):
         raise InvalidInput("INVALID_INPUT", "The body is no JSON object. Send one such as {}.")
+    if not _is_small(told):
+        raise _too_many()
     return told
+
+
+def _too_many() -> InvalidInput:
+    return InvalidInput("INPUT_TOO_LONG", f"The body holds more than {MOST_VALUES} values. Send fewer.")
+
+
+def _is_small(told: dict[str, Any]) -> bool:
+    """Whether *told* holds at most `MOST_VALUES` values: each one that is wrong takes its time."""
+    count, waiting = 0, [iter((told,))]
+    while waiting:
+        for value in waiting[-1]:
+            count += 1
+            if isinstance(value, dict | list):
+                if count + len(value) > MOST_VALUES:
+                    return False
+                waiting.append(iter(value.values() if isinstance(value, dict) else value))
+                break
+        else:
+            waiting.pop()
+    return count <= MOST_VALUES
 
 
 def _refusal(error: ValidationError) -> InvalidInput:

@@ -16,6 +16,8 @@ TYPE_CHECKING = False  # as `typing` has it, which costs a prompt a millisecond 
 if TYPE_CHECKING:
     from pathlib import Path
 
+_MOST_BYTES = 1 << 16  # of an announcement; who announces writes some hundred
+_LAST_PORT, _LAST_PID = 65535, 2**31 - 1
 _SERVER, _TOKEN = ".server", ".token"  # behind the name of the vault
 
 # What decides where a process looks for settings, models and topics. Who looks elsewhere is served by nobody else.
@@ -67,11 +69,26 @@ def announced(vault: Path | str) -> Announcement | None:
     """What stands beside *vault*, true or not any more; ``None`` where nothing does, or nothing of this vault."""
     try:
         with open(f"{vault}{_SERVER}", "rb") as file:  # noqa: PTH123
-            told = Announcement(**json.loads(file.read()))
-    except (OSError, ValueError, TypeError):
+            told = Announcement(**json.loads(file.read(_MOST_BYTES)))
+    except (OSError, ValueError, TypeError, RecursionError):
+        return None
+    if not _is_well_formed(told):
         return None
     # A copy of the folder holds a copy of the announcement.
     return told if told.vault == os.path.realpath(vault) else None
+
+
+def _is_well_formed(told: Announcement) -> bool:
+    """Whether every part of *told* can be what it has to be: anybody may have written the file."""
+    texts = (told.holder, told.host, told.version, told.vault, told.vault_id, told.variables)
+    numbers = (told.pid, told.port)
+    return (
+        all(isinstance(text, str) and text.isprintable() and "\0" not in text for text in texts)
+        and all(type(number) is int and number > 0 for number in numbers)
+        and told.port <= _LAST_PORT
+        and told.pid <= _LAST_PID
+        and isinstance(told.places, dict)
+    )
 
 
 def token_of(vault: Path | str, environ: Mapping[str, str]) -> str:

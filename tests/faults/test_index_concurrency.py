@@ -162,6 +162,45 @@ class TestWriters:
         written = sum(report["rounds"] for report in reports)
         assert served.vault.lexical.count(Grain.DOCUMENT) == 3 * len(TOPICS) + written
 
+    @pytest.mark.parametrize(
+        ("backend", "rebuilds", "seconds"),
+        [("tantivy", 4, 6), pytest.param("lancedb", 6, 30, marks=pytest.mark.slow)],
+    )
+    def test_a_rebuild_beside_them(
+        self,
+        served: ServedWorld,
+        environ: dict[str, str],
+        tmp_path: Path,
+        backend: str,
+        rebuilds: int,
+        seconds: int,
+    ) -> None:
+        """Whoever asks for a rebuild gets it while others write, and nobody is turned away."""
+        write_notes(served)
+        served.embedder = StaticEmbedder()
+        served.update()
+        served.embed()
+        served.vault.move(backend)
+        served.vault.close()
+        configure(tmp_path)
+        writers = [writer(environ, number, seconds) for number in range(3)]
+        for process in writers:
+            assert process.stdout is not None and process.stdin is not None
+            assert process.stdout.readline() == "ready\n"
+            process.stdin.write("go\n")
+            process.stdin.flush()
+
+        command = [sys.executable, "-P", "-m", "clawmem", "rebuild"]
+        for _ in range(rebuilds):
+            done = subprocess.run(command, capture_output=True, text=True, env=environ, check=False)
+            assert (done.returncode, done.stderr) == (0, "")
+
+        reports = [finished(process) for process in writers]
+        assert [report["bad"] for report in reports] == [[]] * 3
+        served.open()
+        served.vault.keep_up()
+        assert served.verify() == []
+
 
 class TestMeanwhile:
     """A question is answered whole, whatever an indexer does in the middle of it."""
@@ -283,7 +322,7 @@ class TestClock:
             other.vault.keep_up()
             assert other.vault.outbox.head() != other.vault.lexical.marker()
             with pytest.raises(IndexBusy):
-                other.vault.rebuild(Role.LEXICAL)
+                other.vault.rebuild(Role.LEXICAL, patience_s=0)
             other.lease_clock.advance(HOUR_MS + LEASE_MS)
             other.vault.keep_up()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -136,6 +137,39 @@ def test_the_vectors(world: World, invoke: Invoke, monkeypatch: pytest.MonkeyPat
     assert invoke("vsearch", QUESTION).stderr == ""
 
 
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 1.0])
+def test_a_flipped_bit(
+    world: World, invoke: Invoke, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, share: float
+) -> None:
+    """One wrong bit in any file of the sidecar: the answer is the same and says why, and the advice works."""
+    monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_FROM", 1)
+    monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_UNTIL", 1)
+    fill(world, invoke, "sqlite")
+    (folder,) = Path(f"{world.vault_file}.indexes").iterdir()
+    healthy = invoke("vsearch", QUESTION)
+    assert healthy.stderr == ""
+    shutil.copytree(folder, tmp_path / "whole")
+    files = [file for file in _files(tmp_path / "whole") if file.stat().st_size]
+    assert {file.suffix for file in files} == {".json", ".segment"}
+
+    for file in files:
+        shutil.rmtree(folder)
+        shutil.copytree(tmp_path / "whole", folder)
+        content = bytearray(file.read_bytes())
+        content[int((len(content) - 1) * share)] ^= 4
+        (folder / file.name).write_bytes(content)
+
+        done = invoke("vsearch", QUESTION)
+
+        assert done.stdout == healthy.stdout, file
+        assert "degraded: vector: The records answered" in done.stderr, file
+        examined = invoke("doctor")
+        assert "FAIL  vectors" in examined.stdout, file
+    assert invoke(*the_advice(examined.stdout)).exit_code == 0
+    assert invoke("vsearch", QUESTION).stderr == ""
+    assert invoke("doctor").exit_code == 0
+
+
 def test_every_single_file(world: World, invoke: Invoke, tmp_path: Path) -> None:
     """Whichever file of a tantivy index is missing, cut or zeroed: the same answer, or one with a reason."""
     (folder,) = fill(world, invoke, "tantivy")
@@ -202,3 +236,40 @@ def test_over_http(tmp_path: Path) -> None:
             assert status == 200
             assert said["results"]
             assert "clawmem rebuild" in said["degraded"]["lexical"]
+
+
+OWN_TABLES = [
+    f"lexical_{grain}_{part}"
+    for grain in ("line", "passage", "section", "document")
+    for part in ("data", "idx", "docsize", "config")
+] + ["vector_vec0_chunks", "vector_vec0_rowids", "vector_vec0_vector_chunks00", "vector_vec0_info"]
+
+
+@pytest.mark.parametrize(
+    "damage", [bytes, lambda size: random.Random(size).randbytes(size)], ids=["zeros", "noise"]
+)
+@pytest.mark.parametrize("table", OWN_TABLES)
+def test_a_broken_page_of_the_vaults_own_index(
+    world: World, invoke: Invoke, table: str, damage: Callable[[int], bytes]
+) -> None:
+    """Every question is answered, the damage is found, nobody sees a traceback, and the index is made anew."""
+    fill_own(world, invoke)
+    before = {verb: invoke(verb, QUESTION).stdout for verb in ("search", "vsearch", "query")}
+    with apsw.Connection(str(world.vault_file)) as connection:
+        ((root,),) = connection.execute("select rootpage from sqlite_schema where name = ?", (table,))
+    connection.close()
+    content = bytearray(world.vault_file.read_bytes())
+    content[(root - 1) * 4096 : root * 4096] = damage(4096)
+    world.vault_file.write_bytes(content)
+
+    for verb, answer in before.items():
+        done = invoke(verb, QUESTION)
+        assert (done.exit_code, done.stdout) == (0, answer), (verb, done.stderr)
+    examined = invoke("doctor")
+    assert examined.exit_code == 1
+    assert "ok    storage" in examined.stdout
+    assert invoke(*the_advice(examined.stdout)).exit_code == 0
+    assert invoke("doctor").exit_code == 0
+    assert invoke("verify").exit_code == 0
+    again = invoke("query", QUESTION)
+    assert (again.stdout, again.stderr) == (before["query"], "")

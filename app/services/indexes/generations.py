@@ -33,6 +33,7 @@ class Generations:
         progress: Progress = lambda done, total: None,
         *,
         anew: bool = False,
+        patience_s: float = 0.0,
     ) -> None:
         """
         Let *engine* keep a role's index, ``None`` for the vault itself, and put it in the place of who did.
@@ -41,12 +42,13 @@ class Generations:
 
         Args:
             anew: Whether what an earlier build left is thrown away.
+            patience_s: How long the writers of other processes are waited for.
 
         Raises:
             IndexBusy: another process is writing this role's indexes.
             IndexUnavailable: the place of the new index cannot be reached; the old one goes on serving.
         """
-        with self._indexer.leased(role) as lease:
+        with self._indexer.leased(role, patience_s) as lease:
             if lease is None:
                 raise IndexBusy(f"{role} of this vault")
             record = self._begun(role, engine or OWN, anew)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from time import monotonic, sleep
 from typing import cast
 
 from clawmem.app.services.indexes.engines import OWN
@@ -27,6 +28,7 @@ from clawmem.ports.vector_index import VectorIndex
 
 BATCH = 512  # changes a commit: what a kill costs, and for how long a lease must hold
 LEASE_MS = 60_000
+ASKED_EVERY_S = 0.005  # by who waits for it
 
 
 class Indexer:
@@ -50,15 +52,23 @@ class Indexer:
         self._is_gone = is_gone
 
     @contextmanager
-    def leased(self, role: Role) -> Iterator[Lease | None]:
-        """The right to write a role's indexes; ``None`` while another process has it."""
-        name = f"index {role}"
-        lease = self._acquired(name) or self._inherited(name)
+    def leased(self, role: Role, patience_s: float = 0.0) -> Iterator[Lease | None]:
+        """The right to write a role's indexes; ``None`` if another process has it for longer than *patience_s*."""
+        lease = self._awaited(f"index {role}", patience_s)
         try:
             yield lease
         finally:
             if lease:
                 self._records.leases.release(lease)
+
+    def _awaited(self, name: str, patience_s: float) -> Lease | None:
+        # Who writes has it for the length of a batch, and takes it again and again: it is asked for often.
+        until = monotonic() + patience_s
+        while True:
+            lease = self._acquired(name) or self._inherited(name)
+            if lease or monotonic() >= until:
+                return lease
+            sleep(ASKED_EVERY_S)
 
     def _acquired(self, name: str) -> Lease | None:
         now_ms = self._clock.now_ms()

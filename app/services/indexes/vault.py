@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SIDECAR = "sidecar"
 OWN_BACKEND = "sqlite"
+PATIENCE_S = 60.0  # with writers of other processes, for what somebody asked for by name
 LAG = 2_000  # changes that may wait for the end of a command; until then they are searched in the vault
 
 
@@ -85,7 +86,7 @@ class ServedVault(VaultOver):
         """
         for outside in (self._words, self._meaning):
             if outside.record():
-                self.rebuild(outside.role)
+                self.rebuild(outside.role, patience_s=0.0)  # it is asked for again
         super().scrub()
 
     # -- upkeep -------------------------------------------------------------------------------------
@@ -118,15 +119,22 @@ class ServedVault(VaultOver):
             if kept_by == engine:
                 continue
             outside.release()
-            self.generations.replace(outside.role, engine, progress)
+            self.generations.replace(outside.role, engine, progress, patience_s=PATIENCE_S)
         self._choose_vectors(progress)
 
-    def rebuild(self, role: Role, progress: Progress = lambda done, total: None) -> None:
-        """Make the index that serves a role anew from the records, beside the old one, and flip."""
+    def rebuild(
+        self, role: Role, progress: Progress = lambda done, total: None, *, patience_s: float = PATIENCE_S
+    ) -> None:
+        """
+        Make the index that serves a role anew from the records, beside the old one, and flip.
+
+        Raises:
+            IndexBusy: another process wrote it for longer than *patience_s*.
+        """
         outside = self._words if role is Role.LEXICAL else self._meaning
         record = outside.record()
         if record:
-            self.generations.replace(role, record.engine, progress, anew=True)
+            self.generations.replace(role, record.engine, progress, anew=True, patience_s=patience_s)
         else:
             self.generations.rebuild_own(role, progress)
 

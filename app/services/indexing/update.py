@@ -95,10 +95,21 @@ class UpdateCollection:
 
     An unchanged file costs its stat. An unreadable file keeps its record; a missing folder, or a part of it
     that cannot be listed, deactivates nothing.
+
+    Args:
+        forget_again: Called before each pass, see `clawmem.app.services.lifecycle.forgotten_places`.
     """
 
-    def __init__(self, vault: Vault, files: FileSource, clock: Clock, parse_yaml: ParseYaml) -> None:
+    def __init__(
+        self,
+        vault: Vault,
+        files: FileSource,
+        clock: Clock,
+        parse_yaml: ParseYaml,
+        forget_again: Callable[[], object] = lambda: None,
+    ) -> None:
         self._vault = vault
+        self._forget_again = forget_again
         self._files = files
         self._clock = clock
         self._parse_yaml = parse_yaml
@@ -113,6 +124,7 @@ class UpdateCollection:
             PassInterrupted: Ctrl-C; earlier commits are kept.
             VaultError: earlier commits are kept.
         """
+        self._forget_again()  # what was forgotten in a vault that this one takes the place of
         one_pass = _Pass(self, folder, force)
         try:
             one_pass.run(progress)

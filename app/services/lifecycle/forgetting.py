@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from clawmem.app.services.briefing.profile import Profile
@@ -18,6 +18,8 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Document, Grain, InactiveReason, LexicalQuery, Term
 from clawmem.ports.vault import Vault
+
+Note = Callable[[Sequence[Document], str], object]
 
 _OTHERS = 10  # that say the same
 _EVERY = 1_000_000  # receipts; a month holds fewer
@@ -51,10 +53,22 @@ class Forgotten(NamedTuple):
 
 
 class Forgetting:
-    """Forgets documents; not one of them can be brought back."""
+    """
+    Forgets documents; not one of them can be brought back.
 
-    def __init__(self, vault: Vault, clock: Clock, profile: Profile) -> None:
+    Args:
+        note: Writes down outside of the vault that documents were forgotten, and when.
+    """
+
+    def __init__(
+        self,
+        vault: Vault,
+        clock: Clock,
+        profile: Profile,
+        note: Note = lambda documents, at: None,
+    ) -> None:
         self._vault = vault
+        self._note = note
         self._clock = clock
         self._profile = profile
         self._derived = DerivedMemories(vault, clock)
@@ -88,7 +102,8 @@ class Forgetting:
                     Entry(one.id, act, by, self._now(), reason, one.hash[:DOCID_LENGTH]) for one in removed
                 )
         traces = self._without(traces, [*(one.id for one in plan.rebuilt), *plan.released])
-        return Forgotten(tuple(every), traces, self._cleared(ids, traces.words), plan.rebuilt)
+        left = " ".join(filter(None, (self._noted(every), self._cleared(ids, traces.words))))
+        return Forgotten(tuple(every), traces, left, plan.rebuilt)
 
     def scrub(self) -> str:
         """Leave no byte of what was forgotten earlier; why that could not be done, empty when it was."""
@@ -111,6 +126,14 @@ class Forgetting:
             replaced = [i for one in standing if one.document_id == document.id for i in one.replaced]
             waiting += self._vault.documents.many(replaced).values()
         return list(every.values())
+
+    def _noted(self, documents: Sequence[Document]) -> str:
+        """Let the record outside of the vault know; why that could not be done, which the next update makes up for."""
+        try:
+            self._note(documents, self._now())
+        except ClawmemError as error:
+            return str(error)
+        return ""
 
     def _cleared(self, ids: Sequence[int], marks: Sequence[str]) -> str:
         """What lies outside of the transaction; what could not be cleared, in a sentence."""

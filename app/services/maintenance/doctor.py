@@ -25,6 +25,8 @@ CONTENT_TYPES = "content types"
 
 # Indexes are made of the records, so this puts right whatever is wrong with one.
 REBUILD = "Run: clawmem rebuild"
+# For the records themselves: it keeps what can be read of them.
+REPAIR = "Run: clawmem repair"
 
 _PLACE = attrgetter("collection", "path")
 _NO_MODELS = Models()
@@ -64,8 +66,7 @@ class Doctor:
         of_indexes = {*self._vault.lexical.faults(), *self._vault.vectors.faults()}
         faults = [fault for fault in self._vault.check() if fault not in of_indexes]
         if faults:
-            way_out = "Copy the vault away, then move it aside and run: clawmem update"
-            return Finding(STORAGE, False, "; ".join(faults), way_out)
+            return Finding(STORAGE, False, "; ".join(faults), REPAIR)
         info = self._vault.info()
         detail = f"{info.location}: integrity check and ranking self-test passed (schema {info.schema})"
         return Finding(STORAGE, True, detail)

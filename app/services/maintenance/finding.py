@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from clawmem.app.services.models.selection import Provider
+from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Document
 
 Check = Callable[[], "Finding"]
@@ -35,6 +36,8 @@ def attempt(name: str, check: Check) -> Finding:
     """What *check* finds; one that raises is a failed finding."""
     try:
         return check()
+    except ClawmemError as error:  # says itself what to do
+        return Finding(name, False, f"the check failed: {error}")
     except Exception as error:  # noqa: BLE001  a doctor that dies of the disease tells nobody
         detail = f"the check failed: {str(error) or type(error).__name__}"
         return Finding(name, False, detail, "Run: clawmem doctor  (once more, nothing else running.)")

@@ -1,0 +1,82 @@
+"""How the tables of a vault are laid out: what a record of each looks like."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.rescue.cells import Cell, Values
+
+_DERIVED = ("outbox", "leases", "companions", "sketches")
+_KINDS: dict[str, tuple[type, ...]] = {
+    "text": (str,),
+    "integer": (int,),
+    "real": (int, float),
+    "blob": (bytes,),
+}
+
+
+class Table(NamedTuple):
+    """
+    A table of records, its columns in the order in which they are stored.
+
+    ``rowid`` is the place of the column that is the rowid, None where none is. A record has at least ``least`` columns:
+    one that was written before the last columns were added does not have them.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    kinds: tuple[tuple[type, ...], ...]
+    required: tuple[bool, ...]
+    rowid: int | None
+    is_index: bool
+    least: int
+
+    def values(self, cell: Cell) -> Values | None:
+        """What *cell* says, a value a column; ``None`` if it cannot be a record of this table."""
+        if (cell.rowid is None) != self.is_index or not self.least <= len(cell.values) <= len(self.columns):
+            return None
+        values = list(cell.values)
+        if self.rowid is not None:
+            if values[self.rowid] is not None:
+                return None
+            values[self.rowid] = cell.rowid
+        fits = all(map(_fits, values, self.kinds, self.required))
+        return tuple(values) if fits else None
+
+
+def tables_of(db: Database) -> list[Table]:
+    """The tables of *db* that hold what cannot be made anew."""
+    virtual = [name for (name,) in db.rows("select name from pragma_table_list where type = 'virtual'")]
+    shadows = tuple(f"{name}_" for name in virtual)
+    sql = "select name, wr from pragma_table_list where type = 'table' and schema = 'main'"
+    return [
+        _table(db, name, bool(is_index))
+        for name, is_index in db.rows(sql)
+        if not name.startswith((*shadows, "sqlite_", "vector_")) and name not in _DERIVED
+    ]
+
+
+def _table(db: Database, name: str, is_index: bool) -> Table:
+    rows = db.rows('select name, lower(type), "notnull", dflt_value, pk from pragma_table_info(?)', (name,))
+    if is_index:  # the key comes first, in its own order
+        rows = [
+            *sorted((row for row in rows if row[4]), key=lambda row: row[4]),
+            *(r for r in rows if not r[4]),
+        ]
+    alias = None
+    if not is_index and [row[1] for row in rows if row[4]] == ["integer"]:
+        alias = next(place for place, row in enumerate(rows) if row[4])
+    return Table(
+        name,
+        tuple(row[0] for row in rows),
+        tuple(_KINDS[row[1]] for row in rows),
+        tuple(bool(row[2] or (is_index and row[4])) for row in rows),
+        alias,
+        is_index,
+        max((place for place, row in enumerate(rows, start=1) if row[2] and row[3] is None), default=1),
+    )
+
+
+def _fits(value: object, kinds: tuple[type, ...], is_required: bool) -> bool:
+    return not is_required if value is None else isinstance(value, kinds)

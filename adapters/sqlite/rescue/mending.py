@@ -1,0 +1,221 @@
+"""Records that belong together again: what points to nothing goes, what can be concluded from the rest is put back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.embeddings import check_vector
+from clawmem.ports.acts import Act
+from clawmem.ports.digests import sha256
+from clawmem.ports.errors import BadVector
+from clawmem.ports.records import InactiveReason
+
+_NOTHING = sha256(b"").hexdigest()
+_LONG_AGO = "1970-01-01T00:00:00.000Z"
+_MEDIUM = 0.5
+_TITLE_LENGTH = 80
+
+
+class Clues(NamedTuple):
+    """
+    What the indexes say of documents by their ids, whatever became of their records.
+
+    ``served`` are those that are served, with the time of their last change; it is complete if ``knows_served``.
+    """
+
+    places: Mapping[int, tuple[str, str]]
+    hashes: Mapping[int, str]
+    served: Mapping[int, str]
+    knows_served: bool
+
+
+class Losses(NamedTuple):
+    """Documents whose text is lost, and those of whose text a part is damaged, as ``collection/path``."""
+
+    lost: tuple[str, ...]
+    spoilt: tuple[str, ...]
+
+
+def mend(db: Database, clues: Clues) -> Losses:
+    """Make the records of *db* agree with each other; inside a transaction without triggers."""
+    db.write("insert or ignore into content values (?, '')", (_NOTHING,))
+    _put_back_documents(db, clues)
+    lost, spoilt = _check_texts(db)
+    _drop_spoilt_vectors(db)
+    _drop_dangling(db)
+    for sql in _MENDED:
+        db.write(sql)
+    return Losses(tuple(sorted(lost)), tuple(sorted(spoilt)))
+
+
+# -- documents --------------------------------------------------------------------------------------
+
+
+def _put_back_documents(db: Database, clues: Clues) -> None:
+    known = {number for (number,) in db.rows("select id from documents")}
+    taken = set(db.rows("select collection, path from documents"))
+    done = _last_acts(db)
+    for number, place in clues.places.items():
+        if number not in known and place not in taken:
+            _put_back(db, number, place, clues, done.get(number, frozenset()))
+
+
+def _last_acts(db: Database) -> dict[int, frozenset[str]]:
+    """What holds for each document by the acts that were done to it."""
+    ended = {Act.UNPIN: Act.PIN, Act.RESTORE: Act.ARCHIVE}
+    holding: dict[int, set[str]] = {}
+    for number, act in db.rows("select document_id, act from acts order by id"):
+        acts = holding.setdefault(number, set())
+        acts.discard(ended.get(act, act))
+        acts.add(act)
+    return {number: frozenset(acts) for number, acts in holding.items()}
+
+
+def _put_back(db: Database, number: int, place: tuple[str, str], clues: Clues, acts: frozenset[str]) -> None:
+    collection, path = place
+    text = db.value("select body from content where hash = ?", (clues.hashes.get(number),))
+    when = clues.served.get(number, _LONG_AGO)
+    values = {
+        "id": number,
+        "collection": collection,
+        "path": path,
+        "title": _title(text or "") or path.rpartition("/")[2],
+        "hash": _NOTHING if text is None else clues.hashes[number],
+        "source_hash": "",
+        "authored_at": when,
+        "modified_at": when,
+        "indexed_at": when,
+        "content_type": "note",
+        "confidence": _MEDIUM,
+        "quality_score": _MEDIUM,
+        "pinned": int(Act.PIN in acts),
+        "body_length": len(text or ""),
+        "inactive": _why_inactive(number, clues, acts, has_text=bool(text)),
+    }
+    names = ", ".join(values)
+    marks = ", ".join(f":{name}" for name in values)
+    db.write(f"insert into documents ({names}) values ({marks})", values)
+
+
+def _why_inactive(number: int, clues: Clues, acts: frozenset[str], *, has_text: bool) -> str | None:
+    if acts & {Act.FORGET, Act.PURGE}:
+        return InactiveReason.FORGOTTEN.value
+    if Act.ARCHIVE in acts:
+        return InactiveReason.ARCHIVED.value
+    is_served = number in clues.served or not clues.knows_served
+    # A file that is there comes back with the next pass over its folder.
+    return None if is_served and has_text else InactiveReason.REMOVED.value
+
+
+def _title(text: str) -> str:
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    return first.lstrip("# ").strip()[:_TITLE_LENGTH]
+
+
+# -- texts ------------------------------------------------------------------------------------------
+
+
+def _check_texts(db: Database) -> tuple[list[str], list[str]]:
+    """Look at every text; the documents whose text is lost, and those with a damaged one."""
+    lost, spoilt = [], []
+    sql = "select id, collection || '/' || path, hash, source_size is not null, inactive, source_hash from documents"
+    for number, place, name, is_file, inactive, source in db.rows(sql):
+        body = db.value("select body from content where hash = ?", (name,))
+        if inactive == InactiveReason.FORGOTTEN:
+            _set_text(db, number, _NOTHING)
+        elif body is None or (name == _NOTHING and source == ""):
+            _await_file(db, number)
+            lost.append(place)
+        elif (held := sha256(body.encode("utf-8", "surrogatepass")).hexdigest()) != name:
+            spoilt.append(place)
+            if is_file:
+                _await_file(db, number)
+            else:  # nobody can tell which words are right: it is kept, and not served
+                db.write("insert or ignore into content values (?, ?)", (held, body))
+                _set_text(db, number, held)
+                db.write(
+                    "update documents set inactive = ? where id = ?", (InactiveReason.ARCHIVED.value, number)
+                )
+    return lost, spoilt
+
+
+def _await_file(db: Database, number: int) -> None:
+    """Let a document wait for its file, which the next pass over its folder reads again."""
+    _set_text(db, number, _NOTHING)
+    db.write(
+        "update documents set inactive = coalesce(inactive, ?), source_hash = '', source_mtime_ns = 0 where id = ?",
+        (InactiveReason.REMOVED.value, number),
+    )
+
+
+def _set_text(db: Database, number: int, name: str) -> None:
+    db.write("update documents set hash = ? where id = ?", (name, number))
+
+
+def _drop_spoilt_vectors(db: Database) -> None:
+    """Vectors that no index would take; their texts wait for one again."""
+    lengths = "select space, length(vector) from space_vectors group by 1, 2 order by count(*)"
+    usual: dict[int, int] = dict(db.rows(lengths))  # of each space the most frequent one comes last
+    spoilt = []
+    for number, space, vector in db.rows("select id, space, vector from space_vectors"):
+        try:
+            check_vector(vector, usual[space])
+        except BadVector:
+            spoilt.append((number,))
+    db.write_many("delete from space_vectors where id = ?", spoilt)
+
+
+# -- references -------------------------------------------------------------------------------------
+
+
+def _drop_dangling(db: Database) -> None:
+    """Take out what refers to what is lost, until nothing does."""
+    found = True
+    while found:
+        found = False
+        for table in [name for (name,) in db.rows("select name from sqlite_schema where type = 'table'")]:
+            sql = (
+                'select "table", "from", coalesce("to", \'rowid\'), on_delete from pragma_foreign_key_list(?)'
+            )
+            for parent, column, key, on_delete in db.rows(sql, (table,)):
+                found |= _drop_children(db, table, column, (parent, key), is_null=on_delete == "SET NULL")
+
+
+def _drop_children(db: Database, table: str, column: str, parent: tuple[str, str], *, is_null: bool) -> bool:
+    name, key = parent
+    dangling = f"{column} is not null and {column} not in (select {key} from {name})"
+    act = f"update {table} set {column} = null" if is_null else f"delete from {table}"
+    db.write(f"{act} where {dangling}")
+    return db.changes() > 0
+
+
+_DOCUMENT_GONE = "not in (select id from documents)"
+_MENDED = (
+    f"delete from fragments where key >> 20 {_DOCUMENT_GONE}",
+    f"delete from mentions where document_id {_DOCUMENT_GONE}",
+    """delete from fragments where key >> 20 in (
+        select id from documents where inactive = 'forgotten' or (body_length > 0 and hash = (
+            select hash from content where body = '')))""",
+    """delete from content where hash not in (select hash from documents)""",
+    # Counted by triggers otherwise, of what is served.
+    """update entities set mention_count = (
+        select count(*) from mentions join documents on id = document_id
+         where entity = entities.key and inactive is null)""",
+    "delete from companions",
+    """insert into companions
+        select one.entity, other.entity, count(*)
+          from mentions as one join mentions as other using (document_id) join documents on id = document_id
+         where one.entity <> other.entity and inactive is null group by 1, 2""",
+    """delete from entities
+        where key not in (select entity from mentions) and key not in (select subject from triples)
+          and key not in (select object from triples where object is not null)""",
+    "insert into entity_names (entity_names) values ('delete-all')",
+    "insert into entity_names (rowid, name) select key, name from entities",
+    # A text without a vector waits for one again.
+    """update documents set embed_state = 'pending' where embed_state <> 'pending' and id in (
+        select key >> 20 from fragments
+         where text_hash is not null and text_hash not in (select text_hash from vectors)
+           and text_hash not in (select text_hash from embed_failures))""",
+)

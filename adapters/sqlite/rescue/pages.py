@@ -1,0 +1,101 @@
+"""The pages of a SQLite file, read one by one: what is wrong with one page says nothing about the next."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from struct import Struct
+
+_HEADER = Struct(">16sHBBBBBBIIII")  # up to the number of freelist pages
+_MAGIC = b"SQLite format 3\0"
+_USUAL_SIZE = 4096
+_WAL_HEADER = Struct(">IIIIIIII")
+_WAL_FRAME = Struct(">IIIIII")
+_WAL_MAGIC = (0x377F0682, 0x377F0683)
+_WORD = Struct(">I")
+
+
+class PageFile:
+    """
+    The pages of the file at *path*, the committed ones of its log included.
+
+    A header that makes no sense is replaced by what every vault has; ``has_header`` says which it is.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._bytes = Path(path).read_bytes()
+        header = self._bytes[:100].ljust(100, b"\0")
+        magic, size, _, _, reserved, *_ = _HEADER.unpack_from(header)
+        size = 65536 if size == 1 else size
+        self.has_header = magic == _MAGIC and size >= 512 and size & (size - 1) == 0
+        self.size = size if self.has_header else _USUAL_SIZE
+        self._logged = dict(_logged(Path(f"{path}-wal"), self.size))
+        first = self._logged.get(1, header)
+        self.has_header |= first[:16] == _MAGIC
+        self.usable = self.size - (reserved if self.has_header else 0)
+        told = first if self.has_header else bytes(100)
+        self.user_version: int = _WORD.unpack_from(told, 60)[0]
+        self.application_id: int = _WORD.unpack_from(told, 68)[0]
+        self._trunk: int = _WORD.unpack_from(told, 32)[0]
+        self.count = max([-(-len(self._bytes) // self.size), *self._logged], default=0)
+
+    def __getitem__(self, number: int) -> bytes:
+        """One page. Raises `ValueError` if the file has no such page."""
+        if number in self._logged:
+            return self._logged[number]
+        page = self._bytes[(number - 1) * self.size : number * self.size] if number > 0 else b""
+        if len(page) < self.size:
+            raise ValueError(f"there is no page {number}")
+        return page
+
+    def free(self) -> set[int]:
+        """The numbers of the pages that hold nothing any more, as far as they are listed."""
+        found: set[int] = set()
+        trunk = self._trunk
+        while 0 < trunk <= self.count and trunk not in found:
+            found.add(trunk)
+            try:
+                page = self[trunk]
+            except ValueError:
+                break
+            trunk, leaves = Struct(">II").unpack_from(page)
+            listed = range(8, min(8 + 4 * leaves, len(page) - 3), 4)
+            found.update(_WORD.unpack_from(page, at)[0] for at in listed)
+        return found
+
+
+def _logged(wal: Path, size: int) -> Iterator[tuple[int, bytes]]:
+    """The pages in a write-ahead log, up to its last whole transaction."""
+    try:
+        content = wal.read_bytes()
+        magic, _, page_size, _, *salts, first, second = _WAL_HEADER.unpack_from(content)
+    except (FileNotFoundError, struct.error):
+        return
+    if magic not in _WAL_MAGIC or page_size != size:
+        return
+    order = ">" if magic & 1 else "<"
+    sums = _checksum(content[:24], order, (0, 0))
+    if sums != (first, second):
+        return
+    begun: list[tuple[int, bytes]] = []
+    width = _WAL_FRAME.size + size
+    for at in range(_WAL_HEADER.size, len(content) - width + 1, width):
+        number, pages, *frame_salts, first, second = _WAL_FRAME.unpack_from(content, at)
+        page = content[at + _WAL_FRAME.size : at + width]
+        sums = _checksum(content[at : at + 8] + page, order, sums)
+        if frame_salts != salts or sums != (first, second):
+            return
+        begun.append((number, page))
+        if pages:  # the last frame of a transaction
+            yield from begun
+            begun = []
+
+
+def _checksum(content: bytes, order: str, sums: tuple[int, int]) -> tuple[int, int]:
+    one, other = sums
+    words = Struct(f"{order}{len(content) // 4}I").unpack(content)
+    for left, right in zip(words[::2], words[1::2], strict=True):
+        one = (one + left + other) & 0xFFFFFFFF
+        other = (other + right + one) & 0xFFFFFFFF
+    return one, other

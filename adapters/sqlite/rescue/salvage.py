@@ -1,0 +1,185 @@
+"""A new vault of what can be read of a damaged one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.migrations import APPLICATION_ID, LATEST, another_programs, bring_to, migrate
+from clawmem.adapters.sqlite.rescue.cells import Cell, Values
+from clawmem.adapters.sqlite.rescue.layout import Table, tables_of
+from clawmem.adapters.sqlite.rescue.mending import Clues, mend
+from clawmem.adapters.sqlite.rescue.pages import PageFile
+from clawmem.adapters.sqlite.rescue.trees import Tree, Trees
+from clawmem.ports.errors import VaultTooNew
+from clawmem.ports.salvage import Salvaged
+
+_SCHEMA = Table(
+    "sqlite_schema",
+    ("type", "name", "tbl_name", "rootpage", "sql"),
+    ((str,), (str,), (str,), (int,), (str,)),
+    (True, True, True, False, False),
+    None,
+    is_index=False,
+    least=5,
+)
+_OWNER_ALONE = 0o600
+_TYPES = ("table", "index", "trigger", "view")
+
+
+class _Read(NamedTuple):
+    """What the file says: the rows of each table, how many of each are lost or None, and the indexes of documents."""
+
+    rows: dict[str, list[Values]]
+    lost: dict[str, int | None]
+    clues: Clues
+    sequences: dict[str, int]
+
+
+def salvage(source: str, target: str) -> Salvaged:
+    """
+    Make the new vault *target* of everything that can be read of *source*, which is only read.
+
+    Tables that are made of others stay empty. Documents whose record is lost but whose place is known get a record
+    of what else is known of them.
+
+    Raises:
+        VaultTooNew, VaultDamaged: *source* is a later clawmem's, or another program's.
+    """
+    file = PageFile(source)
+    _refuse_strangers(file, source)
+    version = file.user_version if 0 < file.user_version <= LATEST else LATEST
+    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, _OWNER_ALONE))
+    db = Database(target)
+    try:
+        bring_to(db, version)
+        found = _read(file, tables_of(db))
+        with db.without_rules(), db.atomic():
+            for table in tables_of(db):
+                _insert(db, table, found.rows.get(table.name, ()))
+            for name, last in found.sequences.items():
+                db.write("update sqlite_sequence set seq = max(seq, ?) where name = ?", (last, name))
+        migrate(db)
+        with db.without_rules(), db.atomic():
+            losses = mend(db, found.clues)
+        kept = {name: len(rows) for name, rows in found.rows.items() if rows}
+        lost = {name: number for name, number in found.lost.items() if number != 0}
+        return Salvaged(kept, lost, losses.lost, losses.spoilt)
+    finally:
+        db.close()
+
+
+def _refuse_strangers(file: PageFile, source: str) -> None:
+    if file.has_header and file.user_version > LATEST and file.application_id == APPLICATION_ID:
+        raise VaultTooNew(source, file.user_version, LATEST)
+    if file.has_header and file.application_id not in (0, APPLICATION_ID):
+        raise another_programs(source)
+
+
+def _read(file: PageFile, tables: Iterable[Table]) -> _Read:
+    trees = Trees(file)
+    roots = _roots(trees.walk(1), file)
+    known = {table.name: table for table in tables}
+    walked = {name: trees.walk(root) for name, root in roots.items()}
+    for name in known:
+        walked.setdefault(name, Tree([], broken=1))
+    _adopt(trees, walked, known)
+    rows = {name: list(_rows(known[name], walked[name].cells)) for name in known}
+    lost = {name: _lost(walked[name], len(rows[name]), _held(name, walked, roots)) for name in known}
+    return _Read(rows, lost, _clues(walked), _sequences(walked.get("sqlite_sequence")))
+
+
+def _roots(schema: Tree, file: PageFile) -> dict[str, int]:
+    """Where each table and index begins; what the schema's own pages do not say any more is looked for."""
+    cells = list(schema.cells)
+    if not schema.is_whole:
+        cells += [cell for page in Trees(file).orphans() for cell in page.cells]
+    told = (_SCHEMA.values(cell) for cell in cells)
+    return {row[1]: row[3] for row in told if row and row[0] in _TYPES[:2] and row[3]}
+
+
+def _adopt(trees: Trees, walked: dict[str, Tree], known: Mapping[str, Table]) -> None:
+    """Give leaves without a tree back to the one broken table whose records they look like."""
+    broken = [name for name in known if walked[name].broken]
+    if not broken:
+        return
+    for page in trees.orphans():
+        fitting = [name for name in broken if all(known[name].values(cell) for cell in page.cells)]
+        if len(fitting) == 1:
+            walked[fitting[0]].cells.extend(page.cells)
+
+
+def _rows(table: Table, cells: Iterable[Cell]) -> Iterator[Values]:
+    for cell in cells:
+        values = table.values(cell)
+        if values is not None:
+            yield values
+
+
+def _lost(tree: Tree, rows: int, held: int | None) -> int | None:
+    """How many rows are lost: as many as an index has more, or nobody knows."""
+    if held is not None:
+        return max(0, held - rows)
+    if tree.broken:
+        return None
+    return tree.unreadable + len(tree.cells) - rows
+
+
+# An index of all rows of its table, which tells how many there were.
+_COUNTED_BY = {
+    "documents": "sqlite_autoindex_documents_1",
+    "content": "sqlite_autoindex_content_1",
+    "space_vectors": "sqlite_autoindex_space_vectors_1",
+    "acts": "acts_document",
+    "entities": "sqlite_autoindex_entities_1",
+    "recalls": "recalls_asked",
+    "receipts": "receipts_asked",
+    "sessions": "sqlite_autoindex_sessions_1",
+    "triples": "triples_document",
+    "relations": "relations_outbound",
+    "sightings": "sightings_document",
+    "mentions": "mentions_entity",
+}
+
+
+def _held(name: str, walked: Mapping[str, Tree], roots: Mapping[str, int]) -> int | None:
+    index = _COUNTED_BY.get(name)
+    if index is None or index not in roots or not walked[index].is_whole:
+        return None
+    return len(walked[index].cells)
+
+
+def _clues(walked: Mapping[str, Tree]) -> Clues:
+    """What the indexes of documents say of them."""
+    nothing = Tree([])
+
+    def entries(name: str, *kinds: type) -> Iterator[tuple[Any, ...]]:
+        for cell in walked.get(name, nothing).cells:
+            if len(cell.values) == len(kinds) and all(map(isinstance, cell.values, kinds)):
+                yield cell.values
+
+    places = {number: (c, path) for c, path, number in entries("sqlite_autoindex_documents_1", str, str, int)}
+    hashes = {number: name for name, number in entries("documents_hash", str, int)}
+    served: dict[int, str] = {}
+    for collection, modified, number in entries("documents_chronology_within", str, str, int):
+        served[number] = modified
+        del collection
+    return Clues(places, hashes, served, walked.get("documents_chronology_within", Tree([], 1)).is_whole)
+
+
+def _sequences(tree: Tree | None) -> dict[str, int]:
+    cells = tree.cells if tree else []
+    return {
+        cell.values[0]: cell.values[1]
+        for cell in cells
+        if len(cell.values) == 2 and isinstance(cell.values[0], str) and isinstance(cell.values[1], int)
+    }
+
+
+def _insert(db: Database, table: Table, rows: Iterable[Values]) -> None:
+    for values in rows:
+        columns = ", ".join(f'"{name}"' for name in table.columns[: len(values)])
+        marks = ", ".join("?" * len(values))
+        db.write(f"insert or replace into {table.name} ({columns}) values ({marks})", values)

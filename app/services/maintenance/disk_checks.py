@@ -1,0 +1,24 @@
+"""Whether there is room for what a vault has to write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shutil import disk_usage
+
+from clawmem.app.services.maintenance.finding import Finding
+
+LEAST_BYTES = 1 << 20  # a log, and a few notes
+
+
+def disk_findings(vault: Path) -> list[Finding]:
+    """Return a finding if the disk of *vault* is full; nothing if there is room, or nobody can tell."""
+    try:
+        free = disk_usage(vault.parent).free
+    except OSError:
+        return []
+    if free >= LEAST_BYTES:
+        return []
+    detail = (
+        f"The disk is full: {free} bytes are left for {vault}. Questions are answered, nothing can be written"
+    )
+    return [Finding("disk", False, detail, "Free some space.")]

@@ -1,0 +1,83 @@
+"""A damaged vault made anew from what can be read of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import NamedTuple
+
+from clawmem.app.services.documents.walking import pages
+from clawmem.app.services.indexes.vault import ServedVault
+from clawmem.app.services.indexing.publish import publish
+from clawmem.domain.documents.fragments import fragment
+from clawmem.ports.clock import Clock
+from clawmem.ports.records import Role
+from clawmem.ports.salvage import Salvaged
+
+
+class Rescue(NamedTuple):
+    """
+    What is done to the file of a vault.
+
+    ``salvage`` makes a new vault of an old one, ``held`` keeps writers out of a vault, ``exchange`` puts a new vault
+    in the place of an old one, and ``discard`` deletes one.
+    """
+
+    salvage: Callable[[str, str], Salvaged]
+    held: Callable[[str], AbstractContextManager[None]]
+    exchange: Callable[[str, str, str], None]
+    discard: Callable[[str], None]
+
+
+class Repair:
+    """Repairs the vault at *vault*. Nothing of it is opened before: it may be too damaged for that."""
+
+    def __init__(self, vault: str, clock: Clock, rescue: Rescue) -> None:
+        self._vault = vault
+        self._clock = clock
+        self._rescue = rescue
+        self._new = f"{vault}.repaired"
+
+    def preview(self) -> Salvaged:
+        """Return what can be read; nothing changes."""
+        self._rescue.discard(self._new)
+        try:
+            return self._rescue.salvage(self._vault, self._new)
+        finally:
+            self._rescue.discard(self._new)
+
+    def __call__(self) -> tuple[Salvaged, str]:
+        """
+        Put a new vault in the place of the damaged one; what became of the records, and where the damaged one is kept.
+
+        Raises:
+            VaultLocked: another process is writing; nothing changed.
+            VaultError: nothing changed.
+        """
+        kept = f"{self._vault}.damaged-{self._clock.now_ms()}"
+        self._rescue.discard(self._new)
+        try:
+            with self._rescue.held(self._vault):
+                salvaged = self._rescue.salvage(self._vault, self._new)
+            self._rescue.exchange(self._vault, self._new, kept)
+        finally:
+            self._rescue.discard(self._new)
+        return salvaged, kept
+
+
+def split_again(vault: ServedVault) -> None:
+    """Split every text again that does not come from a file: nothing else would bring lost fragments back."""
+    for page in pages(vault.documents):
+        with vault.writing():
+            for document in page:
+                body = vault.documents.body(document.id)
+                if document.stamp is None and body is not None:
+                    parts = fragment(body, title=document.title, date=document.authored_at[:10])
+                    publish(vault, document, body, parts, claims=None)
+
+
+def rebuild_all(vault: ServedVault) -> None:
+    """Make every index anew from the records."""
+    for role in Role:
+        vault.rebuild(role)
+    vault.keep_up()

@@ -1,0 +1,127 @@
+"""A full disk, and one that cannot be written: questions are answered, everything else says what to do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+Invoke = Callable[..., Result]
+
+NOTE = "# Harbour\n\nThe Harbour ferry leaves at nine.\n"
+READING = (("search", "ferry"), ("query", "ferry"), ("list",), ("status",), ("get", "notes/harbour.md"))
+WRITING = (("update",), ("pin", "notes/harbour.md"), ("diary", "write", "Walked."))
+FULL = "The disk is full"
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A disk of eight megabytes."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(place)]
+    done = None
+    if sys.platform == "linux" and os.geteuid() == 0:
+        with suppress(OSError):
+            done = subprocess.run(mount, capture_output=True, check=False)
+    if done is None or done.returncode:
+        pytest.skip("only a superuser of Linux mounts a small disk")
+    monkeypatch.setenv("CLAWMEM_FOCUS_ROOT", str(place / "focus"))
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+@pytest.fixture
+def vault(small_disk: Path, tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A vault of one note on the small disk, closed in order."""
+    monkeypatch.setenv("INDEX_PATH", str(small_disk / "vault.sqlite"))
+    monkeypatch.setenv("CLAWMEM_FOCUS_ROOT", str(small_disk / "focus"))
+    (tmp_path / "notes").mkdir(exist_ok=True)
+    (tmp_path / "notes/harbour.md").write_text(NOTE, "utf-8")
+    assert invoke("init").exit_code == 0
+    assert invoke("update", "--embed").exit_code == 0
+    return small_disk / "vault.sqlite"
+
+
+def fill(disk: Path) -> None:
+    """Leave no byte free."""
+    with suppress(OSError), (disk / "filling").open("ab", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+
+
+def test_a_full_disk(vault: Path, tmp_path: Path, invoke: Invoke) -> None:
+    """What reads answers as before; what writes says that the disk is full, and works when there is room."""
+    before = {verb: invoke(*verb).stdout for verb in READING[:2]}
+    (tmp_path / "notes/new.md").write_text("# New\n\nA new pier.\n", "utf-8")
+    fill(vault.parent)
+
+    for verb in READING:
+        done = invoke(*verb)
+        assert done.exit_code == 0, (verb, done.output)
+        assert done.stdout == before.get(verb, done.stdout)
+    for verb in (*WRITING, ("focus", "set", "--session-id", "s", "boats")):
+        fill(vault.parent)  # what failed gave back what it had
+        done = invoke(*verb)
+        assert done.exit_code in (1, 5), (verb, done.output)
+        assert done.stderr.startswith(f"clawmem: {FULL}"), (verb, done.stderr)
+        assert "Free some space and repeat." in done.stderr
+    examined = invoke("doctor")
+    assert (examined.exit_code, f"FAIL  disk: {FULL}" in examined.stdout) == (1, True)
+    assert "Free some space." in examined.stdout
+
+    (vault.parent / "filling").unlink()
+    for verb in (*WRITING, ("focus", "set", "--session-id", "s", "boats")):
+        assert invoke(*verb).exit_code == 0, verb
+    assert invoke("verify").exit_code == 0
+
+
+def test_a_disk_that_cannot_be_written(vault: Path, invoke: Invoke) -> None:
+    """The same of a disk that is only read."""
+    before = invoke("search", "ferry").stdout
+    subprocess.run(["mount", "-o", "remount,ro", str(vault.parent)], check=True)
+
+    assert invoke("search", "ferry").stdout == before
+    assert invoke("doctor").exception is None or isinstance(invoke("doctor").exception, SystemExit)
+    for verb in (*WRITING, ("focus", "set", "--session-id", "s", "boats")):
+        done = invoke(*verb)
+        assert done.exit_code in (1, 5), (verb, done.output)
+        assert "Check" in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows limits no file")
+@pytest.mark.parametrize("verb", READING[:4])
+def test_no_room_for_a_byte(
+    invoke: Invoke, tmp_path: Path, environ: dict[str, str], verb: tuple[str, ...]
+) -> None:
+    """A process that may make no file longer reads a vault all the same."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/harbour.md").write_text(NOTE, "utf-8")
+    assert invoke("init").exit_code == 0
+    assert invoke("update", "--embed").exit_code == 0
+    assert not Path(environ["INDEX_PATH"] + "-wal").exists()
+    limited = (
+        "import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0));"
+        "sys.argv = ['clawmem', *sys.argv[1:]]; runpy.run_module('clawmem', run_name='__main__')"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", limited, *verb],
+        capture_output=True,
+        text=True,
+        env={**environ, "CLAWMEM_NO_LOCAL_MODELS": "true"},
+        cwd=tmp_path / "home",
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "notes" in done.stdout
+    shutil.rmtree(tmp_path / "notes")

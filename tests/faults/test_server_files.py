@@ -1,0 +1,103 @@
+"""A server's file with anything in it: questions and hooks are answered as if there were no server."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hook_process import KNOWN, QUESTION, Client, ask
+
+from clawmem.adapters.system.holder import holder_id
+from clawmem.app.cli.main import VERSION
+from clawmem.app.cli.served import quickly_answered
+from clawmem.app.hooks.thin_client import ask as ask_server
+
+
+def announcement(vault: Path, **changed: object) -> dict[str, object]:
+    """What a server of *vault* would write, with other values."""
+    sound = {
+        "pid": 1,
+        "holder": holder_id(),
+        "host": "127.0.0.1",
+        "port": 1,
+        "version": VERSION,
+        "vault": str(vault.resolve()),
+        "vault_id": "x",
+        "places": {"HOME": str(vault.parent)},
+        "variables": "",
+    }
+    return {**sound, **changed}
+
+
+WRONG: list[dict[str, object]] = [
+    {"port": "x"},
+    {"port": -1},
+    {"port": 70_000},
+    {"port": 1.5},
+    {"port": True},
+    {"port": None},
+    {"pid": "x"},
+    {"pid": 10**30},
+    {"host": 7},
+    {"host": "a\r\nX-Other: b"},
+    {"host": "a\0b"},
+    {"host": None},
+    {"holder": 7},
+    {"holder": ["a"]},
+    {"holder": "here:²:x"},
+    {"holder": f"here:{10**40}:x"},
+    {"version": 3},
+    {"vault_id": {}},
+    {"places": "x"},
+    {"places": 5},
+    {"variables": 5},
+    {"unknown": 1},
+]
+
+
+@pytest.mark.parametrize("changed", WRONG, ids=lambda changed: repr(changed)[:40])
+def test_anything_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, object]) -> None:
+    """Whoever would ask the server does without it, and nothing is raised."""
+    vault = tmp_path / "vault.sqlite"
+    vault.write_bytes(b"")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("INDEX_PATH", str(vault))
+    for content in (announcement(vault, **changed), [announcement(vault)], "[" * 60_000):
+        text = content if isinstance(content, str) else json.dumps(content)
+        Path(f"{vault}.server").write_text(text, "utf-8")
+
+        assert ask_server("context-surfacing", "{}", dict(os.environ), VERSION) == ""
+        assert not quickly_answered(["search", "x"])
+
+
+@pytest.mark.parametrize("answer", ["", "[]", "nothing", '{"refused": null}', "[" * 60_000])
+def test_an_answer_of_somebody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
+    """What listens at the port is another program: the question is answered without it."""
+    vault = tmp_path / "vault.sqlite"
+    vault.write_bytes(b"")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("INDEX_PATH", str(vault))
+    Path(f"{vault}.server").write_text(json.dumps(announcement(vault)), "utf-8")
+    monkeypatch.setattr("clawmem.app.cli.served.posted", lambda *given, **more: answer)
+
+    assert not quickly_answered(["search", "x"])
+
+
+def test_a_question_and_a_hook(client: Client) -> None:
+    """Both processes answer by themselves, without a word about it."""
+    vault = client.vault
+    told = announcement(vault, port="x", places={"HOME": str(client.home), "USERPROFILE": str(client.home)})
+    Path(f"{vault}.server").write_text(json.dumps(told), "utf-8")
+
+    command = [sys.executable, "-P", "-m", "clawmem", "search", "login sessions"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=client.home, env=client.environ, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert KNOWN in done.stdout
+    event = client.event("context-surfacing", prompt=QUESTION)
+    assert KNOWN in ask(client.environ, client.home, "context-surfacing", event).context

@@ -1,0 +1,88 @@
+"""A server that strangers crowd: connections that say nothing, and bodies that say too much."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+from rest_world import World, world_at
+
+from clawmem.app.rest.reading import MOST_VALUES
+from clawmem.app.serve.patience import ASKING_S
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
+
+QUICKLY_S = ASKING_S / 4
+CROWD = 300
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """One server for all of them."""
+    with world_at(tmp_path_factory.mktemp("load") / "home") as one:
+        yield one
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        b"",
+        b"GET /health HTTP/1.1\r\nHost: ",
+        b"POST /search HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n{",
+    ],
+    ids=["silent", "half a head", "half a body"],
+)
+def test_a_crowd_that_says_nothing(world: World, begun: bytes) -> None:
+    """Whoever asks is answered at once, however many others keep a connection and do not say what they want."""
+    with ExitStack() as crowd:
+        for _ in range(CROWD):
+            line = crowd.enter_context(socket.create_connection(("127.0.0.1", world.server.port), timeout=5))
+            line.sendall(begun)
+        time.sleep(0.2)
+        began = time.monotonic()
+        answers = [world.post("/search", query="login sessions redis")[0] for _ in range(5)]
+        assert answers == [200] * 5
+        assert time.monotonic() - began < QUICKLY_S
+
+
+NAMES = ",".join(f'"k{number}":1' for number in range(900_000))
+LIST = ",".join(["[1]"] * 900_000)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"{{{NAMES}}}",
+        f'{{"query": "x", "more": {{{NAMES}}}}}',
+        f'{{"query": "x", "collections": [{LIST}]}}',
+        f'{{"query": "x", "collections": [{LIST.replace("[1]", "1")}]}}',
+        "[" * 1_000_000,
+        '{"a":' * 200_000,
+    ],
+    ids=["keys", "inner keys", "lists", "numbers", "depth", "deep objects"],
+)
+@pytest.mark.parametrize("path", ["/search", "/mcp"])
+def test_a_huge_body(world: World, path: str, body: str) -> None:
+    """It is refused quickly and in a sentence; others are answered afterwards as before."""
+    began = time.monotonic()
+    heard = world.server.ask("POST", path, body.encode(), Accept="application/json, text/event-stream")
+
+    assert heard.status in (400, 413)
+    assert time.monotonic() - began < QUICKLY_S
+    assert world.post("/search", query="login sessions redis")[0] == 200
+
+
+def test_the_most_that_a_body_holds(world: World) -> None:
+    """A text full of what looks like keys is a text, and one value too many is one too many."""
+    text = json.dumps({"query": '"a":' * 500, "limit": 1}).encode()
+    assert world.server.ask("POST", "/search", text).status == 200
+
+    for count, code in ((MOST_VALUES - 10, "INVALID_INPUT"), (MOST_VALUES + 1, "INPUT_TOO_LONG")):
+        heard = world.server.ask("POST", "/search", {"query": "x", "collections": [1] * count})
+        assert heard.status == 400
+        assert json.loads(heard.body)["code"] == code
