@@ -37,7 +37,7 @@ STOP_WORDS = frozenset(f"{_FUNCTION_WORDS} {_CUT_OFF_BY_AN_APOSTROPHE}".split())
 # No part can be read in two ways, so that a long word of a pasted page is refused in one pass.
 _IDENTIFIER = Pattern(
     r"""
-    \A(?:\w+(?:[./\\:#@-]+\w+)+   # src/retry.py, v2.3.1, ISO-8601
+    (?<!\w)(?:\w+(?:[./\\:#@-]+\w+)+   # src/retry.py, v2.3.1, ISO-8601
     | (?=\w[^\W_]*_+\w)\w+      # before_compaction
     | [a-z]+[A-Z]\w*            # camelCase
     | \b[A-Z][A-Z0-9]{2,}\b     # ERR
