@@ -124,7 +124,7 @@ class Container(containers.DeclarativeContainer):
     parse_yaml = providers.Singleton(_function("clawmem.adapters.files.front_matter:parse_yaml"))
 
     update = providers.Factory(
-        late(f"{_SERVICES}.indexing.update:UpdateCollection"), vault, files, clock, parse_yaml
+        late(f"{_SERVICES}.indexing.update:UpdateCollection"), vault, files, clock, parse_yaml, config.roots
     )
     sync = providers.Factory(
         late(f"{_SERVICES}.indexing.syncing:SyncFolder"),
@@ -145,6 +145,7 @@ class Container(containers.DeclarativeContainer):
             providers.Factory(late("clawmem.adapters.files.live:LiveFiles")),
             clock,
             parse_yaml,
+            config.roots,
         ),
         providers.Factory(
             late(f"{_SERVICES}.maintenance.lane:Lane"), "watch", vault.provided.leases, clock, holder, is_gone

@@ -127,6 +127,10 @@ class SqliteDocuments:
             self._replace_fragments(document_id, fragments)
         return document_id
 
+    def move(self, document_id: int, collection: str, path: str) -> None:
+        place = (collection, path, document_id)
+        self._db.write("update documents set collection = ?, path = ? where id = ?", place)
+
     def touch(self, document_id: int, stamp: SourceStamp) -> None:
         self._db.write(
             "update documents set source_size = ?, source_mtime_ns = ? where id = ?",
@@ -199,6 +203,10 @@ class SqliteDocuments:
         # A range, not LIKE: no character of the prefix is a wildcard, and the index answers it.
         sql = f"{_SELECT} where hash >= ? and hash < ? and inactive is null order by collection, path"
         return [_document(row) for row in self._db.rows(sql, (prefix, f"{prefix}g"))]
+
+    def holding(self, hash: str) -> list[Document]:
+        sql = f"{_SELECT} where hash = ? and inactive is not 'forgotten' order by collection, path"
+        return [_document(row) for row in self._db.rows(sql, (hash,))]
 
     def by_suffix(self, suffix: str) -> list[Document]:
         sql = f"""
