@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from io import StringIO
 
+from clawmem.app.services.documents.candidates import is_near_name
 from clawmem.app.services.documents.docids import docids
 from clawmem.app.services.documents.resolver import PLACE, SUGGESTIONS, AddressResolver
 from clawmem.app.services.documents.succession import current_successors
@@ -15,7 +16,7 @@ from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.documents.identity import check_path, display_path, parse_virtual_path
 from clawmem.ports.address_errors import NotServed
 from clawmem.ports.errors import InvalidInput, NotFound
-from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.records import Candidate, Document, InactiveReason
 from clawmem.ports.vault import Vault
 
 MAX_BYTES = 10_240  # of a body that is given among others
@@ -92,13 +93,28 @@ class Lookup:
         return self._resolver.resolve(address, to_change=True)[0]
 
     def forgettable(self, address: str) -> Document:
-        """Return the document as `target` does; one whose file was removed can be forgotten as well."""
+        """
+        Return the document as `target` does; one whose file was removed can be forgotten as well.
+
+        Raises:
+            NotFound: with candidates whose names are near to *address* only. The note that is meant may be forgotten
+                already, and a document that merely has some of the words must not be offered in its place.
+        """
         try:
             return self.target(address)
+        except NotFound as error:
+            offered = (one for one in error.candidates if isinstance(one, Candidate))
+            near = [one for one in offered if is_near_name(address, one)]
+            raise NotFound("document", address, candidates=near, remark=self._forgotten_remark()) from error
         except NotServed as error:
             if error.document.inactive is not InactiveReason.REMOVED:
                 raise
             return error.document
+
+    def _forgotten_remark(self) -> str:
+        away = self._vault.documents.latest(active=False)
+        known = any(one.inactive is InactiveReason.FORGOTTEN for one in away)
+        return "It may be forgotten already: of a forgotten note only the path is known." if known else ""
 
     def archived(self, address: str) -> Document:
         """
