@@ -15,6 +15,7 @@ from clawmem.app.places import is_there
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
     from clawmem.app.services.indexing.update import PassReport
+    from clawmem.app.settings import Settings
 
 cli = typer.Typer(rich_markup_mode=None)
 vault = typer.Typer(
@@ -33,7 +34,7 @@ def list_all(ctx: typer.Context) -> None:
     if wants_json(ctx):
         show_json(rows)
     elif not rows:
-        show("No vault has a name. Give one under 'vaults:' in the config file, or in CLAWMEM_VAULTS.")
+        show("No vault has a name. Make one: clawmem vault sync NAME FOLDER")
     else:
         show_table(("name", "path", "exists"), [tuple(row.values()) for row in rows])
 
@@ -50,16 +51,24 @@ def sync(
     pattern: Annotated[str, typer.Option(help="Which files below it are read.")] = "**/*.md",
     embed: Annotated[bool, typer.Option("--embed", help="Then make the vectors that are missing.")] = False,
 ) -> None:
-    """Read a folder into a named vault. A collection has one folder: what it has of another one goes."""
+    """
+    Read a folder into a named vault, made when it is not there.
+
+    A new vault is a file next to the usual vault, and its name is written to the config file. A collection has one
+    folder: documents that it has of another folder are removed.
+    """
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.opened import open_services
     from clawmem.app.services.indexing.syncing import admitted
     from clawmem.app.vaults import of_vault
 
-    usual = settings_of(ctx)
-    settings = of_vault(usual, name)
+    settings = settings_of(ctx)
     place = str(Path(folder).expanduser().absolute())
-    admitted(place, settings.home, own=usual.own_files)  # before a vault is made for nothing
+    admitted(place, settings.home, own=settings.own_files)  # before a vault is made for nothing
+    made = "" if name in settings.vaults else _make(settings, name)
+    settings = of_vault(settings_of(ctx) if made else settings, name)
+    if made and not wants_json(ctx):
+        show(made)
     with open_services(settings) as services:
         report = _read(services, place, collection or name, pattern)
         embedded = run_embed(services) if embed else None
@@ -71,6 +80,16 @@ def sync(
             "\n".join([update_line(report), *report.problems, *([embed_line(embedded)] if embedded else [])])
         )
     show_lag(lag)
+
+
+def _make(settings: Settings, name: str) -> str:
+    """Give a new vault a name; returns where it is, in a sentence."""
+    from clawmem.app.config_file import add_vault
+    from clawmem.app.vaults import new_vault
+
+    file = new_vault(settings, name)
+    add_vault(settings.config_file, name, file)
+    return f"Made the vault {name} in {file}; its name is in {settings.config_file}."
 
 
 def _read(services: Services, folder: str, collection: str, pattern: str) -> PassReport:
