@@ -43,7 +43,7 @@ class DocumentStore(Protocol):
         ...
 
     def move(self, document_id: int, collection: str, path: str) -> None:
-        """Give a document another place, where no document is or was; all else stays, its id too."""
+        """Give a document another place, and a document that is there the place of this one; their ids stay."""
         ...
 
     def touch(self, document_id: int, stamp: SourceStamp) -> None:

@@ -43,9 +43,10 @@ class MemoryDocuments:
         return after.id
 
     def move(self, document_id: int, collection: str, path: str) -> None:
+        moved, there = self.get(document_id), self.at(collection, path)
+        if moved and there:
+            self._learn(there.id, collection=moved.collection, path=moved.path)
         self._learn(document_id, collection=collection, path=path)
-        if document_id in self._tables.documents:
-            self._tables.note_change(document_id, is_text=True)
 
     def touch(self, document_id: int, stamp: SourceStamp) -> None:
         documents = self._tables.documents

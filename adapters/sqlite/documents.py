@@ -128,8 +128,16 @@ class SqliteDocuments:
         return document_id
 
     def move(self, document_id: int, collection: str, path: str) -> None:
-        place = (collection, path, document_id)
-        self._db.write("update documents set collection = ?, path = ? where id = ?", place)
+        to_place = "update documents set collection = ?, path = ? where id = ?"
+        with self._db.atomic():
+            moved, there = self.get(document_id), self.at(collection, path)
+            if moved and there and there.id != moved.id:
+                self._db.write(
+                    to_place, ("", "", there.id)
+                )  # a place is unique: it is left before it is taken
+            self._db.write(to_place, (collection, path, document_id))
+            if moved and there and there.id != moved.id:
+                self._db.write(to_place, (moved.collection, moved.path, there.id))
 
     def touch(self, document_id: int, stamp: SourceStamp) -> None:
         self._db.write(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from clawmem.app.services.indexing.source import ParsedSource
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
@@ -16,6 +17,21 @@ def is_forgotten_text(vault: Vault, hash: str) -> bool:
     While another document holds the same text, the text is not gone, and its copies are indexed.
     """
     return vault.forgotten_texts.holds(hash) and not vault.documents.holding(hash)
+
+
+def move(vault: Vault, past: Document, parsed: ParsedSource) -> None:
+    """
+    Give the document *past* the place of its moved file; inside `Vault.writing`, before *parsed* is published.
+
+    A removed record without a stamp stays at the former place: other notes may name it by that path.
+    """
+    place = parsed.document
+    vault.documents.move(past.id, place.collection, place.path)
+    former = past._replace(
+        id=0, stamp=None, pinned=False, snoozed_until=None, access_count=0, last_accessed_at=None
+    )
+    former_id = vault.documents.save(former, parsed.body, ())
+    vault.documents.deactivate([former_id], InactiveReason.REMOVED)
 
 
 class MoveDetection:

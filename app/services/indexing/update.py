@@ -8,7 +8,7 @@ from enum import Enum, auto
 from types import MappingProxyType
 
 from clawmem.app.services.indexing.chunks import apply_in_chunks
-from clawmem.app.services.indexing.moves import MoveDetection, is_forgotten_text
+from clawmem.app.services.indexing.moves import MoveDetection, is_forgotten_text, move
 from clawmem.app.services.indexing.ownership import Ownership, root_of
 from clawmem.app.services.indexing.publish import publish, withdraw
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled
@@ -171,7 +171,8 @@ class _Pass:
         self._force = force
         self._batch: list[_Change] = []
         self._moves = MoveDetection(update._vault, update._files, {**update._roots, folder.name: folder.root})
-        self._moved: dict[int, list[SourceFile]] = {}  # new files, by the document that they may have been
+        # New files with their records, by the document that they may have been.
+        self._moved: dict[int, list[tuple[SourceFile, Document | None]]] = {}
         self.report = PassReport(folder.name)
 
     def run(self, progress: Progress) -> None:
@@ -209,33 +210,40 @@ class _Pass:
                 self._batch.append(_Change(file, known, attempt))
                 return
             parsed = self._parse(file, data, known)
-            past = self._moves.past(parsed.document.hash) if known is None and attempt == 1 else None
+            past = self._past(parsed, known) if attempt == 1 else None
             if past is None:
                 self._batch.append(_Change(file, known, attempt, parsed))
             else:
-                self._moved.setdefault(past.id, []).append(file)
+                self._moved.setdefault(past.id, []).append((file, known))
         except SourceUnreadable as error:
             self._complain(str(error))
 
     def _visit_moved(self) -> None:
         """Read the new files again that may have been moved; of several copies of one document none was."""
         for files in self._moved.values():
-            for file in files:
-                self._visit_new(file, is_only_one=len(files) == 1)
+            for file, known in files:
+                self._visit_new(file, known, is_only_one=len(files) == 1)
                 if self._is_batch_full():
                     self._commit()
         self._commit()
 
-    def _visit_new(self, file: SourceFile, *, is_only_one: bool) -> None:
+    def _visit_new(self, file: SourceFile, known: Document | None, *, is_only_one: bool) -> None:
         try:
             data = self._files.read(self._folder.root, file.path)
         except SourceUnreadable as error:
             self._complain(str(error))
             return
-        parsed = self._parse(file, data, None)
-        past = self._moves.past(parsed.document.hash) if is_only_one else None
+        parsed = self._parse(file, data, known)
+        past = self._past(parsed, known) if is_only_one else None
         parsed = self._parse(file, data, past) if past else parsed
-        self._batch.append(_Change(file, None, 1, parsed, past))
+        self._batch.append(_Change(file, known, 1, parsed, past))
+
+    def _past(self, parsed: ParsedSource, known: Document | None) -> Document | None:
+        """Return the document that a file without a served record was at another place."""
+        if known is not None and known.inactive is not InactiveReason.REMOVED:
+            return None
+        past = self._moves.past(parsed.document.hash)
+        return None if past is None or (known is not None and past.id == known.id) else past
 
     def _parse(self, file: SourceFile, data: bytes, known: Document | None) -> ParsedSource:
         return parse_source(
@@ -280,7 +288,7 @@ class _Pass:
                     withdraw(self._vault, [change.known.id], InactiveReason.REMOVED)
                 return _Outcome.FORGOTTEN
             if change.past:
-                self._vault.documents.move(change.past.id, self._folder.name, change.file.path)
+                move(self._vault, change.past, parsed)
             publish(self._vault, parsed.document, parsed.body, parsed.fragments, parsed.claims)
         elif change.known:
             stamp = settled(change.file.stamp, self._clock.now_ms())
@@ -295,7 +303,7 @@ class _Pass:
         )
 
     def _count(self, change: _Change) -> None:
-        before = change.known or change.past
+        before = change.past or change.known
         served = before is not None and before.inactive is None
         if change.parsed is None:
             self.report.unchanged += served
