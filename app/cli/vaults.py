@@ -15,7 +15,6 @@ from clawmem.app.places import is_there
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
     from clawmem.app.services.indexing.update import PassReport
-    from clawmem.app.settings import Settings
 
 cli = typer.Typer(rich_markup_mode=None)
 vault = typer.Typer(
@@ -58,38 +57,32 @@ def sync(
     folder: documents that it has of another folder are removed.
     """
     from clawmem.app.cli.rendering import show, show_json
+    from clawmem.app.config_file import add_vault
     from clawmem.app.opened import open_services
     from clawmem.app.services.indexing.syncing import admitted
-    from clawmem.app.vaults import of_vault
+    from clawmem.app.vaults import new_vault, of_vault
 
     settings = settings_of(ctx)
     place = str(Path(folder).expanduser().absolute())
+    file = None if name in settings.vaults else new_vault(settings, name)
     admitted(place, settings.home, own=settings.own_files)  # before a vault is made for nothing
-    made = "" if name in settings.vaults else _make(settings, name)
-    settings = of_vault(settings_of(ctx) if made else settings, name)
-    if made and not wants_json(ctx):
-        show(made)
+    if file:
+        add_vault(settings.config_file, name, file)
+        settings = settings_of(ctx)
+    settings = of_vault(settings, name)
     with open_services(settings) as services:
         report = _read(services, place, collection or name, pattern)
         embedded = run_embed(services) if embed else None
         lag = kept_up(services)
     if wants_json(ctx):
-        show_json({"vault": name, "read": report, "embed": embedded})
+        show_json({"vault": name, "made": file, "read": report, "embed": embedded})
     else:
+        if file:
+            show(f"Made the vault {name} in {file}; its name is in {settings.config_file}.")
         show(
             "\n".join([update_line(report), *report.problems, *([embed_line(embedded)] if embedded else [])])
         )
     show_lag(lag)
-
-
-def _make(settings: Settings, name: str) -> str:
-    """Give a new vault a name; returns where it is, in a sentence."""
-    from clawmem.app.config_file import add_vault
-    from clawmem.app.vaults import new_vault
-
-    file = new_vault(settings, name)
-    add_vault(settings.config_file, name, file)
-    return f"Made the vault {name} in {file}; its name is in {settings.config_file}."
 
 
 def _read(services: Services, folder: str, collection: str, pattern: str) -> PassReport:

@@ -103,14 +103,14 @@ class Lookup:
         """
         try:
             return self.target(address)
-        except NotFound as error:
-            offered = (one for one in error.candidates if isinstance(one, Candidate))
-            near = [one for one in offered if is_near_name(address, one)]
-            raise NotFound("document", address, candidates=near, remark=self._forgotten_remark()) from error
         except NotServed as error:
             if error.document.inactive is not InactiveReason.REMOVED:
                 raise
             return error.document
+        except NotFound as error:
+            offered = (one for one in error.candidates if isinstance(one, Candidate))
+            near = [one for one in offered if is_near_name(address, one)]
+            raise NotFound("document", address, candidates=near, remark=self._forgotten_remark()) from error
 
     def _forgotten_remark(self) -> str:
         away = self._vault.documents.latest(active=False)
