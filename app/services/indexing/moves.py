@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clawmem.app.services.indexing.source import ParsedSource
+from clawmem.domain.documents.eligibility import is_excluded
 from clawmem.ports.files import FileSource
-from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.records import Document, InactiveReason, Scan
 from clawmem.ports.vault import Vault
 
 
@@ -34,6 +35,11 @@ def move(vault: Vault, past: Document, parsed: ParsedSource) -> None:
     vault.documents.deactivate([former_id], InactiveReason.REMOVED)
 
 
+def is_hidden(path: str, unreadable: tuple[str, ...]) -> bool:
+    """Whether *path* is one of the folders that are *unreadable*, or lies below one."""
+    return any(folder in ("", ".", path) or path.startswith(f"{folder}/") for folder in unreadable)
+
+
 class MoveDetection:
     """Finds the document that a new file was before it was moved or renamed."""
 
@@ -45,6 +51,11 @@ class MoveDetection:
         self._vault = vault
         self._files = files
         self._roots = roots
+        self._listings: dict[str, tuple[frozenset[str], Scan]] = {}  # by collection
+
+    def look_again(self) -> None:
+        """List the folders anew for the next question."""
+        self._listings.clear()
 
     def past(self, hash: str) -> Document | None:
         """
@@ -60,10 +71,17 @@ class MoveDetection:
 
     def _is_missing(self, document: Document) -> bool:
         """Whether the folder of *document* is there and its file is not; a folder that cannot be listed hides it."""
-        root, path = self._roots.get(document.collection), document.path
-        if root is None:
+        if document.collection not in self._roots:
             return False
-        scan = self._files.scan(
-            root, enter=lambda folder: path.startswith(f"{folder}/"), wanted=lambda file: file == path
+        files, scan = self._listing(document.collection)
+        return (
+            scan.root_exists and document.path not in files and not is_hidden(document.path, scan.unreadable)
         )
-        return scan.root_exists and not scan.files and not scan.unreadable
+
+    def _listing(self, collection: str) -> tuple[frozenset[str], Scan]:
+        if collection not in self._listings:
+            scan = self._files.scan(
+                self._roots[collection], enter=lambda path: not is_excluded(path), wanted=lambda path: True
+            )
+            self._listings[collection] = frozenset(file.path for file in scan.files), scan
+        return self._listings[collection]

@@ -8,7 +8,7 @@ from enum import Enum, auto
 from types import MappingProxyType
 
 from clawmem.app.services.indexing.chunks import apply_in_chunks
-from clawmem.app.services.indexing.moves import MoveDetection, is_forgotten_text, move
+from clawmem.app.services.indexing.moves import MoveDetection, is_forgotten_text, is_hidden, move
 from clawmem.app.services.indexing.ownership import Ownership, root_of
 from clawmem.app.services.indexing.publish import publish, withdraw
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled
@@ -220,6 +220,7 @@ class _Pass:
 
     def _visit_moved(self) -> None:
         """Read the new files again that may have been moved; of several copies of one document none was."""
+        self._moves.look_again()
         for files in self._moved.values():
             for file, known in files:
                 self._visit_new(file, known, is_only_one=len(files) == 1)
@@ -346,7 +347,7 @@ class _Pass:
             if scan.root_exists
             and path not in here
             and _comes_from_file(document)
-            and not _hidden(path, scan.unreadable)
+            and not is_hidden(path, scan.unreadable)
         ]
 
     def _remove(self, document: Document) -> int:
@@ -360,10 +361,6 @@ class _Pass:
 
 def _comes_from_file(document: Document) -> bool:
     return document.inactive is None and document.stamp is not None
-
-
-def _hidden(path: str, unreadable: tuple[str, ...]) -> bool:
-    return any(folder in ("", ".", path) or path.startswith(f"{folder}/") for folder in unreadable)
 
 
 def _ends_of_folders(path: str) -> list[int]:
