@@ -93,7 +93,8 @@ class Forgetting:
                 self._vault.acts.add(
                     Entry(one.id, act, by, self._now(), reason, one.hash[:DOCID_LENGTH]) for one in removed
                 )
-        traces = self._without(traces, [*(one.id for one in plan.rebuilt), *plan.released])
+        merged = [number for members in plan.merged.values() for number in members]
+        traces = self._without(traces, [*(one.id for one in plan.rebuilt), *plan.released, *merged])
         traces = self._kept_away(traces)
         return Forgotten(tuple(every), traces, self._cleared(ids, traces.words), plan.rebuilt)
 
