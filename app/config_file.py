@@ -128,6 +128,24 @@ def choose(path: Path, key: str, value: str) -> None:
     _write_first(path, meant, drafts)
 
 
+def add_vault(path: Path, name: str, file: Path) -> None:
+    """Give the vault in *file* a name."""
+    text, meant = _editable(path)
+    known = meant.get("vaults") or {}
+
+    def add(data: Any) -> None:
+        if not data.get("vaults"):
+            data["vaults"] = {}
+        data["vaults"][name] = str(file)
+
+    drafts = [lambda: _dumped(text, add)]
+    if "vaults" not in meant:
+        below = f"{text}\n" if text and not text.endswith("\n") else text
+        drafts.insert(0, lambda: f"{below}vaults:\n  {name}: {json.dumps(str(file))}\n")
+    meant["vaults"] = {**known, name: str(file)}
+    _write_first(path, meant, drafts)
+
+
 def _text(path: Path) -> str:
     try:
         return path.read_text("utf-8")

@@ -134,6 +134,7 @@ class Container(containers.DeclarativeContainer):
         clock,
         parse_yaml,
         forgotten_places.provided.agree,
+        config.roots,
     )
     sync = providers.Factory(
         late(f"{_SERVICES}.indexing.syncing:SyncFolder"),
@@ -155,6 +156,7 @@ class Container(containers.DeclarativeContainer):
             clock,
             parse_yaml,
             forgotten_places.provided.agree,
+            config.roots,
         ),
         providers.Factory(
             late(f"{_SERVICES}.maintenance.lane:Lane"), "watch", vault.provided.leases, clock, holder, is_gone

@@ -13,6 +13,8 @@ from clawmem.app.container import Container, build_container
 from clawmem.app.places import is_there
 from clawmem.app.private_files import files_of_vault, make_private, private_umask
 from clawmem.app.settings import Settings
+from clawmem.app.vaults import UnknownVault
+from clawmem.domain.documents.eligibility import is_collection_name
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import BackendMismatch, VaultError, VaultFull, VaultReadOnly
 
@@ -275,6 +277,8 @@ def open_services(
         VaultError: there is no vault, or it cannot be opened.
     """
     if (read_only or not create) and not is_there(settings.vault):
+        if not settings.named and is_collection_name(str(settings.vault)):  # a bare word: a name, not a path
+            raise UnknownVault(str(settings.vault), sorted(settings.vaults))
         way_out = f"vault sync {settings.named} FOLDER" if settings.named else "bootstrap PATH"
         raise VaultError(
             str(settings.vault), f"There is no vault at {settings.vault}. Run: clawmem {way_out}"

@@ -15,16 +15,17 @@ if TYPE_CHECKING:
 
 
 class UnknownVault(NotFound):
-    """No vault is called so; ``suggestions`` are all that are called something."""
+    """No vault has this name; ``suggestions`` are the names of all vaults."""
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
         super().__init__("vault", name, suggestions=known)
-        way_out = (
-            f"There is: {', '.join(known)}."
-            if known
-            else "None has a name yet: give one under 'vaults:' in the config file, or in CLAWMEM_VAULTS."
+        there = f"There is: {', '.join(known)}." if known else "No vault has a name yet."
+        remedy = (
+            f"To make it, run: clawmem vault sync {name} FOLDER. To use a file, give its path."
+            if is_collection_name(name)
+            else "To use a file, give its path."
         )
-        self.args = (f"No vault matches {name!r}. {way_out}",)
+        self.args = (f"No vault matches {name!r}. {there} {remedy}",)
 
 
 def of_vault(settings: Settings, name: str) -> Settings:
@@ -41,6 +42,27 @@ def of_vault(settings: Settings, name: str) -> Settings:
         raise UnknownVault(name, sorted(settings.vaults))
     only = {"vault": settings.vaults[name], "named": name, "collections": {}, "global_context": ""}
     return settings.model_copy(update=only)
+
+
+def new_vault(settings: Settings, name: str) -> Path:
+    """
+    Return the file for a new vault called *name*: next to the usual vault.
+
+    Raises:
+        InvalidInput: *name* is no name for a vault, or the file is there already, as a vault without this name.
+    """
+    if not is_collection_name(name):
+        raise InvalidInput(
+            "INVALID_INPUT", f"{name!r} is no name for a vault. Use letters, digits, '-' and '_'."
+        )
+    file = (settings.vault.parent / f"{name}.sqlite").absolute()
+    if is_there(file):
+        raise InvalidInput(
+            "INVALID_INPUT",
+            f"{file} is there already, and the vault in it is not called {name!r}. Choose another name, or give "
+            f"it this one in {settings.config_file}: vaults: {{{name}: {file}}}",
+        )
+    return file
 
 
 def at_vault(settings: Settings, said: Path) -> Settings:

@@ -42,6 +42,10 @@ class DocumentStore(Protocol):
         """
         ...
 
+    def move(self, document_id: int, collection: str, path: str) -> None:
+        """Give a document another place, and a document that is there the place of this one; their ids stay."""
+        ...
+
     def touch(self, document_id: int, stamp: SourceStamp) -> None:
         """Remember a newer stat of an unchanged file; nothing else changes."""
         ...
@@ -85,6 +89,10 @@ class DocumentStore(Protocol):
 
     def by_hash(self, prefix: str) -> list[Document]:
         """Active documents whose body hash begins with *prefix* (lower-case hex), by collection and path."""
+        ...
+
+    def holding(self, hash: str) -> list[Document]:
+        """Every document with exactly this body hash, active or not, by collection and path; no forgotten one."""
         ...
 
     def by_suffix(self, suffix: str) -> list[Document]:

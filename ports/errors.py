@@ -77,20 +77,27 @@ class NotFound(InvalidInput):
     """
     A name that fits nothing.
 
-    ``candidates`` are documents that may have been meant, ``suggestions`` names of anything else.
+    ``candidates`` are documents that may have been meant, ``suggestions`` names of anything else. ``remark`` is a
+    sentence for the end of the message.
     """
 
     exit_code = 3
 
     def __init__(
-        self, what: str, name: str, *, suggestions: Sequence[str] = (), candidates: Sequence[Candidate] = ()
+        self,
+        what: str,
+        name: str,
+        *,
+        suggestions: Sequence[str] = (),
+        candidates: Sequence[Candidate] = (),
+        remark: str = "",
     ) -> None:
         self.name = name
         self.candidates = tuple(candidates)
         self.suggestions = tuple(suggestions) or tuple(one.file for one in candidates)
         near = "; ".join(map(str, candidates)) or ", ".join(suggestions)
-        hint = f" Did you mean: {near}?" if near else ""
-        super().__init__("NOT_FOUND", f"No {what} matches {name!r}.{hint}")
+        said = (f"No {what} matches {name!r}.", f"Did you mean: {near}?" if near else "", remark)
+        super().__init__("NOT_FOUND", " ".join(filter(None, said)))
 
 
 class Ambiguous(InvalidInput):

@@ -10,6 +10,7 @@ if TYPE_CHECKING:  # a cold search imports what it uses, and no more
     from clawmem.ports.documents import DocumentStore
     from clawmem.ports.embeddings import EmbeddingStore
     from clawmem.ports.entities import EntityStore
+    from clawmem.ports.forgotten_texts import ForgottenTexts
     from clawmem.ports.journal import Journal
     from clawmem.ports.lease import LeaseStore
     from clawmem.ports.ledger import CostLedger
@@ -125,6 +126,11 @@ class Vault(Protocol):
     @property
     def acts(self) -> ActJournal:
         """Who did what to which document."""
+        ...
+
+    @property
+    def forgotten_texts(self) -> ForgottenTexts:
+        """Marks of bodies that were forgotten on request."""
         ...
 
     @property
@@ -308,6 +314,11 @@ class VaultOver:
     def acts(self) -> ActJournal:
         """The other's."""
         return self._records.acts
+
+    @property
+    def forgotten_texts(self) -> ForgottenTexts:
+        """The other's."""
+        return self._records.forgotten_texts
 
     @property
     def journal(self) -> Journal:

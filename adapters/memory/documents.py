@@ -42,6 +42,12 @@ class MemoryDocuments:
         self._tables.note_change(after.id, is_text=True)
         return after.id
 
+    def move(self, document_id: int, collection: str, path: str) -> None:
+        moved, there = self.get(document_id), self.at(collection, path)
+        if moved and there:
+            self._learn(there.id, collection=moved.collection, path=moved.path)
+        self._learn(document_id, collection=collection, path=path)
+
     def touch(self, document_id: int, stamp: SourceStamp) -> None:
         documents = self._tables.documents
         if document_id in documents:
@@ -93,6 +99,10 @@ class MemoryDocuments:
 
     def by_hash(self, prefix: str) -> list[Document]:
         return sorted((found for found in self._active() if found.hash.startswith(prefix)), key=_place)
+
+    def holding(self, hash: str) -> list[Document]:
+        found = (one for one in self._all() if one.hash == hash)
+        return sorted((one for one in found if one.inactive is not InactiveReason.FORGOTTEN), key=_place)
 
     def by_suffix(self, suffix: str) -> list[Document]:
         fitting = (found for found in self._active() if f"/{found.display_path}".endswith(f"/{suffix}"))

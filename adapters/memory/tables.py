@@ -10,6 +10,7 @@ from typing import NamedTuple
 from clawmem.ports.acts import Entry
 from clawmem.ports.captures import Cursor, RecallStats, Sighting, Utility
 from clawmem.ports.entities import Entity
+from clawmem.ports.forgotten_texts import ForgottenText
 from clawmem.ports.journal import Replacement, Run
 from clawmem.ports.notes import Note
 from clawmem.ports.records import (
@@ -96,6 +97,7 @@ class Tables:
     runs: list[Run] = field(default_factory=list)
     run_count: int = 0  # those that were trimmed included
     replacements: list[Replacement] = field(default_factory=list)
+    forgotten_texts: frozenset[ForgottenText] = frozenset()
     co_activations: dict[tuple[int, int], int] = field(default_factory=dict)  # the smaller id first
 
     def note_change(self, document_id: int, *, is_text: bool) -> Marker:

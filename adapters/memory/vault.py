@@ -9,6 +9,7 @@ from clawmem.adapters.memory.chronology import MemoryChronology
 from clawmem.adapters.memory.documents import MemoryDocuments
 from clawmem.adapters.memory.embeddings import MemoryEmbeddings
 from clawmem.adapters.memory.entities import MemoryEntities
+from clawmem.adapters.memory.forgotten_texts import MemoryForgottenTexts
 from clawmem.adapters.memory.journal import MemoryJournal
 from clawmem.adapters.memory.leases import MemoryLeases
 from clawmem.adapters.memory.ledger import MemoryLedger
@@ -33,6 +34,7 @@ from clawmem.ports.chronology import Chronology
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.embeddings import EmbeddingStore
 from clawmem.ports.entities import EntityStore
+from clawmem.ports.forgotten_texts import ForgottenTexts
 from clawmem.ports.journal import Journal
 from clawmem.ports.lease import LeaseStore
 from clawmem.ports.ledger import CostLedger
@@ -78,6 +80,7 @@ class MemoryVault:
         self._sessions = MemorySessions(self._tables)
         self._acts = MemoryActs(self._tables)
         self._journal = MemoryJournal(self._tables)
+        self._forgotten_texts = MemoryForgottenTexts(self._tables)
         self._entities = MemoryEntities(self._tables)
         self._triples = MemoryTriples(self._tables)
         self._notes = MemoryNotes(self._tables)
@@ -138,6 +141,10 @@ class MemoryVault:
     @property
     def acts(self) -> ActJournal:
         return self._acts
+
+    @property
+    def forgotten_texts(self) -> ForgottenTexts:
+        return self._forgotten_texts
 
     @property
     def journal(self) -> Journal:

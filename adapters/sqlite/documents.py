@@ -127,6 +127,18 @@ class SqliteDocuments:
             self._replace_fragments(document_id, fragments)
         return document_id
 
+    def move(self, document_id: int, collection: str, path: str) -> None:
+        to_place = "update documents set collection = ?, path = ? where id = ?"
+        with self._db.atomic():
+            moved, there = self.get(document_id), self.at(collection, path)
+            if moved and there and there.id != moved.id:
+                self._db.write(
+                    to_place, ("", "", there.id)
+                )  # a place is unique: it is left before it is taken
+            self._db.write(to_place, (collection, path, document_id))
+            if moved and there and there.id != moved.id:
+                self._db.write(to_place, (moved.collection, moved.path, there.id))
+
     def touch(self, document_id: int, stamp: SourceStamp) -> None:
         self._db.write(
             "update documents set source_size = ?, source_mtime_ns = ? where id = ?",
@@ -199,6 +211,10 @@ class SqliteDocuments:
         # A range, not LIKE: no character of the prefix is a wildcard, and the index answers it.
         sql = f"{_SELECT} where hash >= ? and hash < ? and inactive is null order by collection, path"
         return [_document(row) for row in self._db.rows(sql, (prefix, f"{prefix}g"))]
+
+    def holding(self, hash: str) -> list[Document]:
+        sql = f"{_SELECT} where hash = ? and inactive is not 'forgotten' order by collection, path"
+        return [_document(row) for row in self._db.rows(sql, (hash,))]
 
     def by_suffix(self, suffix: str) -> list[Document]:
         sql = f"""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from clawmem.adapters.sqlite.captures import SqliteCaptures
     from clawmem.adapters.sqlite.chronology import SqliteChronology
     from clawmem.adapters.sqlite.entities import SqliteEntities
+    from clawmem.adapters.sqlite.forgotten_texts import SqliteForgottenTexts
     from clawmem.adapters.sqlite.journal import SqliteJournal
     from clawmem.adapters.sqlite.leases import SqliteLeases
     from clawmem.adapters.sqlite.ledger import SqliteLedger
@@ -86,6 +87,13 @@ class SqliteVault:
         from clawmem.adapters.sqlite.acts import SqliteActs
 
         return SqliteActs(self._db)
+
+    @cached_property
+    def forgotten_texts(self) -> SqliteForgottenTexts:
+        """See `clawmem.ports.vault.Vault.forgotten_texts`."""
+        from clawmem.adapters.sqlite.forgotten_texts import SqliteForgottenTexts
+
+        return SqliteForgottenTexts(self._db)
 
     @cached_property
     def journal(self) -> SqliteJournal:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from clawmem.app.cli.rendering import Part, Said
     from clawmem.app.opened import Services
     from clawmem.app.records.documents import Listed
-    from clawmem.app.services.documents.lookup import Excerpt
+    from clawmem.app.services.documents.lookup import Excerpt, Missed
+    from clawmem.ports.errors import InvalidInput
 
 cli = typer.Typer(rich_markup_mode=None)
 
@@ -72,18 +73,34 @@ def multi_get(
     pattern: Annotated[str, typer.Argument(help="A glob such as 'notes/**/*.md', or addresses with commas.")],
     max_bytes: Annotated[int, typer.Option(min=1, help="Leave larger documents out.")] = 10240,
 ) -> None:
-    """The texts of several documents."""
+    """
+    Show the texts of several documents.
+
+    Names that fit nothing are reported. The exit code is 3 when nothing fits at all.
+    """
 
     def say(services: Services) -> Said:
         from clawmem.app.cli.rendering import Said, json_part
         from clawmem.app.records.documents import part_of
+        from clawmem.app.services.documents.lookup import TOO_LARGE
 
         found = services.lookup.multi_get(pattern, max_bytes=max_bytes)
+        if not found.excerpts and all(one.code != TOO_LARGE for one in found.errors):
+            raise _nothing_found(pattern, found.errors)
         if not wants_json(ctx):
             return Said([*map(_text_part, found.excerpts)], asides=[*map(str, found.errors)])
         return Said([json_part({"documents": [*map(part_of, found.excerpts)], "errors": found.errors})])
 
     tell(ctx, say)
+
+
+def _nothing_found(pattern: str, missed: Sequence[Missed]) -> InvalidInput:
+    from clawmem.ports.errors import NotFound
+
+    error = NotFound("document", pattern, suggestions=[name for one in missed for name in one.suggestions])
+    if missed:
+        error.args = (" ".join(map(str, missed)),)
+    return error
 
 
 def _known_of(services: Services, document_id: int) -> dict[str, Any]:

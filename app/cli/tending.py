@@ -177,6 +177,10 @@ def _show_forgotten(
         show(f"{one.display_path} was written again without it.")
     for path in done.traces.said_in:
         show(f"{path} says some of it as well.")
+    for one in done.traces.kept_in:
+        show(
+            f"{one.display_path} is {one.inactive}, and its text, which says some of it, is still in the vault."
+        )
     for probe, found in (probes or {}).items():
         show(f"  {probe}: {'; '.join(found) if found else 'nothing'}")
     if done.left:

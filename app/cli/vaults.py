@@ -33,7 +33,7 @@ def list_all(ctx: typer.Context) -> None:
     if wants_json(ctx):
         show_json(rows)
     elif not rows:
-        show("No vault has a name. Give one under 'vaults:' in the config file, or in CLAWMEM_VAULTS.")
+        show("No vault has a name. Make one: clawmem vault sync NAME FOLDER")
     else:
         show_table(("name", "path", "exists"), [tuple(row.values()) for row in rows])
 
@@ -50,23 +50,35 @@ def sync(
     pattern: Annotated[str, typer.Option(help="Which files below it are read.")] = "**/*.md",
     embed: Annotated[bool, typer.Option("--embed", help="Then make the vectors that are missing.")] = False,
 ) -> None:
-    """Read a folder into a named vault. A collection has one folder: what it has of another one goes."""
+    """
+    Read a folder into a named vault, made when it is not there.
+
+    A new vault is a file next to the usual vault, and its name is written to the config file. A collection has one
+    folder: documents that it has of another folder are removed.
+    """
     from clawmem.app.cli.rendering import show, show_json
+    from clawmem.app.config_file import add_vault
     from clawmem.app.opened import open_services
     from clawmem.app.services.indexing.syncing import admitted
-    from clawmem.app.vaults import of_vault
+    from clawmem.app.vaults import new_vault, of_vault
 
-    usual = settings_of(ctx)
-    settings = of_vault(usual, name)
+    settings = settings_of(ctx)
     place = str(Path(folder).expanduser().absolute())
-    admitted(place, settings.home, own=usual.own_files)  # before a vault is made for nothing
+    file = None if name in settings.vaults else new_vault(settings, name)
+    admitted(place, settings.home, own=settings.own_files)  # before a vault is made for nothing
+    if file:
+        add_vault(settings.config_file, name, file)
+        settings = settings_of(ctx)
+    settings = of_vault(settings, name)
     with open_services(settings) as services:
         report = _read(services, place, collection or name, pattern)
         embedded = run_embed(services) if embed else None
         lag = kept_up(services)
     if wants_json(ctx):
-        show_json({"vault": name, "read": report, "embed": embedded})
+        show_json({"vault": name, "made": file, "read": report, "embed": embedded})
     else:
+        if file:
+            show(f"Made the vault {name} in {file}; its name is in {settings.config_file}.")
         show(
             "\n".join([update_line(report), *report.problems, *([embed_line(embedded)] if embedded else [])])
         )

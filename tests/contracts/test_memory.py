@@ -28,6 +28,7 @@ from clawmem.contracts.entities import (
     EntityNeighbourContract,
 )
 from clawmem.contracts.files import FileLinkContract, FileReadContract, FileScanContract, FileSealContract
+from clawmem.contracts.identities import IdentityContract
 from clawmem.contracts.journal import JournalContract
 from clawmem.contracts.lease import (
     LeaseAcquireContract,
@@ -79,6 +80,9 @@ class TestUsage(InMemory, UsageContract): ...
 
 
 class TestActs(InMemory, ActContract): ...
+
+
+class TestIdentities(InMemory, IdentityContract): ...
 
 
 class TestTending(InMemory, TendingContract): ...

@@ -23,6 +23,7 @@ from clawmem.contracts.entities import (
     EntityMentionContract,
     EntityNeighbourContract,
 )
+from clawmem.contracts.identities import IdentityContract
 from clawmem.contracts.journal import JournalContract
 from clawmem.contracts.lease import (
     LeaseAcquireContract,
@@ -94,6 +95,9 @@ class TestUsage(InSqlite, UsageContract): ...
 
 
 class TestActs(InSqlite, ActContract): ...
+
+
+class TestIdentities(InSqlite, IdentityContract): ...
 
 
 class TestTending(InSqlite, TendingContract): ...

@@ -270,8 +270,6 @@ class TestGet:
             ("a.md:5", None, 1, "second\n", 5),
             ("a.md:5", 6, None, "\u2028third\n", 6),
             ("a.md", 6, 99, "\u2028third\n", 6),
-            ("a.md", 7, None, "", 7),
-            ("a.md:99999999999999999999", None, None, "", 99999999999999999999),
         ],
     )
     def test_lines_are_those_of_the_file(
@@ -303,7 +301,14 @@ class TestGet:
         assert excerpt.total_lines == len(source.splitlines())
 
     @pytest.mark.parametrize(
-        ("name", "numbers"), [("a.md", {"from_line": 0}), ("a.md", {"max_lines": 0}), ("a.md:0", {})]
+        ("name", "numbers"),
+        [
+            ("a.md", {"from_line": 0}),
+            ("a.md", {"max_lines": 0}),
+            ("a.md:0", {}),
+            ("a.md", {"from_line": 7}),
+            ("a.md:99999999999999999999", {}),
+        ],
     )
     def test_lines_count_from_one(
         self, vault: SqliteVault, lookup: Lookup, name: str, numbers: dict[str, int]

@@ -80,7 +80,7 @@ class TestNames:
 
     def test_without_any_the_way_to_one_is_told(self, tmp_path: Path) -> None:
         """Nobody is left with a list of nothing."""
-        with pytest.raises(UnknownVault, match="CLAWMEM_VAULTS"):
+        with pytest.raises(UnknownVault, match="clawmem vault sync work FOLDER"):
             of_vault(load(tmp_path), "work")
 
 
@@ -141,7 +141,8 @@ class TestSyncing:
     @pytest.mark.parametrize(
         ("arguments", "code", "said"),
         [
-            (("nobody", "."), 3, "There is: work."),
+            (("no/body", "~/nothing"), 2, "is no name for a vault"),
+            (("nobody", "~/nothing"), 2, "is not a folder"),
             (("work", "/etc"), 2, "belongs to the system"),
             (("work", "~"), 2, "is a home folder as a whole"),
             (("work", "."), 2, "is a home folder as a whole"),

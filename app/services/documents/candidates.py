@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from clawmem.app.services.documents.docids import docids
 from clawmem.domain.documents.identity import display_path
-from clawmem.domain.documents.names import document_names
+from clawmem.domain.documents.names import document_names, file_name
 from clawmem.domain.documents.title import EXTENSION
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.query_forms import query_forms
@@ -84,6 +84,19 @@ def candidates_of(vault: Vault, documents: Sequence[Document]) -> list[Candidate
         )
         for one in documents
     ]
+
+
+def is_near_name(asked: str, candidate: Candidate) -> bool:
+    """Whether a name of *candidate* has every word of *asked*, or is *asked* but for a fifth of its letters."""
+    from rapidfuzz.distance import Levenshtein
+
+    said = set(words(asked))
+    if said and said <= set(words(f"{candidate.file} {candidate.title}")):
+        return True
+    _, _, path = candidate.file.partition("/")
+    names = (candidate.title, candidate.file, path, file_name(path))
+    most = max(1, len(asked) // 5)
+    return any(Levenshtein.distance(asked.lower(), name.lower()) <= most for name in names)
 
 
 def nearest_places(name: str, places: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

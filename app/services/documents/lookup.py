@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from io import StringIO
 
+from clawmem.app.services.documents.candidates import is_near_name
 from clawmem.app.services.documents.docids import docids
 from clawmem.app.services.documents.resolver import PLACE, SUGGESTIONS, AddressResolver
 from clawmem.app.services.documents.succession import current_successors
@@ -15,9 +16,10 @@ from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.documents.identity import check_path, display_path, parse_virtual_path
 from clawmem.ports.address_errors import NotServed
 from clawmem.ports.errors import InvalidInput, NotFound
-from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.records import Candidate, Document, InactiveReason
 from clawmem.ports.vault import Vault
 
+TOO_LARGE = "TOO_LARGE"  # the code of a document that is left out for its size
 MAX_BYTES = 10_240  # of a body that is given among others
 LIST_SUGGESTIONS = 3  # a name of a list
 
@@ -27,7 +29,7 @@ class Excerpt:
     """
     Lines of a document. ``start_line`` and ``total_lines`` count lines of the file, front matter included.
 
-    ``text`` keeps its line breaks; it is empty where ``start_line`` lies beyond the end.
+    ``text`` keeps its line breaks.
     """
 
     document: Document
@@ -92,13 +94,28 @@ class Lookup:
         return self._resolver.resolve(address, to_change=True)[0]
 
     def forgettable(self, address: str) -> Document:
-        """Return the document as `target` does; one whose file was removed can be forgotten as well."""
+        """
+        Return the document as `target` does; one whose file was removed can be forgotten as well.
+
+        Raises:
+            NotFound: with candidates whose names are near to *address* only. The note that is meant may be forgotten
+                already, and a document that merely has some of the words must not be offered in its place.
+        """
         try:
             return self.target(address)
         except NotServed as error:
             if error.document.inactive is not InactiveReason.REMOVED:
                 raise
             return error.document
+        except NotFound as error:
+            offered = (one for one in error.candidates if isinstance(one, Candidate))
+            near = [one for one in offered if is_near_name(address, one)]
+            raise NotFound("document", address, candidates=near, remark=self._forgotten_remark()) from error
+
+    def _forgotten_remark(self) -> str:
+        away = self._vault.documents.latest(active=False)
+        known = any(one.inactive is InactiveReason.FORGOTTEN for one in away)
+        return "It may be forgotten already: of a forgotten note only the path is known." if known else ""
 
     def archived(self, address: str) -> Document:
         """
@@ -123,10 +140,11 @@ class Lookup:
 
         The first line is *from_line*, else the first of ``:13`` or ``:13-34`` at the end of the address, else where
         the body begins. The last line is set by *max_lines*, else by the range, else the body's last. A line inside
-        the front matter means the body's first; one beyond the end gives no text.
+        the front matter means the body's first.
 
         Raises:
-            InvalidInput: ``OUT_OF_BOUNDS`` for a number below 1 or a range that runs backwards; else as `find`.
+            InvalidInput: ``OUT_OF_BOUNDS`` for a number below 1 or beyond the last line, or a range that runs
+                backwards; else as `find`.
         """
         return self._get(address, from_line, max_lines, SUGGESTIONS)
 
@@ -167,7 +185,10 @@ class Lookup:
         _at_least_one("max_lines", max_lines)
         if lines and lines.last is not None and max_lines is None and from_line is None:
             max_lines = _length(lines.first, lines.last, document.body_line)
-        return self._excerpt(document, first, max_lines)
+        excerpt = self._excerpt(document, first, max_lines)
+        if first is not None and first > max(excerpt.total_lines, 1):
+            raise _beyond_end(excerpt, first)
+        return excerpt
 
     def _excerpt(
         self, document: Document, from_line: int | None = None, max_lines: int | None = None
@@ -207,6 +228,16 @@ def _at_least_one(what: str, number: int | None) -> None:
         raise InvalidInput("OUT_OF_BOUNDS", f"{what} is {number}; it counts from 1.")
 
 
+def _beyond_end(excerpt: Excerpt, line: int) -> InvalidInput:
+    count = excerpt.total_lines
+    lines = "1 line" if count == 1 else f"{count} lines"
+    return InvalidInput(
+        "OUT_OF_BOUNDS",
+        f"There is no line {line} in {excerpt.document.display_path}: the note has {lines}. Give a line from 1 to "
+        f"{max(count, 1)}.",
+    )
+
+
 def _length(first: int, last: int, body_line: int) -> int:
     """Return the number of lines from *first* to *last*, of which those above the body are not shown."""
     if last < first:
@@ -241,7 +272,7 @@ def _within(part: Excerpt, max_bytes: int) -> Excerpt | Missed:
         f"{name} has {_kb(math.ceil, size)} KB, more than the {_kb(math.floor, max_bytes)} KB that are given "
         f'of one among several. Read it with: clawmem get "{name}"  (or raise --max-bytes.)'
     )
-    return Missed(name, "TOO_LARGE", message)
+    return Missed(name, TOO_LARGE, message)
 
 
 def _kb(rounded: Callable[[float], int], size: int) -> float:

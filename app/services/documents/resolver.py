@@ -16,6 +16,8 @@ from clawmem.domain.documents.address import (
     unicode_forms,
 )
 from clawmem.domain.documents.identity import DOCID_LENGTH, normalise_docid, parse_virtual_path
+from clawmem.domain.documents.names import file_name
+from clawmem.domain.documents.tokens import words
 from clawmem.ports.address_errors import NotServed
 from clawmem.ports.errors import Ambiguous, NotFound
 from clawmem.ports.records import Document, InactiveReason
@@ -23,6 +25,7 @@ from clawmem.ports.vault import Vault
 
 SUGGESTIONS = 5
 PLACE = attrgetter("collection", "path")
+DATE = re.compile(r"\A\d{4}-\d\d-\d\d[-_ ]+")  # in front of a file name, hardly ever of a title
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:[/\\]")
 _REMEDIES = {
     InactiveReason.FORGOTTEN: "Its text is gone and its file is not read again.",
@@ -71,6 +74,9 @@ class AddressResolver:
         served = self._vault.documents.latest()
         for address in readings:
             if found := self._by_name(address, to_change, served):
+                return self._only(text, found), address
+        for address in readings:
+            if found := self._by_words_of_forgotten(address):
                 return self._only(text, found), address
         if text.strip().startswith("#"):
             normalise_docid(text.strip().partition(" ")[0])
@@ -168,6 +174,17 @@ class AddressResolver:
             return served
         gone = self._inactive(is_called)
         return served + [one for one in gone if not served or one.inactive is InactiveReason.FORGOTTEN]
+
+    def _by_words_of_forgotten(self, address: Address) -> list[Document]:
+        """Return the forgotten documents whose file name has the words of *address*: their titles are gone."""
+        asked = words(address.name)
+        return self._inactive(
+            lambda one: (
+                bool(asked)
+                and one.inactive is InactiveReason.FORGOTTEN
+                and words(DATE.sub("", file_name(one.path))) == asked
+            )
+        )
 
     def _by_docid(self, address: Address) -> list[Document]:
         """Return the documents of a docid, and of ``#docid place``, which is how candidates are printed."""

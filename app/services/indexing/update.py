@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from enum import Enum, auto
+from types import MappingProxyType
 
 from clawmem.app.services.indexing.chunks import apply_in_chunks
+from clawmem.app.services.indexing.moves import MoveDetection, is_forgotten_text, is_hidden, move
 from clawmem.app.services.indexing.ownership import Ownership, root_of
 from clawmem.app.services.indexing.publish import publish, withdraw
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled
@@ -94,10 +97,12 @@ class UpdateCollection:
     during a pass, undo nothing of each other. An interrupted pass keeps its commits, and the next pass continues.
 
     An unchanged file costs its stat. An unreadable file keeps its record; a missing folder, or a part of it
-    that cannot be listed, deactivates nothing.
+    that cannot be listed, deactivates nothing. A file that was moved or renamed stays the same document. A file
+    with the text of a forgotten note is not indexed.
 
     Args:
         forget_again: Called before each pass, see `clawmem.app.services.lifecycle.forgotten_places`.
+        roots: The absolute folder of each collection, by its name: files are moved between them.
     """
 
     def __init__(
@@ -107,9 +112,11 @@ class UpdateCollection:
         clock: Clock,
         parse_yaml: ParseYaml,
         forget_again: Callable[[], object] = lambda: None,
+        roots: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._vault = vault
         self._forget_again = forget_again
+        self._roots = roots
         self._files = files
         self._clock = clock
         self._parse_yaml = parse_yaml
@@ -135,12 +142,25 @@ class UpdateCollection:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """A file that was read, and the record it was compared with; ``parsed`` is missing if only its stamp is new."""
+    """
+    A file that was read, and the record it was compared with; ``parsed`` is missing if only its stamp is new.
+
+    ``past`` is the document that the file was at another place.
+    """
 
     file: SourceFile
     known: Document | None
     attempt: int
     parsed: ParsedSource | None = None
+    past: Document | None = None
+
+
+class _Outcome(Enum):
+    """Result of the attempt to write a change."""
+
+    WRITTEN = auto()
+    OUTDATED = auto()  # the vault knows another version of the file by now
+    FORGOTTEN = auto()  # the text was forgotten on request: nothing is indexed
 
 
 class _Pass:
@@ -154,6 +174,9 @@ class _Pass:
         self._folder = folder
         self._force = force
         self._batch: list[_Change] = []
+        self._moves = MoveDetection(update._vault, update._files, {**update._roots, folder.name: folder.root})
+        # New files with their records, by the document that they may have been.
+        self._moved: dict[int, list[tuple[SourceFile, Document | None]]] = {}
         self.report = PassReport(folder.name)
 
     def run(self, progress: Progress) -> None:
@@ -171,6 +194,7 @@ class _Pass:
                 self._commit()
             progress(done, len(scan.files))
         self._commit()
+        self._visit_moved()
         self._remove_missing(scan, known)
         record_trust(self._vault, known.values(), self._folder.origin)
 
@@ -188,10 +212,43 @@ class _Pass:
             data = self._files.read(self._folder.root, file.path)
             if not again and is_current(known, source_hash(data)):
                 self._batch.append(_Change(file, known, attempt))
+                return
+            parsed = self._parse(file, data, known)
+            past = self._past(parsed, known) if attempt == 1 else None
+            if past is None:
+                self._batch.append(_Change(file, known, attempt, parsed))
             else:
-                self._batch.append(_Change(file, known, attempt, self._parse(file, data, known)))
+                self._moved.setdefault(past.id, []).append((file, known))
         except SourceUnreadable as error:
             self._complain(str(error))
+
+    def _visit_moved(self) -> None:
+        """Read the new files again that may have been moved; of several copies of one document none was."""
+        self._moves.look_again()
+        for files in self._moved.values():
+            for file, known in files:
+                self._visit_new(file, known, is_only_one=len(files) == 1)
+                if self._is_batch_full():
+                    self._commit()
+        self._commit()
+
+    def _visit_new(self, file: SourceFile, known: Document | None, *, is_only_one: bool) -> None:
+        try:
+            data = self._files.read(self._folder.root, file.path)
+        except SourceUnreadable as error:
+            self._complain(str(error))
+            return
+        parsed = self._parse(file, data, known)
+        past = self._past(parsed, known) if is_only_one else None
+        parsed = self._parse(file, data, past) if past else parsed
+        self._batch.append(_Change(file, known, 1, parsed, past))
+
+    def _past(self, parsed: ParsedSource, known: Document | None) -> Document | None:
+        """Return the document that a file without a served record was at another place."""
+        if known is not None and known.inactive is not InactiveReason.REMOVED:
+            return None
+        past = self._moves.past(parsed.document.hash)
+        return None if past is None or (known is not None and past.id == known.id) else past
 
     def _parse(self, file: SourceFile, data: bytes, known: Document | None) -> ParsedSource:
         return parse_source(
@@ -216,26 +273,43 @@ class _Pass:
         while self._batch:
             batch, self._batch = self._batch, []
             done = apply_in_chunks(self._vault, batch, self._apply)
-            for change, is_applied in zip(batch, done, strict=True):
-                if is_applied:
+            for change, outcome in zip(batch, done, strict=True):
+                if outcome is _Outcome.WRITTEN:
                     self._count(change)
-                else:
+                elif outcome is _Outcome.OUTDATED:
                     self._visit_again(change)
+                else:
+                    self._count_forgotten(change)
 
-    def _apply(self, change: _Change) -> bool:
+    def _apply(self, change: _Change) -> _Outcome:
         """Write one change, inside of a transaction, unless the vault knows another version of the file by now."""
         if self._version(change.file.path) != version_of(change.known):
-            return False
-        if change.parsed:
-            parsed = change.parsed
+            return _Outcome.OUTDATED
+        if change.past and version_of(self._vault.documents.get(change.past.id)) != version_of(change.past):
+            return _Outcome.OUTDATED
+        if parsed := change.parsed:
+            if is_forgotten_text(self._vault, parsed.document.hash):
+                if change.known:
+                    withdraw(self._vault, [change.known.id], InactiveReason.REMOVED)
+                return _Outcome.FORGOTTEN
+            if change.past:
+                move(self._vault, change.past, parsed)
             publish(self._vault, parsed.document, parsed.body, parsed.fragments, parsed.claims)
         elif change.known:
             stamp = settled(change.file.stamp, self._clock.now_ms())
             self._vault.documents.touch(change.known.id, stamp)
-        return True
+        return _Outcome.WRITTEN
+
+    def _count_forgotten(self, change: _Change) -> None:
+        self.report.removed += change.known is not None and change.known.inactive is None
+        self._complain(
+            f"{change.file.path} has the same text as a note that was forgotten on request, and is not indexed. "
+            "To index it again: edit it."
+        )
 
     def _count(self, change: _Change) -> None:
-        served = change.known is not None and change.known.inactive is None
+        before = change.past or change.known
+        served = before is not None and before.inactive is None
         if change.parsed is None:
             self.report.unchanged += served
             return
@@ -277,7 +351,7 @@ class _Pass:
             if scan.root_exists
             and path not in here
             and _comes_from_file(document)
-            and not _hidden(path, scan.unreadable)
+            and not is_hidden(path, scan.unreadable)
         ]
 
     def _remove(self, document: Document) -> int:
@@ -291,10 +365,6 @@ class _Pass:
 
 def _comes_from_file(document: Document) -> bool:
     return document.inactive is None and document.stamp is not None
-
-
-def _hidden(path: str, unreadable: tuple[str, ...]) -> bool:
-    return any(folder in ("", ".", path) or path.startswith(f"{folder}/") for folder in unreadable)
 
 
 def _ends_of_folders(path: str) -> list[int]:

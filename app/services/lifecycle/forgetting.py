@@ -12,6 +12,7 @@ from clawmem.app.services.retrieval.receipts import Receipt, unpack
 from clawmem.domain.documents.identity import DOCID_LENGTH
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.documents.tokens import words
+from clawmem.domain.lifecycle.forgotten import is_earlier_version, is_recognisable
 from clawmem.domain.lifecycle.marks import marks_of, sentences_of
 from clawmem.ports.acts import Act, Entry
 from clawmem.ports.clock import Clock
@@ -30,12 +31,14 @@ class Traces(NamedTuple):
     """
     By what forgotten documents would be known: ``words`` and ``sentences`` that no other one holds.
 
-    ``said_in`` are the documents that say another of their sentences as well.
+    ``said_in`` are the served documents that say another of their sentences as well, ``kept_in`` the documents that
+    are not served and whose stored text holds one of ``sentences``.
     """
 
     words: tuple[str, ...] = ()
     sentences: tuple[str, ...] = ()
     said_in: tuple[str, ...] = ()
+    kept_in: tuple[Document, ...] = ()
 
 
 class Forgotten(NamedTuple):
@@ -79,15 +82,17 @@ class Forgetting:
         """
         Forget *documents*, served or archived, and leave no byte of them in the vault where that can be done.
 
-        Their places stay: the file of one is not taken in again. Memories that were derived from them are rebuilt
-        without them, or forgotten as well.
+        Their places stay: the file of one is not taken in again, and neither is another file with its text. Earlier
+        versions and places of them are forgotten as well, other served notes with the same text are not. Memories
+        that were derived from them are rebuilt without them, or forgotten as well.
 
         Raises:
             VaultError: nothing was forgotten.
         """
         if not documents:
             return Forgotten(())
-        asked = self._with_replaced(documents)
+        asked = self._with_replaced([*documents, *self._earlier(documents)])
+        bodies = {one.hash: self._vault.documents.body(one.id) or "" for one in asked}
         plan = self._derived.plan(asked)
         every = [*asked, *plan.removed]
         ids = [one.id for one in every]
@@ -96,12 +101,15 @@ class Forgetting:
         with self._vault.writing():
             self._profile.drop([*ids, *(one.id for one in plan.rebuilt)])
             self._derived.apply(plan)
+            self._vault.forgotten_texts.add(hash for hash, body in bodies.items() if is_recognisable(body))
             withdraw(self._vault, ids, InactiveReason.FORGOTTEN)
             for removed, reason in ((asked, why), (plan.removed, because)):
                 self._vault.acts.add(
                     Entry(one.id, act, by, self._now(), reason, one.hash[:DOCID_LENGTH]) for one in removed
                 )
-        traces = self._without(traces, [*(one.id for one in plan.rebuilt), *plan.released])
+        merged = [number for members in plan.merged.values() for number in members]
+        traces = self._without(traces, [*(one.id for one in plan.rebuilt), *plan.released, *merged])
+        traces = self._kept_away(traces)
         left = " ".join(filter(None, (self._noted(every), self._cleared(ids, traces.words))))
         return Forgotten(tuple(every), traces, left, plan.rebuilt)
 
@@ -112,6 +120,26 @@ class Forgetting:
         except ClawmemError as error:
             return str(error)
         return ""
+
+    def _earlier(self, documents: Sequence[Document]) -> list[Document]:
+        """
+        Return the documents, not served any more, that are *documents* at another place or in an earlier version.
+
+        They have the same body, or the same title and, their file being gone, half of the same sentences.
+        """
+        hashes = {one.hash for one in documents if one.body_length}
+        titled = {one.title.casefold(): self._text(one) for one in documents}
+        return [
+            one
+            for one in self._vault.documents.latest(active=False)
+            if one.inactive is not InactiveReason.FORGOTTEN
+            and (one.hash in hashes or self._is_earlier(one, titled.get(one.title.casefold(), "")))
+        ]
+
+    def _is_earlier(self, document: Document, text: str) -> bool:
+        if document.inactive is not InactiveReason.REMOVED or not text:
+            return False
+        return is_earlier_version(self._vault.documents.body(document.id) or "", text)
 
     def _with_replaced(self, documents: Sequence[Document]) -> list[Document]:
         """These, and what they were put in the place of: a document that was merged from others says what they say."""
@@ -164,10 +192,9 @@ class Forgetting:
         )
 
     def _without(self, traces: Traces, kept: Iterable[int]) -> Traces:
-        """Return *traces* without the words and sentences of *kept* documents and of documents that are not served."""
+        """Return *traces* without the words and sentences of *kept* documents."""
         marks, sentences, said_in = set(traces.words), list(traces.sentences), set(traces.said_in)
-        away = self._vault.documents.latest(active=False)
-        for document in (*self._vault.documents.many(kept).values(), *away):
+        for document in self._vault.documents.many(kept).values():
             text = self._text(document)
             own = set(words(text))
             marks = {word for word in marks if word.casefold() not in own}
@@ -176,6 +203,18 @@ class Forgetting:
             said_in |= {document.display_path} if repeated else set()
         found = tuple(one for one in traces.words if one in marks)
         return Traces(found, tuple(sentences), tuple(sorted(said_in)))
+
+    def _kept_away(self, traces: Traces) -> Traces:
+        """Return *traces* with the documents, not served, that hold a sentence; without the words of such documents."""
+        marks, kept_in = set(traces.words), []
+        for document in self._vault.documents.latest(active=False):
+            text = self._text(document)
+            own = set(words(text))
+            marks = {word for word in marks if word.casefold() not in own}
+            if any(sentence in text for sentence in traces.sentences):
+                kept_in.append(document)
+        found = tuple(one for one in traces.words if one in marks)
+        return traces._replace(words=found, kept_in=tuple(kept_in))
 
     def _places(self) -> frozenset[str]:
         """Return the place of every document, forgotten ones included."""

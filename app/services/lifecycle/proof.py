@@ -11,13 +11,16 @@ from clawmem.app.services.lifecycle.forgetting import Forgotten, tells_of
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.services.retrieval.similar import FindSimilar
+from clawmem.domain.documents.identity import body_hash
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.lifecycle.marks import is_code
 from clawmem.ports.clock import Clock
+from clawmem.ports.records import Document
 from clawmem.ports.triples import Direction
 from clawmem.ports.vault import Vault
 
 READ_AT_ONCE = 1 << 20
+NOTHING = body_hash("")
 _EVERY = 1_000_000
 _LOOKED_AT = 20  # documents and results of each probe that has no end
 
@@ -65,6 +68,8 @@ class Prove:
             "similar": self._near(gone) if by_meaning else (),
             "timeline": self._around(gone),
             "records": self._records(gone),
+            "same text": self._same_text(forgotten),
+            "unserved notes": self._unserved(forgotten.traces.sentences),
             "derived": (one.display_path for one in derived_documents(self._vault, gone)),
             "vectors": (_said(n) for n in sorted(gone) if any(self._vault.embeddings.of_document(n))),
             "entities": self._entities(marks),
@@ -109,6 +114,18 @@ class Prove:
             if any(kept) or self._vault.documents.fragments(document.id) or document.inactive is None:
                 yield document.display_path
 
+    def _same_text(self, forgotten: Forgotten) -> Iterator[str]:
+        """Yield the documents, served or not, whose body is that of a forgotten one."""
+        for hash in {one.hash for one in forgotten.documents} - {NOTHING}:
+            yield from (f"{_where(one)} holds it" for one in self._vault.documents.holding(hash))
+
+    def _unserved(self, sentences: Sequence[str]) -> Iterator[str]:
+        """Yield the documents that are not served and hold a sentence of a forgotten one."""
+        for document in self._vault.documents.latest(active=False):
+            text = f"{document.title}\n{self._vault.documents.body(document.id) or ''}"
+            if any(sentence in text for sentence in sentences):
+                yield f"{_where(document)} says some of it"
+
     def _entities(self, marks: Sequence[str]) -> Iterator[str]:
         for mark in marks:
             yield from (one.name for one in self._vault.entities.search(mark, _LOOKED_AT))
@@ -151,6 +168,11 @@ def _file_holds(file: Path, texts: Sequence[str]) -> bool:
                 return True
             before = read[len(read) - overlap :] if overlap else b""
     return False
+
+
+def _where(document: Document) -> str:
+    """Return the path of *document*, and why it is not served."""
+    return f"{document.display_path} ({document.inactive})" if document.inactive else document.display_path
 
 
 def _said(document_id: int) -> str:

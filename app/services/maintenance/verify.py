@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from string import ascii_lowercase, digits
 
+from clawmem.app.services.indexing.moves import is_forgotten_text
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, decode, parse_source
 from clawmem.app.services.indexing.update import Folder, scan_folder
 from clawmem.app.services.maintenance.finding import spread
@@ -73,7 +74,7 @@ class Verify:
 
         Storage: what each part finds wrong with itself, checksums among it. Disk: files that are not in the vault,
         changed since, or gone. Files that cannot be read and are not in the vault are no difference, see `skipped_files`.
-        The files of forgotten, archived and superseded documents are not compared. Records: bodies that are not what their hash says; of a sample,
+        The files of forgotten, archived and superseded documents, and files with a forgotten text, are not compared. Records: bodies that are not what their hash says; of a sample,
         fragments that come out differently now. Indexes: for words at every grain and for vectors, what is
         found but not served, what is served but not found, and counts that nobody explains. The samples are
         every k-th document by path, at most 50.
@@ -113,8 +114,9 @@ class Verify:
             if is_current(known, source_hash(data)):
                 return
             if known is None or known.inactive is InactiveReason.REMOVED:
-                self._parse(data, folder.name, file.path, file.stamp)
-                yield f"{name} is on disk, but not in the vault."
+                parsed = self._parse(data, folder.name, file.path, file.stamp)
+                if not is_forgotten_text(self._vault, parsed.document.hash):
+                    yield f"{name} is on disk, but not in the vault."
             else:
                 decode(data, file.path)
                 yield f"{name} was changed on disk since it was indexed."

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from clawmem.adapters.sqlite.database import Database
+from clawmem.ports.forgotten_texts import forgotten_text
+
+_ADD = "insert or ignore into forgotten_texts (salt, digest) values (?, ?)"
+
+
+class SqliteForgottenTexts:
+    """``ForgottenTexts`` in one table; new marks are salted with the id of the vault."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def add(self, hashes: Iterable[str]) -> None:
+        salt = self._db.value("select value from meta where name = 'vault_id'")
+        self._db.write_many(_ADD, [forgotten_text(salt, one) for one in hashes])
+
+    def holds(self, hash: str) -> bool:
+        # The primary key begins with the salt: the distinct salts, hardly ever more than one, are its beginnings.
+        salts = self._db.rows("select distinct salt from forgotten_texts")
+        marks = [forgotten_text(salt, hash) for (salt,) in salts]
+        return any(
+            self._db.row("select 1 from forgotten_texts where salt = ? and digest = ?", mark)
+            for mark in marks
+        )

@@ -1,0 +1,390 @@
+"""Notes that move, and texts that were forgotten: what stays the same note, and what never returns by itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+from clawmem.app.opened import open_services
+from clawmem.app.settings import load_settings
+from clawmem.ports.records import Document, InactiveReason
+
+Invoke = Callable[..., Result]
+
+ZED = "# Confidential Zed\n\nThe private phone of the ferry pilot Zed is 099-777-4242.\n"
+HOLM = "# Anders Holm\n\nRepairs the church organ and keeps the keys of the bell tower.\n"
+BERG = "# Anders Berg\n\nSells apples on the square every second Saturday of the month.\n"
+PHONE = "099-777-4242"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder of the collection ``desk``."""
+    made = tmp_path / "desk"
+    for name, text in {"zed.md": ZED, "people/anders-holm.md": HOLM, "people/anders-berg.md": BERG}.items():
+        (made / name).parent.mkdir(parents=True, exist_ok=True)
+        (made / name).write_text(text, "utf-8")
+    return made
+
+
+@pytest.fixture
+def world(invoke: Invoke, folder: Path) -> Invoke:
+    """``invoke`` over a vault that holds that folder."""
+    assert invoke("bootstrap", folder, "--skip-embed").exit_code == 0
+    return invoke
+
+
+def at(path: str) -> Document | None:
+    collection, _, rest = path.partition("/")
+    with open_services(load_settings(), read_only=True) as services:
+        return services.vault.documents.at(collection, rest)
+
+
+def known(path: str) -> Document:
+    document = at(path)
+    assert document is not None, path
+    return document
+
+
+def is_served(path: str) -> bool:
+    document = at(path)
+    return document is not None and document.inactive is None
+
+
+def vault_holds(text: str) -> bool:
+    file = load_settings().vault
+    return any(
+        text.encode() in part.read_bytes() for part in file.parent.glob(f"{file.name}*") if part.is_file()
+    )
+
+
+def probes(done: Result) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(done.stdout)["probes"]
+    return {name: hits for name, hits in found.items() if hits}
+
+
+def move(folder: Path, old: str, new: str) -> None:
+    (folder / new).parent.mkdir(parents=True, exist_ok=True)
+    (folder / old).rename(folder / new)
+
+
+# -- forgetting takes every place of a note ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("in_two_passes", [False, True])
+def test_forgetting_a_moved_note_leaves_nothing(world: Invoke, folder: Path, in_two_passes: bool) -> None:
+    """The record of the former place goes too, and the proof is right to find nothing."""
+    if in_two_passes:
+        text = (folder / "zed.md").read_text("utf-8")
+        (folder / "zed.md").unlink()
+        world("update")
+        (folder / "zed-new.md").write_text(text, "utf-8")
+    else:
+        move(folder, "zed.md", "zed-new.md")
+    world("update")
+    assert vault_holds(PHONE)
+
+    done = world("forget", "Confidential Zed", "--yes", "--prove", "--json")
+
+    assert (done.exit_code, probes(done), vault_holds(PHONE)) == (0, {}, False)
+    assert known("desk/zed.md").inactive is InactiveReason.FORGOTTEN
+
+
+def test_a_removed_copy_is_forgotten_too(world: Invoke, folder: Path) -> None:
+    """A copy whose file was deleted before is not served, but its text is in the vault."""
+    (folder / "copy.md").write_text(ZED, "utf-8")
+    world("update")
+    (folder / "copy.md").unlink()
+    world("update")
+
+    done = world("forget", "desk/zed.md", "--yes", "--prove")
+
+    assert (done.exit_code, vault_holds(PHONE)) == (0, False)
+    assert "desk/copy.md (Confidential Zed) is forgotten with it." in done.stdout
+    assert "says some of it" not in done.stdout
+
+
+def test_an_earlier_version_is_forgotten_too(world: Invoke, folder: Path) -> None:
+    """A note that was moved and edited at once leaves a removed record with nearly the same text."""
+    (folder / "zed.md").unlink()
+    (folder / "boats.md").write_text(f"{ZED}\nHe sails on Mondays as well.\n", "utf-8")
+    world("update")
+    assert known("desk/zed.md").inactive is InactiveReason.REMOVED
+
+    done = world("forget", "Confidential Zed", "--yes", "--prove", "--json")
+
+    assert (done.exit_code, vault_holds(PHONE)) == (0, False)
+    assert known("desk/zed.md").inactive is InactiveReason.FORGOTTEN
+
+
+def test_the_proof_finds_what_a_removed_note_says(world: Invoke, folder: Path) -> None:
+    """Another note, whose file is gone, quotes the sentence: its text is left in the vault, and the proof says so."""
+    quote = ZED.splitlines()[-1]
+    (folder / "minutes.md").write_text(f"# Minutes\n\nWe met at noon on the pier.\n\n{quote}\n", "utf-8")
+    world("update")
+    (folder / "minutes.md").unlink()
+    world("update")
+
+    done = world("forget", "desk/zed.md", "--yes", "--prove")
+
+    assert done.exit_code == 7
+    assert "unserved notes: desk/minutes.md (removed) says some of it" in done.stdout
+    assert "desk/minutes.md is removed, and its text" in done.stdout
+    assert "desk/minutes.md says some of it as well." not in done.stdout
+    assert vault_holds(PHONE)
+
+
+def test_the_proof_finds_a_served_copy(world: Invoke, folder: Path) -> None:
+    """Forgetting one of two notes keeps the other, and does not claim that the text is gone."""
+    (folder / "copy.md").write_text(ZED, "utf-8")
+    world("update")
+
+    done = world("forget", "desk/zed.md", "--yes", "--prove")
+
+    assert (done.exit_code, is_served("desk/copy.md")) == (7, True)
+    assert "same text: desk/copy.md holds it" in done.stdout
+    assert world("forget", "desk/copy.md", "--yes", "--prove").exit_code == 0
+    assert not vault_holds(PHONE)
+
+
+# -- a forgotten text does not return ----------------------------------------------------------------------
+
+
+def test_a_forgotten_file_that_is_moved_or_copied_stays_away(world: Invoke, folder: Path) -> None:
+    """It is named by each pass, and neither doctor nor verify complains about it."""
+    assert world("forget", "Anders Holm", "--yes").exit_code == 0
+    move(folder, "people/anders-holm.md", "old/anders.md")
+    (folder / "copy.md").write_text(HOLM, "utf-8")
+
+    for _ in range(2):
+        told = world("update").stdout
+        for path in ("old/anders.md", "copy.md"):
+            assert f"{path} has the same text as a note that was forgotten on request" in told
+            assert not is_served(f"desk/{path}")
+    assert not vault_holds("church organ")
+    assert world("verify").exit_code == 0
+    assert "anders.md" not in world("doctor").output
+
+
+def test_a_forgotten_file_in_another_collection_stays_away(world: Invoke, folder: Path) -> None:
+    """A copy of the folder under another name brings the other notes alone."""
+    assert world("forget", "Anders Holm", "--yes").exit_code == 0
+    copytree(folder, folder.with_name("again"))
+
+    assert world("collection", "add", folder.with_name("again")).exit_code == 0
+    told = world("update").stdout
+
+    assert "people/anders-holm.md has the same text as a note that was forgotten" in told
+    assert not is_served("again/people/anders-holm.md")
+    assert is_served("again/people/anders-berg.md")
+
+
+def test_an_edited_copy_is_a_new_note(world: Invoke, folder: Path) -> None:
+    """Only the identical text stays away, as the message says."""
+    world("forget", "Anders Holm", "--yes")
+    (folder / "copy.md").write_text(f"{HOLM}\nAlso tunes pianos.\n", "utf-8")
+
+    assert world("update").exit_code == 0
+
+    assert is_served("desk/copy.md")
+
+
+def test_a_note_that_becomes_a_forgotten_text_is_withdrawn(world: Invoke, folder: Path) -> None:
+    """A file that is overwritten with the forgotten text is not served with its old text either."""
+    world("forget", "Anders Holm", "--yes")
+    (folder / "people/anders-berg.md").write_text(HOLM, "utf-8")
+
+    told = world("update").stdout
+
+    assert "1 removed" in told
+    assert not is_served("desk/people/anders-berg.md")
+    assert world("verify").exit_code == 0
+
+
+def test_short_and_empty_notes_are_not_recognised(world: Invoke, folder: Path) -> None:
+    """Of daily notes made from one short template, forgetting one hides none of the others, old or new."""
+    for day in range(1, 4):
+        (folder / f"2026-03-0{day}.md").write_text("# Today\n\n- [ ] \n", "utf-8")
+        (folder / f"empty-{day}.md").write_text("", "utf-8")
+    world("update")
+
+    for path in ("desk/2026-03-01.md", "desk/empty-1.md"):
+        assert world("forget", path, "--yes").exit_code == 0
+    (folder / "2026-03-04.md").write_text("# Today\n\n- [ ] \n", "utf-8")
+    (folder / "empty-4.md").write_text("", "utf-8")
+    assert "forgotten" not in world("update").stdout
+
+    for day in range(2, 5):
+        assert is_served(f"desk/2026-03-0{day}.md")
+        assert is_served(f"desk/empty-{day}.md")
+
+
+def test_a_served_twin_survives_a_move_and_a_reindex(world: Invoke, folder: Path) -> None:
+    """While another note holds the same text, that text is not hidden anywhere."""
+    (folder / "twin.md").write_text(HOLM, "utf-8")
+    world("update")
+    world("forget", "desk/people/anders-holm.md", "--yes")
+
+    world("reindex", "--force")
+    assert is_served("desk/twin.md")
+    move(folder, "twin.md", "moved/twin.md")
+    world("update")
+
+    assert is_served("desk/moved/twin.md")
+
+
+# -- a moved note stays the same note ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["one pass", "two passes", "there and back"])
+def test_a_moved_note_keeps_what_was_learnt(world: Invoke, folder: Path, way: str) -> None:
+    """Pin, snooze and number stay, whether one pass sees the move or one sees the removal and the next the file."""
+    world("pin", "Anders Holm")
+    world("snooze", "Anders Holm", "--until", "2099-01-01")
+    before = known("desk/people/anders-holm.md")
+
+    if way == "two passes":
+        (folder / "people/anders-holm.md").unlink()
+        world("update")
+        (folder / "holm.md").write_text(HOLM, "utf-8")
+    else:
+        move(folder, "people/anders-holm.md", "holm.md")
+    told = world("update").stdout
+    if way == "there and back":
+        move(folder, "holm.md", "elsewhere.md")
+        world("update")
+        move(folder, "elsewhere.md", "holm.md")
+        world("update")
+
+    after = known("desk/holm.md")
+    assert (after.id, after.pinned, after.snoozed_until, after.inactive) == (
+        before.id,
+        True,
+        before.snoozed_until,
+        None,
+    )
+    assert ("1 updated, 0 removed" in told) or way == "two passes", told
+    assert "holm.md" in world("search", "church organ").stdout
+    assert world("get", "desk/people/anders-holm.md").exit_code == 3
+    assert world("verify").exit_code == 0
+
+
+@pytest.mark.parametrize("names", [("aaa", "zzz"), ("zzz", "aaa")])
+def test_a_note_moved_to_another_collection(
+    world: Invoke, folder: Path, tmp_path: Path, names: tuple[str, str]
+) -> None:
+    """Whichever of the two collections is looked through first."""
+    source, target = (tmp_path / name for name in names)
+    for place in (source, target):
+        place.mkdir()
+        (place / "index.md").write_text(f"# Index of {place.name}\n\nNothing much is in here yet.\n", "utf-8")
+    (source / "moved.md").write_text("# Beehives\n\nThe hives stand behind the barn.\n", "utf-8")
+    for place in (source, target):
+        assert world("collection", "add", place).exit_code == 0
+    world("update")
+    world("pin", "Beehives")
+    (source / "moved.md").rename(target / "moved.md")
+
+    world("update")
+
+    assert known(f"{names[1]}/moved.md").pinned
+    assert not is_served(f"{names[0]}/moved.md")
+
+
+def test_copies_take_no_pin(world: Invoke, folder: Path) -> None:
+    """A copy of a note that is still there is a new note; of two copies of a lost one neither is that note."""
+    world("pin", "Anders Holm")
+    (folder / "copy.md").write_text(HOLM, "utf-8")
+    world("update")
+    assert (known("desk/copy.md").pinned, known("desk/people/anders-holm.md").pinned) == (False, True)
+    (folder / "copy.md").unlink()
+    world("update")
+
+    world("pin", "Anders Berg")
+    (folder / "people/anders-berg.md").unlink()
+    for name in ("one.md", "two.md"):
+        (folder / name).write_text(BERG, "utf-8")
+    world("update")
+    assert (known("desk/one.md").pinned, known("desk/two.md").pinned) == (False, False)
+
+
+# -- forgetting twice --------------------------------------------------------------------------------------
+
+
+def test_forgetting_twice_by_title(world: Invoke) -> None:
+    """The words of the title are those of the file name, which is kept: the second call knows."""
+    assert world("forget", "Anders Holm", "--yes").exit_code == 0
+
+    again = world("forget", "Anders Holm", "--yes")
+
+    assert (again.exit_code, again.stdout) == (0, "desk/people/anders-holm.md is already forgotten.\n")
+
+
+def test_forgetting_twice_by_a_title_that_nothing_kept_shows(world: Invoke, folder: Path) -> None:
+    """Then it says what it cannot know, and offers nobody else."""
+    (folder / "people/p1.md").write_text(HOLM.replace("Anders Holm", "Anders Vik"), "utf-8")
+    world("update")
+    assert world("forget", "Anders Vik", "--yes").exit_code == 0
+
+    again = world("forget", "Anders Vik", "--yes")
+
+    assert again.exit_code == 3
+    assert "No document matches 'Anders Vik'. It may be forgotten already" in again.output
+    assert "Holm" not in again.output and "Berg" not in again.output
+    assert "Anders Berg" in world("forget", "Anders Brg", "--yes").output
+
+
+# -- names that fit nothing --------------------------------------------------------------------------------
+
+
+def test_multi_get_without_any_document(world: Invoke) -> None:
+    """It fails as other commands do; one that fits is enough to succeed."""
+    for pattern in ("desk/nosuch*", "nosuch.md, other.md"):
+        done = world("multi-get", pattern)
+        assert (done.exit_code, "No document matches" in done.stderr) == (3, True)
+    assert json.loads(world("multi-get", "desk/nosuch*", "--json").stdout)["code"] == "NOT_FOUND"
+    assert world("multi-get", "zed.md, other.md").exit_code == 0
+    assert world("multi-get", "desk/*.md", "--max-bytes", "1").exit_code == 0
+
+
+def test_get_beyond_the_end(world: Invoke) -> None:
+    """It says how many lines there are."""
+    for arguments in (["desk/zed.md:99"], ["desk/zed.md", "--from", "4"]):
+        done = world("get", *arguments)
+        assert (done.exit_code, "the note has 3 lines" in done.stderr) == (2, True), done.output
+    assert world("get", "desk/zed.md:3").stdout.startswith("The private phone")
+
+
+# -- named vaults ------------------------------------------------------------------------------------------
+
+
+def test_sync_makes_a_named_vault(world: Invoke, folder: Path, home: Path) -> None:
+    """Next to the usual vault; its name is written down, so that the next command knows it."""
+    folder = copytree(folder, home / "office")
+    unknown = world("--vault", "side", "query", "church organ")
+    assert (unknown.exit_code, "clawmem vault sync side FOLDER" in unknown.output) == (3, True)
+    assert "bootstrap" not in unknown.output
+
+    made = world("vault", "sync", "side", folder)
+
+    assert made.exit_code == 0, made.output
+    assert f"Made the vault side in {load_settings().vault.parent / 'side.sqlite'}" in made.stdout
+    assert "Anders Holm" in world("--vault", "side", "search", "church organ").stdout
+    assert "Made" not in world("vault", "sync", "side", folder).stdout
+    assert load_settings().collections.keys() == {"desk"}
+    slip = world("--vault", "sidd", "search", "church organ")
+    assert (slip.exit_code, "There is: side." in slip.output) == (3, True)
+
+
+def test_sync_does_not_take_a_vault_without_its_name(world: Invoke, folder: Path) -> None:
+    """The usual vault is a file next to which new ones are made; no name leads to it by accident."""
+    refused = world("vault", "sync", load_settings().vault.stem, folder)
+
+    assert (refused.exit_code, "is there already" in refused.output) == (2, True)
+    assert load_settings().vaults == {}
