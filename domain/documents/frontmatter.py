@@ -10,6 +10,7 @@ from clawmem.domain.documents.times import parse_iso
 BYTE_ORDER_MARK = "\ufeff"
 OPENING = re.compile(r"---\r?\n")
 _LINKS = re.compile(r"!?\[\[[^\[\]]+\]\]")
+_UNQUOTED_LINK = re.compile(r"\A\[([^\[\]]+)\]\Z")  # what YAML leaves of [[link]]
 CLOSING = re.compile(r"^(?:---|\.\.\.)(?:\r?\n|\r?\Z)", re.MULTILINE)
 
 # YAML aliases let a few lines stand for a billion values, or for themselves; real lists are far shorter.
@@ -81,7 +82,7 @@ def facts(raw: Mapping[str, object]) -> Facts:
     A title and a content type must be strings, since YAML turns ``2026-04-02`` or ``no`` into something
     else. A date is a date, a time stamp or a string `times.parse_iso` reads. Tags, aliases and participants are
     a list or a comma-separated string; repeated ones count once. Addresses of
-    notes are one string or a list of them; YAML reads an unquoted ``[[link]]`` as a list in a list. Only ``true`` pins; a confidence outside of [0, 1] is none. Scalars are written the YAML way (``true``),
+    notes are one string or a list of them. Only ``true`` pins; a confidence outside of [0, 1] is none. Scalars are written the YAML way (``true``),
     dates in ISO 8601, lists joined by ``", "``, mappings by their values; at most 1000 values are read of
     any one key.
     """
@@ -124,18 +125,9 @@ def _share(value: object) -> float | None:
 
 
 def _addresses(value: object) -> tuple[str, ...]:
-    found = (address for text in _links_or_texts(value) for address in _LINKS.findall(text) or (text,))
+    texts = (_UNQUOTED_LINK.sub(r"[[\1]]", text) for text in _leaves(value))
+    found = (address for text in texts for address in _LINKS.findall(text) or (text,))
     return tuple(dict.fromkeys(filter(None, found)))
-
-
-def _links_or_texts(value: object) -> Iterator[str]:
-    """Yield the texts of a value; a list in a list is a link without its quotes."""
-    is_list = isinstance(value, list | tuple)
-    for item in value[:MAX_VALUES] if isinstance(value, list | tuple) else (value,):
-        if is_list and isinstance(item, list | tuple):
-            yield f"[[{', '.join(_leaves(item))}]]"
-        else:
-            yield from _leaves(item)
 
 
 def _printable(value: object) -> str:

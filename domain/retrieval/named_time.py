@@ -9,8 +9,8 @@ from clawmem.domain.retrieval.temporal import TimeRange
 
 # Not fitted: the chance that the time was read rightly and that the date of a note in it is right.
 IN_ITS_TIME = 0.8
-OUT_OF_ITS_TIME = 0.4  # at most, for a note that was written at another time
-BY_TIME_OF_FILE = 0.3  # at most, for a note without a date of its own
+OUT_OF_ITS_TIME = 0.05  # at most, for a note that was written at another time
+BY_TIME_OF_FILE = 0.3  # at most, for a note without a date of its own, which only its file has
 
 # Words that ask for anything at all. None of them names a topic.
 _ANYTHING = frozenset(

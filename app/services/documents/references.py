@@ -50,7 +50,7 @@ class ReferenceResolver:
     def __call__(self, text: str, note: Document) -> Reference:
         """Return what *text* means in the front matter of *note*."""
         try:
-            readings = reference_readings(text)
+            readings = reference_readings(text, note)
         except InvalidInput:
             return Reference(None)
         gone: list[Document] = []

@@ -79,9 +79,11 @@ def _listed(
 
 
 def _judged(candidate: Candidate, is_of_time: bool, is_undated: bool) -> Candidate:
-    if not is_of_time:
-        return candidate._replace(confidence=min(candidate.confidence or 0.0, OUT_OF_ITS_TIME))
-    return candidate._replace(confidence=BY_TIME_OF_FILE if is_undated else IN_ITS_TIME)
+    if is_of_time:
+        return candidate._replace(confidence=BY_TIME_OF_FILE if is_undated else IN_ITS_TIME)
+    is_without_date = candidate.document is not None and has_time_of_file(candidate.document)
+    most = BY_TIME_OF_FILE if is_without_date else OUT_OF_ITS_TIME
+    return candidate._replace(confidence=min(candidate.confidence or 0.0, most))
 
 
 def _likelier(
