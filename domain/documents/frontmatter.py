@@ -11,6 +11,7 @@ BYTE_ORDER_MARK = "\ufeff"
 OPENING = re.compile(r"---\r?\n")
 _LINKS = re.compile(r"!?\[\[[^\[\]]+\]\]")
 _UNQUOTED_LINK = re.compile(r"\A\[([^\[\]]+)\]\Z")  # what YAML leaves of [[link]]
+_NO_LINE_FEED = re.compile(r"[^\n]")
 CLOSING = re.compile(r"^(?:---|\.\.\.)(?:\r?\n|\r?\Z)", re.MULTILINE)
 
 # YAML aliases let a few lines stand for a billion values, or for themselves; real lists are far shorter.
@@ -73,6 +74,16 @@ def split(source: str) -> FrontMatter:
 def whole(source: str) -> FrontMatter:
     """All of *source* as body, less a byte order mark: what to fall back on when the YAML is malformed."""
     return FrontMatter("", source.removeprefix(BYTE_ORDER_MARK), 1)
+
+
+def without_broken_head(body: str) -> str:
+    """
+    Return *body* with blanks for the front matter that it begins with; lengths and lines stay as they are.
+
+    Only malformed front matter is part of a body.
+    """
+    head = len(body) - len(split(body).body)
+    return _NO_LINE_FEED.sub(" ", body[:head]) + body[head:]
 
 
 def facts(raw: Mapping[str, object]) -> Facts:
