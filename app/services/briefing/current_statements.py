@@ -38,7 +38,8 @@ def current_documents(vault: Vault, now: str) -> list[Document]:
         if one.content_type in SOURCES and not is_profile_page(one) and is_settled(one) and is_told(one, now)
     ]
     replaced = current_successors(vault, [one.id for one in found])
-    return [one for one in found if one.id not in replaced]
+    # A file without a date is as new as its last copy: it comes after the dated notes.
+    return sorted((one for one in found if one.id not in replaced), key=lambda one: not one.has_own_date)
 
 
 def current_statements(vault: Vault, documents: Sequence[Document]) -> list[Statement]:
