@@ -6,7 +6,7 @@ from clawmem.contracts.base import VaultContract
 from clawmem.contracts.samples import UNKNOWN, document, fragments
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import InactiveReason
-from clawmem.ports.succession import NO_CLAIMS, Claims, Succession
+from clawmem.ports.succession import NO_CLAIMS, Claim, ClaimKind, Claims, Succession
 from clawmem.ports.vault import Vault
 
 
@@ -163,6 +163,48 @@ class SuccessionContract(VaultContract):
         vault.successions.claim(new, Claims(supersedes=("old.md",)))
 
         assert vault.successions.direct([old, other]) == {Succession(other, new)}
+
+    @pytest.mark.parametrize("kind", ClaimKind)
+    def test_a_claim_means_the_place_it_is_aimed_at(self, vault: Vault, kind: ClaimKind) -> None:
+        """
+        An aimed claim means that place, in whatever collection; a new claim means its address as a path again.
+
+        If this fails: a claim by title or link means nothing, or keeps the place that an earlier text meant.
+        """
+        said_by, named = note(vault, "a.md"), note(vault, "b.md", collection="other")
+        claims = Claims(**{kind.value: ("Title of B",)})
+        vault.successions.claim(said_by, claims)
+        unaimed = Claim(said_by, kind, "Title of B", ("notes", "Title of B"))
+        assert vault.successions.claims() == [unaimed]
+
+        vault.successions.aim(unaimed._replace(place=("other", "b.md")))
+
+        pair = (named, said_by) if kind is ClaimKind.SUPERSEDES else (said_by, named)
+        assert vault.successions.direct([said_by, named]) == {Succession(*pair)}
+        assert vault.successions.claims() == [unaimed._replace(place=("other", "b.md"))]
+        vault.successions.claim(said_by, claims)
+        assert vault.successions.direct([said_by, named]) == set()
+
+    def test_claims_of_served_documents(self, vault: Vault) -> None:
+        """
+        Claims are listed by document, kind and address; not those of documents that are not served.
+
+        If this fails: addresses of deleted notes are looked up and reported.
+        """
+        a, b = note(vault, "a.md"), note(vault, "b.md")
+        vault.successions.claim(b, Claims(superseded_by=("z.md", "c.md"), supersedes=("a.md",)))
+        vault.successions.claim(a, Claims(supersedes=("c.md",)))
+
+        listed = [(one.document_id, one.kind.value, one.address) for one in vault.successions.claims()]
+
+        assert listed == [
+            (a, "supersedes", "c.md"),
+            (b, "superseded_by", "c.md"),
+            (b, "superseded_by", "z.md"),
+            (b, "supersedes", "a.md"),
+        ]
+        vault.documents.deactivate([b], InactiveReason.REMOVED)
+        assert {one.document_id for one in vault.successions.claims()} == {a}
 
     def test_itself_and_in_a_circle(self, vault: Vault) -> None:
         """

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import StrEnum
 from typing import Protocol
 
 from clawmem.ports.named_tuple import NamedTuple
@@ -8,9 +9,9 @@ from clawmem.ports.named_tuple import NamedTuple
 
 class Claims(NamedTuple):
     """
-    Which documents a document says it takes the place of, and which have taken its own.
+    Addresses, as a note writes them, of the notes that it supersedes and of those that have superseded it.
 
-    Paths from the top of its collection; what stands there, or ever will, is not looked up when they are kept.
+    An address is kept as it is written. `SuccessionStore.aim` says later which place it means.
     """
 
     supersedes: tuple[str, ...] = ()
@@ -27,14 +28,30 @@ class Succession(NamedTuple):
     newer: int
 
 
+class ClaimKind(StrEnum):
+    """The property of a note that names the other note."""
+
+    SUPERSEDES = "supersedes"
+    SUPERSEDED_BY = "superseded_by"
+
+
+class Claim(NamedTuple):
+    """One address in the claims of a document, and the place that the address means: a collection and a path."""
+
+    document_id: int
+    kind: ClaimKind
+    address: str
+    place: tuple[str, str]
+
+
 class SuccessionStore(Protocol):
     """
     Which document holds instead of which, as they say themselves.
 
-    A claim is kept as a path and resolved when it is asked for, so that documents may come in any order. It
-    means the served document at that path in the same collection; where none is and the one that was there is
-    `removed`, whatever is served with the same body: a file that was renamed. What a document says holds
-    while it is served.
+    A claim means a place: until `aim` says otherwise, its address as a path in the collection of its document.
+    The place is looked up when a succession is asked for, so that documents may come in any order. It stands for
+    the document that is served there, or, if the file there was removed, for the documents with the same body in
+    the same collection: the file was renamed. A claim holds while its document is served.
     """
 
     def claim(self, document_id: int, claims: Claims) -> None:
@@ -44,6 +61,14 @@ class SuccessionStore(Protocol):
         Raises:
             InvalidInput: the vault does not know the document; nothing was stored.
         """
+        ...
+
+    def claims(self) -> list[Claim]:
+        """Return every claim of a served document, ordered by document, kind and address."""
+        ...
+
+    def aim(self, claim: Claim) -> None:
+        """Let the claim with this document, kind and address mean ``claim.place``; nothing if there is none."""
         ...
 
     def direct(self, document_ids: Iterable[int]) -> set[Succession]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from clawmem.adapters.memory.tables import Tables
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.succession import Claims, Succession
+from clawmem.ports.succession import Claim, ClaimKind, Claims, Succession
 
 
 class MemorySuccessions:
@@ -20,23 +20,42 @@ class MemorySuccessions:
                 "INVALID_INPUT", f"No document has the id {document_id}; it can claim nothing."
             )
         self._tables.claims[document_id] = claims
+        for claim in [one for one in self._tables.aims if one.document_id == document_id]:
+            del self._tables.aims[claim]
+
+    def claims(self) -> list[Claim]:
+        return sorted(
+            one for one in self._every() if self._tables.documents[one.document_id].inactive is None
+        )
+
+    def aim(self, claim: Claim) -> None:
+        self._tables.aims[claim._replace(place=("", ""))] = claim.place
 
     def direct(self, document_ids: Iterable[int]) -> set[Succession]:
         asked = set(document_ids)
         return {pair for pair in self._all() if pair.older in asked and pair.older != pair.newer}
 
     def _all(self) -> Iterator[Succession]:
-        for document_id, claims in self._tables.claims.items():
-            said_by = self._tables.documents[document_id]
-            if said_by.inactive is None:
-                for path in claims.supersedes:
-                    yield from (Succession(other.id, said_by.id) for other in self._meant(said_by, path))
-                for path in claims.superseded_by:
-                    yield from (Succession(said_by.id, other.id) for other in self._meant(said_by, path))
+        for claim in self.claims():
+            for other in self._meant(*claim.place):
+                pair = Succession(other.id, claim.document_id)
+                yield pair if claim.kind is ClaimKind.SUPERSEDES else Succession(pair.newer, pair.older)
 
-    def _meant(self, said_by: Document, path: str) -> list[Document]:
+    def _every(self) -> Iterator[Claim]:
+        for number, claims in self._tables.claims.items():
+            said = {
+                ClaimKind.SUPERSEDES: dict.fromkeys(claims.supersedes),
+                ClaimKind.SUPERSEDED_BY: dict.fromkeys(claims.superseded_by),
+            }
+            for kind, addresses in said.items():
+                for address in addresses:
+                    claim = Claim(number, kind, address, ("", ""))
+                    own = (self._tables.documents[number].collection, address)
+                    yield claim._replace(place=self._tables.aims.get(claim, own))
+
+    def _meant(self, collection: str, path: str) -> list[Document]:
         """What is served at that path, or under another one since the file there was renamed."""
-        within = [d for d in self._tables.documents.values() if d.collection == said_by.collection]
+        within = [d for d in self._tables.documents.values() if d.collection == collection]
         named = next((document for document in within if document.path == path), None)
         if named is None or named.inactive is None:
             return [named] if named else []

@@ -28,7 +28,7 @@ from clawmem.ports.records import (
 from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.sessions import Session
 from clawmem.ports.sketches import Sketch
-from clawmem.ports.succession import Claims
+from clawmem.ports.succession import Claim, Claims
 from clawmem.ports.triples import Triple
 
 ATTEMPTS = 3  # failures after which a text is given up
@@ -83,6 +83,7 @@ class Tables:
     change_count: int = 0
     relations: dict[RelationKey, Relation] = field(default_factory=dict)
     claims: dict[int, Claims] = field(default_factory=dict)
+    aims: dict[Claim, tuple[str, str]] = field(default_factory=dict)  # claims without a place
     sessions: dict[str, Session] = field(default_factory=dict)
     entities: dict[str, Entity] = field(default_factory=dict)
     mentions: dict[int, frozenset[str]] = field(default_factory=dict)  # of entities by id, by document

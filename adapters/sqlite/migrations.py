@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from clawmem.adapters.sqlite.database import Database
 from clawmem.ports.errors import VaultDamaged, VaultError, VaultTooNew
 
-LATEST = 26
+LATEST = 27
 APPLICATION_ID = 0x434C414D  # "CLAM": how a vault tells itself from any other SQLite file
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from clawmem.adapters.sqlite.database import Database
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.succession import Claims, Succession
+from clawmem.ports.succession import Claim, ClaimKind, Claims, Succession
 
 # From each asked document both ways: to what it names itself, and to what names it by its path or by one that a
 # file of the same body had before it was renamed. (A cross join is one whose order SQLite leaves alone.)
@@ -24,7 +24,7 @@ with asked as (
     select asked.id as older, named.id as named, named.hash, named.collection, named.inactive
       from asked
       cross join succession_claims as claim on claim.document_id = asked.id and claim.kind = 'superseded_by'
-      cross join documents as named on named.collection = asked.collection and named.path = claim.path
+      cross join documents as named on named.collection = claim.collection and named.path = claim.target
 )
 select older, named from at_path where inactive is null and named <> older
 union
@@ -35,32 +35,52 @@ select at_path.older, newer.id
 union
 select known_as.id, newer.id
   from known_as
-  cross join succession_claims as claim on claim.path = known_as.path and claim.kind = 'supersedes'
-  cross join documents as newer
-       on newer.id = claim.document_id and newer.collection = known_as.collection and newer.inactive is null
+  cross join succession_claims as claim
+       on claim.target = known_as.path and claim.collection = known_as.collection and claim.kind = 'supersedes'
+  cross join documents as newer on newer.id = claim.document_id and newer.inactive is null
  where newer.id <> known_as.id
+"""
+
+_CLAIMS = """
+select claim.document_id, claim.kind, claim.address, claim.collection, claim.target
+  from succession_claims as claim join documents on documents.id = claim.document_id
+ where documents.inactive is null
+ order by claim.document_id, claim.kind, claim.address
+"""
+_AIM = """
+update succession_claims set collection = ?, target = ? where document_id = ? and kind = ? and address = ?
 """
 
 
 class SqliteSuccessions:
-    """``SuccessionStore`` in one table of paths."""
+    """``SuccessionStore`` in one table of addresses, each with the place that it means."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     def claim(self, document_id: int, claims: Claims) -> None:
-        said = [("supersedes", path) for path in claims.supersedes]
-        said += [("superseded_by", path) for path in claims.superseded_by]
+        said = [(ClaimKind.SUPERSEDES, address) for address in claims.supersedes]
+        said += [(ClaimKind.SUPERSEDED_BY, address) for address in claims.superseded_by]
         with self._db.atomic():
-            if self._db.value("select id from documents where id = ?", (document_id,)) is None:
+            collection = self._db.value("select collection from documents where id = ?", (document_id,))
+            if collection is None:
                 raise InvalidInput(
                     "INVALID_INPUT", f"No document has the id {document_id}; it can claim nothing."
                 )
             self._db.write("delete from succession_claims where document_id = ?", (document_id,))
             self._db.write_many(
-                "insert or ignore into succession_claims values (?, ?, ?)",
-                [(document_id, *one) for one in said],
+                "insert or ignore into succession_claims values (?, ?, ?, ?, ?)",
+                [(document_id, kind, address, collection, address) for kind, address in said],
             )
+
+    def claims(self) -> list[Claim]:
+        return [
+            Claim(number, ClaimKind(kind), address, (collection, target))
+            for number, kind, address, collection, target in self._db.rows(_CLAIMS)
+        ]
+
+    def aim(self, claim: Claim) -> None:
+        self._db.write(_AIM, (*claim.place, claim.document_id, claim.kind, claim.address))
 
     def direct(self, document_ids: Iterable[int]) -> set[Succession]:
         asked = json.dumps(sorted(set(document_ids)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from clawmem.app.cli.history import sessions_part
+from clawmem.app.cli.history import session_lines
 from clawmem.app.cli.rendering import (
     NO_CONFIDENT_ANSWER,
     Part,
@@ -155,7 +155,7 @@ def _heading(facts: Mapping[str, Any]) -> Iterator[Part]:
     if "plan" in facts:
         yield _plan_part(facts["plan"])
     if "sessions" in facts:
-        yield sessions_part(facts["sessions"])
+        yield from session_lines(facts["sessions"])
     if facts.keys() & {"mode", "plan"}:
         yield ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from clawmem.app.cli.rendering import Part, printable, table
@@ -20,6 +21,15 @@ def sessions_part(found: list[Session] | tuple[Session, ...]) -> Part:
         return "No sessions are written down yet."
     columns = ("session", "began", "minutes", "handed over in", "what came of it", "files")
     return table(columns, [_session_row(session) for session in found])
+
+
+def session_lines(found: Iterable[Session]) -> Iterator[Part]:
+    """Yield a line for each session with the whole path of its handoff, which a narrow table would break."""
+    for one in found:
+        handoff = f"  {one.handoff_path}" if one.handoff_path else ""
+        summary = " ".join(one.summary.split())[:SHOWN_SUMMARY]
+        began = one.started_at[:16].replace("T", " ")
+        yield printable(f"session {one.id[:SHOWN_ID]}  {began}{handoff}{f'  {summary}' if summary else ''}")
 
 
 def timeline_parts(found: Timeline) -> list[Part]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-from clawmem.domain.documents.tokens import token_count
+from clawmem.domain.capture.own_collection import OWN_COLLECTION
+from clawmem.domain.documents.tokens import token_count, words
 from clawmem.ports.named_tuple import NamedTuple
+from clawmem.ports.records import Document
 
 DECISIONS, HUBS = 20, 10  # documents that the page is made of
 MOST_FACTS, FACT_TOKENS = 30, 500
@@ -16,6 +18,16 @@ STALE_SESSIONS = 5  # begun since the page was made
 PAGE_PATH, PAGE_TYPE = "profile.md", "hub"
 TITLE = "Profile"
 HOLDS, AT_IT = "## What holds", "## Lately"
+
+
+def is_profile_asked(query: str, collections: Collection[str]) -> bool:
+    """Whether a question asks for the profile page by its name or its collection: the page repeats other notes."""
+    return OWN_COLLECTION in collections or TITLE.lower() in words(query)
+
+
+def is_profile_page(document: Document) -> bool:
+    """Whether *document* is the profile page."""
+    return (document.collection, document.path) == (OWN_COLLECTION, PAGE_PATH)
 
 
 class ProfileLine(NamedTuple):

@@ -104,6 +104,15 @@ def note_statements(title: str, body: str) -> list[str]:
     return [named, *(one for one in told if not _repeats(one, named))]
 
 
+def named_decision(title: str, body: str) -> list[str]:
+    """Return the title of a decision without a whole statement; nothing of one that is outdated, rejected or open."""
+    named = _RECORD_NUMBER.compiled.sub("", title).strip()
+    undecided = any(pattern.search(named) for pattern in (_REJECTED, _OPEN, _OUTDATED))
+    if not named or undecided or "?" in named or "？" in named or _NOTE_OUTDATED.search(body[:HEAD]):
+        return []
+    return [named[:LONGEST]]
+
+
 def statements(body: str) -> list[str]:
     """Return the whole statements of a text that hold now, in their order."""
     return [one for text in _texts(body) for one in _of_block(text)]

@@ -85,12 +85,12 @@ def calls(address: Address) -> Callable[[Document], bool]:
 
     Upper and lower case are the same. A link may also be the end of the document's path, without its extension.
     """
-    asked = _folded(address.name)
+    asked = folded(address.name)
     link = EXTENSION.sub("", asked)
 
     def is_called(document: Document) -> bool:
         """Whether *document* has the name."""
-        if any(_folded(name) == asked for name in document_names(document)):
+        if any(folded(name) == asked for name in document_names(document)):
             return True
         return address.is_link and _ends_so(EXTENSION.sub("", document.display_path), link)
 
@@ -104,10 +104,11 @@ def is_place_end(document: Document, path: str) -> bool:
 
 
 def _ends_so(place: str, name: str) -> bool:
-    return f"/{_folded(place)}".endswith(f"/{name.removeprefix('/')}")
+    return f"/{folded(place)}".endswith(f"/{name.removeprefix('/')}")
 
 
-def _folded(name: str) -> str:
+def folded(name: str) -> str:
+    """Return *name* as names are compared: without case, composed, with single blanks."""
     if name.isascii():  # as most names are, of which thousands are compared
         return " ".join(name.lower().split())
     composed = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())

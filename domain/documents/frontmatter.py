@@ -9,6 +9,9 @@ from clawmem.domain.documents.times import parse_iso
 
 BYTE_ORDER_MARK = "\ufeff"
 OPENING = re.compile(r"---\r?\n")
+_LINKS = re.compile(r"!?\[\[[^\[\]]+\]\]")
+_UNQUOTED_LINK = re.compile(r"\A\[([^\[\]]+)\]\Z")  # what YAML leaves of [[link]]
+_NO_LINE_FEED = re.compile(r"[^\n]")
 CLOSING = re.compile(r"^(?:---|\.\.\.)(?:\r?\n|\r?\Z)", re.MULTILINE)
 
 # YAML aliases let a few lines stand for a billion values, or for themselves; real lists are far shorter.
@@ -31,8 +34,8 @@ class Facts:
     What a document says about itself. ``None`` and ``()`` stand for what is absent or unusable.
 
     ``date`` is the ISO text as declared, always readable by `times.parse_iso`. ``extra`` holds every key
-    in its order with a printable value, those read into a field included. ``confidence`` lies in [0, 1]; what
-    supersedes is named by paths from the top of the collection.
+    in its order with a printable value, those read into a field included. ``confidence`` lies in [0, 1]; notes
+    that supersede each other are addresses as they are written.
     """
 
     title: str | None = None
@@ -73,14 +76,24 @@ def whole(source: str) -> FrontMatter:
     return FrontMatter("", source.removeprefix(BYTE_ORDER_MARK), 1)
 
 
+def without_broken_head(body: str) -> str:
+    """
+    Return *body* with blanks for the front matter that it begins with; lengths and lines stay as they are.
+
+    Only malformed front matter is part of a body.
+    """
+    head = len(body) - len(split(body).body)
+    return _NO_LINE_FEED.sub(" ", body[:head]) + body[head:]
+
+
 def facts(raw: Mapping[str, object]) -> Facts:
     """
     Read parsed YAML forgivingly: a value of the wrong kind counts as absent, nothing raises.
 
     A title and a content type must be strings, since YAML turns ``2026-04-02`` or ``no`` into something
     else. A date is a date, a time stamp or a string `times.parse_iso` reads. Tags, aliases and participants are
-    a list or a comma-separated string; repeated ones count once. Paths are one string or a list of them, with
-    or without ``./``, ``/`` or ``[[ ]]`` around. Only ``true`` pins; a confidence outside of [0, 1] is none. Scalars are written the YAML way (``true``),
+    a list or a comma-separated string; repeated ones count once. Addresses of
+    notes are one string or a list of them. Only ``true`` pins; a confidence outside of [0, 1] is none. Scalars are written the YAML way (``true``),
     dates in ISO 8601, lists joined by ``", "``, mappings by their values; at most 1000 values are read of
     any one key.
     """
@@ -96,8 +109,8 @@ def facts(raw: Mapping[str, object]) -> Facts:
         participants=_words(raw.get("participants")),
         pinned=raw.get("pinned") is True,
         confidence=_share(raw.get("confidence")),
-        supersedes=_paths(raw.get("supersedes")),
-        superseded_by=_paths(raw.get("superseded_by")),
+        supersedes=_addresses(raw.get("supersedes")),
+        superseded_by=_addresses(raw.get("superseded_by")),
         extra=tuple((_scalar(key), _printable(value)) for key, value in raw.items()),
     )
 
@@ -122,9 +135,10 @@ def _share(value: object) -> float | None:
     return float(value) if 0 <= value <= 1 else None
 
 
-def _paths(value: object) -> tuple[str, ...]:
-    cleaned = (path.strip("[] ").replace("\\", "/").removeprefix("./").lstrip("/") for path in _leaves(value))
-    return tuple(dict.fromkeys(filter(None, cleaned)))
+def _addresses(value: object) -> tuple[str, ...]:
+    texts = (_UNQUOTED_LINK.sub(r"[[\1]]", text) for text in _leaves(value))
+    found = (address for text in texts for address in _LINKS.findall(text) or (text,))
+    return tuple(dict.fromkeys(filter(None, found)))
 
 
 def _printable(value: object) -> str:

@@ -129,7 +129,7 @@ def newest_question(query: str) -> NewestQuestion | None:
         topic = f"{topic[:start]} {topic[end:]}"
     noun = _noun_after(query[found.end() :])
     asked = NewestQuestion(
-        kind[0] if kind else "", noun, _content(topic), _content(kind[1][0]) if kind else ()
+        kind[0] if kind else "", noun, content_words(topic), content_words(kind[1][0]) if kind else ()
     )
     return asked if asked.kind or asked.topic else None
 
@@ -195,10 +195,11 @@ def _noun_after(text: str) -> str:
     """The last noun before the topic begins that names more than any note: "meeting" of "meeting notes from May"."""
     end = _BREAK.search(text)
     head = text[: end.start()] if end else text
-    nouns = [word for word in _content(head)[:3] if not _KINDS[ANY_KIND].fullmatch(word)]
+    nouns = [word for word in content_words(head)[:3] if not _KINDS[ANY_KIND].fullmatch(word)]
     return nouns[-1] if nouns else ""
 
 
-def _content(text: str) -> tuple[str, ...]:
+def content_words(text: str) -> tuple[str, ...]:
+    """Return the words of *text* that tell a topic, each once."""
     some = dict.fromkeys(words(_ASKING.sub(" ", text)))
     return tuple(word for word in some if word not in STOP_WORDS and word not in _FRAME)

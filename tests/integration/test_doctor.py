@@ -31,6 +31,7 @@ CHECKS = [
     "stored vectors",
     "generator",
     "reranker",
+    "superseded notes",
     "content types",
 ]
 

@@ -544,6 +544,7 @@ class TestList:
                     "successors first",
                     "diversify",
                     "newest first",
+                    "named time first",
                     "cut",
                 ],
             ),

@@ -23,6 +23,7 @@ from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
 from clawmem.ports.records import Document, InactiveReason
 
 STEP = 9  # of the schema, with which notes may say what they supersede
+ADDRESSES = 26  # with which what they name may be any address
 HOUR_NS = 3_600_000_000_000
 ASKED = "where does the honey go"
 
@@ -301,8 +302,9 @@ def take_the_step_again(vault: SqliteVault) -> None:
     """Undo the step of the schema that knows of heads, and migrate by it."""
     vault._db.write("drop index documents_removed; drop table succession_claims")
     vault._db.write("alter table documents drop column pinned_in_note")
-    vault._db.write(f"pragma user_version = {STEP - 1}")
-    migrations._step(vault._db, STEP, migrations._scripts()[STEP - 1])
+    for step in (STEP, ADDRESSES):
+        vault._db.write(f"pragma user_version = {step - 1}")
+        migrations._step(vault._db, step, migrations._scripts()[step - 1])
     vault._db.write(f"pragma user_version = {migrations.LATEST}")
 
 

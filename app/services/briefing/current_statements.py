@@ -7,10 +7,9 @@ from itertools import chain, zip_longest
 
 from clawmem.app.services.briefing.telling import is_told
 from clawmem.app.services.documents.succession import current_successors
-from clawmem.domain.briefing.profile import DECISIONS, HUBS, PAGE_PATH, PAGE_TYPE, ProfileLine
-from clawmem.domain.briefing.statements import note_statements
+from clawmem.domain.briefing.profile import DECISIONS, HUBS, PAGE_TYPE, ProfileLine, is_profile_page
+from clawmem.domain.briefing.statements import named_decision, note_statements
 from clawmem.domain.briefing.subjects import is_settled, last_of_subject
-from clawmem.domain.capture.notes import COLLECTION
 from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
@@ -36,10 +35,11 @@ def current_documents(vault: Vault, now: str) -> list[Document]:
     found = [
         one
         for one in vault.documents.latest()
-        if one.content_type in SOURCES and not _is_page(one) and is_settled(one) and is_told(one, now)
+        if one.content_type in SOURCES and not is_profile_page(one) and is_settled(one) and is_told(one, now)
     ]
     replaced = current_successors(vault, [one.id for one in found])
-    return [one for one in found if one.id not in replaced]
+    # A file without a date is as new as its last copy: it comes after the dated notes.
+    return sorted((one for one in found if one.id not in replaced), key=lambda one: not one.has_own_date)
 
 
 def current_statements(vault: Vault, documents: Sequence[Document]) -> list[Statement]:
@@ -51,8 +51,9 @@ def current_statements(vault: Vault, documents: Sequence[Document]) -> list[Stat
         [statement_of(text, one) for text in note_statements(one.title, bodies.get(one.id, ""))]
         for one in (*decisions, *hubs)
     ]
+    if decisions and not told[0]:  # the newest decision is named, even if no sentence of it stands alone
+        newest = decisions[0]
+        told[0] = [
+            statement_of(text, newest) for text in named_decision(newest.title, bodies.get(newest.id, ""))
+        ]
     return [one for one in chain.from_iterable(zip_longest(*told)) if one is not None]
-
-
-def _is_page(document: Document) -> bool:
-    return (document.collection, document.path) == (COLLECTION, PAGE_PATH)

@@ -7,10 +7,12 @@ from collections.abc import Callable, Sequence
 from clawmem.app.services.briefing.profile import PATH as PROFILE
 from clawmem.app.services.briefing.profile import is_sound
 from clawmem.app.services.briefing.telling import is_told, without_replaced
+from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.briefing.current import DAY_MS, current_rank, is_current, is_stale
 from clawmem.domain.briefing.packing import block, packed, section
 from clawmem.domain.capture.handoff import is_empty
 from clawmem.domain.capture.notes import COLLECTION as OWN
+from clawmem.domain.documents.frontmatter import without_broken_head
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.ports.clock import Clock
 from clawmem.ports.records import Document
@@ -96,7 +98,7 @@ class SessionBriefing:
     # -- documents ----------------------------------------------------------------------------------
 
     def _due(self, documents: Sequence[Document]) -> list[str]:
-        """Return lines about at most five notes that are due, those with a day of review first, then the oldest."""
+        """Return lines about at most five current notes that are due, those with a day of review first, then the oldest."""
         today = iso_utc(self._clock.now_ms())[:_LENGTH_OF_DAY]
         due = [
             document
@@ -104,16 +106,18 @@ class SessionBriefing:
             if document.collection != OWN
             and is_stale(review_by=document.review_by, today=today, age_days=self._age(document))
         ]
+        replaced = current_successors(self._vault, [document.id for document in due])
+        due = [document for document in due if document.id not in replaced]
         due.sort(
             key=lambda document: (document.review_by is None, document.review_by or document.authored_at)
         )
         return [
-            f"- {self._title(one)} ({self._noted(one.display_path, _reason(one), mark)})"
-            for one, mark in without_replaced(self._vault, due[:MOST_STALE])
+            f"- {self._title(one)} ({self._noted(one.display_path, _reason(one))})"
+            for one in due[:MOST_STALE]
         ]
 
     def _lines(self, document: Document) -> list[str]:
-        body = self._vault.documents.body(document.id) or ""
+        body = without_broken_head(self._vault.documents.body(document.id) or "")
         return packed(filter(str.strip, self._safe(body).splitlines()), SESSION_TOKENS)
 
     def _noted(self, *parts: str) -> str:

@@ -8,6 +8,7 @@ from enum import Enum, auto
 from types import MappingProxyType
 
 from clawmem.app.services.indexing.chunks import apply_in_chunks
+from clawmem.app.services.indexing.claims import aim_claims
 from clawmem.app.services.indexing.moves import MoveDetection, is_forgotten_text, is_hidden, move
 from clawmem.app.services.indexing.ownership import Ownership, root_of
 from clawmem.app.services.indexing.publish import publish, withdraw
@@ -70,7 +71,7 @@ def scan_folder(files: FileSource, folder: Folder, only: Collection[str] | None 
 
 @dataclass(slots=True)
 class PassReport:
-    """Counts of one pass; ``problems`` are sentences about files that the pass did not change."""
+    """Counts of one pass; ``problems`` are sentences about files that it did not change, and about what they name."""
 
     collection: str
     added: int = 0
@@ -197,6 +198,7 @@ class _Pass:
         self._visit_moved()
         self._remove_missing(scan, known)
         record_trust(self._vault, known.values(), self._folder.origin)
+        self._aim_claims()
 
     # -- reading, outside of transactions -----------------------------------------------------------
 
@@ -358,6 +360,11 @@ class _Pass:
         if self._version(document.path) != version_of(document):
             return 0
         return withdraw(self._vault, [document.id], InactiveReason.REMOVED)
+
+    def _aim_claims(self) -> None:
+        for unresolved in aim_claims(self._vault):
+            if unresolved.note.collection == self._folder.name:
+                self._complain(str(unresolved))
 
     def _complain(self, problem: str) -> None:
         self.report.problems.append(problem)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from operator import attrgetter
 
+from clawmem.app.services.indexing.claims import unresolved_claims
 from clawmem.app.services.indexing.update import Folder
 from clawmem.app.services.maintenance.canaries import listed
 from clawmem.app.services.maintenance.finding import Check, Finding, attempt
@@ -21,6 +22,7 @@ from clawmem.ports.vault import Vault
 STORAGE = "storage"
 LEXICAL = "lexical index"
 VECTORS = "vectors"
+SUCCESSORS = "superseded notes"
 CONTENT_TYPES = "content types"
 
 # Indexes are made of the records, so this puts right whatever is wrong with one.
@@ -56,6 +58,7 @@ class Doctor:
             LEXICAL: self._lexical,
             VECTORS: self._vectors,
             **ModelChecks(self._vault, self._models).checks(),
+            SUCCESSORS: self._successors,
             CONTENT_TYPES: self._content_types,
         }
         return [attempt(name, check) for name, check in checks.items()]
@@ -129,6 +132,15 @@ class Doctor:
         documents = sorted(self._vault.documents.latest(), key=_PLACE)
         failed = [d.display_path for d in documents if d.embed_state is EmbedState.FAILED]
         return f"; in {listed(failed)}" if failed else ""
+
+    # -- notes --------------------------------------------------------------------------------------
+
+    def _successors(self) -> Finding:
+        if unresolved := unresolved_claims(self._vault):
+            way_out = "Correct supersedes or superseded_by in these notes, then run: clawmem update"
+            return Finding(SUCCESSORS, False, " ".join(map(str, unresolved)), way_out)
+        count = len(self._vault.successions.claims())
+        return Finding(SUCCESSORS, True, f"{count} references from note to note, all found")
 
     # -- for information ----------------------------------------------------------------------------
 

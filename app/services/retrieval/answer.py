@@ -11,10 +11,11 @@ from clawmem.app.services.retrieval.stages.signals import age_days
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate
 from clawmem.domain.documents.names import document_names
+from clawmem.domain.documents.properties import without_technical
 from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.snippets import MAX_LENGTH, Snippet, holds_any, single_line, snippet
 from clawmem.ports.named_tuple import NamedTuple
-from clawmem.ports.records import Document, FragmentKind, Span
+from clawmem.ports.records import Document, Span
 from clawmem.ports.vault import Vault
 
 FRONT_MATTER_LINE = 2  # of a file, behind the opening fence
@@ -80,12 +81,9 @@ class Result(NamedTuple):
 
     def _elsewhere(self, max_length: int) -> Snippet | None:
         """Return the lines that hold words of the question, where the fragment that was found holds none."""
-        if (
-            self.span and self.span.kind is FragmentKind.LINE
-        ):  # found by the names of the note or by a word's stem
-            found = self._cut(None, max_length)
-            if holds_any(found.text, self.words):
-                return found
+        found = self._cut(None, max_length)
+        if holds_any(found.text, self.words):
+            return found
         return self._in_front_matter(max_length)
 
     def _offsets(self) -> tuple[int, int] | None:
@@ -93,8 +91,11 @@ class Result(NamedTuple):
         return (span.start, span.end) if span and span.end > span.start else None
 
     def _in_front_matter(self, max_length: int) -> Snippet | None:
-        """Return the line of the front matter that holds the most words of the question."""
-        head, names = self.document.front_matter, " ".join(document_names(self.document)).lower()
+        """Return the line that holds the most words of the question; lines of technical properties never do."""
+        head, names = (
+            without_technical(self.document.front_matter),
+            " ".join(document_names(self.document)).lower(),
+        )
         unnamed = [word for word in self.words if word not in names]  # the names are shown above the lines
         if not holds_any(head, unnamed):
             return None

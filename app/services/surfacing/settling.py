@@ -9,6 +9,7 @@ from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Stage, Work
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.domain.capture.own_collection import OWN_COLLECTION
+from clawmem.domain.documents.frontmatter import without_broken_head
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.retrieval.intent import has_recency_intent
 from clawmem.domain.security.origin import is_verified
@@ -196,9 +197,13 @@ def span_of(vault: Vault, candidate: Candidate) -> Span | None:
 
 
 def text_of(vault: Vault, candidate: Candidate) -> str:
-    """The text of the fragment that was found; of one that lies nowhere any more nothing."""
+    """
+    Return the text of the fragment that was found; of one that lies nowhere any more nothing.
+
+    Malformed front matter in it is blank.
+    """
     span = span_of(vault, candidate)
-    body = vault.documents.body(candidate.document_id) or ""
+    body = without_broken_head(vault.documents.body(candidate.document_id) or "")
     return body[span.start : span.end] if span else ""
 
 

@@ -9,9 +9,12 @@ from typing import Any
 
 from clawmem.app.services.documents.sessions import sessions_with_outcome_first
 from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.retrieval.next_steps import with_next_steps
 from clawmem.app.services.retrieval.pipelines.intent_search import IntentAnswer
 from clawmem.app.services.retrieval.pipelines.query_plan import PlanAnswer, PlannedClause
 from clawmem.app.services.retrieval.request import LEAST_COSINE, RetrievalRequest, as_it_was
+from clawmem.domain.capture.handoff import is_empty
+from clawmem.domain.retrieval.handoff_question import asks_for_handoff
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.routing import Route, route
 from clawmem.ports.errors import ClawmemError
@@ -32,6 +35,10 @@ WAYS: Mapping[Route, str] = MappingProxyType(
         Route.HYBRID: QUERY,
     }
 )
+
+HANDOFF = "handoff"
+HANDOFF_QUERY = "what is the latest handoff"
+HANDOFFS_LOOKED_AT = 20  # for one that is not empty
 
 NOTHING_NEAR = "nothing is near by meaning; found by words"
 NO_SESSIONS = "no session is written down; what was found are documents"
@@ -80,6 +87,8 @@ class MemoryRetrieve:
         chosen = mode or route(request.query)
         way = _way(chosen, request)
         found = self._by_meaning(request) if way == VSEARCH else self._ways[way]()(request)
+        if chosen is Route.TIMELINE and asks_for_handoff(request.query, now_ms=request.now_ms):
+            found = self._with_handoff(request, found)
         sessions = self._latest_sessions(request, found) if chosen is Route.TIMELINE else ()
         return Retrieved(found, chosen, sessions, **_said_besides(found))
 
@@ -96,6 +105,25 @@ class MemoryRetrieve:
         found = self._ways[SEARCH]()(request)
         found.trace.degraded["vector"] = reason
         return found
+
+    def _with_handoff(self, request: RetrievalRequest, found: Answer) -> Answer:
+        """Put the newest useful handoff first and quote its next steps."""
+        if request.content_types or request.floor:
+            return found
+        handoffs = self._ways[QUERY]()(
+            request._replace(
+                query=HANDOFF_QUERY, content_types=frozenset({HANDOFF}), limit=HANDOFFS_LOOKED_AT
+            )
+        )
+        useful = next((one for one in handoffs.results if not is_empty(one.body)), None)
+        if useful is None:
+            return found
+        first = with_next_steps(self._vault, useful)
+        others = [one for one in found.results if one.document.id != useful.document.id]
+        results = (first, *others)[: request.limit]
+        found.trace.stages[-1].notes.append("the newest useful handoff first")
+        answered = max(found.answered or 0.0, first.confidence or 0.0)
+        return Answer(found.query, results, found.trace, answered=answered)
 
     def _latest_sessions(self, request: RetrievalRequest, found: Answer) -> tuple[Session, ...]:
         until = as_it_was(request).scope.authored_until

@@ -22,6 +22,7 @@ from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.diversify import compared, diversify
 from clawmem.app.services.retrieval.stages.fuse import fuse
 from clawmem.app.services.retrieval.stages.judge import judge
+from clawmem.app.services.retrieval.stages.named_time_first import named_time_first
 from clawmem.app.services.retrieval.stages.newest_first import newest_matching_first
 from clawmem.app.services.retrieval.stages.precise_first import precise_first
 from clawmem.app.services.retrieval.stages.score import score
@@ -62,6 +63,7 @@ def query(
             "successors first": successors_first(vault),
             "diversify": diversify(vault),
             "newest first": newest_matching_first(vault),
+            "named time first": named_time_first(vault),
             "cut": cut,
         },
     )

@@ -60,12 +60,12 @@ def newest_matching_first(vault: Vault) -> Stage:
         if not matched:
             return work
         dates = {number: one.authored_at for number, one in matched.items()}
-        undated = {number for number, one in matched.items() if _has_time_of_file(one)}
+        undated = {number for number, one in matched.items() if has_time_of_file(one)}
         order = newest_first(dates, _superseded(vault, request, matched), undated)
         first = order[:MOST_BROUGHT]
         trace.stages[-1].notes.append(f"{pool.what}: {len(matched)} match, the newest first")
-        arranged = _arranged(work.candidates, [matched[number] for number in first])
-        return _judged(work.with_candidates(arranged), len(first), by_kind=pool.is_kind and not pool.topic)
+        ordered = arranged(work.candidates, [matched[number] for number in first])
+        return _judged(work.with_candidates(ordered), len(first), by_kind=pool.is_kind and not pool.topic)
 
     return stage
 
@@ -146,7 +146,8 @@ def _name_words(document: Document) -> Iterable[str]:
     return (word for name in (*document_names(document), document.path) for word in words(name))
 
 
-def _has_time_of_file(document: Document) -> bool:
+def has_time_of_file(document: Document) -> bool:
+    """Whether *document* has no date of its own, only the time of its file."""
     return document.authored_at == document.modified_at and document.collection != OWN_COLLECTION
 
 
@@ -162,7 +163,7 @@ def _superseded(vault: Vault, request: RetrievalRequest, documents: Collection[i
     return {pair.older for pair in pairs if pair.newer in holds}
 
 
-def _arranged(candidates: Sequence[Candidate], first: Sequence[Document]) -> list[Candidate]:
+def arranged(candidates: Sequence[Candidate], first: Sequence[Document]) -> list[Candidate]:
     """Put *first* before all other candidates and hand the sorted scores out again in the new order."""
     found = {one.document_id: one for one in reversed(candidates)}
     moved = [found.get(one.id) or _brought(one) for one in first]

@@ -10,6 +10,7 @@ from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest
 from clawmem.app.services.retrieval.stages.signals import signals_of
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.domain.briefing.profile import is_profile_asked, is_profile_page
 from clawmem.domain.retrieval import calibrated, composite
 from clawmem.domain.retrieval.intent import TimeIntent, has_recency_intent, time_intent
 from clawmem.ports.records import Document
@@ -82,10 +83,15 @@ def _first(
 def _scored_all(
     vault: Vault, request: RetrievalRequest, wanted: TimeIntent, candidates: Sequence[Candidate]
 ) -> list[Candidate]:
-    """Those that are served, each with its document."""
+    """Return those that are served, each with its document; the profile page only if the question asks for it."""
     documents = vault.documents.many({c.document_id for c in candidates})
     found = ((c, documents.get(c.document_id)) for c in candidates)
-    return [_scored(c, one, request, wanted) for c, one in found if one and one.inactive is None]
+    with_profile = is_profile_asked(request.query, request.scope.collections)
+    return [
+        _scored(c, one, request, wanted)
+        for c, one in found
+        if one and one.inactive is None and (with_profile or not is_profile_page(one))
+    ]
 
 
 def _ranked(
@@ -96,7 +102,7 @@ def _ranked(
     beyond: Sequence[Candidate],
 ) -> Work:
     known = {c.best for c in (*scored, *beyond)}
-    trace.drop((c for c in work.candidates if c.best not in known), "not served any more")
+    trace.drop((c for c in work.candidates if c.best not in known), "not served")
     kept = [c for c in scored if c.score >= request.min_score]
     trace.drop((c for c in scored if c.score < request.min_score), "below the minimum score")
     ranked = sorted(kept, key=lambda c: (-c.score, c.best))

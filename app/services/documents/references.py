@@ -1,0 +1,113 @@
+"""Resolver of references: the note that another note names in its front matter."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from clawmem.app.services.documents.candidates import CandidateSearch
+from clawmem.domain.documents.address import Address, calls
+from clawmem.domain.documents.reference import (
+    Place,
+    document_keys,
+    is_path_of,
+    reference_key,
+    reference_places,
+    reference_readings,
+)
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.named_tuple import NamedTuple
+from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.vault import Vault
+
+SUGGESTIONS = 3
+
+
+class Reference(NamedTuple):
+    """
+    The meaning of an address: its place, or else the notes that it may mean.
+
+    ``is_ambiguous`` says that the address names all of ``candidates``; otherwise they only resemble it.
+    """
+
+    place: Place | None
+    candidates: tuple[Document, ...] = ()
+    is_ambiguous: bool = False
+
+
+class ReferenceResolver:
+    """
+    Finds the note that an address in another note names; exact matches only.
+
+    Paths go before titles, file names and aliases, the collection of the note before the rest of the vault. A note
+    never names itself. Made for one pass: it remembers the names of all notes.
+    """
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+
+    def __call__(self, text: str, note: Document) -> Reference:
+        """Return what *text* means in the front matter of *note*."""
+        try:
+            readings = reference_readings(text, note)
+        except InvalidInput:
+            return Reference(None)
+        gone: list[Document] = []
+        for document in self._at_places(readings, note):
+            if document.inactive is None or self._was_renamed(document):
+                return Reference((document.collection, document.path))
+            gone.append(document)
+        for found in self._named(readings, note):
+            if len(found) == 1:
+                return Reference((found[0].collection, found[0].path))
+            if found:
+                return Reference(None, tuple(found), is_ambiguous=True)
+        if gone:  # a note that was deleted or put away is named correctly
+            return Reference((gone[0].collection, gone[0].path))
+        return Reference(None, tuple(self._resembling(readings, note)))
+
+    def _at_places(self, readings: Sequence[Address], note: Document) -> Iterator[Document]:
+        for address in readings:
+            if address.docid:
+                yield from self._vault.documents.by_hash(address.docid.lstrip("#"))
+            for place in reference_places(address, note):
+                document = self._vault.documents.at(*place)
+                if document is not None and document.id != note.id:
+                    yield document
+
+    def _was_renamed(self, document: Document) -> bool:
+        if document.inactive is not InactiveReason.REMOVED:
+            return False
+        same = self._vault.documents.by_hash(document.hash)
+        return any(one.collection == document.collection for one in same)
+
+    def _named(self, readings: Sequence[Address], note: Document) -> Iterator[list[Document]]:
+        """Yield what the address names, each time with fewer demands; the first that is not empty decides."""
+        for within in (note.collection, ""):
+            for address in readings:
+                found = [
+                    one
+                    for one in self._called(address)
+                    if one.id != note.id and within in ("", one.collection)
+                ]
+                is_called = calls(address)
+                yield [one for one in found if is_path_of(address, one)]
+                yield [one for one in found if is_called(one)]
+
+    def _called(self, address: Address) -> list[Document]:
+        keys = dict.fromkeys(reference_key(address))
+        return list({one.id: one for key in keys for one in self._by_name.get(key, ())}.values())
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[Document]]:
+        names: dict[str, list[Document]] = defaultdict(list)
+        for document in self._vault.documents.latest():
+            for key in document_keys(document):
+                names[key].append(document)
+        return names
+
+    def _resembling(self, readings: Sequence[Address], note: Document) -> list[Document]:
+        name = readings[0].name if readings else ""
+        search = CandidateSearch(self._vault)
+        return [one for one in search(name, name, SUGGESTIONS + 1) if one.id != note.id][:SUGGESTIONS]

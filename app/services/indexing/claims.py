@@ -1,0 +1,62 @@
+"""Claims of notes about each other, aimed at the notes that they name."""
+
+from __future__ import annotations
+
+from clawmem.app.services.documents.references import Reference, ReferenceResolver
+from clawmem.ports.named_tuple import NamedTuple
+from clawmem.ports.records import Document
+from clawmem.ports.succession import Claim
+from clawmem.ports.vault import Vault
+
+
+class UnresolvedClaim(NamedTuple):
+    """A claim whose address names no note, or several."""
+
+    claim: Claim
+    note: Document
+    reference: Reference
+
+    def __str__(self) -> str:
+        """Return the sentence that reports the claim."""
+        said = f"{self.note.display_path}: {self.claim.kind} names {self.claim.address!r}, but"
+        names = ", ".join(one.display_path for one in self.reference.candidates)
+        if self.reference.is_ambiguous:
+            return f"{said} {len(self.reference.candidates)} notes are called so: {names}. Write the path of one."
+        near = f" Did you mean {names}?" if names else ""
+        return f"{said} no other note is called so.{near} Write its path, title or [[link]]."
+
+
+def aim_claims(vault: Vault) -> list[UnresolvedClaim]:
+    """
+    Aim every claim at the note that its address names now; return those that name none or several.
+
+    Notes come, move and change their titles, so the addresses are read again after each pass.
+    """
+    moved: list[Claim] = []
+    unresolved: list[UnresolvedClaim] = []
+    for claim, note, reference in _references(vault):
+        place = reference.place or (note.collection, claim.address)
+        if place != claim.place:
+            moved.append(claim._replace(place=place))
+        if reference.place is None:
+            unresolved.append(UnresolvedClaim(claim, note, reference))
+    if moved:
+        with vault.writing():
+            for claim in moved:
+                vault.successions.aim(claim)
+    return unresolved
+
+
+def unresolved_claims(vault: Vault) -> list[UnresolvedClaim]:
+    """Return the claims that name no note, or several; changes nothing."""
+    return [UnresolvedClaim(*one) for one in _references(vault) if one[2].place is None]
+
+
+def _references(vault: Vault) -> list[tuple[Claim, Document, Reference]]:
+    claims = vault.successions.claims()
+    notes = vault.documents.many({claim.document_id for claim in claims}) if claims else {}
+    resolve = ReferenceResolver(vault)
+    return [
+        (claim, notes[claim.document_id], resolve(claim.address, notes[claim.document_id]))
+        for claim in claims
+    ]

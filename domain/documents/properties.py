@@ -1,0 +1,28 @@
+"""Properties of the front matter: the ones that tell something, and the technical ones."""
+
+from __future__ import annotations
+
+import re
+
+# They relate a note to others, date it, or steer a program; none says what the note is about.
+TECHNICAL_PROPERTIES = frozenset(
+    """
+    supersedes superseded_by content_type confidence pinned review_by
+    date created modified updated changed created_at updated_at modified_at
+    date-created date-modified date_created date_modified lastmod last_modified
+    cssclass cssclasses css-class publish published draft permalink slug layout template type_id
+    id uid uuid position order weight banner icon kanban-plugin excalidraw-plugin linter-yaml-title-alias
+    """.split()
+)
+_KEY = re.compile(r"(?P<key>[^\s:#-][^:\n]*?)\s*:(?:\s|$)")
+
+
+def without_technical(front_matter: str) -> str:
+    """Return *front_matter* with the lines of technical properties blank, so that lines keep their numbers."""
+    kept: list[str] = []
+    is_technical = False
+    for line in front_matter.split("\n"):
+        if found := _KEY.match(line):
+            is_technical = found["key"].strip("\"'").casefold() in TECHNICAL_PROPERTIES
+        kept.append("" if is_technical else line)
+    return "\n".join(kept)

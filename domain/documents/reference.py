@@ -1,0 +1,82 @@
+"""References from the front matter of one note to another note: the places that an address may mean."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+
+from clawmem.domain.documents.address import Address, folded, is_place_end, read_address
+from clawmem.domain.documents.identity import parse_virtual_path
+from clawmem.domain.documents.names import document_names, file_name
+from clawmem.ports.records import Document
+
+Place = tuple[str, str]
+_FROM_HERE = re.compile(r"(?P<opening>\A\s*(?:!?\[\[)?)(?P<climb>(?:\.\.?[/\\])+)(?P<rest>[^|#^\]]*)")
+
+
+def reference_readings(text: str, note: Document) -> tuple[Address, ...]:
+    """
+    Return the ways to read *text* in *note*, the most literal first; the extension may be missing, as in a link.
+
+    A path that begins with ``./`` or ``../`` starts from the folder of the note.
+
+    Raises:
+        InvalidInput: as `read_address`.
+    """
+    readings = (
+        one._replace(name=_shown_away(one.name), is_link=True)
+        for one in read_address(_from_the_top(text, note))
+    )
+    return tuple(one for one in readings if one.name)
+
+
+def reference_places(address: Address, note: Document) -> Iterator[Place]:
+    """
+    Yield the exact places that *address* may mean in *note*, the likeliest first.
+
+    The path is read from the top of the note's collection, then from the folder of the note, then as
+    ``collection/path``.
+    """
+    folder = posixpath.dirname(note.path)
+    for path in address.paths:
+        if virtual := parse_virtual_path(path):
+            yield virtual
+            continue
+        path = path.replace("\\", "/").lstrip("/")
+        yield note.collection, posixpath.normpath(path)
+        yield note.collection, posixpath.normpath(posixpath.join(folder, path))
+    for path in address.paths:
+        collection, _, rest = path.strip("/").partition("/")
+        if rest:
+            yield collection, posixpath.normpath(rest)
+
+
+def is_path_of(address: Address, document: Document) -> bool:
+    """Whether *address* is the end of the document's path."""
+    return any(is_place_end(document, path.lstrip("/")) for path in address.paths)
+
+
+def reference_key(address: Address) -> tuple[str, str]:
+    """Return the two keys under which `document_keys` has every document that *address* may name."""
+    return folded(address.name), folded(file_name(address.name.replace("\\", "/")))
+
+
+def document_keys(document: Document) -> set[str]:
+    """Return the names of *document* as they are compared."""
+    return {folded(name) for name in (*document_names(document), file_name(document.path))}
+
+
+def _shown_away(name: str) -> str:
+    """Return *name* without the shown text of a link whose brackets YAML has taken away."""
+    return name.partition("|")[0].strip()
+
+
+def _from_the_top(text: str, note: Document) -> str:
+    """Return *text* with a path that begins with ``./`` or ``../`` written from the top of the collection."""
+    found = _FROM_HERE.match(text)
+    if found is None:
+        return text
+    below = f"{found['climb']}{found['rest']}".replace("\\", "/")
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(note.path), below))
+    return f"{found['opening']}{path}{text[found.end() :]}"

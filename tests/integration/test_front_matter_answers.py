@@ -1,0 +1,68 @@
+"""Front matter as an answer: telling properties are quoted, technical ones and broken YAML are not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+Invoke = Callable[..., Result]
+
+NOTES = {
+    "decisions/2025-07-01-entry-by-password.md": "---\ndate: 2025-07-01\n---\n# Old entry\n\nEverybody types a phrase.\n",
+    "decisions/2025-11-04-entry.md": "---\ndate: 2025-11-04\nsupersedes: [decisions/2025-07-01-entry-by-password.md]\n"
+    "cssclasses: [wide-parchment]\nsupplier: Gloria Ironworks\n---\n# Entry\n\n"
+    "Members come in by a key fob.\n\nA password is not needed.\n",
+    "broken.md": "---\ntitle: [ferry\nowner: {timetable ferry\n---\n# Ferry\n\nThe ferry timetable hangs at the pier: boats at nine.\n",
+}
+
+
+@pytest.fixture
+def vault(invoke: Invoke, tmp_path: Path) -> Invoke:
+    """The command line over the notes."""
+    root = tmp_path / "notes"
+    for path, text in NOTES.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, "utf-8")
+    invoke("collection", "add", root)
+    invoke("update", "--embed")
+    return invoke
+
+
+@pytest.mark.parametrize("question", ["entry by password", "does entry need passwords", "wide parchment"])
+@pytest.mark.parametrize("way", ["query", "search"])
+def test_technical_properties_are_not_quoted(vault: Invoke, way: str, question: str) -> None:
+    """A match in ``supersedes`` or ``cssclasses`` never is the shown line."""
+    shown = vault(way, "--all", question).output
+
+    assert "supersedes:" not in shown
+    assert "cssclasses" not in shown
+
+
+def test_a_property_of_the_user_is_quoted(vault: Invoke) -> None:
+    """A property that tells something is shown, with its line."""
+    shown = vault("search", "Gloria Ironworks").output
+
+    assert "supplier: Gloria Ironworks" in shown
+    assert "notes/decisions/2025-11-04-entry.md:5" in shown
+
+
+def test_broken_front_matter_is_not_in_a_block(vault: Invoke, environ: dict[str, str], home: Path) -> None:
+    """A hook quotes the text below malformed front matter, not the YAML."""
+    shown = subprocess.run(
+        [sys.executable, "-m", "clawmem", "surface", "--context", "--stdin"],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=home,
+        env=environ,
+        input="When does the ferry leave by the timetable at the pier?",
+    ).stdout
+
+    assert "boats at nine" in shown
+    assert "owner:" not in shown
+    assert "[ferry" not in shown

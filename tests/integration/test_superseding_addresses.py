@@ -1,0 +1,144 @@
+"""A note names the note that it supersedes by any address, and hears about an address that names none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+Invoke = Callable[..., Result]
+
+OLD = "---\ndate: 2026-04-02\naliases: [Price list]\n---\n# Pricing\n\nThe mill charges nine crowns a sack of flour.\n"
+NEW = "---\ndate: 2026-06-02\n{said}\n---\n# Pricing after June\n\nThe mill charges eleven crowns a sack of flour.\n"
+OLD_PATH, NEW_PATH = "decisions/2026-04-02-pricing.md", "decisions/2026-06-02-pricing-again.md"
+MARK = f"superseded by notes/{NEW_PATH}"
+
+FORMS = [
+    '"[[Pricing]]"',
+    "[[Pricing]]",
+    '"[[2026-04-02-pricing|the April price]]"',
+    '"[[decisions/2026-04-02-pricing#Sum]]"',
+    "Pricing",
+    "price LIST",
+    "2026-04-02-pricing",
+    "2026-04-02-pricing.md",
+    "./2026-04-02-pricing.md",
+    "../decisions/2026-04-02-pricing",
+    "decisions/2026-04-02-pricing",
+    OLD_PATH,
+    f"/{OLD_PATH}",
+    f"notes/{OLD_PATH}",
+    "notes/decisions/2026-04-02-pricing",
+    "[Pricing]",
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An empty folder of notes; ``write`` and ``update`` fill it."""
+    root = tmp_path / "notes"
+    (root / "decisions").mkdir(parents=True)
+    return root
+
+
+def write(folder: Path, path: str, text: str) -> None:
+    (folder / path).parent.mkdir(parents=True, exist_ok=True)
+    (folder / path).write_text(text, "utf-8")
+
+
+def listed(invoke: Invoke) -> str:
+    return invoke("search", "mill charges crowns", "--all").output
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_an_address(invoke: Invoke, folder: Path, form: str) -> None:
+    """Whatever address is written, the older note is marked, and nothing is reported."""
+    write(folder, NEW_PATH, NEW.format(said=f"supersedes: {form}"))
+    write(folder, OLD_PATH, OLD)
+    invoke("collection", "add", folder)
+
+    updated = invoke("update")
+
+    assert MARK in listed(invoke)
+    assert "names" not in updated.output
+
+
+@pytest.mark.parametrize(
+    "form", ["Pricing after June", "./2026-06-02-pricing-again", '"[[Pricing after June]]"']
+)
+def test_the_older_note_may_say_it(invoke: Invoke, folder: Path, form: str) -> None:
+    """``superseded_by`` reads the same forms."""
+    write(folder, OLD_PATH, OLD.replace("aliases", f"superseded_by: {form}\naliases"))
+    write(folder, NEW_PATH, NEW.format(said="tags: [price]"))
+    invoke("collection", "add", folder)
+    invoke("update")
+
+    assert MARK in listed(invoke)
+
+
+def test_a_note_that_comes_later_or_moves(invoke: Invoke, folder: Path) -> None:
+    """The address is looked up again after each pass."""
+    write(folder, NEW_PATH, NEW.format(said="supersedes: ./2026-04-02-pricing.md"))
+    invoke("collection", "add", folder)
+    assert "names './2026-04-02-pricing.md', but no other note is called so" in invoke("update").output
+
+    write(folder, OLD_PATH, OLD)
+    assert "names" not in invoke("update").output
+    assert MARK in listed(invoke)
+
+    write(folder, "archive/2026-04-02-pricing.md", OLD)
+    (folder / OLD_PATH).unlink()
+    assert "names" not in invoke("update").output
+    assert MARK in listed(invoke)
+
+
+def test_the_own_collection_goes_first(invoke: Invoke, folder: Path, tmp_path: Path) -> None:
+    """A title that two collections have means the note of the own one; one that only another has means that."""
+    other = tmp_path / "other"
+    write(other, "pricing.md", OLD.replace("nine", "seven"))
+    write(other, "toll.md", "---\ndate: 2026-01-01\n---\n# Toll\n\nThe mill charges crowns for the bridge.\n")
+    write(folder, OLD_PATH, OLD)
+    write(folder, NEW_PATH, NEW.format(said="supersedes: [Pricing, Toll]"))
+    invoke("collection", "add", other)
+    invoke("collection", "add", folder)
+    invoke("update")
+
+    shown = listed(invoke)
+    marked = {part.split(":")[0] for part in shown.split("\n\n") if MARK in part}
+    assert {"other/toll.md", f"notes/{OLD_PATH}"} <= marked
+    assert "other/pricing.md" in shown
+    assert "other/pricing.md" not in marked
+
+
+def test_an_ambiguous_or_misspelt_address_is_reported(invoke: Invoke, folder: Path) -> None:
+    """``update`` and ``doctor`` name the note, the address and the candidates; nothing is marked."""
+    write(folder, OLD_PATH, OLD)
+    write(folder, "old/flour.md", OLD)
+    write(folder, NEW_PATH, NEW.format(said="supersedes: [Pricing, decisions/2026-04-02-prizing.md]"))
+    invoke("collection", "add", folder)
+
+    updated, examined = invoke("update").output, invoke("doctor")
+
+    for said in (updated, examined.output):
+        flat = " ".join(said.split())
+        assert f"notes/{NEW_PATH}: supersedes names 'Pricing', but 2 notes are called so" in flat
+        assert f"notes/{OLD_PATH}, notes/old/flour.md" in flat
+        assert (
+            f"'decisions/2026-04-02-prizing.md', but no other note is called so. Did you mean notes/{OLD_PATH}"
+            in flat
+        )
+    assert examined.exit_code != 0
+    assert MARK not in listed(invoke)
+
+
+def test_a_deleted_note_is_named_correctly(invoke: Invoke, folder: Path) -> None:
+    """A note may name one that was deleted since; that is no problem."""
+    write(folder, OLD_PATH, OLD)
+    write(folder, NEW_PATH, NEW.format(said=f"supersedes: {OLD_PATH}"))
+    invoke("collection", "add", folder)
+    invoke("update")
+    (folder / OLD_PATH).unlink()
+
+    assert "names" not in invoke("update").output

@@ -1,0 +1,137 @@
+"""Questions about a time, about what is next and about where work stopped, through the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+Invoke = Callable[..., Result]
+
+TODAY = datetime.now(UTC).date()
+LAST_MONTH = [TODAY.replace(day=1) - timedelta(days=days) for days in (5, 20)]
+DIARY = {
+    "2025-03-04": "Planted beans by the south wall. The kettle broke.",
+    "2025-03-19": "Walked to the quarry with Ines and found a fossil.",
+    "2025-05-02": "Painted the shed green.",
+    "2025-08-11": "Tomas came to the harbour; he mends nets.",
+    **dict(
+        zip(
+            map(str, LAST_MONTH),
+            ("Bought a second-hand oven from Greta.", "Frost on the lemon tree."),
+            strict=True,
+        )
+    ),
+}
+OTHERS = {
+    "torch.md": "---\ndate: 2025-05-09\ncontent_type: decision\n---\n# Torch batteries\n\n"
+    "We buy lithium: the old batteries lasted four months. What happened before was a leak.\n",
+    "barn.md": "---\ndate: 2025-06-01\n---\n# Barn move\n\nWe leave the office in spring and move into the barn.\n",
+    **{
+        f"handoffs/2025-{month}-15.md": f"---\ndate: 2025-{month}-15\ncontent_type: handoff\n---\n# Handoff {month}\n\n"
+        f"The greenhouse heating works.\n\n## Next\n\n- Order valve {month}\n- Paint the pipes\n"
+        for month in ("04", "09", "11")
+    },
+    "handoffs/2025-12-01.md": "---\ndate: 2025-12-01\ncontent_type: handoff\n---\n# Handoff of session 1\n\n"
+    + "\n\n".join(
+        f"## {name}\n\nNothing noted."
+        for name in ("Request", "What Was Learned", "What Was Done", "Files Changed", "Next Session Should")
+    )
+    + "\n",
+}
+
+
+@pytest.fixture
+def ask(invoke: Invoke, tmp_path: Path) -> Callable[..., list[dict[str, object]]]:
+    """Ask a question over the diary; the results as records."""
+    root = tmp_path / "notes"
+    diary = {f"diary/{day}.md": f"# {day}\n\n{text}\n" for day, text in DIARY.items()}
+    for path, text in {**diary, **OTHERS}.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, "utf-8")
+    invoke("collection", "add", root)
+    invoke("update", "--embed")
+
+    def asked(*args: str) -> list[dict[str, object]]:
+        shown = invoke(*args, "--json")
+        assert shown.exit_code == 0, shown.output
+        results = json.loads(shown.stdout)["results"]
+        assert isinstance(results, list)
+        return results
+
+    return asked
+
+
+def files(results: list[dict[str, object]]) -> list[str]:
+    return [str(one["file"]).removeprefix("notes/") for one in results]
+
+
+@pytest.mark.parametrize(
+    ("question", "options", "expected"),
+    [
+        ("what happened last month", (), [f"diary/{day}.md" for day in LAST_MONTH]),
+        ("what happened in March 2025", (), ["diary/2025-03-19.md", "diary/2025-03-04.md"]),
+        ("anything noteworthy", ("--since", "2025-03-01", "--until", "2025-03-31"), None),
+        (
+            "what happened",
+            ("--since", "2025-03-01", "--until", "2025-03-31"),
+            ["diary/2025-03-19.md", "diary/2025-03-04.md"],
+        ),
+        ("what did I do in May 2025", (), ["torch.md", "diary/2025-05-02.md"]),
+    ],
+)
+def test_a_time_without_a_topic(
+    ask: Callable[..., list[dict[str, object]]],
+    question: str,
+    options: tuple[str, ...],
+    expected: list[str] | None,
+) -> None:
+    """All notes of the time come first, newest first, and count as answers; a topic leaves the order alone."""
+    found = ask("query", question, *options)
+
+    if expected is None:
+        assert all("2025-03" in str(one["file"]) for one in found)
+        return
+    assert files(found)[: len(expected)] == expected
+    assert all(float(str(one["confidence"])) >= 0.5 for one in found[: len(expected)])
+    assert all(float(str(one["confidence"])) < 0.1 for one in found[len(expected) :])
+
+
+def test_a_time_with_a_topic(ask: Callable[..., list[dict[str, object]]]) -> None:
+    """The note of the named time is possible at least, though it holds no word of the question."""
+    first = ask("query", "who did I meet in August 2025")[0]
+
+    assert first["file"] == "notes/diary/2025-08-11.md"
+    assert float(str(first["confidence"])) >= 0.1
+
+
+def test_a_type_without_a_topic(ask: Callable[..., list[dict[str, object]]]) -> None:
+    """``--type handoff`` with words that tell nothing lists the handoffs, newest first."""
+    found = files(ask("query", "--type", "handoff", "what is next"))
+
+    assert [path for path in found if path != "handoffs/2025-12-01.md"] == [
+        f"handoffs/2025-{month}-15.md" for month in ("11", "09", "04")
+    ]
+
+
+@pytest.mark.parametrize(
+    "question", ["where did we leave off", "what is next?", "catch me up", "continue where we stopped"]
+)
+def test_where_work_stopped(
+    invoke: Invoke, ask: Callable[..., list[dict[str, object]]], question: str
+) -> None:
+    """The newest handoff that says something is first, and its next steps are quoted."""
+    assert files(ask("retrieve", question))[0] == "handoffs/2025-11-15.md"
+
+    shown = invoke("retrieve", question).output
+    first = shown.split("\n\n")[1]
+    assert "- Order valve 11\n    - Paint the pipes" in first
+
+
+def test_a_topic_keeps_its_notes(ask: Callable[..., list[dict[str, object]]]) -> None:
+    """A question of the timeline that names a topic is answered by the notes about it."""
+    assert files(ask("retrieve", "where did we leave off with the lithium torch batteries"))[0] == "torch.md"
