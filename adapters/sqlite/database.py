@@ -48,6 +48,8 @@ _BROKEN = (
 )
 
 
+_LARGEST = 2**63 - 1  # what SQLite stores
+
 _TENDED: Counter[str] = Counter()
 
 
@@ -198,7 +200,7 @@ class Database:
     def _read(self, ask: Callable[[apsw.Connection], Made]) -> Made:
         try:
             return ask(self._main) if self._reads_what_it_writes() else self._readers.lend(ask)
-        except (apsw.Error, UnicodeError) as error:
+        except (apsw.Error, UnicodeError, OverflowError) as error:
             raise self._explain(error) from error
 
     @contextmanager
@@ -233,12 +235,14 @@ class Database:
     def _translated(self) -> Iterator[None]:
         try:
             yield
-        except (apsw.Error, UnicodeError) as error:
+        except (apsw.Error, UnicodeError, OverflowError) as error:
             raise self._explain(error) from error
 
     def _explain(self, error: Exception) -> ClawmemError:
         if isinstance(error, UnicodeEncodeError):
             return InvalidInput("INVALID_INPUT", "The text holds half a character. Give it as valid Unicode.")
+        if isinstance(error, OverflowError):
+            return InvalidInput("OUT_OF_BOUNDS", f"A number is larger than {_LARGEST}. Give a smaller one.")
         if isinstance(error, apsw.BusyError | apsw.LockedError):
             return VaultLocked(self.path)
         if (
