@@ -195,3 +195,17 @@ def test_files_that_another_collection_takes_over_are_removed(invoke: Invoke, ma
     invoke("collection", "add", inner)
 
     assert "100 removed" in invoke("update").stdout
+
+
+def test_a_file_name_that_is_not_utf8_is_skipped_with_the_remedy(remembered: Invoke, notes: Path) -> None:
+    """Update, doctor and verify say so; it is no difference between files and vault."""
+    try:
+        (notes / os.fsdecode(b"bad\xffname.md")).write_text("# Never read\n", "utf-8")
+    except OSError:
+        pytest.skip("this file system takes no such name")
+
+    for command in ("update", "doctor", "verify"):
+        said = remembered(command)
+        assert r"bad\udcffname.md was skipped: its name is not UTF-8. Rename it." in said.output
+    assert remembered("verify").exit_code == 0
+    assert "1 file is not indexed" in remembered("doctor").stdout

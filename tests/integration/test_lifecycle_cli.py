@@ -158,3 +158,13 @@ def test_profile(remembered: Invoke, notes: Path, action: str) -> None:
     assert (page["path"], page["rebuilt"]) == ("_clawmem/profile.md", True)
     assert "We build with the hammer of Thor" in page["body"]
     assert remembered("profile", "paint").exit_code == 2
+
+
+@pytest.mark.parametrize("command", [("undo", "9" * 20), ("log", "-n", "9" * 20)])
+def test_numbers_beyond_what_the_vault_stores(remembered: Invoke, command: tuple[str, ...]) -> None:
+    """A sentence and a code instead of a traceback."""
+    refused = remembered("--json", "lifecycle", *command)
+
+    assert refused.exit_code == 2
+    assert json.loads(refused.stdout)["code"] == "OUT_OF_BOUNDS"
+    assert "Traceback" not in refused.stderr

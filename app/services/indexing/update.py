@@ -70,6 +70,11 @@ def scan_folder(files: FileSource, folder: Folder, only: Collection[str] | None 
     )
 
 
+def misnamed_sentence(path: str) -> str:
+    """Describe a file or folder that cannot be indexed because of its name, and name the remedy."""
+    return f"{path} was skipped: its name is not UTF-8. Rename it."
+
+
 @dataclass(slots=True)
 class PassReport:
     """Counts of one pass; ``problems`` are sentences about files that the pass did not change."""
@@ -190,6 +195,8 @@ class _Pass:
             return
         for path in scan.unreadable:
             self._complain(f"{path} could not be listed; what is below is kept.")
+        for path in scan.misnamed:
+            self._complain(misnamed_sentence(path))
         for done, file in enumerate(scan.files, start=1):
             self._visit(file, known.get(file.path))
             if self._batch and self._is_batch_full():
