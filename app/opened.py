@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.lifecycle.forgetting import Forgetting
     from clawmem.app.services.lifecycle.forgotten_places import ForgottenPlaces
     from clawmem.app.services.lifecycle.proof import Prove
+    from clawmem.app.services.lifecycle.restoring import RestoreArchived
     from clawmem.app.services.lifecycle.sweeping import Sweep
     from clawmem.app.services.lifecycle.tending import Tending
     from clawmem.app.services.maintenance.consolidation import Consolidation
@@ -141,6 +142,13 @@ class Services:
     def archiving(self) -> Archiving:
         """Putting away, and bringing back."""
         return cast("Archiving", self.parts.archiving())
+
+    @property
+    def restore(self) -> RestoreArchived:
+        """Serve archived documents again whose files are there."""
+        from clawmem.app.services.lifecycle.restoring import RestoreArchived
+
+        return RestoreArchived(self.archiving, self.parts.files(), self.folders)
 
     @property
     def forgetting(self) -> Forgetting:

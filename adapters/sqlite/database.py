@@ -25,6 +25,7 @@ from clawmem.ports.errors import (
     ClawmemError,
     IndexDamaged,
     InvalidInput,
+    NotAVault,
     VaultDamaged,
     VaultError,
     VaultFull,
@@ -48,6 +49,7 @@ _BROKEN = (
 )
 
 
+_HEADER = b"SQLite format 3\0"
 _LARGEST = 2**63 - 1  # what SQLite stores
 
 _TENDED: Counter[str] = Counter()
@@ -64,6 +66,8 @@ class Database:
     _tends_log = True  # who is open for writing puts the log away when it closes
 
     def __init__(self, path: str, *, read_only: bool = False, vector_extension: bool = True) -> None:
+        if os.path.isdir(path):  # noqa: PTH112
+            raise NotAVault(path, "it is a folder, and a vault is a file")
         self.path = path
         self.read_only = read_only
         self.has_lost_pages = False  # see `clawmem.adapters.sqlite.abandoning`
@@ -263,6 +267,8 @@ class Database:
         if getattr(error, "extendedresult", 0) == apsw.SQLITE_CORRUPT_VTAB:
             return IndexDamaged(self.path, "a table of its words is broken")
         broken = isinstance(error, apsw.NotADBError | apsw.CorruptError | UnicodeDecodeError)
+        if broken and _is_something_else(self.path):
+            return NotAVault(self.path, "it is not a SQLite database")
         if broken or _says(error, _BROKEN):
             return VaultDamaged(self.path, "it is not a SQLite database, or a broken one")
         return VaultError(
@@ -309,6 +315,13 @@ def _is_for_want_of_space(error: Exception, path: str) -> bool:
     with suppress(OSError):
         found = os.statvfs(os.path.dirname(path) or ".")  # noqa: PTH120
         return found.f_bavail == 0 and found.f_blocks > 0
+    return False
+
+
+def _is_something_else(path: str) -> bool:
+    """Whether the file at *path* begins like no SQLite database."""
+    with suppress(OSError), open(path, "rb") as file:  # noqa: PTH123
+        return file.read(len(_HEADER)) != _HEADER
     return False
 
 

@@ -22,6 +22,7 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.ports.errors import (
     ClawmemError,
     InvalidInput,
+    NotAVault,
     VaultDamaged,
     VaultError,
     VaultFull,
@@ -165,7 +166,7 @@ class TestPlaces:
         [
             ("file/vault.sqlite", VaultError),
             ("file/sub/vault.sqlite", VaultReadOnly),
-            ("folder", VaultReadOnly),
+            ("folder", NotAVault),
             ("x" * 300, VaultReadOnly),
         ],
     )
