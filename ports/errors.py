@@ -217,20 +217,6 @@ class VaultDamaged(VaultError):
         super().__init__(path, f"{path} cannot be used: {reason}. {way_out}")
 
 
-class NotAVault(VaultDamaged):
-    """A path that leads to something else than a vault; it was left as it is."""
-
-    code = "NOT_A_VAULT"
-
-    def __init__(self, path: str, reason: str) -> None:
-        self.reason = reason
-        VaultError.__init__(
-            self,
-            path,
-            f"{path} is not a vault of clawmem: {reason}. Nothing was changed. Check the path, or choose another --vault.",
-        )
-
-
 class IndexUnavailable(VaultError):
     """
     An index cannot be reached, for now; the records and the other indexes can.

@@ -25,13 +25,13 @@ from clawmem.ports.errors import (
     ClawmemError,
     IndexDamaged,
     InvalidInput,
-    NotAVault,
     VaultDamaged,
     VaultError,
     VaultFull,
     VaultLocked,
     VaultReadOnly,
 )
+from clawmem.ports.vault_errors import NotAVault
 
 Made = TypeVar("Made")
 Row = tuple[Any, ...]

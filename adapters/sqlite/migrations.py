@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.ports.errors import NotAVault, VaultError, VaultTooNew
+from clawmem.ports.errors import VaultError, VaultTooNew
+from clawmem.ports.vault_errors import NotAVault
 
 LATEST = 25
 APPLICATION_ID = 0x434C414D  # "CLAM": how a vault tells itself from any other SQLite file

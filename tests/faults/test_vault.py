@@ -22,7 +22,6 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.ports.errors import (
     ClawmemError,
     InvalidInput,
-    NotAVault,
     VaultDamaged,
     VaultError,
     VaultFull,
@@ -30,6 +29,7 @@ from clawmem.ports.errors import (
     VaultReadOnly,
     VaultTooNew,
 )
+from clawmem.ports.vault_errors import NotAVault
 
 if TYPE_CHECKING:
     from tests.faults.conftest import World
