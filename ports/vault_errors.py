@@ -10,10 +10,12 @@ class NotAVault(VaultDamaged):
 
     code = "NOT_A_VAULT"
 
-    def __init__(self, path: str, reason: str) -> None:
+    def __init__(self, path: str, reason: str, remedy: str = "") -> None:
         self.reason = reason
+        more = f" {remedy}" if remedy else ""
         VaultError.__init__(
             self,
             path,
-            f"{path} is not a vault of clawmem: {reason}. Nothing was changed. Check the path, or choose another --vault.",
+            f"{path} is not a vault of clawmem: {reason}. Nothing was changed. "
+            f"Check the path, or choose another --vault.{more}",
         )

@@ -268,7 +268,8 @@ class Database:
             return IndexDamaged(self.path, "a table of its words is broken")
         broken = isinstance(error, apsw.NotADBError | apsw.CorruptError | UnicodeDecodeError)
         if broken and _is_something_else(self.path):
-            return NotAVault(self.path, "it is not a SQLite database")
+            was_one = "If it was a vault before, it is damaged. Run: clawmem repair"
+            return NotAVault(self.path, "it is not a SQLite database", was_one)
         if broken or _says(error, _BROKEN):
             return VaultDamaged(self.path, "it is not a SQLite database, or a broken one")
         return VaultError(
