@@ -38,6 +38,20 @@ def read_config(path: Path) -> dict[str, Any]:
     return {str(key): value for key, value in data.items()}
 
 
+def typed_folder(text: str) -> Path:
+    """
+    Return the folder that *text* names; an empty text, such as an unset variable, is not the current folder.
+
+    Raises:
+        InvalidInput: the text is empty.
+    """
+    if not text.strip():
+        raise InvalidInput(
+            "INVALID_PATH", "The path of the folder is empty. Give a path; the current folder is '.'."
+        )
+    return Path(text)
+
+
 def existing_folder(folder: Path) -> Path:
     """*folder*, absolute. Raises `InvalidInput` when there is none."""
     try:
@@ -61,25 +75,36 @@ def breadth_warning(folder: Path, home: Path) -> str | None:
     )
 
 
-def name_for(folder: Path, name: str | None, taken: Mapping[str, Path]) -> str:
+def name_for(folder: Path, name: str | None, taken: Mapping[str, Path], *, moved: bool = False) -> str:
     """
-    The name a collection of *folder* gets: *name*, or one made from the folder's.
+    Return the name for a collection of *folder*: *name*, or one made from the folder's.
+
+    Args:
+        taken: The folders of the collections that are configured.
+        moved: Whether *folder* is the new place of the collection that has the name.
 
     Raises:
-        InvalidInput: a name that is reserved or no name, or a made one that another folder has already.
+        InvalidInput: a name that is reserved, no name, or that of another folder's collection.
     """
     chosen = name if name is not None else collection_name(folder.name)
-    if not is_collection_name(chosen):
+    if fault := fault_of_name(chosen):
+        raise InvalidInput("INVALID_INPUT", f"{fault} Choose another with --name.")
+    if moved and chosen not in taken:
+        raise InvalidInput("INVALID_INPUT", f"There is no collection {chosen!r} to move. Leave --move out.")
+    if not moved and chosen in taken and taken[chosen].resolve() != folder:
         raise InvalidInput(
-            "INVALID_INPUT", f"{chosen!r} is no name for a collection. Use letters, digits, '-' and '_'."
-        )
-    if chosen in RESERVED:
-        raise InvalidInput("INVALID_INPUT", f"{chosen!r} is reserved. Choose another with --name.")
-    if name is None and chosen in taken and taken[chosen].resolve() != folder:
-        raise InvalidInput(
-            "INVALID_INPUT", f"{chosen!r} is {taken[chosen]} already. Name this folder with --name."
+            "INVALID_INPUT",
+            f"Collection {chosen!r} is the folder {taken[chosen]}. Choose another name with --name, or, if that "
+            f"folder was moved to {folder}, run: clawmem collection add PATH --name {chosen} --move",
         )
     return chosen
+
+
+def fault_of_name(name: str) -> str | None:
+    """Return why *name* cannot be that of a collection of files, or ``None``."""
+    if not is_collection_name(name):
+        return f"{name!r} is no name for a collection. Use letters, digits, '-' and '_'."
+    return f"{name!r} is reserved." if name in RESERVED else None
 
 
 def add_collection(path: Path, name: str, folder: Path, pattern: str = DEFAULT_PATTERN) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, cast
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.lifecycle.forgetting import Forgetting
     from clawmem.app.services.lifecycle.forgotten_places import ForgottenPlaces
     from clawmem.app.services.lifecycle.proof import Prove
+    from clawmem.app.services.lifecycle.restoring import RestoreArchived
     from clawmem.app.services.lifecycle.sweeping import Sweep
     from clawmem.app.services.lifecycle.tending import Tending
     from clawmem.app.services.maintenance.consolidation import Consolidation
@@ -144,6 +146,13 @@ class Services:
         return cast("Archiving", self.parts.archiving())
 
     @property
+    def restore(self) -> RestoreArchived:
+        """Serve archived documents again whose files are there."""
+        from clawmem.app.services.lifecycle.restoring import RestoreArchived
+
+        return RestoreArchived(self.archiving, self.parts.files(), self.folders)
+
+    @property
     def forgetting(self) -> Forgetting:
         """Forgetting for good."""
         return cast("Forgetting", self.parts.forgetting())
@@ -234,7 +243,7 @@ class Services:
     @property
     def doctor(self) -> Doctor:
         """What is wrong around the vault."""
-        return cast("Doctor", self.parts.doctor(self.folders))
+        return cast("Doctor", self.parts.doctor(self.folders, leftovers=lambda: self.leftovers))
 
     @property
     def verify(self) -> Verify:
@@ -251,14 +260,37 @@ class Services:
     @property
     def folders(self) -> list[Folder]:
         """The configured collections."""
+        from clawmem.app.configured import ConfiguredFolders
         from clawmem.app.services.indexing.ownership import nested
         from clawmem.app.services.indexing.update import Folder
         from clawmem.domain.security.origin import TRUST
 
+        configured = ConfiguredFolders(self.settings.config_file)
         chosen = self.settings.collections.items()
-        return nested(
-            [Folder(name, str(one.path), one.pattern, origin=TRUST[one.trust]) for name, one in chosen]
-        )
+        folders = [
+            Folder(
+                name,
+                str(one.path),
+                one.pattern,
+                origin=TRUST[one.trust],
+                is_configured=partial(configured.has, name, one.path),
+            )
+            for name, one in chosen
+        ]
+        return nested(folders)
+
+    @property
+    def leftovers(self) -> dict[str, int]:
+        """
+        The collections of files that are no longer configured, with the number of their documents.
+
+        A named vault has none: its collections are synced and never configured.
+        """
+        from clawmem.app.services.indexing.leftovers import leftover_collections
+
+        if self.settings.named or self.settings.vault in self.settings.vaults.values():
+            return {}
+        return leftover_collections(self.vault, self.settings.collections)
 
 
 @contextmanager

@@ -38,7 +38,7 @@ def config_place(env: Mapping[str, str]) -> str:
     """`config_folder` as text."""
     if chosen := env.get("CLAWMEM_CONFIG_DIR"):
         return place_below_home(chosen, env)
-    return f"{place_below_home(env.get('XDG_CONFIG_HOME') or '~/.config', env)}/clawmem"
+    return f"{_base_folder(env, 'XDG_CONFIG_HOME', '~/.config')}/clawmem"
 
 
 def default_vault(env: Mapping[str, str]) -> Path:
@@ -50,7 +50,7 @@ def vault_place(env: Mapping[str, str]) -> str:
     """`default_vault` as text."""
     if chosen := env.get("INDEX_PATH"):
         return place_below_home(chosen, env)
-    return f"{place_below_home(env.get('XDG_CACHE_HOME') or '~/.cache', env)}/clawmem/index.sqlite"
+    return f"{_base_folder(env, 'XDG_CACHE_HOME', '~/.cache')}/clawmem/index.sqlite"
 
 
 def models_folder(env: Mapping[str, str]) -> Path:
@@ -60,7 +60,7 @@ def models_folder(env: Mapping[str, str]) -> Path:
 
 def models_place(env: Mapping[str, str]) -> str:
     """`models_folder` as text."""
-    return f"{place_below_home(env.get('XDG_DATA_HOME') or '~/.local/share', env)}/clawmem/models"
+    return f"{_base_folder(env, 'XDG_DATA_HOME', '~/.local/share')}/clawmem/models"
 
 
 def client_servers(env: Mapping[str, str]) -> Path:
@@ -102,6 +102,16 @@ def is_there(path: Path) -> bool:
         return path.exists()
     except OSError:  # a name that is too long, or a folder above that may not be entered
         return False
+
+
+def _base_folder(env: Mapping[str, str], name: str, usual: str) -> str:
+    """
+    Return the folder in the variable *name*, else *usual*.
+
+    A relative one is ignored, as the XDG specification demands: the vault would follow the working folder.
+    """
+    chosen = place_below_home(env.get(name) or usual, env)
+    return chosen if os.path.isabs(chosen) else place_below_home(usual, env)  # noqa: PTH117
 
 
 def place_below_home(place: str, env: Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from clawmem.app.config_file import find_config, read_config
+from clawmem.app.config_file import fault_of_name, find_config, read_config
 from clawmem.app.model_servers import EmbedServer, ModelServer, RerankServer, servers_in
 from clawmem.app.places import config_folder, default_vault, home_folder, models_folder
 from clawmem.app.vaults import read_vaults
@@ -121,6 +121,15 @@ class Settings(BaseModel):
     collections: dict[str, CollectionSettings] = Field(
         default_factory=dict, description="The folders that are remembered, by name."
     )
+
+    @field_validator("collections", mode="before")
+    @classmethod
+    def _names(cls, collections: Any) -> Any:
+        for name in collections if isinstance(collections, Mapping) else ():
+            if fault := fault_of_name(str(name)):
+                raise ValueError(f"{fault} Rename the collection")
+        return collections
+
     global_context: str = Field(default="", description="What all collections are about, in words.")
     vaults: dict[str, Path] = Field(default_factory=dict, description="Further vaults by name.")
     sync_folders: list[Path] = Field(

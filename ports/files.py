@@ -22,7 +22,8 @@ class FileSource(Protocol):
             wanted: Asked with the relative path of each file.
 
         Returns:
-            The files; folders that could not be listed in ``unreadable``. A root that is not a folder
+            The files; folders that could not be listed in ``unreadable``, wanted files and folders whose names are not
+            UTF-8 in ``misnamed``. A root that is not a folder
             gives ``root_exists=False`` and no files: not an error, and not an empty folder.
         """
         ...

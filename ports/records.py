@@ -331,8 +331,13 @@ class SourceFile(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """All files of one walk. ``root_exists`` is False when the folder itself is gone: then nothing is known."""
+    """
+    All files of one walk. ``root_exists`` is False when the folder itself is gone: then nothing is known.
+
+    ``misnamed`` are the files and folders that were left out because their names are not UTF-8, in printable spelling.
+    """
 
     files: tuple[SourceFile, ...]
     root_exists: bool = True
     unreadable: tuple[str, ...] = ()
+    misnamed: tuple[str, ...] = ()

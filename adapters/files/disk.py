@@ -35,6 +35,7 @@ class DiskFiles:
             tuple(sorted(walk.files, key=_by_path)),
             root_exists="" not in walk.unreadable,
             unreadable=tuple(sorted(walk.unreadable)),
+            misnamed=tuple(sorted(walk.misnamed)),
         )
 
     def read(self, root: str, path: str) -> bytes:
@@ -54,6 +55,7 @@ class _Walk:
         self._wanted = wanted
         self.files: list[SourceFile] = []
         self.unreadable: list[str] = []
+        self.misnamed: list[str] = []
 
     def run(self, root: str) -> None:
         folders = [(root, "")]
@@ -78,11 +80,11 @@ class _Walk:
                 self._keep(entry, path)
 
     def _asked(self, question: Callable[[str], bool], path: str) -> bool:
-        """Whether to go on with *path*; a name that is not text is put down as unreadable instead."""
+        """Whether to go on with *path*; a name that is not UTF-8 is noted instead."""
         name = _printable(path)
         yes = question(name)
         if yes and name != path:
-            self.unreadable.append(name)
+            self.misnamed.append(name)
         return yes and name == path
 
     def _keep(self, entry: os.DirEntry[str], path: str) -> None:

@@ -31,6 +31,7 @@ from clawmem.ports.errors import (
     VaultLocked,
     VaultReadOnly,
 )
+from clawmem.ports.vault_errors import NotAVault
 
 Made = TypeVar("Made")
 Row = tuple[Any, ...]
@@ -48,6 +49,9 @@ _BROKEN = (
 )
 
 
+_HEADER = b"SQLite format 3\0"
+_LARGEST = 2**63 - 1  # what SQLite stores
+
 _TENDED: Counter[str] = Counter()
 
 
@@ -62,6 +66,8 @@ class Database:
     _tends_log = True  # who is open for writing puts the log away when it closes
 
     def __init__(self, path: str, *, read_only: bool = False, vector_extension: bool = True) -> None:
+        if os.path.isdir(path):  # noqa: PTH112
+            raise NotAVault(path, "it is a folder, and a vault is a file")
         self.path = path
         self.read_only = read_only
         self.has_lost_pages = False  # see `clawmem.adapters.sqlite.abandoning`
@@ -198,7 +204,7 @@ class Database:
     def _read(self, ask: Callable[[apsw.Connection], Made]) -> Made:
         try:
             return ask(self._main) if self._reads_what_it_writes() else self._readers.lend(ask)
-        except (apsw.Error, UnicodeError) as error:
+        except (apsw.Error, UnicodeError, OverflowError) as error:
             raise self._explain(error) from error
 
     @contextmanager
@@ -233,12 +239,14 @@ class Database:
     def _translated(self) -> Iterator[None]:
         try:
             yield
-        except (apsw.Error, UnicodeError) as error:
+        except (apsw.Error, UnicodeError, OverflowError) as error:
             raise self._explain(error) from error
 
     def _explain(self, error: Exception) -> ClawmemError:
         if isinstance(error, UnicodeEncodeError):
             return InvalidInput("INVALID_INPUT", "The text holds half a character. Give it as valid Unicode.")
+        if isinstance(error, OverflowError):
+            return InvalidInput("OUT_OF_BOUNDS", f"A number is larger than {_LARGEST}. Give a smaller one.")
         if isinstance(error, apsw.BusyError | apsw.LockedError):
             return VaultLocked(self.path)
         if (
@@ -259,6 +267,9 @@ class Database:
         if getattr(error, "extendedresult", 0) == apsw.SQLITE_CORRUPT_VTAB:
             return IndexDamaged(self.path, "a table of its words is broken")
         broken = isinstance(error, apsw.NotADBError | apsw.CorruptError | UnicodeDecodeError)
+        if broken and _is_something_else(self.path):
+            was_one = "If it was a vault before, it is damaged. Run: clawmem repair"
+            return NotAVault(self.path, "it is not a SQLite database", was_one)
         if broken or _says(error, _BROKEN):
             return VaultDamaged(self.path, "it is not a SQLite database, or a broken one")
         return VaultError(
@@ -305,6 +316,13 @@ def _is_for_want_of_space(error: Exception, path: str) -> bool:
     with suppress(OSError):
         found = os.statvfs(os.path.dirname(path) or ".")  # noqa: PTH120
         return found.f_bavail == 0 and found.f_blocks > 0
+    return False
+
+
+def _is_something_else(path: str) -> bool:
+    """Whether the file at *path* begins like no SQLite database."""
+    with suppress(OSError), open(path, "rb") as file:  # noqa: PTH123
+        return file.read(len(_HEADER)) != _HEADER
     return False
 
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.ports.errors import VaultDamaged, VaultError, VaultTooNew
+from clawmem.ports.errors import VaultError, VaultTooNew
+from clawmem.ports.vault_errors import NotAVault
 
 LATEST = 27
 APPLICATION_ID = 0x434C414D  # "CLAM": how a vault tells itself from any other SQLite file
@@ -18,7 +19,7 @@ def migrate(db: Database, scripts: Sequence[str] | None = None) -> None:
 
     Raises:
         VaultTooNew: written by a later clawmem; nothing was touched.
-        VaultDamaged: a SQLite file that some other program made; nothing was touched.
+        NotAVault: a SQLite file that some other program made; nothing was touched.
         VaultError: a read-only vault that is behind or empty.
     """
     found = version(db)
@@ -64,9 +65,9 @@ def _step(db: Database, number: int, script: str) -> None:
         db.write(f"pragma user_version = {number}")
 
 
-def another_programs(path: str) -> VaultDamaged:
+def another_programs(path: str) -> NotAVault:
     """Return the error about a SQLite file that is no vault; nothing may be done to it."""
-    return VaultDamaged(path, "it is the SQLite database of another program", "Choose another --vault.")
+    return NotAVault(path, "it is the SQLite database of another program")
 
 
 def _refuse_strangers(db: Database, found: int) -> None:

@@ -19,6 +19,7 @@ from clawmem.app.cli.session import (
     tell,
     wants_json,
 )
+from clawmem.app.config_file import typed_folder
 
 if TYPE_CHECKING:
     from clawmem.app.cli.rendering import Part, Said
@@ -36,7 +37,10 @@ cli.add_typer(collection, name="collection")
 
 MODEL_FAILED = 6
 
-Folder = Annotated[Path, typer.Argument(help="A folder of Markdown.", metavar="PATH")]
+Folder = Annotated[Path, typer.Argument(help="A folder of Markdown.", metavar="PATH", parser=typed_folder)]
+AllowEmpty = Annotated[
+    bool, typer.Option("--allow-empty", help="Also remove every document of an emptied folder.")
+]
 Name = Annotated[
     str | None, typer.Option(help="Its name; made from the folder's otherwise.", show_default=False)
 ]
@@ -44,11 +48,24 @@ Pattern = Annotated[str, typer.Option(help="Which files below it are read.")]
 
 
 @collection.command("add")
-def add(ctx: typer.Context, path: Folder, name: Name = None, pattern: Pattern = "**/*.md") -> None:
+def add(
+    ctx: typer.Context,
+    path: Folder,
+    name: Name = None,
+    pattern: Pattern = "**/*.md",
+    move: Annotated[
+        bool, typer.Option("--move", help="The collection of that name was moved to this folder.")
+    ] = False,
+) -> None:
     """Remember a folder; 'clawmem update' then reads it."""
     from clawmem.app.cli.rendering import show, show_json
+    from clawmem.app.services.indexing.leftovers import distrust_stamps
 
-    chosen = added(settings_of_usual(ctx, "collection add"), path, name, pattern)
+    settings = settings_of_usual(ctx, "collection add")
+    chosen = added(settings, path, name, pattern, moved=move)
+    if move and settings.vault.exists():
+        with opened(ctx) as services:
+            distrust_stamps(services.vault, chosen)
     if wants_json(ctx):
         show_json({"name": chosen, "path": path.expanduser().resolve(), "pattern": pattern})
     else:
@@ -81,10 +98,16 @@ def remove(ctx: typer.Context, name: Annotated[str, typer.Argument(help="Its nam
     """Forget a folder: its files stay, its documents are no longer found."""
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.config_file import remove_collection
+    from clawmem.ports.errors import NotFound
 
     settings = settings_of_usual(ctx, "collection remove")
-    remove_collection(settings.config_file, name)
-    withdrawn = _withdraw(ctx, name) if settings.vault.exists() else 0
+    try:
+        remove_collection(settings.config_file, name)
+    except NotFound:
+        if not settings.vault.exists() or not (withdrawn := _withdraw(ctx, name, leftover=True)):
+            raise
+    else:
+        withdrawn = _withdraw(ctx, name) if settings.vault.exists() else 0
     if wants_json(ctx):
         show_json({"name": name, "withdrawn": withdrawn})
     else:
@@ -96,12 +119,13 @@ def update(
     ctx: typer.Context,
     pull: Annotated[bool, typer.Option("--pull", help="Run each collection's update command first.")] = False,
     embed: Annotated[bool, typer.Option("--embed", help="Then make the vectors that are missing.")] = False,
+    allow_empty: AllowEmpty = False,
 ) -> None:
     """Read what is new and changed, in every collection."""
     settings_of_usual(ctx, "update")
     with opened(ctx, create=True) as services:
         failed = _pull_all(services.settings) if pull else {}
-        reports = run_update(services, skip=failed)
+        reports = run_update(services, skip=failed, allow_empty=allow_empty)
         embedded = run_embed(services) if embed else None
         _show_update(ctx, services, reports, failed, embedded)
         show_lag(kept_up(services))
@@ -115,11 +139,12 @@ def reindex(
     enrich: Annotated[
         bool, typer.Option("--enrich", help="Then enrich what waits or another model made.")
     ] = False,
+    allow_empty: AllowEmpty = False,
 ) -> None:
     """Read every collection again; with --force also the files that look unchanged."""
     settings_of_usual(ctx, "reindex")
     with opened(ctx, create=True) as services:
-        reports = run_update(services, force=force)
+        reports = run_update(services, force=force, allow_empty=allow_empty)
         enriched = _enrich(services) if enrich else None
         _show_update(ctx, services, reports, {}, None, enriched)
         show_lag(kept_up(services))
@@ -145,7 +170,7 @@ def embed_pending(ctx: typer.Context, force: Force = False) -> None:
     raise typer.Exit(MODEL_FAILED if report.stopped or report.waiting_for else 0)
 
 
-def added(settings: Settings, path: Path, name: str | None, pattern: str) -> str:
+def added(settings: Settings, path: Path, name: str | None, pattern: str, *, moved: bool = False) -> str:
     """
     Write a collection into the config file and return its name.
 
@@ -154,7 +179,8 @@ def added(settings: Settings, path: Path, name: str | None, pattern: str) -> str
     from clawmem.app.config_file import add_collection, breadth_warning, existing_folder, name_for
 
     folder = existing_folder(path)
-    chosen = name_for(folder, name, {name: one.path for name, one in settings.collections.items()})
+    taken = {name: one.path for name, one in settings.collections.items()}
+    chosen = name_for(folder, name, taken, moved=moved)
     warning = breadth_warning(folder, Path.home().resolve())
     if warning and sys.stdin.isatty() and sys.stderr.isatty():
         typer.confirm(f"{warning} Add it all the same?", abort=True, err=True)
@@ -165,7 +191,11 @@ def added(settings: Settings, path: Path, name: str | None, pattern: str) -> str
 
 
 def run_update(
-    services: Services, *, force: bool = False, skip: dict[str, str] | None = None
+    services: Services,
+    *,
+    force: bool = False,
+    skip: dict[str, str] | None = None,
+    allow_empty: bool = False,
 ) -> list[PassReport]:
     """
     Run one pass over every collection that is not to be skipped.
@@ -181,7 +211,7 @@ def run_update(
             continue
         try:
             with progress(f"Reading {folder.name}") as step:
-                reports.append(services.update(folder, force=force, progress=step))
+                reports.append(services.update(folder, force=force, allow_empty=allow_empty, progress=step))
         except PassInterrupted as stopped:
             kept = "\n".join(map(update_line, [*reports, stopped.report]))
             typer.echo(f"{kept}\nNot finished. Run the same command again to continue.", err=True)
@@ -253,9 +283,12 @@ def update_lines(
     embedded: EmbedReport | None,
 ) -> list[str]:
     """What a pass found and what to do next."""
+    from clawmem.app.services.indexing.leftovers import leftover_sentence
+
     lines = [f"{name}: skipped: {reason}" for name, reason in failed.items()]
     for report in reports:
         lines += [update_line(report), *(f"  {problem}" for problem in report.problems)]
+    lines += [leftover_sentence(name, documents) for name, documents in services.leftovers.items()]
     if not reports and not failed:
         lines.append("No collections yet. Run: clawmem collection add PATH")
     pending = services.vault.embeddings.counts().pending
@@ -305,16 +338,11 @@ def _list_part(rows: list[Collection]) -> Part:
     return table(("name", "documents", "trust", "pattern", "path"), lines)
 
 
-def _withdraw(ctx: typer.Context, name: str) -> int:
-    from clawmem.app.services.indexing.chunks import apply_in_chunks
-    from clawmem.app.services.indexing.publish import withdraw
-    from clawmem.ports.records import InactiveReason
+def _withdraw(ctx: typer.Context, name: str, *, leftover: bool = False) -> int:
+    """Stop serving a collection; with *leftover* only one that is no longer configured."""
+    from clawmem.app.services.indexing.leftovers import withdraw_collection
 
     with opened(ctx) as services:
-        known = services.vault.documents.sources(name).values()
-        served = [document.id for document in known if document.inactive is None]
-
-        def remove_one(document_id: int) -> int:
-            return withdraw(services.vault, [document_id], InactiveReason.REMOVED)
-
-        return sum(apply_in_chunks(services.vault, served, remove_one))
+        if leftover and name not in services.leftovers:
+            return 0
+        return withdraw_collection(services.vault, name)

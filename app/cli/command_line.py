@@ -23,7 +23,7 @@ from clawmem.app.cli.leaving import (
 )
 from clawmem.app.cli.main import VERSION
 from clawmem.app.cli.session import Chosen
-from clawmem.ports.errors import ClawmemError
+from clawmem.ports.errors import ClawmemError, InvalidInput
 
 # Which module holds a verb: only the one that was asked for is imported.
 FAMILIES = {
@@ -65,6 +65,8 @@ USAGE = cast(type[typer.BadParameter], typer.BadParameter.__mro__[2])
 
 class UnknownCommand(ClawmemError):
     """A verb that does not exist."""
+
+    code = "UNKNOWN_COMMAND"
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
         from difflib import get_close_matches
@@ -157,6 +159,20 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _typed_vault(text: str) -> Path:
+    """
+    Return the vault that *text* names; an empty text, such as an unset variable, is not the usual vault.
+
+    Raises:
+        InvalidInput: the text is empty.
+    """
+    if not text.strip():
+        raise InvalidInput(
+            "INVALID_PATH", "--vault is empty. Give the path or the name of a vault, or leave it out."
+        )
+    return Path(text)
+
+
 @cli.callback(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 done; 1 something failed, or there is no such command; 2 bad input; "
@@ -166,7 +182,12 @@ def _show_version(wanted: bool) -> None:
 )
 def root(
     ctx: typer.Context,
-    vault: Annotated[Path | None, typer.Option(help="Vault: a file, or a name.", show_default=False)] = None,
+    vault: Annotated[
+        Path | None,
+        typer.Option(
+            help="Vault: a file, or a name.", show_default=False, metavar="PATH", parser=_typed_vault
+        ),
+    ] = None,
     backend: Annotated[str | None, typer.Option(help="Storage of the vault.", show_default=False)] = None,
     json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
     alone: Annotated[bool, typer.Option("--alone", help="Ask no server, even if one runs.")] = False,

@@ -30,7 +30,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Name what would go, cha
 Number = Annotated[int, typer.Option("-n", "--limit", min=1, help="How many at most.")]
 
 BY = "cli"
-LEFT = 1
+LEFT = 1  # bytes of what was forgotten, or notes that could not be restored
 
 
 @cli.callback()
@@ -62,6 +62,7 @@ def sweep(ctx: typer.Context, dry_run: DryRun = False) -> None:
         only_preview = dry_run or policy.only_previews
         swept = sweep.preview(policy) if only_preview else sweep(policy, BY)
     _show_swept(ctx, swept)
+    _note_preview(policy, asked_for=dry_run)
 
 
 @lifecycle.command()
@@ -75,6 +76,7 @@ def purge(ctx: typer.Context, dry_run: DryRun = False) -> None:
         due = services.archiving.due_for_good(policy)
         left = "" if dry_run else _purged(services, [] if preview else due) or services.forgetting.scrub()
     _show_swept(ctx, Swept(preview, [], due, left=left))
+    _note_preview(policy, asked_for=dry_run)
 
 
 @lifecycle.command()
@@ -117,8 +119,12 @@ def restore(
             collection,
             everything=everything,
         )
-        restored = archiving.restore([one.id for one in chosen], BY)
-    show_part(_documents_part(ctx, restored, "Nothing of that is archived."))
+        report = services.restore(chosen, BY)
+    if report.restored or not report.without_file:
+        show_part(_documents_part(ctx, report.restored, "Nothing of that is archived."))
+    for sentence in report.sentences():
+        typer.echo(sentence, err=True)
+    raise typer.Exit(LEFT if report.without_file else 0)
 
 
 @lifecycle.command()
@@ -190,6 +196,16 @@ def _purged(services: Services, documents: list[Document]) -> str:
     from clawmem.ports.acts import Act
 
     return services.forgetting(documents, BY, "archived for long", Act.PURGE).left
+
+
+def _note_preview(policy: ArchivePolicy, *, asked_for: bool) -> None:
+    """Say on stderr that nothing was changed because the config file allows only previews."""
+    if policy.only_previews and not asked_for:
+        typer.echo(
+            "Nothing was changed: the lifecycle policy of the config file only previews. To let it archive and forget, "
+            "add to it: dry_run: false",
+            err=True,
+        )
 
 
 def _policy_in_words(policy: ArchivePolicy | None) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # Characters that move a cursor, change a terminal or reorder text; line ends and tabs are text.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_LINE_ENDS = re.compile(r"[\n\t]")
 _STYLE = re.compile(r"\x1b\[[\d;]*m")
 NO_CONFIDENT_ANSWER = "No confident answer. Closest matches:"
 _AGES = ((365.25, "year"), (30.44, "month"), (7, "week"), (1, "day"))
@@ -79,8 +80,9 @@ def styled(text: str) -> str:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
-    """A table of whatever can be written."""
-    return Table(list(columns), [[printable(str(cell)) for cell in row] for row in rows])
+    """A table of whatever can be written; a line end in a cell, such as a file name, is replaced."""
+    cells = [[_LINE_ENDS.sub("\ufffd", printable(str(cell))) for cell in row] for row in rows]
+    return Table(list(columns), cells)
 
 
 def verbatim(text: str) -> Verbatim:

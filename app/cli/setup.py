@@ -58,7 +58,8 @@ def hooks(
     wanted = [] if remove else entries(profile, also or (), _named_vault(ctx))
     change = set_up.remove() if remove else set_up.install(wanted)
     if wants_json(ctx):
-        show_json({"file": change.file, "hooks": change.hooks, "changed": change.changed, "dry_run": dry_run})
+        hooks_now = {"hooks": change.hooks, "changed": change.changed, "dry_run": dry_run}
+        show_json({"file": change.file, **hooks_now, **_backup_member(change.backup)})
     elif dry_run:
         show(change.text.rstrip("\n"))
     else:
@@ -100,9 +101,8 @@ def mcp(
     set_up = SetUpMcp(client_servers(os.environ), dry_run=dry_run)
     change = set_up.remove() if remove else set_up.install(name, entry)
     if wants_json(ctx):
-        show_json(
-            {"file": change.file, "servers": change.servers, "changed": change.changed, "dry_run": dry_run}
-        )
+        servers_now = {"servers": change.servers, "changed": change.changed, "dry_run": dry_run}
+        show_json({"file": change.file, **servers_now, **_backup_member(change.backup)})
     else:
         show(change.shown if dry_run else _told_of_servers(change))
 
@@ -163,9 +163,12 @@ def _told_of_servers(change: McpChange) -> str:
     if not change.changed:
         return f"{change.file}: nothing to change."
     if not change.servers:
-        return f"{change.file}: the servers are out."
+        return f"{change.file}: the servers are out.{_backup_sentence(change.backup)}"
     names = ", ".join(change.servers)
-    return f"{change.file}: {names}. From the next session on. Undo: clawmem setup mcp --remove"
+    return (
+        f"{change.file}: {names}. From the next session on. Undo: clawmem setup mcp --remove"
+        f"{_backup_sentence(change.backup)}"
+    )
 
 
 def installed(ctx: typer.Context) -> list[str]:
@@ -219,7 +222,19 @@ def _named_vault(ctx: typer.Context) -> Path | None:
 def _told(change: Change) -> str:
     if not change.changed:
         return f"{change.file}: nothing to change."
+    backup = _backup_sentence(change.backup)
     if not change.hooks:
-        return f"{change.file}: the hooks are out. Sessions that are open keep them until they end."
+        return f"{change.file}: the hooks are out. Sessions that are open keep them until they end.{backup}"
     names = ", ".join(change.hooks)
-    return f"{change.file}: {names}.\nThey work from the next session on. Undo: clawmem setup hooks --remove"
+    return (
+        f"{change.file}: {names}.\n"
+        f"They work from the next session on. Undo: clawmem setup hooks --remove{backup}"
+    )
+
+
+def _backup_sentence(backup: str) -> str:
+    return f"\nThe file as it was before is kept as {backup}" if backup else ""
+
+
+def _backup_member(backup: str) -> dict[str, str]:
+    return {"backup": backup} if backup else {}

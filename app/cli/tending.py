@@ -48,8 +48,8 @@ def snooze(
     ctx: typer.Context,
     note: Named,
     until: Annotated[
-        str, typer.Option(help="The day or moment, in UTC.", show_default="30 days from now")
-    ] = "",
+        str | None, typer.Option(help="The day or moment, in UTC.", show_default="30 days from now")
+    ] = None,
     why: Why = "",
 ) -> None:
     """Keep a note out of what is surfaced until a day; searches still find it."""
@@ -125,8 +125,13 @@ def _confirm(ctx: typer.Context, found: ForgetPreview, *, yes: bool) -> None:
     if not may_ask(ctx):
         raise unconfirmed(found, "add --yes")
     _show_preview(ctx, found)
-    if not typer.confirm("Forget it for good?", default=False):
-        show("Nothing was changed.")
+    try:
+        agreed = typer.confirm("Forget it for good?", default=False)
+    except typer.Abort:  # Ctrl-C or the end of the input
+        agreed = False
+        show("")
+    if not agreed:
+        show("Nothing was forgotten.")
         raise typer.Exit(DECLINED)
 
 

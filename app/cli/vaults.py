@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from clawmem.app.cli.collections import embed_line, run_embed, show_lag, update_line
+from clawmem.app.cli.collections import AllowEmpty, embed_line, run_embed, show_lag, update_line
 from clawmem.app.cli.command_line import Verbs
 from clawmem.app.cli.session import kept_up, settings_of, wants_json
+from clawmem.app.config_file import typed_folder
 from clawmem.app.places import is_there
-
-if TYPE_CHECKING:
-    from clawmem.app.opened import Services
-    from clawmem.app.services.indexing.update import PassReport
 
 cli = typer.Typer(rich_markup_mode=None)
 vault = typer.Typer(
@@ -42,13 +39,14 @@ def list_all(ctx: typer.Context) -> None:
 def sync(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(help="Which vault; made when it is not there.")],
-    folder: Annotated[str, typer.Argument(help="A folder of Markdown.")],
+    folder: Annotated[Path, typer.Argument(help="A folder of Markdown.", parser=typed_folder)],
     collection: Annotated[
         str | None,
         typer.Option("--collection", help="Its collection; called as the vault, else.", show_default=False),
     ] = None,
     pattern: Annotated[str, typer.Option(help="Which files below it are read.")] = "**/*.md",
     embed: Annotated[bool, typer.Option("--embed", help="Then make the vectors that are missing.")] = False,
+    allow_empty: AllowEmpty = False,
 ) -> None:
     """
     Read a folder into a named vault, made when it is not there.
@@ -56,22 +54,24 @@ def sync(
     A new vault is a file next to the usual vault, and its name is written to the config file. A collection has one
     folder: documents that it has of another folder are removed.
     """
+    from clawmem.app.cli.progress import progress
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.config_file import add_vault
     from clawmem.app.opened import open_services
     from clawmem.app.services.indexing.syncing import admitted
     from clawmem.app.vaults import new_vault, of_vault
 
-    settings = settings_of(ctx)
-    place = str(Path(folder).expanduser().absolute())
+    usual = settings = settings_of(ctx)
+    place = str(folder.expanduser().absolute())
     file = None if name in settings.vaults else new_vault(settings, name)
-    admitted(place, settings.home, own=settings.own_files)  # before a vault is made for nothing
+    admitted(place, usual.home, own=usual.own_files)  # before a vault is made for nothing
     if file:
         add_vault(settings.config_file, name, file)
         settings = settings_of(ctx)
     settings = of_vault(settings, name)
     with open_services(settings) as services:
-        report = _read(services, place, collection or name, pattern)
+        with progress(f"Reading {place}") as step:
+            report = services.sync(place, collection or name, pattern, allow_empty=allow_empty, progress=step)
         embedded = run_embed(services) if embed else None
         lag = kept_up(services)
     if wants_json(ctx):
@@ -83,10 +83,3 @@ def sync(
             "\n".join([update_line(report), *report.problems, *([embed_line(embedded)] if embedded else [])])
         )
     show_lag(lag)
-
-
-def _read(services: Services, folder: str, collection: str, pattern: str) -> PassReport:
-    from clawmem.app.cli.progress import progress
-
-    with progress(f"Reading {folder}") as step:
-        return services.sync(folder, collection, pattern, progress=step)

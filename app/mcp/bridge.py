@@ -17,6 +17,7 @@ from typing import Any
 
 from clawmem.app.hooks.thin_client import serves
 from clawmem.app.mcp.lines import Lines
+from clawmem.app.mcp.refusals import refusal_of
 from clawmem.app.mcp.sets import ToolSet, path_of
 from clawmem.app.serve.announcement import Announcement, announced, token_of, variables_in
 
@@ -73,6 +74,10 @@ class Bridge:
     def run(self, lines: Lines) -> None:
         """Hand on what comes until nothing does; then what is under way is answered."""
         for line in lines.read():
+            if (refusal := refusal_of(line)) is not None:
+                if refusal:
+                    lines.write(refusal)
+                continue
             message = _object(line)
             if message.get("method") == "notifications/cancelled":
                 self._cancel(message)

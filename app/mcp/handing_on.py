@@ -18,7 +18,8 @@ def quickly_handed_on(arguments: Sequence[str]) -> bool:
     Anything else is for the command itself, which also knows what is wrong with it.
     """
     given = dict(zip(arguments[::2], arguments[1::2], strict=False))
-    if len(arguments) % 2 or given.keys() - {"--vault", "--tools"}:
+    is_empty = not given.get("--vault", "usual").strip()
+    if len(arguments) % 2 or given.keys() - {"--vault", "--tools"} or is_empty:
         return False
     tools = given.get("--tools") or os.environ.get(TOOLS_VARIABLE) or ToolSet.CLAWMEM
     if tools not in tuple(ToolSet):

@@ -150,11 +150,12 @@ class LifecycleTools:
             archiving = services.archiving
             resolve = partial(archiving.named, services.lookup)
             chosen = to_restore(archiving, resolve, query, collection, everything=all)
-            restored = archiving.restore([one.id for one in chosen], BY)
-            return schemas.Restored(documents=[one.display_path for one in restored])
+            report = services.restore(chosen, BY)
+            restored = [one.display_path for one in report.restored]
+            return schemas.Restored(documents=restored, problems=report.sentences())
 
         said = await self._desk.write(work, vault)
-        return answer("\n".join(said.documents) or "Nothing of that is archived.", said)
+        return answer("\n".join([*said.documents, *said.problems]) or "Nothing of that is archived.", said)
 
     async def diary_write(
         self,

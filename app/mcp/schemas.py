@@ -331,9 +331,10 @@ class Swept(Record):
 
 
 class Restored(Record):
-    """What is served again."""
+    """What is served again, and a sentence for each document that is not."""
 
     documents: list[str]
+    problems: list[str] = []
 
 
 class Written(Record):

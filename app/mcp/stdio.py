@@ -13,6 +13,7 @@ import anyio
 from clawmem.app.mcp.bridge import DRAIN_S, LONG_LIVED
 from clawmem.app.mcp.calling import ToolServer
 from clawmem.app.mcp.lines import Lines
+from clawmem.app.mcp.refusals import invalid_request, refusal_of
 
 
 def run(server: ToolServer, lines: Lines) -> None:
@@ -46,8 +47,12 @@ class Wire:
         threading.Thread(target=self._read, args=(loop,), daemon=True).start()
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        """What comes, line by line."""
+        """Yield what comes, line by line; a line that is no message is answered with an error."""
         while (line := await self._arrived.get()) is not None:
+            if (refusal := _refusal(line)) is not None:
+                if refusal:
+                    await anyio.to_thread.run_sync(self._lines.write, refusal)
+                continue
             self._note(line, ends=False)
             yield line.decode("utf-8", "replace")
         with anyio.move_on_after(DRAIN_S):
@@ -84,3 +89,19 @@ class Wire:
         elif not ends and method not in (None, LONG_LIVED) and "id" in message:
             self._under_way.add(json.dumps(message["id"]))
         self._answered.set()
+
+
+def _refusal(line: bytes) -> bytes | None:
+    """Return the error for a line that the library would drop without an answer, or ``None``."""
+    from mcp.types import jsonrpc_message_adapter
+    from pydantic import ValidationError
+
+    refusal = refusal_of(line)
+    if refusal is not None:
+        return refusal
+    try:
+        jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValidationError:
+        message = json.loads(line)
+        return invalid_request(message) if "id" in message else b""
+    return None

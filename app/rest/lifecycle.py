@@ -41,7 +41,9 @@ class Pin(Doing):
 class Snooze(Doing):
     """A document that is to be surfaced only later, or again."""
 
-    until: str = Field("", description="The day from which on it is surfaced again; in 30 days without.")
+    until: str | None = Field(
+        None, description="The day from which on it is surfaced again; in 30 days without."
+    )
     unsnooze: bool = Field(False, description="Let it be surfaced at once.")
 
 
@@ -142,10 +144,11 @@ class Swept(TypedDict):
 
 
 class Restored(TypedDict):
-    """What is served again."""
+    """What is served again, and a sentence for each document that is not."""
 
     restored: int
     documents: list[Place]
+    problems: list[str]
 
 
 class Page(TypedDict, total=False):
@@ -212,8 +215,9 @@ def restore(services: Services, asked: Restore) -> Restored:
     archiving = services.archiving
     resolve = partial(archiving.named, services.lookup)
     chosen = to_restore(archiving, resolve, asked.query, asked.collection, everything=asked.all)
-    restored = _places(archiving.restore([one.id for one in chosen], BY))
-    return {"restored": len(restored), "documents": restored}
+    report = services.restore(chosen, BY)
+    restored = _places(report.restored)
+    return {"restored": len(restored), "documents": restored, "problems": report.sentences()}
 
 
 def log(services: Services, asked: Log) -> list[Done]:

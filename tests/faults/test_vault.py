@@ -29,6 +29,7 @@ from clawmem.ports.errors import (
     VaultReadOnly,
     VaultTooNew,
 )
+from clawmem.ports.vault_errors import NotAVault
 
 if TYPE_CHECKING:
     from tests.faults.conftest import World
@@ -165,7 +166,7 @@ class TestPlaces:
         [
             ("file/vault.sqlite", VaultError),
             ("file/sub/vault.sqlite", VaultReadOnly),
-            ("folder", VaultReadOnly),
+            ("folder", NotAVault),
             ("x" * 300, VaultReadOnly),
         ],
     )

@@ -146,7 +146,7 @@ class TestScan:
 
     @needs_bytes
     def test_names_that_are_not_text_are_spelt_out(self, tmp_path: Path) -> None:
-        """A wanted file or folder whose name is not UTF-8 is unreadable under a printable name."""
+        """A wanted file or folder whose name is not UTF-8 is left out and named in printable spelling."""
         put(tmp_path, "a.md")
         (tmp_path / os.fsdecode(b"caf\xe9.md")).write_text("x")
         (tmp_path / os.fsdecode(b"ignored\xe9.bin")).write_text("x")
@@ -156,7 +156,8 @@ class TestScan:
         found = scan(tmp_path, wanted=lambda path: path.endswith(".md"))
 
         assert paths(found) == ["a.md"]
-        assert found.unreadable == ("caf\\udce9.md", "fold\\udce9r")
+        assert found.misnamed == ("caf\\udce9.md", "fold\\udce9r")
+        assert found.unreadable == ()
 
     def test_a_file_deleted_during_the_scan_is_not_there(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -24,6 +24,7 @@ from clawmem.ports.records import Scan, Vector
 CHECKS = [
     "storage",
     "folder notes",
+    "collections",
     "lexical index",
     "vectors",
     "model",

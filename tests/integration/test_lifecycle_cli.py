@@ -158,3 +158,105 @@ def test_profile(remembered: Invoke, notes: Path, action: str) -> None:
     assert (page["path"], page["rebuilt"]) == ("_clawmem/profile.md", True)
     assert "We build with the hammer of Thor" in page["body"]
     assert remembered("profile", "paint").exit_code == 2
+
+
+@pytest.mark.parametrize("command", [("undo", "9" * 20), ("log", "-n", "9" * 20)])
+def test_numbers_beyond_what_the_vault_stores(remembered: Invoke, command: tuple[str, ...]) -> None:
+    """A sentence and a code instead of a traceback."""
+    refused = remembered("--json", "lifecycle", *command)
+
+    assert refused.exit_code == 2
+    assert json.loads(refused.stdout)["code"] == "OUT_OF_BOUNDS"
+    assert "Traceback" not in refused.stderr
+
+
+def test_a_note_whose_file_is_gone_stays_archived(invoke: Invoke, notes: Path, home: Path) -> None:
+    """The next update would remove it; the others are restored."""
+    for file in notes.rglob("*.md"):
+        os.utime(file, (1_600_000_000, 1_600_000_000))
+    done(invoke("bootstrap", notes, "--skip-embed"))
+    configure(home, "lifecycle: {archive_after_days: 30, dry_run: false}")
+    done(invoke("lifecycle", "sweep"))
+    text = (notes / OLD).read_text("utf-8")
+    (notes / OLD).unlink()
+
+    restored = invoke("lifecycle", "restore", "--all")
+
+    assert restored.exit_code == 1
+    assert f"notes/{OLD} stays archived: its file is gone" in restored.stderr
+    assert OLD not in restored.stdout and "2026-06-09-postgres.md" in restored.stdout
+    done(invoke("update"))
+    assert OLD in done(invoke("lifecycle", "search", "redis"))
+    assert invoke("lifecycle", "restore", f"notes/{OLD}").exit_code == 1
+
+    (notes / OLD).write_text(text, "utf-8")
+    assert OLD in done(invoke("lifecycle", "restore", "--all"))
+    assert "0 removed" in done(invoke("update"))
+
+
+def test_a_sweep_says_why_it_only_previews(remembered: Invoke, home: Path) -> None:
+    """Where the config file decides, and not where --dry-run was asked for."""
+    configure(home, "lifecycle: {archive_after_days: 30}")
+
+    for verb in ("sweep", "purge"):
+        assert "dry_run: false" in remembered("lifecycle", verb).stderr
+        assert remembered("lifecycle", verb, "--dry-run").stderr == ""
+
+
+def test_an_empty_date_is_none(remembered: Invoke) -> None:
+    """It neither means thirty days nor replaces a date that was set."""
+    done(remembered("snooze", "haruka.md", "--until", "2100-01-02"))
+
+    refused = remembered("snooze", "haruka.md", "--until", "")
+
+    assert refused.exit_code == 2 and "is no date" in refused.stderr
+    assert len(read(remembered, "lifecycle", "log")) == 1
+
+
+def test_a_line_that_a_note_does_not_have_names_no_note_to_change(remembered: Invoke) -> None:
+    """A place inside of the note still does."""
+    refused = remembered("pin", "notes/people/haruka.md:999")
+
+    assert refused.exit_code == 2 and "no line 999" in refused.stderr
+    assert read(remembered, "lifecycle", "log") == []
+    done(remembered("pin", "notes/people/haruka.md:8"))
+
+
+def test_an_interrupted_question_forgets_nothing(remembered: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C and the end of the input are answers, too."""
+    monkeypatch.setattr("clawmem.app.cli.tending.may_ask", lambda ctx: True)
+
+    stopped = remembered("forget", "notes/people/haruka.md")  # the input is empty
+
+    assert stopped.exit_code == 1
+    assert "Nothing was forgotten." in stopped.output and "what was finished" not in stopped.output
+    done(remembered("get", "notes/people/haruka.md"))
+
+
+def test_file_names_cannot_drive_a_terminal(remembered: Invoke, notes: Path) -> None:
+    """Neither by a line end nor by a mark that reverses what follows."""
+    (notes / "two\nlines \u202egnp.md").write_text("# Odd\n\nA note with an odd name.\n", "utf-8")
+    done(remembered("update"))
+
+    listed = done(remembered("list"))
+
+    assert "\u202e" not in listed
+    assert len(listed.splitlines()) == 5
+
+
+def test_an_unknown_command_has_a_code_of_its_own(invoke: Invoke) -> None:
+    """It is no internal error."""
+    assert json.loads(invoke("--json", "nope").stdout)["code"] == "UNKNOWN_COMMAND"
+
+
+@pytest.mark.parametrize("name", ["XDG_CACHE_HOME", "XDG_CONFIG_HOME"])
+def test_a_relative_base_folder_is_ignored(
+    invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Otherwise the vault would follow the working folder."""
+    monkeypatch.setenv(name, "cache")
+
+    places = read(invoke, "path")
+
+    assert places["vault"] == str(home / ".cache/clawmem/index.sqlite")
+    assert places["config"] == str(home / ".config/clawmem/config.yaml")

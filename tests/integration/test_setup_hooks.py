@@ -187,6 +187,10 @@ def test_the_client_s_own_variable_counts(run: Run, settings: Path, home: Path) 
         '{"model": "opus",}',
         "[]",
         '{"hooks": []}',
+        '{"hooks": {"Stop": {"hooks": [{"type": "command", "command": "say done"}]}}}',
+        '{"hooks": {"UserPromptSubmit": "echo"}}',
+        '{"hooks": {"Stop": ["say done"]}}',
+        '{"hooks": {"Stop": [{"hooks": "say done"}]}}',
         '{"a": 1, "a": 2}',
         "{",
     ],
@@ -201,6 +205,28 @@ def test_what_is_no_plain_object_is_refused(invoke: Invoke, settings: Path, text
         assert done.exit_code == 4
         assert str(settings) in done.stderr
         assert settings.read_text("utf-8") == text
+
+
+def test_the_place_of_a_wrong_shape_is_named(invoke: Invoke, settings: Path) -> None:
+    """The file and the key."""
+    settings.write_text('{"hooks": {"Stop": [{"hooks": []}, {"hooks": "say done"}]}}', "utf-8")
+
+    refused = invoke("setup", "hooks")
+
+    assert f"{settings}: hooks.Stop[1].hooks must be a list" in refused.stderr
+    assert not list(settings.parent.glob("*.before-clawmem"))
+
+
+def test_the_copy_of_the_settings_is_named_when_it_is_made(invoke: Invoke, settings: Path) -> None:
+    """The first time; later there is none."""
+    copy = f"{settings}.before-clawmem"
+
+    assert copy in invoke("setup", "hooks").stdout
+    assert "before-clawmem" not in invoke("setup", "hooks", "--remove").stdout
+    Path(copy).unlink()
+    assert json.loads(invoke("--json", "setup", "hooks").stdout)["backup"] == copy
+    (settings.parent.parent / ".claude.json").write_text("{}", "utf-8")
+    assert ".claude.json.before-clawmem" in invoke("setup", "mcp").stdout
 
 
 def test_beside_the_plugin_it_is_refused(run: Run, settings: Path) -> None:

@@ -199,7 +199,7 @@ class TestDisk:
 
         found = Verify(world.vault, Closed(), [world.folder], parse_yaml, ManualClock())()
 
-        assert found == ["notes/sub could not be listed."]
+        assert found == ["notes/sub could not be listed. Check its permissions."]
 
 
 class TestRecords:

@@ -89,9 +89,13 @@ class Lookup:
         The end of a path that also fits a forgotten document is ambiguous.
 
         Raises:
-            InvalidInput: as `AddressResolver.resolve`; nothing may be changed then.
+            InvalidInput: as `AddressResolver.resolve`, and ``OUT_OF_BOUNDS`` for a line beyond the end of the
+                document; nothing may be changed then.
         """
-        return self._resolver.resolve(address, to_change=True)[0]
+        document, reading = self._resolver.resolve(address, to_change=True)
+        if reading.lines is not None:
+            self._check_line(document, reading.lines.first)
+        return document
 
     def forgettable(self, address: str) -> Document:
         """
@@ -201,6 +205,15 @@ class Lookup:
         name = docids(self._vault.documents, [document])[document.id]
         newer = current_successors(self._vault, [document.id]).get(document.id)
         return Excerpt(document, name, text, start, before + len(lines), newer)
+
+    def _check_line(self, document: Document, line: int) -> None:
+        body = self._vault.documents.body(document.id) or ""
+        total = document.body_line - 1 + len(list(StringIO(body)))
+        if line > max(total, 1):
+            raise InvalidInput(
+                "OUT_OF_BOUNDS",
+                f"{document.display_path} has {total} lines, no line {line}. Nothing was changed; name the note again.",
+            )
 
     # -- several ------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ ParseYaml = Callable[[str], Mapping[str, object]]  # raises ValueError with a sh
 
 # A file may change again within the same tick of its clock, unseen. A stamp this fresh is not trusted yet.
 SETTLED_AFTER_MS = 2000
-_UNSETTLED_NS = 0
+UNSETTLED_NS = 0
 
 # Fragments are numbered with twenty bits in a vault; a file of more lines than that is a log, not a note.
 MAX_FRAGMENTS = 1 << 20
@@ -80,7 +80,7 @@ def parse_source(
 def settled(stamp: SourceStamp, now_ms: int) -> SourceStamp:
     """*stamp* as it is to be remembered: one that is too fresh to be trusted fits no file."""
     fresh = now_ms - stamp.mtime_ns // 1_000_000 < SETTLED_AFTER_MS
-    return SourceStamp(stamp.size, _UNSETTLED_NS) if fresh else stamp
+    return SourceStamp(stamp.size, UNSETTLED_NS) if fresh else stamp
 
 
 def _document(file: _File, parts: frontmatter.FrontMatter, facts: frontmatter.Facts) -> Document:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from clawmem.app.config_file import RESERVED
+from clawmem.app.config_file import RESERVED, typed_folder
 from clawmem.app.services.indexing.guarded_files import GuardedFiles, is_own
 from clawmem.app.services.indexing.update import Folder, PassReport, Progress, UpdateCollection
 from clawmem.domain.documents.eligibility import is_collection_name
@@ -63,6 +63,7 @@ class SyncFolder:
         pattern: str = "**/*.md",
         *,
         allowed: Sequence[Path] | None = None,
+        allow_empty: bool = False,
         progress: Progress = lambda done, total: None,
     ) -> PassReport:
         """
@@ -87,7 +88,8 @@ class SyncFolder:
             self._home,
             [one.resolve() for one in self._own],
         )
-        report = self._make_update(files=files)(Folder(collection, str(root), pattern), progress=progress)
+        one_pass, found = self._make_update(files=files), Folder(collection, str(root), pattern)
+        report = one_pass(found, allow_empty=allow_empty, progress=progress)
         report.problems.extend(files.skipped.values())
         return report
 
@@ -106,6 +108,7 @@ def admitted(
         RestrictedFolder: *folder* must not be read.
         InvalidInput: *folder* is not a folder.
     """
+    typed_folder(folder)
     called = f"{home}{folder[1:]}" if folder == "~" or folder.startswith("~/") else folder
     whole_home = home.resolve()  # where homes are links either name of it will do
     if why := restriction_of(called, str(home)) and restriction_of(called, str(whole_home)):

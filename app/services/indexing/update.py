@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from types import MappingProxyType
 
@@ -30,6 +30,9 @@ Progress = Callable[[int, int], None]  # done, all
 BATCH_NOTES = 32
 BATCH_CHARACTERS = 200_000
 
+# A folder without a single file may be a disk that is not mounted: that many documents are not removed for it.
+MOST_REMOVED_AT_ONCE = 10
+
 # A file that other processes publish again and again is left to the next pass after this many attempts.
 MOST_ATTEMPTS = 3
 
@@ -41,6 +44,7 @@ class Folder:
 
     ``inside`` are the folders of other collections below it. Files that match their patterns belong to them.
     ``origin`` is how far its notes are trusted.
+    ``is_configured`` tells, during a pass, whether the collection is still to be read from this folder.
     """
 
     name: str
@@ -48,6 +52,7 @@ class Folder:
     pattern: str = "**/*.md"
     inside: tuple[Folder, ...] = ()
     origin: Origin = Origin.USER
+    is_configured: Callable[[], bool] = field(default=lambda: True, compare=False, repr=False)
 
 
 def scan_folder(files: FileSource, folder: Folder, only: Collection[str] | None = None) -> Scan:
@@ -69,6 +74,11 @@ def scan_folder(files: FileSource, folder: Folder, only: Collection[str] | None 
     )
 
 
+def misnamed_sentence(path: str) -> str:
+    """Describe a file or folder that cannot be indexed because of its name, and name the remedy."""
+    return f"{path} was skipped: its name is not UTF-8. Rename it."
+
+
 @dataclass(slots=True)
 class PassReport:
     """Counts of one pass; ``problems`` are sentences about files that it did not change, and about what they name."""
@@ -79,6 +89,10 @@ class PassReport:
     unchanged: int = 0
     removed: int = 0
     problems: list[str] = field(default_factory=list)
+
+
+class CollectionRemoved(Exception):
+    """The collection was taken out of the configuration during a pass."""
 
 
 class PassInterrupted(KeyboardInterrupt):
@@ -99,7 +113,7 @@ class UpdateCollection:
 
     An unchanged file costs its stat. An unreadable file keeps its record; a missing folder, or a part of it
     that cannot be listed, deactivates nothing. A file that was moved or renamed stays the same document. A file
-    with the text of a forgotten note is not indexed.
+    with the text of a forgotten note is not indexed. A pass ends when its collection is no longer configured.
 
     Args:
         forget_again: Called before each pass, see `clawmem.app.services.lifecycle.forgotten_places`.
@@ -123,17 +137,24 @@ class UpdateCollection:
         self._parse_yaml = parse_yaml
 
     def __call__(
-        self, folder: Folder, *, force: bool = False, progress: Progress = lambda done, total: None
+        self,
+        folder: Folder,
+        *,
+        force: bool = False,
+        allow_empty: bool = False,
+        progress: Progress = lambda done, total: None,
     ) -> PassReport:
         """
         Index *folder*; with *force* read every served file again, also with an unchanged stamp and hash.
+
+        With *allow_empty* a folder without any matching file loses all of its documents, however many they are.
 
         Raises:
             PassInterrupted: Ctrl-C; earlier commits are kept.
             VaultError: earlier commits are kept.
         """
         self._forget_again()  # what was forgotten in a vault that this one takes the place of
-        one_pass = _Pass(self, folder, force)
+        one_pass = _Pass(self, folder, force=force, allow_empty=allow_empty)
         try:
             one_pass.run(progress)
         except KeyboardInterrupt as error:
@@ -167,13 +188,14 @@ class _Outcome(Enum):
 class _Pass:
     """One run of `UpdateCollection`."""
 
-    def __init__(self, update: UpdateCollection, folder: Folder, force: bool) -> None:
+    def __init__(self, update: UpdateCollection, folder: Folder, *, force: bool, allow_empty: bool) -> None:
         self._vault = update._vault
         self._files = update._files
         self._clock = update._clock
         self._parse_yaml = update._parse_yaml
         self._folder = folder
         self._force = force
+        self._allow_empty = allow_empty
         self._batch: list[_Change] = []
         self._moves = MoveDetection(update._vault, update._files, {**update._roots, folder.name: folder.root})
         # New files with their records, by the document that they may have been.
@@ -181,6 +203,14 @@ class _Pass:
         self.report = PassReport(folder.name)
 
     def run(self, progress: Progress) -> None:
+        try:
+            self._run(progress)
+        except CollectionRemoved:
+            self._complain(
+                f"{self._folder.name} is no longer configured with {self._folder.root}; the pass over it ended."
+            )
+
+    def _run(self, progress: Progress) -> None:
         # The records first: a document that is taken in after the listing must not look as if its file were gone.
         known = self._vault.documents.sources(self._folder.name)
         scan = scan_folder(self._files, self._folder)
@@ -189,6 +219,8 @@ class _Pass:
             return
         for path in scan.unreadable:
             self._complain(f"{path} could not be listed; what is below is kept.")
+        for path in scan.misnamed:
+            self._complain(misnamed_sentence(path))
         for done, file in enumerate(scan.files, start=1):
             self._visit(file, known.get(file.path))
             if self._batch and self._is_batch_full():
@@ -284,7 +316,14 @@ class _Pass:
                     self._count_forgotten(change)
 
     def _apply(self, change: _Change) -> _Outcome:
-        """Write one change, inside of a transaction, unless the vault knows another version of the file by now."""
+        """
+        Write one change, inside of a transaction, unless the vault knows another version of the file by now.
+
+        Raises:
+            CollectionRemoved: checked inside of the transaction, so that no document outlives its collection.
+        """
+        if not self._folder.is_configured():
+            raise CollectionRemoved
         if self._version(change.file.path) != version_of(change.known):
             return _Outcome.OUTDATED
         if change.past and version_of(self._vault.documents.get(change.past.id)) != version_of(change.past):
@@ -337,6 +376,13 @@ class _Pass:
 
     def _remove_missing(self, scan: Scan, known: dict[str, Document]) -> None:
         missing = self._missing(scan, known)
+        if len(missing) > MOST_REMOVED_AT_ONCE and not self._allow_empty and self._is_empty(scan):
+            self._complain(
+                f"{self._folder.root} has no file of this collection, so its {len(missing)} documents are kept. "
+                "Is its disk mounted? To remove them, repeat the command with --allow-empty, or run: "
+                f"clawmem collection remove {self._folder.name}"
+            )
+            return
         if missing:  # look again: the listing is as old as the pass
             paths = [document.path for document in missing]
             missing = self._missing(
@@ -344,6 +390,12 @@ class _Pass:
             )
         for was_served in apply_in_chunks(self._vault, missing, self._remove):
             self.report.removed += was_served
+
+    def _is_empty(self, scan: Scan) -> bool:
+        """Whether the folder holds no matching file, not even one that a collection inside of it owns."""
+        if scan.files or not self._folder.inside:
+            return not scan.files
+        return not scan_folder(self._files, replace(self._folder, inside=())).files
 
     def _missing(self, scan: Scan, known: dict[str, Document]) -> list[Document]:
         here = {file.path for file in scan.files}

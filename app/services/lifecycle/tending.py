@@ -48,7 +48,7 @@ class Tending:
         self._snoozed(document, Act.UNSNOOZE, None, by, why)
         return True
 
-    def read_until(self, text: str = "", days: float = SNOOZE_DAYS) -> str:
+    def read_until(self, text: str | None = None, days: float = SNOOZE_DAYS) -> str:
         """
         Until when, from a date or a moment as people write it; without one so many days from now.
 
@@ -56,7 +56,7 @@ class Tending:
             InvalidInput: no date, or one that is past.
         """
         now = self._clock.now_ms()
-        until = now + int(days * DAY_MS) if not text else parse_iso(text)
+        until = now + int(days * DAY_MS) if text is None else parse_iso(text)
         if until is None:
             raise InvalidInput("INVALID_INPUT", f"{text!r} is no date. Write one as 2026-01-31.")
         if until <= now:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 
 from clawmem.app.services.indexing.claims import unresolved_claims
+from clawmem.app.services.indexing.leftovers import leftover_sentence
 from clawmem.app.services.indexing.update import Folder
 from clawmem.app.services.maintenance.canaries import listed
 from clawmem.app.services.maintenance.finding import Check, Finding, attempt
@@ -20,6 +21,7 @@ from clawmem.ports.records import EmbedState, Grain
 from clawmem.ports.vault import Vault
 
 STORAGE = "storage"
+LEFTOVERS = "collections"
 LEXICAL = "lexical index"
 VECTORS = "vectors"
 SUCCESSORS = "superseded notes"
@@ -43,18 +45,26 @@ class Doctor:
     """
 
     def __init__(
-        self, vault: Vault, files: FileSource, folders: Sequence[Folder], models: Models = _NO_MODELS
+        self,
+        vault: Vault,
+        files: FileSource,
+        folders: Sequence[Folder],
+        models: Models = _NO_MODELS,
+        *,
+        leftovers: Callable[[], Mapping[str, int]] = dict,
     ) -> None:
         self._vault = vault
         self._files = files
         self._folders = folders
         self._models = models
+        self._leftovers = leftovers
 
     def __call__(self) -> list[Finding]:
         """Run every check, always in the same order; one that raises is a failed finding."""
         checks: dict[str, Check] = {
             STORAGE: self._storage,
             **{f"folder {folder.name}": partial(self._folder, folder) for folder in self._folders},
+            LEFTOVERS: self._configured,
             LEXICAL: self._lexical,
             VECTORS: self._vectors,
             **ModelChecks(self._vault, self._models).checks(),
@@ -83,6 +93,12 @@ class Doctor:
         way_out = f"Bring the folder back, or run: clawmem collection remove {folder.name}"
         detail = f"{folder.root} is not there or cannot be listed; what the vault has of it is kept"
         return Finding(name, False, detail, way_out)
+
+    def _configured(self) -> Finding:
+        if leftovers := self._leftovers():
+            detail = " ".join(leftover_sentence(name, count) for name, count in leftovers.items())
+            return Finding(LEFTOVERS, False, detail)
+        return Finding(LEFTOVERS, True, "every collection of files is configured")
 
     def _lexical(self) -> Finding:
         if faults := self._vault.lexical.faults():

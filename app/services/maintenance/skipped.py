@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clawmem.app.services.indexing.source import decode
-from clawmem.app.services.indexing.update import Folder, scan_folder
+from clawmem.app.services.indexing.update import Folder, misnamed_sentence, scan_folder
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.vault import Vault
@@ -15,8 +15,9 @@ def skipped_files(vault: Vault, files: FileSource, folder: Folder) -> list[str]:
     """Return a sentence with the reason for each file of *folder* that the vault does not serve and cannot read."""
     known = vault.documents.sources(folder.name)
     served = {path for path, document in known.items() if document.inactive is None}
-    sentences = []
-    for file in scan_folder(files, folder).files:
+    scan = scan_folder(files, folder)
+    sentences = [f"{folder.name}/{misnamed_sentence(path)}" for path in scan.misnamed]
+    for file in scan.files:
         if file.path not in served:
             try:
                 decode(files.read(folder.root, file.path), file.path)

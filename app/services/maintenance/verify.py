@@ -99,7 +99,9 @@ class Verify:
         if not scan.root_exists:
             yield f"{folder.root} is not there; the documents of {folder.name} cannot be compared with it."
             return
-        yield from (f"{folder.name}/{path} could not be listed." for path in scan.unreadable)
+        yield from (
+            f"{folder.name}/{path} could not be listed. Check its permissions." for path in scan.unreadable
+        )
         known = self._vault.documents.sources(folder.name)
         for file in scan.files:
             yield from self._file(folder, file, known.get(file.path))

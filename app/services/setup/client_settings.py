@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,20 @@ HOOKS, PLUGINS = "hooks", "enabledPlugins"
 OUR_PLUGIN = "clawmem"
 
 _MARK = "\ufeff"  # what some editors write in front of UTF-8
+
+
+def _faults(hooks: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the path of each member of *hooks* that has another shape than the client's, and the right shape."""
+    for event, groups in hooks.items():
+        if not isinstance(groups, list):
+            yield f"{HOOKS}.{event}", "a list"
+            continue
+        for number, group in enumerate(groups):
+            place = f"{HOOKS}.{event}[{number}]"
+            if not isinstance(group, dict):
+                yield place, "an object"
+            elif not isinstance(group.get("hooks", []), list):
+                yield f"{place}.hooks", "a list"
 
 
 class ClientSettings:
@@ -38,8 +53,18 @@ class ClientSettings:
 
     @property
     def hooks(self) -> dict[str, Any]:
-        """Everybody's hooks: see `clawmem.app.services.setup.hook_entries.Hooks`."""
-        return self.member(HOOKS)
+        """
+        Return everybody's hooks: see `clawmem.app.services.setup.hook_entries.Hooks`.
+
+        Raises:
+            ConfigError: they have a shape that the client does not read either; to edit it would mangle it.
+        """
+        hooks = self.member(HOOKS)
+        for key, expected in _faults(hooks):
+            raise ConfigError(
+                f"{self.file}: {key} must be {expected}. The file was left as it is: put that right, then try again."
+            )
+        return hooks
 
     def member(self, name: str) -> dict[str, Any]:
         """The object that *name* is; empty where there is none. Raises `ConfigError` when it is something else."""
@@ -68,11 +93,14 @@ class ClientSettings:
         assert read_object(text) == {**rest, **({name: value} if value else {})}
         return text
 
-    def write(self, text: str) -> None:
+    def write(self, text: str) -> str:
         """
         Put *text* in the place of the file, all of it or nothing.
 
         The first time the file is copied beforehand, never again: that copy is from before us.
+
+        Returns:
+            The path of the copy if one was written now, else an empty text.
 
         Raises:
             ConfigError: it cannot be written, or somebody else changed it meanwhile.
@@ -80,10 +108,11 @@ class ClientSettings:
         marked = self._before is not None and self._before.startswith(_MARK.encode())
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
-            self._back_up()
+            backup = self._back_up()
             self._replace(f"{_MARK if marked else ''}{text}".encode())
         except OSError as error:
             raise ConfigError(f"{self.file} cannot be written: {error.strerror}. It is as it was.") from error
+        return backup
 
     def _read(self) -> bytes | None:
         try:
@@ -108,11 +137,13 @@ class ClientSettings:
                 "take out comments and trailing commas, then try again."
             ) from error
 
-    def _back_up(self) -> None:
+    def _back_up(self) -> str:
         copy = self.file.with_name(f"{self.file.name}.{BACKUP}")
-        if self._before is not None and not copy.exists():
-            copy.write_bytes(self._before)
-            copy.chmod(stat.S_IMODE(self.file.stat().st_mode))
+        if self._before is None or copy.exists():
+            return ""
+        copy.write_bytes(self._before)
+        copy.chmod(stat.S_IMODE(self.file.stat().st_mode))
+        return str(copy)
 
     def _replace(self, content: bytes) -> None:
         mode = stat.S_IMODE(self.file.stat().st_mode) if self._before is not None else 0o600

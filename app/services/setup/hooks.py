@@ -17,13 +17,15 @@ class Change:
     """
     What set-up did to a settings file, or would do.
 
-    ``hooks`` are the names of ours that stand in it afterwards; ``text`` is the whole file.
+    ``hooks`` are the names of ours that stand in it afterwards; ``text`` is the whole file. ``backup`` is the
+    path of the copy that was made of the file as it was before, if one was made now.
     """
 
     file: str
     hooks: tuple[str, ...]
     changed: bool
     text: str
+    backup: str = ""
 
 
 class SetUpHooks:
@@ -58,7 +60,6 @@ class SetUpHooks:
     def _write(self, hooks: dict[str, Any]) -> Change:
         text = self._settings.changed(hooks)
         changed = text != self._settings.text
-        if changed and not self._dry_run:
-            self._settings.write(text)
+        backup = self._settings.write(text) if changed and not self._dry_run else ""
         names = tuple(name for name, _ in installed(hooks))
-        return Change(str(self._settings.file), names, changed, text)
+        return Change(str(self._settings.file), names, changed, text, backup)

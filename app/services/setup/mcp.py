@@ -41,13 +41,15 @@ class McpChange:
     What set-up did to a settings file, or would do.
 
     ``servers`` are the names of ours that stand in it afterwards; ``shown`` is what it says of them. The rest of the
-    file is the client's, keys of other services among it, and not repeated.
+    file is the client's, keys of other services among it, and not repeated. ``backup`` is the path of the copy that
+    was made of the file as it was before, if one was made now.
     """
 
     file: str
     servers: tuple[str, ...]
     changed: bool
     shown: str
+    backup: str = ""
 
 
 class SetUpMcp:
@@ -82,10 +84,9 @@ class SetUpMcp:
     def _write(self, servers: dict[str, Any]) -> McpChange:
         text = self._settings.with_other(SERVERS, servers)
         changed = text != self._settings.text
-        if changed and not self._dry_run:
-            self._settings.write(text)
+        backup = self._settings.write(text) if changed and not self._dry_run else ""
         ours = {name: one for name, one in servers.items() if name not in _without_ours(servers)}
-        return McpChange(str(self._settings.file), tuple(ours), changed, _dumped({SERVERS: ours}))
+        return McpChange(str(self._settings.file), tuple(ours), changed, _dumped({SERVERS: ours}), backup)
 
 
 def entry_of(command: Sequence[str]) -> Entry:

@@ -1,0 +1,53 @@
+"""Collections as the config file names them at this moment: a long pass outlives the settings it began with."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from clawmem.app.config_file import read_config
+from clawmem.ports.errors import ClawmemError
+
+Stamp = tuple[int, int, int]
+
+
+class ConfiguredFolders:
+    """
+    The folders of the collections in the config file at *path*, read again whenever that file changes.
+
+    A config file that is missing or cannot be read stops no pass: somebody may be editing it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stamp: Stamp | None = None
+        self._folders: dict[str, Path] | None = None
+
+    def has(self, name: str, folder: Path) -> bool:
+        """Whether collection *name* is still configured with *folder*."""
+        stamp = self._current_stamp()
+        if stamp != self._stamp:
+            self._stamp, self._folders = stamp, self._read()
+        return self._folders is None or self._folders.get(name) == folder
+
+    def _current_stamp(self) -> Stamp | None:
+        try:
+            found = os.stat(self._path)  # noqa: PTH116  asked for every note of a pass
+        except OSError:
+            return None
+        return found.st_ino, found.st_mtime_ns, found.st_size
+
+    def _read(self) -> dict[str, Path] | None:
+        if self._stamp is None:
+            return None
+        try:
+            collections = read_config(self._path).get("collections") or {}
+        except ClawmemError:
+            return None
+        if not isinstance(collections, dict):
+            return None
+        return {
+            str(name): Path(str(one.get("path"))).expanduser()
+            for name, one in collections.items()
+            if isinstance(one, dict)
+        }

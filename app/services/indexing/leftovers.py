@@ -1,0 +1,66 @@
+"""Collections that were read from a folder and are no longer configured."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from clawmem.app.config_file import RESERVED
+from clawmem.app.services.indexing.chunks import apply_in_chunks
+from clawmem.app.services.indexing.publish import withdraw
+from clawmem.app.services.indexing.source import UNSETTLED_NS
+from clawmem.ports.records import Document, InactiveReason, SourceStamp
+from clawmem.ports.vault import Vault
+
+
+def leftover_collections(vault: Vault, configured: Collection[str]) -> dict[str, int]:
+    """
+    Return the number of served documents of each collection of files that is not *configured*.
+
+    Documents that a program stored have no file; their collections need no configuration.
+    """
+    strangers = [name for name in vault.documents.collections() if name not in {*configured, *RESERVED}]
+    counts = {name: _served_files(vault, name) for name in strangers}
+    return {name: count for name, count in counts.items() if count}
+
+
+def leftover_sentence(name: str, documents: int) -> str:
+    """Describe a leftover collection and name the command that removes it."""
+    notes = "1 document is" if documents == 1 else f"{documents} documents are"
+    return (
+        f"{name}: {notes} still served, but the collection is no longer configured. "
+        f"Run: clawmem collection remove {name}"
+    )
+
+
+def withdraw_collection(vault: Vault, name: str) -> int:
+    """
+    Stop serving every document of a collection and return how many were served.
+
+    The documents are listed inside a write transaction. A pass checks the configuration inside its own, so
+    either its documents are in the list, or it sees that the collection is gone.
+    """
+    with vault.writing():
+        known = vault.documents.sources(name).values()
+    served = [document.id for document in known if document.inactive is None]
+
+    def remove_one(document_id: int) -> int:
+        return withdraw(vault, [document_id], InactiveReason.REMOVED)
+
+    return sum(apply_in_chunks(vault, served, remove_one))
+
+
+def distrust_stamps(vault: Vault, name: str) -> None:
+    """Let the next pass read every file of a collection, also one of the same size and time as before."""
+    known = [document for document in vault.documents.sources(name).values() if document.stamp]
+
+    def forget_time(document: Document) -> None:
+        if document.stamp:
+            vault.documents.touch(document.id, SourceStamp(document.stamp.size, UNSETTLED_NS))
+
+    for _ in apply_in_chunks(vault, known, forget_time):
+        pass
+
+
+def _served_files(vault: Vault, name: str) -> int:
+    known = vault.documents.sources(name).values()
+    return sum(document.inactive is None and document.stamp is not None for document in known)

@@ -1,0 +1,211 @@
+"""Collections that are removed, moved, emptied or named wrongly while somebody works with them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from clawmem.app.opened import open_services
+from clawmem.app.settings import load_settings
+from tests.integration.conftest import Invoke
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    """A folder of a hundred notes."""
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for number in range(100):
+        (folder / f"note{number}.md").write_text(
+            f"# Barrel {number}\n\nStands in cellar {number}.\n", "utf-8"
+        )
+    return folder
+
+
+@pytest.fixture
+def config(home: Path) -> Path:
+    """The config file of the empty home."""
+    return home / ".config/clawmem/config.yaml"
+
+
+def collections(invoke: Invoke) -> dict[str, int]:
+    """The served documents of each collection."""
+    return {
+        one["name"]: one["documents"] for one in json.loads(invoke("--json", "collection", "list").stdout)
+    }
+
+
+def test_a_collection_removed_during_a_pass_stays_removed(invoke: Invoke, many: Path) -> None:
+    """Notes that the pass reads after the removal are not indexed, and the pass says why it ended."""
+    invoke("init")
+    invoke("collection", "add", many, "--name", "race")
+
+    def remove(done: int, of: int) -> None:
+        if done == 60:
+            assert invoke("collection", "remove", "race").exit_code == 0
+
+    with open_services(load_settings()) as services:
+        [folder] = services.folders
+        report = services.update(folder, progress=remove)
+
+    assert 0 < report.added < 100
+    assert "no longer configured" in " ".join(report.problems)
+    assert collections(invoke) == {}
+
+
+def test_a_collection_that_left_the_config_file_is_reported_and_can_be_removed(
+    remembered: Invoke, many: Path, config: Path
+) -> None:
+    """By update and doctor; what a program stored itself needs no configuration."""
+    before = config.read_text("utf-8")
+    remembered("collection", "add", many, "--name", "old")
+    remembered("diary", "write", "The barrels were counted.")
+    assert remembered("update").exit_code == 0
+    config.write_text(before, "utf-8")
+
+    assert "100 documents are still served" in remembered("update").stdout
+    doctor = remembered("doctor").stdout
+    assert "clawmem collection remove old" in doctor and "remove _clawmem" not in doctor
+
+    removed = remembered("--json", "collection", "remove", "old")
+
+    assert json.loads(removed.stdout) == {"name": "old", "withdrawn": 100}
+    assert "old" not in collections(remembered)
+    assert "still served" not in remembered("update").stdout
+    assert remembered("collection", "remove", "old").exit_code == 3
+    assert remembered("collection", "remove", "_clawmem").exit_code == 3
+
+
+def test_notes_of_a_named_vault_are_no_leftovers(
+    invoke: Invoke, many: Path, home: Path, config: Path
+) -> None:
+    """A folder that was synced into it was never configured."""
+    config.parent.mkdir(parents=True)
+    config.write_text("vaults: {cellar: ~/cellar.sqlite}\n", "utf-8")
+    synced = many.rename(home / "synced")
+    assert invoke("vault", "sync", "cellar", synced).exit_code == 0
+
+    assert "still served" not in invoke("--vault", "cellar", "doctor").stdout
+
+
+@pytest.fixture
+def twin(notes: Path, tmp_path: Path) -> Path:
+    """Another folder whose files have the same names, sizes and times, and other text."""
+    folder = tmp_path / "twin"
+    shutil.copytree(notes, folder)
+    for file in folder.rglob("*.md"):
+        seen, text = file.stat(), file.read_text("utf-8")
+        file.write_text(text.replace("Redis", "Kafka").replace("ticket", "coffee"), "utf-8")
+        os.utime(file, ns=(seen.st_atime_ns, seen.st_mtime_ns))
+    return folder
+
+
+def test_the_name_of_another_folder_is_refused(
+    remembered: Invoke, notes: Path, twin: Path, config: Path
+) -> None:
+    """Nothing is written, and the message names both ways on."""
+    before = config.read_text("utf-8")
+
+    refused = remembered("collection", "add", twin, "--name", "notes")
+
+    assert refused.exit_code == 2
+    assert str(notes) in refused.stderr and "--name" in refused.stderr and "--move" in refused.stderr
+    assert config.read_text("utf-8") == before
+    assert remembered("bootstrap", twin, "--name", "notes").exit_code == 2
+    assert remembered("collection", "add", notes, "--name", "notes", "--pattern", "*.md").exit_code == 0
+
+
+def test_a_moved_folder_is_read_again(remembered: Invoke, notes: Path, twin: Path) -> None:
+    """Also files of the same size and time; pins stay with their paths."""
+    for file in notes.rglob("*.md"):  # long enough ago that update trusts their times
+        for each in (file, twin / file.relative_to(notes)):
+            os.utime(each, (1_700_000_000, 1_700_000_000))
+    remembered("update")
+    remembered("pin", "notes/people/haruka.md")
+    remembered("collection", "add", twin, "--name", "notes", "--move")
+
+    assert "2 updated, 0 removed, 1 unchanged" in remembered("update").stdout
+    assert "coffee" in remembered("get", "notes/people/haruka.md").stdout
+    assert "1 pinned" in remembered("lifecycle", "status").stdout
+    assert remembered("collection", "add", twin, "--name", "new", "--move").exit_code == 2
+
+
+@pytest.mark.parametrize("command", [("bootstrap",), ("collection", "add"), ("vault", "sync", "x")])
+def test_an_empty_path_is_not_the_current_folder(
+    invoke: Invoke, command: tuple[str, ...], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An unset variable of a script must not remember the folder that the script runs in."""
+    monkeypatch.setenv("CLAWMEM_VAULTS", json.dumps({"x": str(home / "x.sqlite")}))
+
+    for empty in ("", " "):
+        refused = invoke(*command, empty)
+
+        assert refused.exit_code == 2
+        assert "is empty" in refused.stderr
+    assert list(home.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ['""', "../x", "_clawmem"])
+def test_a_config_file_follows_the_rules_for_names(
+    invoke: Invoke, config: Path, name: str, many: Path
+) -> None:
+    """A name that the command line refuses is refused there as well."""
+    config.parent.mkdir(parents=True)
+    config.write_text(f"collections:\n  {name}: {{path: {many}}}\n", "utf-8")
+
+    refused = invoke("update")
+
+    assert refused.exit_code == 4
+    assert "Rename the collection" in refused.stderr and str(config) in refused.stderr
+
+
+def test_an_empty_folder_keeps_its_documents(invoke: Invoke, many: Path) -> None:
+    """A disk that is not mounted looks like that; removing them needs an option."""
+    invoke("bootstrap", many, "--skip-embed")
+    for file in many.glob("*.md"):
+        file.unlink()
+
+    kept = invoke("update")
+
+    assert "0 removed" in kept.stdout and "--allow-empty" in kept.stdout and str(many) in kept.stdout
+    assert collections(invoke) == {"many": 100}
+    assert "100 removed" in invoke("update", "--allow-empty").stdout
+    assert collections(invoke) == {"many": 0}
+
+
+def test_a_few_documents_of_an_empty_folder_are_removed(remembered: Invoke, notes: Path) -> None:
+    """So are many, while any file is left, or when another collection inside now owns the files."""
+    for file in notes.rglob("*.md"):
+        file.unlink()
+
+    assert "3 removed" in remembered("update").stdout
+
+
+def test_files_that_another_collection_takes_over_are_removed(invoke: Invoke, many: Path) -> None:
+    """The folder of the outer collection is not empty: its files are those of the inner one."""
+    inner = many / "inner"
+    inner.mkdir()
+    for file in many.glob("*.md"):
+        file.rename(inner / file.name)
+    invoke("bootstrap", many, "--skip-embed")
+    invoke("collection", "add", inner)
+
+    assert "100 removed" in invoke("update").stdout
+
+
+def test_a_file_name_that_is_not_utf8_is_skipped_with_the_remedy(remembered: Invoke, notes: Path) -> None:
+    """Update, doctor and verify say so; it is no difference between files and vault."""
+    try:
+        (notes / os.fsdecode(b"bad\xffname.md")).write_text("# Never read\n", "utf-8")
+    except OSError:
+        pytest.skip("this file system takes no such name")
+
+    for command in ("update", "doctor", "verify"):
+        said = remembered(command)
+        assert r"bad\udcffname.md was skipped: its name is not UTF-8. Rename it." in said.output
+    assert remembered("verify").exit_code == 0
+    assert "1 file is not indexed" in remembered("doctor").stdout

@@ -1,0 +1,60 @@
+"""Vault paths that lead to something else than a vault."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.integration.conftest import Invoke, Run
+
+
+def of_another_program(place: Path) -> Path:
+    """A database that clawmem did not make."""
+    with sqlite3.connect(place) as connection:
+        connection.execute("create table moz_places (url text)")
+    connection.close()
+    return place
+
+
+def a_text(place: Path) -> Path:
+    """A file that is no database."""
+    place.write_text("root:x:0:0:root:/root:/bin/sh\n" * 200, "utf-8")
+    return place
+
+
+def a_folder(place: Path) -> Path:
+    """A folder."""
+    place.mkdir()
+    return place
+
+
+@pytest.mark.parametrize("make", [of_another_program, a_text, a_folder])
+@pytest.mark.parametrize("command", [("status",), ("search", "x"), ("update",), ("doctor",)])
+def test_the_remedy_is_to_check_the_path(
+    invoke: Invoke, tmp_path: Path, make: object, command: tuple[str, ...]
+) -> None:
+    """Never to move the file of another program aside; it stays as it is."""
+    place = make(tmp_path / "something")  # type: ignore[operator]
+    before = place.read_bytes() if place.is_file() else sorted(place.iterdir())
+
+    refused = invoke("--json", "--vault", place, *command)
+
+    assert refused.exit_code == 5
+    record = json.loads(refused.stdout)
+    assert record["code"] == "NOT_A_VAULT"
+    assert str(place) in record["error"] and "Check the path" in record["error"]
+    assert "aside" not in record["error"]
+    assert before == (place.read_bytes() if place.is_file() else sorted(place.iterdir()))
+
+
+@pytest.mark.parametrize("empty", ["", " "])
+def test_an_empty_vault_is_not_the_usual_one(remembered: Invoke, run: Run, empty: str) -> None:
+    """An unset variable of a script: refused, also where a server would answer or a client connects."""
+    for command in (("status",), ("search", "redis"), ("mcp",)):
+        refused = run(*command, "--vault", empty)
+
+        assert refused.returncode == 2
+        assert "--vault is empty" in refused.stderr
