@@ -28,8 +28,11 @@ if TYPE_CHECKING:
     from clawmem.app.services.graph.causal_links import CausalLinks
     from clawmem.app.services.indexes.vault import ServedVault
     from clawmem.app.services.indexing.embed import EmbedPending
+    from clawmem.app.services.indexing.folders import Folder
     from clawmem.app.services.indexing.syncing import SyncFolder
-    from clawmem.app.services.indexing.update import Folder, UpdateCollection
+    from clawmem.app.services.indexing.update import (
+        UpdateCollection,
+    )
     from clawmem.app.services.indexing.watching import Watching
     from clawmem.app.services.knowledge.enriching import Enrich
     from clawmem.app.services.lifecycle.archiving import Archiving
@@ -261,8 +264,8 @@ class Services:
     def folders(self) -> list[Folder]:
         """The configured collections."""
         from clawmem.app.configured import ConfiguredFolders
+        from clawmem.app.services.indexing.folders import Folder
         from clawmem.app.services.indexing.ownership import nested
-        from clawmem.app.services.indexing.update import Folder
         from clawmem.domain.security.origin import TRUST
 
         configured = ConfiguredFolders(self.settings.config_file)

@@ -12,7 +12,7 @@ from clawmem.ports.errors import EmbeddingError, ModelError
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
-    from clawmem.app.services.indexing.update import Folder
+    from clawmem.app.services.indexing.folders import Folder
     from clawmem.app.services.indexing.watching import News
     from clawmem.ports.watcher import Stop
 

@@ -201,19 +201,6 @@ class VaultFull(VaultError):
         )
 
 
-class VaultTooNew(VaultError):
-    """The schema was written by a later clawmem than this one."""
-
-    code = "VAULT_TOO_NEW"
-
-    def __init__(self, path: str, found: int, known: int) -> None:
-        self.found = found
-        self.known = known
-        super().__init__(
-            path, f"{path} has schema {found}, this clawmem knows {known}. Run: pip install --upgrade clawmem"
-        )
-
-
 class VaultDamaged(VaultError):
     """Not a vault, a truncated one, or one whose self-test fails."""
 
@@ -237,15 +224,6 @@ class IndexUnavailable(VaultError):
         self.reason = reason
         self.partial = tuple(partial)
         super().__init__(place, f"The index at {place} cannot be reached: {reason}. Try again later.")
-
-
-class IndexBypassed(IndexUnavailable):
-    """The index that serves could not answer, so the records did: ``partial`` is their whole answer."""
-
-    def __init__(self, place: str, cause: ClawmemError, answer: Sequence[Hit]) -> None:
-        self.reason = str(cause)
-        self.partial = tuple(answer)
-        VaultError.__init__(self, place, f"The records answered instead of the index. {cause}")
 
 
 class IndexDamaged(VaultError):

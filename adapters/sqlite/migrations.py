@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.ports.errors import VaultError, VaultTooNew
-from clawmem.ports.vault_errors import NotAVault
+from clawmem.ports.errors import (
+    VaultError,
+)
+from clawmem.ports.vault_errors import NotAVault, VaultTooNew
 
 LATEST = 27
 APPLICATION_ID = 0x434C414D  # "CLAM": how a vault tells itself from any other SQLite file

@@ -12,7 +12,7 @@ from pydantic import Field
 from clawmem.app.mcp.memory_folder import MemoryFolder, Refused
 from clawmem.app.mcp.sets import FILES_VARIABLE
 from clawmem.app.serve.desk import Desk
-from clawmem.app.services.indexing.update import Folder
+from clawmem.app.services.indexing.folders import Folder
 from clawmem.ports.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ TECHNICAL_PROPERTIES = frozenset(
     id uid uuid position order weight banner icon kanban-plugin excalidraw-plugin linter-yaml-title-alias
     """.split()
 )
-_KEY = re.compile(r"(?P<key>[^\s:#-][^:\n]*?)\s*:(?:\s|$)")
+_KEY = re.compile(r"\A(?P<key>[^\s:#-][^:\n]{0,200}):(?:\s|$)")
 
 
 def without_technical(front_matter: str) -> str:
@@ -23,6 +23,6 @@ def without_technical(front_matter: str) -> str:
     is_technical = False
     for line in front_matter.split("\n"):
         if found := _KEY.match(line):
-            is_technical = found["key"].strip("\"'").casefold() in TECHNICAL_PROPERTIES
+            is_technical = found["key"].strip(" \t\"'").casefold() in TECHNICAL_PROPERTIES
         kept.append("" if is_technical else line)
     return "\n".join(kept)

@@ -26,7 +26,7 @@ from judged import settings_for, vault_of
 
 from clawmem.app.opened import Services, open_services
 from clawmem.app.services.bench.collection import load_collection
-from clawmem.app.services.indexing.update import Folder
+from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import Unit, read_request
 from clawmem.app.services.retrieval.stages.judge import evidence_of, words_of

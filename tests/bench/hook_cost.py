@@ -74,7 +74,7 @@ def make(vault: Path) -> None:
     from judged import settings_for
 
     from clawmem.app.opened import open_services
-    from clawmem.app.services.indexing.update import Folder
+    from clawmem.app.services.indexing.folders import Folder
 
     notes = vault.with_suffix("")
     if not notes.exists():

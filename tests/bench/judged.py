@@ -18,7 +18,7 @@ from clawmem.app.opened import Services, open_services
 from clawmem.app.places import models_folder
 from clawmem.app.services.bench.collection import JudgedCollection, JudgedQuery, load_collection
 from clawmem.app.services.bench.retrieval import unrolled
-from clawmem.app.services.indexing.update import Folder
+from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.work import Candidate
 from clawmem.app.settings import Settings

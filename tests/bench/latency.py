@@ -29,7 +29,7 @@ from judged import EMBEDDERS, missing, settings_for, surroundings
 
 from clawmem.app.opened import Services, open_services
 from clawmem.app.services.bench.measures import percentile
-from clawmem.app.services.indexing.update import Folder
+from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.domain.documents.tokens import words
 

@@ -28,7 +28,10 @@ from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.hooks.context_surfacing import run
 from clawmem.app.hooks.protocol import HookEvent
 from clawmem.app.hooks.surroundings import Surroundings
-from clawmem.app.services.indexing.update import Folder, UpdateCollection
+from clawmem.app.services.indexing.folders import Folder
+from clawmem.app.services.indexing.update import (
+    UpdateCollection,
+)
 from clawmem.ports.origin import Origin
 
 DATA = Path(__file__).parents[1] / "data"

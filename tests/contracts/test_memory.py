@@ -284,5 +284,5 @@ def test_memory_lacks_durability_alone() -> None:
     """Of all capabilities the memory vault lacks the one that it cannot have."""
     suites = [suite for suite in InMemory.__subclasses__() if issubclass(suite, Contract)]
 
-    assert len(suites) == 44
+    assert len(suites) == 45
     assert {ALL - suite.capabilities for suite in suites} == {frozenset({Capability.DURABILITY})}

@@ -25,8 +25,12 @@ from clawmem.app.services.indexes.engines import Engines
 from clawmem.app.services.indexes.indexer import LEASE_MS, Indexer
 from clawmem.app.services.indexes.vault import ServedVault
 from clawmem.app.services.indexing.embed import EmbedPending, EmbedReport
+from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import withdraw
-from clawmem.app.services.indexing.update import Folder, PassReport, UpdateCollection
+from clawmem.app.services.indexing.update import (
+    PassReport,
+    UpdateCollection,
+)
 from clawmem.app.services.maintenance.verify import Verify
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines.query import query

@@ -27,9 +27,8 @@ from clawmem.ports.errors import (
     VaultFull,
     VaultLocked,
     VaultReadOnly,
-    VaultTooNew,
 )
-from clawmem.ports.vault_errors import NotAVault
+from clawmem.ports.vault_errors import NotAVault, VaultTooNew
 
 if TYPE_CHECKING:
     from tests.faults.conftest import World

@@ -13,7 +13,10 @@ from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.embed import EmbedPending
-from clawmem.app.services.indexing.update import Folder, UpdateCollection
+from clawmem.app.services.indexing.folders import Folder
+from clawmem.app.services.indexing.update import (
+    UpdateCollection,
+)
 from clawmem.app.services.maintenance.doctor import Doctor
 from clawmem.app.services.maintenance.finding import Finding
 from clawmem.app.services.maintenance.model_checks import Models

@@ -13,7 +13,7 @@ from clawmem.app.hooks.context_surfacing import run
 from clawmem.app.hooks.protocol import HookEvent
 from clawmem.app.hooks.surroundings import Surroundings
 from clawmem.app.opened import open_services
-from clawmem.app.services.indexing.update import Folder
+from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.settings import Settings
 
 TESTS = Path(__file__).parents[1]

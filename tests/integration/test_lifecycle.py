@@ -20,7 +20,7 @@ from clawmem.app.services.briefing.profile import PATH
 from clawmem.app.services.briefing.session import SessionBriefing
 from clawmem.app.services.capture.decisions import READER
 from clawmem.app.services.capture.handoffs import HandoffGenerator
-from clawmem.app.services.indexing.update import Folder
+from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.lifecycle.forgetting import Forgotten, Traces
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.services.surfacing.settling import visible

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import Result
 
 from clawmem.app.opened import Services, open_services
-from clawmem.app.services.indexing.update import Folder
+from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.settings import load_settings
 from clawmem.ports.records import IndexRecord, IndexState, Role

@@ -28,7 +28,10 @@ from clawmem.adapters.memory.model_answers import MemoryModelAnswers
 from clawmem.adapters.memory.reranker import OverlapReranker
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.embed import EmbedPending
-from clawmem.app.services.indexing.update import Folder, UpdateCollection
+from clawmem.app.services.indexing.folders import Folder
+from clawmem.app.services.indexing.update import (
+    UpdateCollection,
+)
 from clawmem.app.services.retrieval.legs.ask_all import AskAll
 from clawmem.app.services.retrieval.legs.lexical import lexical_leg
 from clawmem.app.services.retrieval.legs.variants import is_variant, variant_leg, variant_legs

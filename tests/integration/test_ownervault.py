@@ -22,9 +22,9 @@ from clawmem.adapters.models.static_words import StaticWords
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.bench.measures import measure
 from clawmem.app.services.indexing.embed import EmbedPending
+from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.publish import publish
 from clawmem.app.services.indexing.source import ParsedSource, parse_source
-from clawmem.app.services.indexing.update import Folder, scan_folder
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.pipelines.query import query
 from clawmem.app.services.retrieval.request import Ranking, read_request

@@ -13,7 +13,10 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.briefing.current_statements import current_documents, current_statements
 from clawmem.app.services.briefing.profile import PATH, Profile
-from clawmem.app.services.indexing.update import Folder, UpdateCollection
+from clawmem.app.services.indexing.folders import Folder
+from clawmem.app.services.indexing.update import (
+    UpdateCollection,
+)
 from clawmem.contracts.samples import id_of
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc

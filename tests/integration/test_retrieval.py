@@ -16,8 +16,11 @@ from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.embed import EmbedPending
+from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import withdraw
-from clawmem.app.services.indexing.update import Folder, UpdateCollection
+from clawmem.app.services.indexing.update import (
+    UpdateCollection,
+)
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.legs.ask_all import AskAll, Leg, LegAnswer
 from clawmem.app.services.retrieval.legs.at_hand import legs_at_hand

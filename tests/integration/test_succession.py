@@ -15,15 +15,18 @@ from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite import migrations
 from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import withdraw
-from clawmem.app.services.indexing.update import Folder, UpdateCollection
+from clawmem.app.services.indexing.update import (
+    UpdateCollection,
+)
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines.query import query
 from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
 from clawmem.ports.records import Document, InactiveReason
 
 STEP = 9  # of the schema, with which notes may say what they supersede
-ADDRESSES = 26  # with which what they name may be any address
+ADDRESSES = 27  # with which what they name may be any address
 HOUR_NS = 3_600_000_000_000
 ASKED = "where does the honey go"
 

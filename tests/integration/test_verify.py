@@ -13,8 +13,11 @@ from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite.keys import pack
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.embed import EmbedPending
+from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import withdraw
-from clawmem.app.services.indexing.update import Folder, UpdateCollection
+from clawmem.app.services.indexing.update import (
+    UpdateCollection,
+)
 from clawmem.app.services.maintenance.verify import Verify
 from clawmem.ports.records import (
     FragmentKey,

@@ -38,6 +38,7 @@ PURE = {
     "itertools",
     "json",
     "math",
+    "posixpath",  # joins and tidies text, and asks no disk
     "operator",
     "re",
     "string",

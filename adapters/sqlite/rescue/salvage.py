@@ -13,8 +13,8 @@ from clawmem.adapters.sqlite.rescue.layout import Table, tables_of
 from clawmem.adapters.sqlite.rescue.mending import Clues, mend
 from clawmem.adapters.sqlite.rescue.pages import PageFile
 from clawmem.adapters.sqlite.rescue.trees import Tree, Trees
-from clawmem.ports.errors import VaultTooNew
 from clawmem.ports.salvage import Salvaged
+from clawmem.ports.vault_errors import VaultTooNew
 
 _SCHEMA = Table(
     "sqlite_schema",

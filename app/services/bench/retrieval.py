@@ -11,7 +11,10 @@ from time import perf_counter
 from clawmem.app.services.bench.collection import JudgedCollection, JudgedQuery
 from clawmem.app.services.bench.measures import Measures, interval, mean, measure, percentile
 from clawmem.app.services.indexing.embed import EmbedPending
-from clawmem.app.services.indexing.update import Folder, UpdateCollection
+from clawmem.app.services.indexing.folders import Folder
+from clawmem.app.services.indexing.update import (
+    UpdateCollection,
+)
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.work import Candidate

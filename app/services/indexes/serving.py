@@ -12,7 +12,12 @@ from clawmem.app.services.indexes.engines import OWN, Engines
 from clawmem.app.services.indexes.stopgap import Stopgap
 from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.ports.derived_index import DerivedIndex
-from clawmem.ports.errors import BackendUnavailable, IndexBypassed, IndexDamaged, IndexUnavailable, VaultError
+from clawmem.ports.errors import (
+    BackendUnavailable,
+    IndexDamaged,
+    IndexUnavailable,
+    VaultError,
+)
 from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.outbox import Outbox
 from clawmem.ports.records import (
@@ -32,6 +37,7 @@ from clawmem.ports.records import (
     VectorEntry,
 )
 from clawmem.ports.vault import RecordVault
+from clawmem.ports.vault_errors import IndexBypassed
 from clawmem.ports.vector_index import VectorIndex
 
 Index = TypeVar("Index", bound=DerivedIndex)

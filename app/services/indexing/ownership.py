@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
 
 if TYPE_CHECKING:
-    from clawmem.app.services.indexing.update import Folder
+    from clawmem.app.services.indexing.folders import Folder
 
 
 class _Owned(NamedTuple):

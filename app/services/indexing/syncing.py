@@ -6,8 +6,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from clawmem.app.config_file import RESERVED, typed_folder
+from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.guarded_files import GuardedFiles, is_own
-from clawmem.app.services.indexing.update import Folder, PassReport, Progress, UpdateCollection
+from clawmem.app.services.indexing.update import (
+    PassReport,
+    Progress,
+    UpdateCollection,
+)
 from clawmem.domain.documents.eligibility import is_collection_name
 from clawmem.domain.security.folders import restriction_of
 from clawmem.ports.errors import InvalidInput

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from clawmem.app.services.indexing.update import Folder, scan_folder
+from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.lifecycle.archiving import Archiving
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import Document

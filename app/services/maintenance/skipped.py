@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from clawmem.app.services.indexing.folders import Folder, misnamed_sentence, scan_folder
 from clawmem.app.services.indexing.source import decode
-from clawmem.app.services.indexing.update import Folder, misnamed_sentence, scan_folder
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.vault import Vault

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from string import ascii_lowercase, digits
 
+from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.moves import is_forgotten_text
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, decode, parse_source
-from clawmem.app.services.indexing.update import Folder, scan_folder
 from clawmem.app.services.maintenance.finding import spread
 from clawmem.domain.documents.entries import GRAIN_OF
 from clawmem.domain.documents.identity import body_hash, source_hash
