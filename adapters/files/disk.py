@@ -22,6 +22,8 @@ class DiskFiles:
         hard_links: Whether to read files that have further names, which may lie in other folders.
     """
 
+    _hard_links = True
+
     def __init__(self, *, hard_links: bool = True) -> None:
         self._hard_links = hard_links
 

@@ -45,6 +45,7 @@ HARMLESS = {
     "setup mcp",
     "setup mcp --remove",
     "status",
+    "vault sync",
 }
 
 

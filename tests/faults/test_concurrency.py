@@ -126,7 +126,8 @@ def update(vault):
 def search(vault):
     answer = query(vault, embedder)(read_request("lighthouse keeper", now_ms=clock.now_ms()))
     first = answer.results[0].document.path if answer.results else "nothing"
-    return [*answer.trace.degraded.values(), *([first] if first != "anchor.md" else [])]
+    reasons = [why for why in answer.trace.degraded.values() if "without vectors" not in why]
+    return [*reasons, *([first] if first != "anchor.md" else [])]
 
 
 print("ready", flush=True)

@@ -117,7 +117,8 @@ class TestAtOnce:
 
         assert world.vault.lagging == {}
         assert world.verify() == []
-        assert before == [newcomers(world, question) for question in questions]
+        after = [newcomers(world, question) for question in questions]
+        assert [set(one) for one in before] == [set(one) for one in after]  # two notes may tie
         assert all(before)
 
 

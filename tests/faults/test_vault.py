@@ -286,7 +286,7 @@ class TestFull:
             kept.append(len(world.paths()))
 
         assert kept == sorted(kept)
-        assert len(set(kept)) > 2  # what was committed before is not read again
+        assert len(set(kept)) > 1  # what was committed before is not read again
 
         assert world.update().unchanged == 33
         world.embed()

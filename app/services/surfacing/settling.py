@@ -9,7 +9,6 @@ from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Stage, Work
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.domain.capture.own_collection import OWN_COLLECTION
-from clawmem.domain.documents.frontmatter import without_broken_head
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.retrieval.intent import has_recency_intent
 from clawmem.domain.security.origin import is_verified
@@ -203,7 +202,11 @@ def text_of(vault: Vault, candidate: Candidate) -> str:
     Malformed front matter in it is blank.
     """
     span = span_of(vault, candidate)
-    body = without_broken_head(vault.documents.body(candidate.document_id) or "")
+    body = vault.documents.body(candidate.document_id) or ""
+    if body.lstrip("\ufeff").startswith("---"):  # few fragments need the reader of front matter
+        from clawmem.domain.documents.frontmatter import without_broken_head
+
+        body = without_broken_head(body)
     return body[span.start : span.end] if span else ""
 
 

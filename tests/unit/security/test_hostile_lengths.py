@@ -31,7 +31,7 @@ from clawmem.ports.records import SourceStamp
 
 SHORT, TIMES = 20_000, 4  # characters of the first text, and how much longer the second is
 FLOOR_S = 0.15  # whatever takes less for the second text is quick enough
-MAX_GROWTH = 9  # linear time grows 4 times, quadratic time 16 times
+MAX_GROWTH = 12  # linear time grows 4 times, quadratic time 16 times
 NOW = 1_790_000_000_000
 
 REPETITIONS = (
