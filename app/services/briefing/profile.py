@@ -53,8 +53,8 @@ class Profile:
         """
         Rebuild the page if it is missing or outdated; return whether it was rebuilt.
 
-        It is outdated after five sessions, and when a source is gone, superseded or was indexed again. A page that
-        was forgotten on request is not made again.
+        It is outdated after five sessions, and when a source is gone, superseded or was indexed again, or a note that it
+        may be made of is new. A page that was forgotten on request is not made again.
 
         Raises:
             VaultError: nothing was stored.
@@ -128,6 +128,9 @@ class Profile:
             return True
         sources = self._vault.documents.many(_made_from(page)).values()
         if any(one.indexed_at > page.indexed_at for one in sources):
+            return True
+        newest = current_documents(self._vault, iso_utc(self._clock.now_ms()))
+        if any(one.indexed_at > page.indexed_at for one in newest):
             return True
         last = self._vault.sessions.recent(STALE_SESSIONS)
         return len(last) == STALE_SESSIONS and last[-1].started_at > page.modified_at
