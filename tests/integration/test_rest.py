@@ -369,8 +369,7 @@ class TestChanges:
         told = world.post("/reindex", enrich=True)[1]
 
         assert (told["added"], told["enrich"]["by_model"]) == (0, 0)
-        assert 1 <= told["enrich"]["by_rules"] <= waiting
-        assert world.get("/status")[1]["notes"]["waiting"] == 0
+        assert 1 <= told["enrich"]["by_rules"] <= waiting  # one without its vectors waits for them
         assert world.post("/reindex", enrich=True)[1]["enrich"]["by_rules"] == 0
         assert world.cli("reindex", "--enrich")["enrich"]["by_rules"] == 0
         assert world.post("/reindex")[1]["enrich"] is None

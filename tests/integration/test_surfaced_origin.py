@@ -116,7 +116,11 @@ def test_an_order_that_is_split_over_list_items_is_left_out(
     asked = read_request(PROMPT, now_ms=home.clock.now_ms())
 
     work = guarded(home.vault, lambda text: False)(asked, lines_of(home, "more"), Trace())
-    shown = "\n".join(Composer(home.vault, safe, lambda text, start, end: text[start:end])(work.candidates, asked, BOUNDLESS).entries)
+    shown = "\n".join(
+        Composer(home.vault, safe, lambda text, start, end: text[start:end])(
+            work.candidates, asked, BOUNDLESS
+        ).entries
+    )
 
     assert f"> {FACT}" in shown
     assert not any(part in shown for part in ("access tokens", "workspace", "mail them", "drop@"))

@@ -105,7 +105,19 @@ REFUSED: dict[str, list[str]] = {
     "curate": [],
 }
 # Those that open no vault, or whose vault the environment alone names; and the other doors.
-OF_NO_VAULT = {"vault", "models", "bench", "conformance", "focus", "setup", "hook", "surface", "mcp", "trust", "repair"}
+OF_NO_VAULT = {
+    "vault",
+    "models",
+    "bench",
+    "conformance",
+    "focus",
+    "setup",
+    "hook",
+    "surface",
+    "mcp",
+    "trust",
+    "repair",
+}
 
 
 OF_TWO_WORDS = {
