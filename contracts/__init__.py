@@ -11,7 +11,7 @@ Contract suites: subclass one in your own tests and supply its fixture.
 Suites of records and indexes want a ``vault`` fixture: an EMPTY ``Vault``. What a backend cannot do it
 says in ``capabilities``; the tests that need it are then skipped by name, never dropped in silence.
 
-Needs pytest: ``pip install 'clawmem[contracts]'``.
+Needs pytest: ``pip install '.[contracts]'`` in the checkout.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ try:
     import pytest
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(
-        "clawmem.contracts is a pytest suite. Run: pip install 'clawmem[contracts]'", name="pytest"
+        "clawmem.contracts is a pytest suite. Run in the checkout: pip install '.[contracts]'", name="pytest"
     ) from missing
 
 # So that a failing contract shows both sides of its assert, in an installed wheel too.

@@ -128,7 +128,9 @@ class ExtraMissing(ConfigError):
 
     def __init__(self, what: str, *, extra: str) -> None:
         self.extra = extra
-        super().__init__(f"This needs {what}, which is not installed. Run: pip install 'clawmem[{extra}]'")
+        super().__init__(
+            f"This needs {what}, which is not installed. Run in the checkout: pip install '.[{extra}]'"
+        )
 
 
 class BackendUnavailable(ConfigError):
@@ -141,7 +143,7 @@ class BackendUnavailable(ConfigError):
         self.extra = extra
         super().__init__(
             f"The {backend!r} backend is not installed. "
-            f"Run: pip install 'clawmem[{extra}]'  (or choose --backend sqlite, which needs nothing.)"
+            f"Run in the checkout: pip install '.[{extra}]'  (or choose --backend sqlite, which needs nothing.)"
         )
 
 

@@ -239,7 +239,7 @@ class TestAMissingPackage:
         done = without(package, "migrate", "--to", package)
 
         assert (done.returncode, done.stdout) == (4, "")
-        assert f"pip install 'clawmem[{package}]'" in done.stderr
+        assert f"pip install '.[{package}]'" in done.stderr
         assert done.stderr.count("\n") == 1
         assert info(remembered)["backend"] == "sqlite"
         assert "haruka.md" in remembered("search", "ticket machines").stdout
@@ -255,9 +255,9 @@ class TestAMissingPackage:
 
         assert updated.returncode == 0
         assert "The lexical index lags" in updated.stderr
-        assert "pip install 'clawmem[tantivy]'" in updated.stderr
+        assert "pip install '.[tantivy]'" in updated.stderr
         assert "comet.md" in asked.stdout
         assert "degraded: lexical" in asked.stderr
-        assert "pip install 'clawmem[tantivy]'" in status.stdout
+        assert "pip install '.[tantivy]'" in status.stdout
         assert invoke("update").exit_code == 0
         assert invoke("verify").exit_code == 0

@@ -362,7 +362,7 @@ def test_a_missing_package_is_named(
     done = read("report", "--plots", tmp_path / "plots")
 
     assert done.exit_code == 4
-    assert "pip install 'clawmem[duckdb]'" in done.stderr
+    assert "pip install '.[duckdb]'" in done.stderr
 
 
 def _configure(home: Path, line: str) -> None:

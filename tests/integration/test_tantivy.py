@@ -298,7 +298,7 @@ class TestBackend:
             [sys.executable, "-c", WITHOUT_TANTIVY], check=False, capture_output=True, text=True, env=environ
         )
 
-        assert (result.stderr, result.stdout) == ("", "BACKEND_UNAVAILABLE pip install 'clawmem[tantivy]'\n")
+        assert (result.stderr, result.stdout) == ("", "BACKEND_UNAVAILABLE pip install '.[tantivy]'\n")
 
 
 def replace(indexes: list[LexicalIndex], number: int, chance: random.Random) -> None:
@@ -374,5 +374,5 @@ sys.modules["tantivy"] = None
 try:
     BACKEND.lexical(IndexPlace("nowhere", "nowhere"))
 except BackendUnavailable as error:
-    print(error.code, "pip install 'clawmem[tantivy]'" if "pip install 'clawmem[tantivy]'" in str(error) else error)
+    print(error.code, "pip install '.[tantivy]'" if "pip install '.[tantivy]'" in str(error) else error)
 """
