@@ -240,7 +240,7 @@ def test_a_linked_config_stays_a_link(config: Path, tmp_path: Path) -> None:
 
 def test_a_missing_extra_names_what_to_install() -> None:
     """A backend whose package is not there is a sentence with the command; our own bugs are not hidden."""
-    with pytest.raises(ExtraMissing, match=r"pip install 'clawmem\[lancedb\]'"):
+    with pytest.raises(ExtraMissing, match=r"pip install '.\[lancedb\]'"):
         late("no_such_package.adapters.lancedb:Vault", extra="lancedb")()
     with pytest.raises(ModuleNotFoundError):
         late("clawmem.adapters.nothing.vault:Vault", extra="lancedb")()

@@ -70,7 +70,7 @@ class TestOpening:
         """Without the package the backend says how to install it."""
         monkeypatch.setitem(sys.modules, "lancedb", None)
 
-        with pytest.raises(BackendUnavailable, match=r"pip install 'clawmem\[lancedb\]'"):
+        with pytest.raises(BackendUnavailable, match=r"pip install '.\[lancedb\]'"):
             LanceLexicalIndex(place)
 
     def test_nothing_there_to_be_read(self, place: IndexPlace) -> None:
