@@ -35,7 +35,7 @@ def small_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
         pytest.skip("only a superuser of Linux mounts a small disk")
     monkeypatch.setenv("CLAWMEM_FOCUS_ROOT", str(place / "focus"))
     yield place
-    subprocess.run(["umount", str(place)], check=True)
+    subprocess.run(["umount", "--lazy", str(place)], check=True)  # a file may still be open
 
 
 @pytest.fixture

@@ -47,7 +47,6 @@ def test_it_stays_below_its_bound(world: World) -> None:
     lines = Path(f"/proc/{world.server.process.pid}/status").read_text().splitlines()
     [kilobytes] = (line.split()[1] for line in lines if line.startswith("VmRSS"))
 
-    print("RSS", int(kilobytes)/1024)
     assert int(kilobytes) / 1024 <= MOST_MB
 
 
