@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from clawmem.app.services.retrieval.legs.ask_all import AskAll
 from clawmem.app.services.retrieval.legs.threads import Threads
 from clawmem.app.services.retrieval.pipelines.with_models import NO_MODELS, Models
-from clawmem.app.services.retrieval.stages.cut import cut
+from clawmem.app.services.retrieval.stages.cut import cut_by_note
 from clawmem.app.services.retrieval.stages.fuse import fuse
 from clawmem.app.services.retrieval.stages.precise_first import precise_first
 from clawmem.app.services.retrieval.stages.score import score
@@ -89,7 +89,7 @@ def settling(vault: Vault, means: Means, choices: Choices) -> dict[str, Stage]:
         "wished": wished(vault),
         "successors above": successors_above(vault),
         "own first": own_first,
-        "cut": cut,
+        "cut": cut_by_note,
         "guarded": guarded(vault, means.is_refused),
     }
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.trace import HIDDEN, Trace
-from clawmem.app.services.retrieval.work import Work
+from clawmem.app.services.retrieval.work import Candidate, Work
 from clawmem.domain.retrieval.intent import GRAPH_INTENTS
 from clawmem.domain.retrieval.relevance import worth_showing
 
@@ -16,10 +18,38 @@ def cut(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     With ``show_all``, and where nothing is likely, nothing is hidden; nor where relations were followed, because a cause
     need not share the subject of the question.
     """
-    trace.drop(work.candidates[request.limit :], "beyond the limit")
-    first = work.candidates[: request.limit]
-    if request.show_all or (work.intent is not None and work.intent.intent in GRAPH_INTENTS):
+    first = _within_the_limit(request, work, trace)
+    if work.intent is not None and work.intent.intent in GRAPH_INTENTS:
         return work.with_candidates(first)
-    shown = worth_showing([one.confidence for one in first])
-    trace.drop((one for one, is_shown in zip(first, shown, strict=True) if not is_shown), HIDDEN)
-    return work.with_candidates([one for one, is_shown in zip(first, shown, strict=True) if is_shown])
+    return _without_unlikely(request, work.with_candidates(first), [one.confidence for one in first], trace)
+
+
+def cut_by_note(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+    """
+    Keep the first ``limit`` lines; hide the lines of unlikely notes that stand below a likely note.
+
+    A note is as likely as its likeliest line. Beside the line that shares the words of a question, the line that answers
+    it often shares none of them.
+    """
+    first = _within_the_limit(request, work, trace)
+    of_note: dict[int, float] = {}
+    for one in first:
+        if one.confidence is not None:
+            of_note[one.document_id] = max(one.confidence, of_note.get(one.document_id, 0.0))
+    confidences = [of_note.get(one.document_id) for one in first]
+    return _without_unlikely(request, work.with_candidates(first), confidences, trace)
+
+
+def _within_the_limit(request: RetrievalRequest, work: Work, trace: Trace) -> Sequence[Candidate]:
+    trace.drop(work.candidates[request.limit :], "beyond the limit")
+    return work.candidates[: request.limit]
+
+
+def _without_unlikely(
+    request: RetrievalRequest, work: Work, confidences: Sequence[float | None], trace: Trace
+) -> Work:
+    if request.show_all:
+        return work
+    judged = list(zip(work.candidates, worth_showing(confidences), strict=True))
+    trace.drop((one for one, is_shown in judged if not is_shown), HIDDEN)
+    return work.with_candidates([one for one, is_shown in judged if is_shown])
