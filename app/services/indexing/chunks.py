@@ -13,7 +13,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 # DESIGN 5 allows 50 ms for a write transaction: the last item and the commit take the rest.
-CHUNK_S = 0.02
+CHUNK_S = 0.015
 
 
 def apply_in_chunks(

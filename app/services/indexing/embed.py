@@ -14,7 +14,7 @@ from clawmem.ports.errors import EmbeddingError, ModelError, ModelMismatch
 from clawmem.ports.sketches import sketcher_of
 from clawmem.ports.vault import Vault
 
-BATCH = 512  # texts a transaction: well under 50 ms of writing, and a killed run loses no more
+BATCH = 256  # texts a transaction: about 30 ms of writing, and a killed run loses no more
 DISCARDED_AT_ONCE = 1000  # vectors a transaction: well under 50 ms of writing
 ALLOWED_FAILURES = 0.1  # of the texts; a model that cannot read more of them takes nobody's place
 
