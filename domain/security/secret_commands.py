@@ -6,9 +6,15 @@ from collections.abc import Callable, Iterator
 
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.secret_rules import SecretRule
-from clawmem.domain.security.secret_values import is_key, is_password, is_placeholder, is_uuid, mixes_kinds
+from clawmem.domain.security.secret_values import (
+    Span,
+    is_key,
+    is_password,
+    is_placeholder,
+    is_uuid,
+    mixes_kinds,
+)
 
-Span = tuple[int, int]
 Check = Callable[[str], bool]
 
 _REST = r"[^\n|;]{0,200}?"

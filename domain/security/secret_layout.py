@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from clawmem.domain.security import secret_values
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.secret_labels import SecretLabel, labels_in
-from clawmem.domain.security.secret_values import (
-    is_key,
-    is_passphrase,
-    is_password,
-    is_pin,
-    is_placeholder,
-    is_uuid,
-    is_word_password,
-)
-
-Span = tuple[int, int]
+from clawmem.domain.security.secret_values import Span
 
 _INTRODUCES = Pattern(
     r"[\"'`*_)]{0,3}(?P<about>(?: (?:for|of|on|in|to|from|fur|vom|von|zum|zur|im|am|der|des|du|de|pour|sur|del|para|is|are|lautet|ist|est|es)\b"
@@ -71,24 +62,24 @@ def _only_value(text: str, at: int, stop: int) -> Span | None:
 
 
 def _is_value_below(label: SecretLabel, value: str, line: str, *, is_explicit: bool) -> bool:
-    if is_placeholder(value):
+    if secret_values.is_placeholder(value):
         return False
     if " " in value:
         words = len(value.split())
-        return is_explicit and words >= _SEED_WORDS and is_passphrase(value)
+        return is_explicit and words >= _SEED_WORDS and secret_values.is_passphrase(value)
     if label.kind == "pin":
-        return is_explicit and is_pin(value)
+        return is_explicit and secret_values.is_pin(value)
     if label.kind == "secret":
         if (
-            is_uuid(value)
+            secret_values.is_uuid(value)
             or "commit" in line
             or "hash" in line
             or "sha" in line
             or ("/" in value[:-2] and "-" in value)
         ):
-            return is_uuid(value) and "api" in label.name.lower()
-        return is_key(value, 16)
-    return is_password(value) and (is_explicit or is_key(value, 16))
+            return secret_values.is_uuid(value) and "api" in label.name.lower()
+        return secret_values.is_key(value, 16)
+    return secret_values.is_password(value) and (is_explicit or secret_values.is_key(value, 16))
 
 
 def line_start(text: str, at: int) -> int:
@@ -204,10 +195,12 @@ def _beside(text: str, lower: str, cells: Sequence[Span]) -> Iterator[Span]:
 
 
 def _is_cell_secret(label: SecretLabel, value: str, *, in_column: bool) -> bool:
-    if is_placeholder(value):
+    if secret_values.is_placeholder(value):
         return False
     if label.kind == "pin":
-        return is_pin(value)
+        return secret_values.is_pin(value)
     if label.kind == "secret":
-        return is_key(value, 16) or (is_uuid(value) and "api" in label.name.lower())
-    return is_password(value) or (in_column and is_word_password(value))
+        return secret_values.is_key(value, 16) or (
+            secret_values.is_uuid(value) and "api" in label.name.lower()
+        )
+    return secret_values.is_password(value) or (in_column and secret_values.is_word_password(value))

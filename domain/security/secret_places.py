@@ -5,20 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from clawmem.domain.security import secret_values
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.secret_labels import SecretLabel
-from clawmem.domain.security.secret_values import (
-    is_key,
-    is_passphrase,
-    is_password,
-    is_pin,
-    is_placeholder,
-    is_uuid,
-    is_word_password,
-    mixes_kinds,
-)
-
-Span = tuple[int, int]
+from clawmem.domain.security.secret_values import Span
 
 _QUOTED = r"(?:(?P<prefix>[rbfu]?)(?P<quote>[\"'`])(?P<quoted>[^\n]{4,2000}?)(?P=quote)(?![\w]))"
 _BARE = r"(?P<bare>[^\s\"'`,;<>(){}\[\]]{4,2000})(?P<after>[(\[{]?)"
@@ -86,30 +76,36 @@ def _assignment(text: str, label: SecretLabel, match: re.Match[str]) -> Iterator
 def _is_assigned(text: str, label: SecretLabel, match: re.Match[str], value: str) -> bool:
     if match["quoted"]:
         return _is_quoted_secret(label, value)
-    if is_placeholder(value):
+    if secret_values.is_placeholder(value):
         return False
-    if is_uuid(value):
+    if secret_values.is_uuid(value):
         return _may_be_uuid(label)
     if label.kind == "pin":
-        return is_pin(value)
+        return secret_values.is_pin(value)
     if label.kind == "secret":
-        return is_key(value, _SHORT_KEY if "secret" in label.name.lower() else 12) and not _is_address(value)
-    if mixes_kinds(value):
-        return not _is_address(value) and (is_password(value) or "=" in match["joint"])
+        return secret_values.is_key(
+            value, _SHORT_KEY if "secret" in label.name.lower() else 12
+        ) and not _is_address(value)
+    if secret_values.mixes_kinds(value):
+        return not _is_address(value) and (secret_values.is_password(value) or "=" in match["joint"])
     return _is_plain_password(text, label, match, value)
 
 
 def _is_plain_password(text: str, label: SecretLabel, match: re.Match[str], value: str) -> bool:
     """Whether letters alone are a password: set as in a shell or a file of settings, not as in a program."""
-    if len(value) < 6 or _is_address(value) or is_placeholder(value.replace("-", "").replace("_", "")):
+    if (
+        len(value) < 6
+        or _is_address(value)
+        or secret_values.is_placeholder(value.replace("-", "").replace("_", ""))
+    ):
         return False
     if label.name.isupper() and match["joint"] == "=":
         return True
     after = text[match.end("bare") : match.end("bare") + 1]
     if after not in ("", "\n", " ", ";") or "_" in value or not value.isalpha():
-        return is_password(value)
+        return secret_values.is_password(value)
     if match["joint"] == "=" or (match["joint"] == ": " and after in ("", "\n")):
-        return is_word_password(value)
+        return secret_values.is_word_password(value)
     return False
 
 
@@ -121,16 +117,20 @@ def _is_address(value: str) -> bool:
 
 def _is_quoted_secret(label: SecretLabel, value: str) -> bool:
     if label.kind == "pin":
-        return is_pin(value)
-    if is_placeholder(value) or _is_address(value):
+        return secret_values.is_pin(value)
+    if secret_values.is_placeholder(value) or _is_address(value):
         return False
-    if is_uuid(value):
+    if secret_values.is_uuid(value):
         return _may_be_uuid(label)
     if label.kind == "secret":
-        return is_key(value, _SHORT_KEY if "secret" in label.name.lower() else 12)
+        return secret_values.is_key(value, _SHORT_KEY if "secret" in label.name.lower() else 12)
     if " " in value:
-        return is_passphrase(value)
-    return len(value) >= 4 and (mixes_kinds(value) or is_word_password(value) or is_password(value))
+        return secret_values.is_passphrase(value)
+    return len(value) >= 4 and (
+        secret_values.mixes_kinds(value)
+        or secret_values.is_word_password(value)
+        or secret_values.is_password(value)
+    )
 
 
 def _may_be_uuid(label: SecretLabel) -> bool:
@@ -153,9 +153,13 @@ def _in_call(text: str, label: SecretLabel) -> Iterator[Span]:
     value = spaced["value"]
     is_named = _DIRECTIVE.compiled.search(text, max(0, label.start - 8), label.end)
     if _SETTING.compiled.search(before):
-        is_secret = is_uuid(value) or is_password(value) or is_key(value)
+        is_secret = (
+            secret_values.is_uuid(value) or secret_values.is_password(value) or secret_values.is_key(value)
+        )
     elif is_named:
-        is_secret = is_password(value) or (bool(spaced["quote"]) and _is_quoted_secret(label, value))
+        is_secret = secret_values.is_password(value) or (
+            bool(spaced["quote"]) and _is_quoted_secret(label, value)
+        )
     else:
         return
     if is_secret:

@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clawmem.domain.security import secret_values
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.secret_labels import SecretLabel, regions
-from clawmem.domain.security.secret_values import (
-    is_key,
-    is_passphrase,
-    is_password,
-    is_pin,
-    is_placeholder,
-    is_uuid,
-    is_word_password,
-)
-
-Span = tuple[int, int]
+from clawmem.domain.security.secret_values import Span
 
 # Words that may follow "password" before its value. A noun there ("password policy", "token limit") makes another
 # thing of it.
@@ -104,7 +95,11 @@ def _said_before(text: str, label: SecretLabel) -> Span | None:
     if match is None:
         return None
     start, end = _trimmed(text, line + match.start("value"), line + match.end("value"))
-    is_secret = is_key(text[start:end], 16) if label.kind == "secret" else is_password(text[start:end])
+    is_secret = (
+        secret_values.is_key(text[start:end], 16)
+        if label.kind == "secret"
+        else secret_values.is_password(text[start:end])
+    )
     return (start, end) if is_secret else None
 
 
@@ -121,7 +116,7 @@ def _second_halves(text: str, at: int, stop: int) -> Iterator[Span]:
     for pair in _PAIR.compiled.finditer(text, at, stop):
         start, end = _trimmed(text, *pair.span("value"))
         value = text[start:end]
-        if any(c.isdigit() for c in value) and is_password(value):
+        if any(c.isdigit() for c in value) and secret_values.is_password(value):
             yield start, end
             return
 
@@ -152,11 +147,11 @@ def _trimmed(text: str, start: int, end: int) -> Span:
 
 def _is_given(text: str, lower: str, label: SecretLabel, joint: str, span: Span) -> bool:
     value = text[slice(*span)]
-    if is_placeholder(value):
+    if secret_values.is_placeholder(value):
         return False
     is_said = joint in ("colon", "be")
     if label.kind == "pin":
-        return is_said and (is_pin(value) or is_password(value))
+        return is_said and (secret_values.is_pin(value) or secret_values.is_password(value))
     if label.kind == "secret":
         return _is_given_key(lower, label, value, span)
     if joint == "dash" and not (_ends_sentence(text, span) or text[span[1] : span[1] + 4] == " and"):
@@ -164,18 +159,24 @@ def _is_given(text: str, lower: str, label: SecretLabel, joint: str, span: Span)
     if joint == "to" and not _is_change(lower, label, span):
         return False
     is_quoted = text[span[0] - 1] in "\"'`„“«"
-    if is_quoted and is_said and (is_passphrase(value) if " " in value else is_word_password(value)):
+    if (
+        is_quoted
+        and is_said
+        and (secret_values.is_passphrase(value) if " " in value else secret_values.is_word_password(value))
+    ):
         return True
-    return is_password(value) or (joint == "be" and _ends_sentence(text, span) and is_word_password(value))
+    return secret_values.is_password(value) or (
+        joint == "be" and _ends_sentence(text, span) and secret_values.is_word_password(value)
+    )
 
 
 def _is_given_key(lower: str, label: SecretLabel, value: str, span: Span) -> bool:
     around = lower[max(0, label.start - 60) : span[0]]
     if any(word in around for word in _SPEAKS_OF_HASHES):
         return False
-    if is_uuid(value):
+    if secret_values.is_uuid(value):
         return "api" in around
-    return is_key(value, 16) and not value.startswith("/") and "://" not in value
+    return secret_values.is_key(value, 16) and not value.startswith("/") and "://" not in value
 
 
 def _is_change(lower: str, label: SecretLabel, span: Span) -> bool:

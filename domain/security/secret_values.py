@@ -9,6 +9,8 @@ from math import log2
 
 from clawmem.domain.security.patterns import Pattern
 
+Span = tuple[int, int]  # offsets, the second exclusive
+
 _LEAST_ENTROPY = (
     2.8  # bits a character; random hexadecimal of 32 characters has 3.2 or more, words 2.9 or less
 )
