@@ -6,6 +6,7 @@ from clawmem.contracts.base import VaultContract, needs
 from clawmem.contracts.samples import DAYS, UNKNOWN, save
 from clawmem.ports.capability import Capability
 from clawmem.ports.errors import InvalidInput
+from clawmem.ports.origin import Origin
 from clawmem.ports.records import InactiveReason, Scope
 from clawmem.ports.relations import EVERY_KIND, Relation, RelationKind
 from clawmem.ports.vault import Vault
@@ -47,6 +48,28 @@ class RelationWriteContract(VaultContract):
 
         assert outbound(vault, a) == [given]
         assert vault.relations.inbound([b], limit=MANY) == [given]
+
+    @pytest.mark.parametrize("outside", ["source", "target"])
+    def test_trust_is_that_of_the_less_trusted_end(self, vault: Vault, outside: str) -> None:
+        """
+        A relation carries the less trusted origin of its two documents, whatever it claims, as they are now.
+
+        If this fails: the origin of one end is not read, or what was given is kept instead.
+        """
+        a, b = documents(vault, 2)
+        vault.documents.set_origin([a if outside == "source" else b], Origin.SHARED)
+        vault.documents.set_origin([b if outside == "source" else a], Origin.ASSISTANT)
+        given = Relation(a, b, CAUSAL, 0.7, "hand", DAYS[0])
+
+        assert vault.relations.put([given._replace(trust=Origin.TOOL_OUTSIDE)]) == 1
+        assert vault.relations.put([given]) == 0
+
+        shared = given._replace(trust=Origin.SHARED)
+        assert outbound(vault, a) == vault.relations.inbound([b], limit=MANY) == [shared]
+        vault.documents.set_origin([a, b], Origin.TOOL_OUTSIDE)
+        assert outbound(vault, a) == [given._replace(trust=Origin.TOOL_OUTSIDE)]
+        vault.documents.set_origin([a, b], Origin.USER)
+        assert outbound(vault, a) == [given]
 
     def test_kinds_and_directions_are_apart(self, vault: Vault) -> None:
         """

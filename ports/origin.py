@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 
@@ -14,3 +15,16 @@ class Origin(StrEnum):
     SHARED = "shared"
     IMPORTED = "imported"
     TOOL_OUTSIDE = "tool_outside"
+
+
+_RANKS = {origin: rank for rank, origin in enumerate(Origin)}
+
+
+def least_trusted(lineage: Iterable[Origin]) -> Origin:
+    """
+    Return the origin of what was made from several sources: the least trusted of *lineage*.
+
+    Raises:
+        ValueError: there is no lineage.
+    """
+    return max(lineage, key=_RANKS.__getitem__)

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.named_tuple import NamedTuple
+from clawmem.ports.origin import Origin
 from clawmem.ports.records import EVERYTHING, Scope
 
 
@@ -31,6 +32,7 @@ class Relation(NamedTuple):
 
     ``weight`` lies in (0, 1]. ``origin`` names who wrote it, so that one writer can renew its own and leave
     the others'. ``metadata`` is whatever JSON can hold: a causal relation says its ``reasoning`` there.
+    ``trust`` is the less trusted origin of its two documents as they are now: stores answer it and never keep it.
     """
 
     source: int
@@ -40,6 +42,7 @@ class Relation(NamedTuple):
     origin: str = ""
     created_at: str = ""
     metadata: Mapping[str, Any] = MappingProxyType({})
+    trust: Origin = Origin.USER
 
 
 def check_relation(relation: Relation) -> None:
@@ -63,6 +66,7 @@ class RelationStore(Protocol):
 
     A relation is answered while both of its documents are served. One that is deactivated takes its relations
     out of sight and brings them back when it comes back; nothing else forgets them but `forget`.
+    What is answered carries the origin of the less trusted of its two documents, whatever was given.
     """
 
     def put(self, relations: Iterable[Relation]) -> int:

@@ -6,6 +6,7 @@ from itertools import groupby, islice
 from clawmem.adapters.memory.scope import is_in
 from clawmem.adapters.memory.tables import RelationKey, Tables
 from clawmem.ports.errors import InvalidInput
+from clawmem.ports.origin import Origin, least_trusted
 from clawmem.ports.records import EVERYTHING, Scope
 from clawmem.ports.relations import EVERY_KIND, Relation, RelationKind, check_relation
 
@@ -86,7 +87,8 @@ class MemoryRelations:
             )
 
         seen = sorted(filter(is_seen, self._all()), key=lambda r: (*place(r), -r.weight, ends(r)[1]))
-        return [r for _, group in groupby(seen, place) for r in islice(group, max(limit, 0))]
+        strongest = [r for _, group in groupby(seen, place) for r in islice(group, max(limit, 0))]
+        return [r._replace(trust=self._trust(r)) for r in strongest]
 
     def _all(self) -> list[Relation]:
         return [*self._tables.relations.values()]
@@ -95,15 +97,19 @@ class MemoryRelations:
         document = self._tables.documents[document_id]
         return document.inactive is None and is_in(scope, document)
 
+    def _trust(self, relation: Relation) -> Origin:
+        return least_trusted(self._tables.documents[end].origin for end in (relation.source, relation.target))
+
     def _is_free_for(self, relation: Relation) -> bool:
         there = self._tables.relations.get(_key(relation))
         return there is None or there.origin == relation.origin
 
     def _set(self, relation: Relation) -> bool:
         there = self._tables.relations.get(_key(relation))
-        if there and there._replace(created_at=relation.created_at) == relation:
+        kept = relation._replace(metadata=dict(relation.metadata), trust=Origin.USER)
+        if there and there._replace(created_at=relation.created_at) == kept:
             return False
-        self._tables.relations[_key(relation)] = relation._replace(metadata=dict(relation.metadata))
+        self._tables.relations[_key(relation)] = kept
         return True
 
     def _refuse(self, relations: Iterable[Relation]) -> None:

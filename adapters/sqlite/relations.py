@@ -6,10 +6,12 @@ from collections.abc import Collection, Iterable
 from clawmem.adapters.sqlite.database import Database, Row
 from clawmem.adapters.sqlite.scope import documents_in
 from clawmem.ports.errors import InvalidInput
+from clawmem.ports.origin import Origin, least_trusted
 from clawmem.ports.records import EVERYTHING, Scope
 from clawmem.ports.relations import EVERY_KIND, Relation, RelationKind, check_relation
 
 _COLUMNS = "source, target, kind, weight, origin, created_at, metadata"
+_ORIGINS = {origin.value: origin for origin in Origin}
 _DIFFERS = """
     (weight, origin, metadata) is not (excluded.weight, excluded.origin, excluded.metadata)
 """
@@ -31,7 +33,7 @@ delete from relations
 # For each node and kind the first few rows of an index, not all of them: that is what makes a node with a
 # hundred thousand relations as quick as one with ten. (A cross join is one whose order SQLite leaves alone.)
 _STRONGEST = """
-select {columns} from json_each(:nodes) as node
+select {columns}, near.origin, other.origin from json_each(:nodes) as node
   cross join documents as near on near.id = node.value and near.inactive is null
   cross join json_each(:kinds) as sort
   cross join relations as edge on edge.{near} = node.value and edge.kind = sort.value and edge.{far} in (
@@ -39,7 +41,8 @@ select {columns} from json_each(:nodes) as node
          cross join documents on documents.id = {far} and documents.inactive is null
         where {near} = node.value and kind = sort.value {in_scope}
         order by weight desc, {far} limit :limit)
- order by {near}, kind, weight desc, {far}
+  cross join documents as other on other.id = edge.{far}
+ order by edge.{near}, edge.kind, weight desc, edge.{far}
 """
 _ENDS = {"outbound": ("source", "target"), "inbound": ("target", "source")}
 _COUNTS = """
@@ -146,6 +149,7 @@ def _row(relation: Relation) -> Row:
 
 
 def _relation(row: Row) -> Relation:
-    source, target, kind, weight, origin, created_at, metadata = row
+    source, target, kind, weight, origin, created_at, metadata, *ends = row
     said = {} if metadata == "{}" else json.loads(metadata)  # most relations say nothing, and there are many
-    return Relation(source, target, RelationKind(kind), weight, origin, created_at, said)
+    trust = least_trusted(map(_ORIGINS.__getitem__, ends))
+    return Relation(source, target, RelationKind(kind), weight, origin, created_at, said, trust)

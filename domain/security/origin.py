@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from types import MappingProxyType
 
-from clawmem.ports.origin import Origin
+from clawmem.ports.origin import Origin, least_trusted
 
 LEADS = MappingProxyType(
     {
@@ -36,16 +36,6 @@ TRUST = MappingProxyType(
 
 _TAG = "origin:"
 _TRUSTED = frozenset({Origin.USER, Origin.ASSISTANT})
-
-
-def least_trusted(lineage: Iterable[Origin]) -> Origin:
-    """
-    The origin of what was made from several: its trust is the least among them.
-
-    Raises:
-        ValueError: there is no lineage.
-    """
-    return max(lineage, key=list(Origin).index)
 
 
 def as_tag(origin: Origin) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from clawmem.domain.graph.causal import DEPTH, CausalLink, Direction, causal_links
+from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document
 from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.vault import Vault
@@ -15,13 +16,18 @@ RELATIONS = 100  # of each document and direction, the heaviest
 
 @dataclass(frozen=True, slots=True)
 class CausalStep:
-    """A document of a chain: how far from its beginning, which way, and what is said about the step to it."""
+    """
+    A document of a chain: how far from its beginning, which way, and what is said about the step to it.
+
+    ``origin`` is the less trusted one of the two documents that the step relates.
+    """
 
     document: Document
     depth: int
     direction: Direction
     weight: float
     reasoning: str
+    origin: Origin
 
 
 class CausalLinks:
@@ -49,4 +55,6 @@ class CausalLinks:
 
 def _step(document: Document, link: CausalLink) -> CausalStep:
     reasoning = str(link.relation.metadata.get("reasoning", ""))
-    return CausalStep(document, link.depth, link.direction, link.relation.weight, reasoning)
+    return CausalStep(
+        document, link.depth, link.direction, link.relation.weight, reasoning, link.relation.trust
+    )

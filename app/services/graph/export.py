@@ -82,7 +82,12 @@ def _relations(vault: Vault, ids: Sequence[int]) -> Iterator[Edge]:
 
 def _said_of(relation: Relation) -> dict[str, Value]:
     reasoning = str(relation.metadata.get("reasoning", ""))
-    said: dict[str, Value] = {"weight": relation.weight, "origin": relation.origin, "reasoning": reasoning}
+    said: dict[str, Value] = {
+        "weight": relation.weight,
+        "origin": relation.origin,
+        "trust": str(relation.trust),
+        "reasoning": reasoning,
+    }
     return {name: value for name, value in said.items() if value != ""}
 
 

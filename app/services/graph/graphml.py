@@ -21,6 +21,7 @@ _OF_EDGES = {
     "label": "string",
     "weight": "double",
     "origin": "string",
+    "trust": "string",
     "reasoning": "string",
     "valid_from": "string",
     "valid_to": "string",
