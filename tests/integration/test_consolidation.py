@@ -32,6 +32,7 @@ from clawmem.ports.acts import Act
 from clawmem.ports.entities import Entity
 from clawmem.ports.errors import LeaseLost
 from clawmem.ports.generator import Written
+from clawmem.ports.origin import Origin
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.transcripts import Speaker, TranscriptMessage
@@ -256,6 +257,19 @@ def test_a_contradiction_supersedes_where_that_was_chosen(world: World) -> None:
 
     assert world.restore(new) == [old]
     assert (world.reason(old), world.reason(new)) == (None, None)
+
+
+def test_an_observation_of_others_supersedes_nothing(world: World) -> None:
+    """What contradicts an earlier observation is related to it, and the earlier one is still served."""
+    old = world.observe("The export job takes 30 minutes")
+    new = world.observe("The export job takes 45 minutes")
+    world.vault.documents.set_origin([new], Origin.TOOL_OUTSIDE)
+
+    world.consolidate(policy=Policy.SUPERSEDE)
+
+    assert (world.reason(old), world.reason(new)) == (None, None)
+    [edge] = world.vault.relations.outbound([new], limit=9)
+    assert (edge.target, edge.kind, edge.trust) == (old, RelationKind.CONTRADICTS, Origin.TOOL_OUTSIDE)
 
 
 def test_what_is_new_meets_all_that_is_old(world: World) -> None:

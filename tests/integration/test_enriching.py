@@ -31,6 +31,7 @@ from clawmem.app.services.retrieval.request import read_request
 from clawmem.ports.entities import Entity
 from clawmem.ports.errors import ModelUnavailable
 from clawmem.ports.notes import ATTEMPTS
+from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.relations import RelationKind
 
@@ -272,6 +273,17 @@ def test_a_neighbour_is_described_anew() -> None:
         assert before.context == "What the queue runs on."
         assert (note.context, note.keywords) == ("What the queue ran on until the move.", before.keywords)
         assert note.reason == "moved"
+
+
+def test_a_text_of_others_changes_no_description_but_its_own() -> None:
+    """It is described and linked itself; the notes about its neighbours stay as they were."""
+    world = World()
+    world.vault.documents.set_origin([world.id(path) for path in NOTES], Origin.TOOL_OUTSIDE)
+
+    world.enrich()
+
+    versions = [note for path in NOTES for note in world.vault.notes.history(world.id(path))]
+    assert versions and not any(note.cause for note in versions)
 
 
 @pytest.mark.parametrize("answer", ["", "null", "{}", '{"keywords": [], "tags": [], "context": ""}'])

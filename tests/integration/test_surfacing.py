@@ -23,6 +23,7 @@ from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.surfacing.block import frame_tokens
 from clawmem.domain.surfacing.profiles import PROFILES, ThresholdMode
 from clawmem.ports.errors import EmbeddingError, VaultError
+from clawmem.ports.origin import Origin
 from clawmem.ports.records import Vector
 from clawmem.ports.relations import Relation, RelationKind
 
@@ -158,6 +159,27 @@ class TestWhatIsSaid:
 
         said = home.ask(confidence=confidence)
 
+        assert "<relationships>\n- Backups --[causal]--> Ann\n</relationships>" in said.block
+
+    def test_relations_of_others_are_not_told(self, home: Home) -> None:
+        """A strong edge of a note from outside takes no room from an edge between notes of the user."""
+        texts = {f"page{n}.md": f"# Page {n}\n\nThe backups go to Oslo, page {n} says.\n" for n in range(11)}
+        home.take_in(home.folder / "notes", texts)
+        pages = [home.id_of(path) for path in texts]
+        home.vault.documents.set_origin(pages, Origin.TOOL_OUTSIDE)
+        one, other = home.id_of("decisions/backups.md"), home.id_of("people/ann.md")
+        home.vault.relations.put(
+            [
+                Relation(one, other, RelationKind.CAUSAL, 0.5),
+                *(Relation(one, page, RelationKind.CAUSAL, 0.9) for page in pages),
+                *(Relation(page, one, RelationKind.SUPPORTING, 0.9) for page in pages),
+            ]
+        )
+        shown = {path: 0.9 for path in ("decisions/backups.md", "people/ann.md", *texts)}
+
+        said = home.ask(confidence=home.confidence(shown), profile=PROFILES["deep"])
+
+        assert "**“Page " in said.block
         assert "<relationships>\n- Backups --[causal]--> Ann\n</relationships>" in said.block
 
     def test_what_was_of_use_together_rises(self, home: Home) -> None:

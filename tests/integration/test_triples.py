@@ -20,8 +20,10 @@ from clawmem.app.hooks.safety import safe
 from clawmem.app.services.capture.decisions import Captured, DecisionExtractor
 from clawmem.app.services.capture.session import Session
 from clawmem.app.services.indexing.publish import withdraw
+from clawmem.app.services.indexing.trusting import record_trust
+from clawmem.app.services.knowledge.ending import end_what_is_over
 from clawmem.app.services.surfacing.facts import FactsAbout
-from clawmem.contracts.samples import save
+from clawmem.contracts.samples import fetch, save
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.security.promptguard import inspect
@@ -30,6 +32,7 @@ from clawmem.domain.surfacing.block import FACTS_FRAME
 from clawmem.domain.surfacing.facts import TRIPLES_EACH
 from clawmem.ports.entities import Entity
 from clawmem.ports.model_failures import ModelRole
+from clawmem.ports.origin import Origin
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.triples import Triple
 from clawmem.ports.vault import Vault
@@ -247,6 +250,28 @@ class TestTime:
             "2026-03-01",
             "2026-03-01",
         )
+
+    def test_a_replacement_that_others_claim_ends_nothing(self, world: World) -> None:
+        """Also when the trust in a note that ended something is taken away, until it is trusted again."""
+        known(world, "ledger", "uses", "MySQL")
+        number = save(world.vault, "move.md")
+        ledger, mysql, postgres = (
+            Entity(entity_id(name, "concept"), name, "concept") for name in ("ledger", "MySQL", "Postgres")
+        )
+        said = [
+            Triple(postgres, "replaced", mysql, number, "2026-02-01"),
+            Triple(ledger, "uses", postgres, number, "2026-02-01"),
+        ]
+        world.vault.triples.add(said)
+        end_what_is_over(world.vault, said)
+
+        def facts(trust: Origin) -> list[str]:
+            record_trust(world.vault, [fetch(world.vault, number)], trust)
+            return world.facts("what does the ledger use")
+
+        assert facts(Origin.USER) == ["ledger uses Postgres"]
+        assert facts(Origin.SHARED) == ["ledger uses MySQL"]
+        assert facts(Origin.USER) == ["ledger uses Postgres"]
 
     def test_one_more_thing_ends_nothing(self, world: World) -> None:
         """Two things may be used at once."""

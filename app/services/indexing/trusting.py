@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from clawmem.app.services.indexing.chunks import apply_in_chunks
+from clawmem.app.services.knowledge.ending import say_again, take_back
 from clawmem.domain.capture.own_collection import OWN_COLLECTION
 from clawmem.domain.security.origin import is_verified, origin_of
 from clawmem.ports.origin import Origin
@@ -32,9 +33,13 @@ def record_trust(vault: Vault, documents: Iterable[Document], trust: Origin) -> 
         found = vault.documents.get(document_id)
         if found is None:
             return 0
-        if not is_verified(expected(found)):
+        changed = vault.documents.set_origin([document_id], expected(found))
+        if is_verified(expected(found)):
+            say_again(vault, document_id)
+        else:
             vault.successions.claim(document_id, NO_CLAIMS)
-        return vault.documents.set_origin([document_id], expected(found))
+            take_back(vault, document_id)
+        return changed
 
     wrong = [one.id for one in documents if one.origin is not expected(one)]
     return sum(apply_in_chunks(vault, wrong, record)) if wrong else 0

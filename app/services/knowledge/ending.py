@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from clawmem.domain.knowledge.triples import MIGRATED_TO, REPLACED, Statement, ends
+from clawmem.domain.security.origin import is_verified
 from clawmem.ports.triples import Direction, Triple
 from clawmem.ports.vault import Vault
 
@@ -42,12 +43,19 @@ def say_again(vault: Vault, document_id: int) -> None:
 
 
 def _over_since(vault: Vault, said: Sequence[Triple]) -> Iterator[tuple[Triple, Triple]]:
-    """What cannot hold any more, because one document *said* that; each with what it said of it."""
+    """What cannot hold any more, because one document *said* that; each with what it said. Texts of others end nothing."""
+    if not _may_end(vault, said):
+        return
     statements = {in_ids(one) for one in said}
     for last in said:
         for held in _touched(vault, last):
             if ends(statements, in_ids(held)):
                 yield held, last
+
+
+def _may_end(vault: Vault, said: Sequence[Triple]) -> bool:
+    sources = vault.documents.many({one.document_id for one in said})
+    return all(is_verified(one.origin) for one in sources.values())
 
 
 def _touched(vault: Vault, triple: Triple) -> list[Triple]:

@@ -14,6 +14,7 @@ from clawmem.domain.knowledge.enrichment import EVOLVED, NEIGHBOURS, Asked, Evol
 from clawmem.domain.knowledge.names import Name
 from clawmem.domain.knowledge.notes import Content
 from clawmem.domain.knowledge.triples import Statement
+from clawmem.domain.security.origin import is_verified
 from clawmem.ports.errors import ModelAnswerInvalid
 from clawmem.ports.notes import RULES, Note
 from clawmem.ports.vault import Vault
@@ -58,7 +59,8 @@ class MakeByModel:
         names = enrichment.read_names(said, reading.title, text, reading.document.content_type)
         links = self._links(reading, content)
         is_new = not any(note.origin != RULES for note in self._vault.notes.history(reading.document.id))
-        evolved = self._evolved(reading, content, links) if is_new else []
+        may_change_others = is_new and is_verified(reading.document.origin)
+        evolved = self._evolved(reading, content, links) if may_change_others else []
         return Modelled(content, names, enrichment.read_statements(said, text), links, evolved)
 
     def _asked(self, asked: Asked, prompt: str) -> Any:

@@ -19,6 +19,7 @@ from clawmem.domain.maintenance.contradiction_gate import (
     contradiction,
     read_verdict,
 )
+from clawmem.domain.security.origin import is_verified
 from clawmem.ports.clock import Clock
 from clawmem.ports.journal import Replacement
 from clawmem.ports.records import InactiveReason
@@ -81,17 +82,24 @@ class Contradicting:
             if told.contradictory:
                 # What a model says may hold words of the notes: it stays with their relation, which goes with them.
                 settle = self._decide if dry_run else partial(self._settle, fence=fence)
-                found += settle((newer.id, older.id), told, BY_MODEL if verdict else told.reason)
-                gone |= {older.id} if self._policy is Policy.SUPERSEDE else set()
+                policy = self._policy_for(newer)
+                found += settle((newer.id, older.id), policy, told, BY_MODEL if verdict else told.reason)
+                gone |= {older.id} if policy is Policy.SUPERSEDE else set()
         return found
 
-    def _decide(self, ends: tuple[int, int], told: Contradiction, why: str) -> int:
-        outcome = Verdict.SUPERSEDE if self._policy is Policy.SUPERSEDE else Verdict.LINK
+    def _policy_for(self, newer: Observation) -> Policy:
+        """Return the policy for what contradicts *newer*; a text of others supersedes nothing."""
+        return self._policy if is_verified(newer.document.origin) else Policy.LINK
+
+    def _decide(self, ends: tuple[int, int], policy: Policy, told: Contradiction, why: str) -> int:
+        outcome = Verdict.SUPERSEDE if policy is Policy.SUPERSEDE else Verdict.LINK
         self._decisions.add(outcome, ends, why, confidence=told.confidence)
         return 1
 
-    def _settle(self, ends: tuple[int, int], told: Contradiction, why: str, *, fence: Fence) -> int:
-        """Relate the two, and let the later one hold if that is the policy; 0 when one is not served any more."""
+    def _settle(
+        self, ends: tuple[int, int], policy: Policy, told: Contradiction, why: str, *, fence: Fence
+    ) -> int:
+        """Relate the two, and let the later one hold if that is the *policy*; 0 when one is not served any more."""
         at, (newer, older) = iso_utc(self._clock.now_ms()), ends
         reasoning = {"reasoning": told.reason}
         edge = Relation(newer, older, RelationKind.CONTRADICTS, told.confidence, ORIGIN, at, reasoning)
@@ -101,10 +109,10 @@ class Contradicting:
             if any(one.inactive is not None for one in served):
                 return 0
             self._vault.relations.put([edge])
-            if self._policy is Policy.SUPERSEDE:
+            if policy is Policy.SUPERSEDE:
                 withdraw(self._vault, [older], InactiveReason.SUPERSEDED)
                 self._vault.journal.replace(Replacement(newer, (older,), why, at))
-            self._decide(ends, told, why)
+            self._decide(ends, policy, told, why)
             self._tell(self._decisions)
         return 1
 

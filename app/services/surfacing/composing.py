@@ -164,7 +164,8 @@ class Composer:
         return self._cut(passage, request, room)
 
     def _relations(self, shown: Sequence[_Passage]) -> list[str]:
-        titles = {one.candidate.document_id: one.head.title for one in shown}
+        """Return what relates the texts of the user and of assistants; a relation to a text of others is not told."""
+        titles = {one.candidate.document_id: one.head.title for one in shown if not one.head.lead}
         among = Scope(EVERYTHING.collections, documents=frozenset(titles))
         found = self._vault.relations.outbound(titles, limit=blocks.MOST_RELATIONS, scope=among)
         found = sorted(found, key=lambda r: r.created_at, reverse=True)  # stable: newest among equal weights
