@@ -7,8 +7,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -57,20 +57,34 @@ class InterfaceWorld:
         return json.loads(heard.body)
 
     def mcp(self, tool: str, **arguments: Any) -> tuple[str, Any]:
-        """Return the text and the structured content of a tool's answer."""
+        """Return the text, embedded resources included, and the structured content of a tool's answer."""
         return asyncio.run(self._call(tool, arguments))
 
+    def resource(self, uri: str) -> str:
+        """Return the text of an MCP resource."""
+        return asyncio.run(self._read(uri))
+
     async def _call(self, tool: str, arguments: dict[str, Any]) -> tuple[str, Any]:
+        async with self._client() as client:
+            result = await client.call_tool(tool, arguments)
+        assert not result.is_error, result
+        texts = [one.resource if one.type == "resource" else one for one in result.content]
+        return "\n".join(one.text for one in texts), result.structured_content
+
+    async def _read(self, uri: str) -> str:
+        async with self._client() as client:
+            [content] = (await client.read_resource(uri)).contents
+        return str(content.text)
+
+    @asynccontextmanager
+    async def _client(self) -> AsyncIterator[Client]:
         headers = {"Authorization": f"Bearer {self._server.token}"}
         url = f"http://127.0.0.1:{self._server.port}/mcp"
         async with (
             httpx2.AsyncClient(headers=headers, timeout=30) as http,
             Client(streamable_http_client(url, http_client=http)) as client,
         ):
-            result = await client.call_tool(tool, arguments)
-        assert not result.is_error, result
-        text = "\n".join(one.text for one in result.content if one.type == "text")
-        return text, result.structured_content
+            yield client
 
 
 @contextmanager

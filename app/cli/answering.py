@@ -25,6 +25,7 @@ from clawmem.app.cli.rendering import (
 from clawmem.app.cli.retrieval import Given, Question, ask, given_to
 from clawmem.app.cli.session import one_of
 from clawmem.app.services.documents.succession import succession_mark
+from clawmem.domain.security.quoting import lines_to_read, title_to_read, without_orders
 from clawmem.ports.display import one_line
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ def _result_parts(result: Result, explained: Iterable[str] = ()) -> Iterator[Par
     yield printable(f"  {_headline(result)}")
     if mark := succession_mark(result.superseded_by):
         yield printable(f"  {mark}")
-    shown = result.snippet().text.strip("\n").split("\n")
+    shown = lines_to_read(result.snippet().text.strip("\n"), result.document.origin)
     yield printable("\n".join(f"    {line}".rstrip() for line in shown))
     yield from (printable(f"    {line}") for line in explained)
     yield ""
@@ -187,6 +188,7 @@ def _result_parts(result: Result, explained: Iterable[str] = ()) -> Iterator[Par
 
 def _headline(result: Result) -> str:
     """The title and the headings above the place; the first heading often is the title."""
-    title, heading = result.document.title, result.heading
-    below = heading.removeprefix(title).removeprefix(" › ")
-    return one_line(f"{title} › {below}" if below else title)
+    document, heading = result.document, result.heading
+    below = heading.removeprefix(document.title).removeprefix(" › ")
+    title = f"{document.title} › {below}" if below else document.title
+    return one_line(title_to_read(without_orders(title, document.origin), document.origin))

@@ -54,14 +54,15 @@ def get(
         from clawmem.app.cli.rendering import Said, json_part, verbatim
         from clawmem.app.records.documents import part_of
         from clawmem.app.services.documents.succession import succession_mark
+        from clawmem.domain.security.quoting import label_of_others
 
         excerpt = services.lookup.get(name, from_line=first, max_lines=lines)
         if not wants_json(ctx):
-            mark = succession_mark(excerpt.superseded_by)
-            return Said(
-                [verbatim(excerpt.text)],
-                asides=[f"{excerpt.document.display_path} is {mark}."] if mark else [],
+            marks = filter(
+                None, (label_of_others(excerpt.document.origin), succession_mark(excerpt.superseded_by))
             )
+            asides = [f"{excerpt.document.display_path} is {mark}." for mark in marks]
+            return Said([verbatim(excerpt.text)], asides=asides)
         return Said([json_part({**part_of(excerpt), **_known_of(services, excerpt.document.id)})])
 
     tell(ctx, say)
@@ -122,6 +123,7 @@ def _list_part(rows: Sequence[Listed]) -> Part:
     if not rows:
         return "No documents yet. Run: clawmem update"
     from clawmem.app.records.succession import marked
+    from clawmem.domain.security.quoting import title_to_read
 
     cells = [
         (
@@ -129,7 +131,7 @@ def _list_part(rows: Sequence[Listed]) -> Part:
             one["authored_at"][:10],
             one["type"],
             one["file"],
-            marked(one["title"], one["superseded_by"]),
+            marked(title_to_read(one["title"], one["origin"]), one["superseded_by"]),
         )
         for one in rows
     ]
@@ -139,7 +141,9 @@ def _list_part(rows: Sequence[Listed]) -> Part:
 def _text_part(excerpt: Excerpt) -> Part:
     from clawmem.app.cli.rendering import verbatim
     from clawmem.app.services.documents.succession import succession_mark
+    from clawmem.domain.security.quoting import label_of_others
 
     place = f"{excerpt.document.display_path} (#{excerpt.docid})"
-    head = ", ".join(filter(None, (place, succession_mark(excerpt.superseded_by))))
+    marks = (place, label_of_others(excerpt.document.origin), succession_mark(excerpt.superseded_by))
+    head = ", ".join(filter(None, marks))
     return verbatim(f"==> {head} <==\n{excerpt.text}\n")

@@ -153,13 +153,20 @@ def intent_search(
 
 def _chain_parts(source: Place, links: Sequence[Step]) -> Iterator[Part]:
     from clawmem.app.cli.rendering import printable, table
+    from clawmem.domain.security.quoting import title_to_read
 
     if not links:
         yield printable(f"Nothing is known to have led to {source['file']}, or to have come of it.")
         return
-    yield printable(f"{source['file']} ({source['title']})")
+    yield printable(f"{source['file']} ({title_to_read(source['title'], source['origin'])})")
     rows = [
-        (LED[link["direction"]], link["depth"], f"{link['weight']:.0%}", link["file"], link["reasoning"])
+        (
+            LED[link["direction"]],
+            link["depth"],
+            f"{link['weight']:.0%}",
+            link["file"],
+            title_to_read(link["reasoning"], link["origin"]),
+        )
         for link in links
     ]
     yield table(("", "steps", "sure", "document", "reasoning"), rows)

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from clawmem.app.cli.rendering import Part, printable, table
+from clawmem.app.records.provenance import title_of
 from clawmem.app.records.succession import marked, successor_of
+from clawmem.domain.security.quoting import title_to_read
 
 if TYPE_CHECKING:
     from clawmem.app.services.documents.timeline import Entry, Timeline
@@ -46,7 +48,7 @@ def timeline_parts(found: Timeline) -> list[Part]:
 def _entry_row(mark: str, entry: Entry) -> tuple[str, ...]:
     document = entry.document
     written = document.authored_at[:16].replace("T", " ")
-    title = marked(document.title, successor_of(entry.superseded_by))
+    title = marked(title_to_read(title_of(document), document.origin), successor_of(entry.superseded_by))
     return (mark, f"#{entry.docid}", written, document.display_path, title)
 
 

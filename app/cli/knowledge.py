@@ -58,14 +58,16 @@ def facts(
 
     def say(services: Services) -> Said:
         from clawmem.app.cli.rendering import Said, json_part, printable
-        from clawmem.app.records.entities import counts_line, fact_line, facts_of
+        from clawmem.app.records.entities import counts_line, fact_lines, facts_of
         from clawmem.ports.triples import Direction
 
         way = one_of("--direction", direction, tuple(Direction))
         known = facts_of(services, " ".join(words), as_of, way, limit)
         if wants_json(ctx):
             return Said([json_part(known)])
-        lines = [*map(fact_line, known["facts"])] or [f"Nothing is known of {known['entity']['name']}."]
+        lines = [line for one in known["facts"] for line in fact_lines(one)] or [
+            f"Nothing is known of {known['entity']['name']}."
+        ]
         return Said([*map(printable, [*lines, counts_line(known["stats"])])])
 
     tell(ctx, say)
@@ -80,12 +82,12 @@ def evolution(
 
     def say(services: Services) -> Said:
         from clawmem.app.cli.rendering import Said, json_part, printable
-        from clawmem.app.records.evolution import evolution_of, version_lines
+        from clawmem.app.records.evolution import evolution_lines, evolution_of
 
         found = evolution_of(services, services.lookup.find(name), limit)
         if wants_json(ctx):
             return Said([json_part(found)])
-        lines = [line for one in found["timeline"] for line in version_lines(one)]
+        lines = evolution_lines(found)
         nothing = f"Nothing is noted about {found['document']['file']} yet. Run: clawmem enrich"
         return Said([*map(printable, lines or [nothing])])
 

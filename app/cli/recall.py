@@ -107,13 +107,14 @@ def similar(
     def say(services: Services) -> Said:
         from clawmem.app.cli.answering import answer_parts
         from clawmem.app.cli.rendering import Said, json_part, result_record
+        from clawmem.app.records.documents import place_of
 
         document = services.lookup.find(name)
         found = services.find_similar(document, now_ms=services.clock.now_ms(), limit=limit, as_of=as_of)
         degraded = found.answer.trace.degraded
         if not wants_json(ctx):
             return Said([*answer_parts(found.answer)], degraded)
-        reference = {"docid": f"#{found.docid}", "file": document.display_path, "title": document.title}
+        reference = place_of(services, document)
         results = [result_record(result) for result in found.answer.results]
         return Said([json_part({"reference": reference, "results": results})], degraded)
 

@@ -184,6 +184,7 @@ def share(probability: float | None) -> float | None:
 
 def result_record(result: Result) -> dict[str, object]:
     """One result for JSON."""
+    from clawmem.app.records.provenance import provenance_of, title_of
     from clawmem.app.records.succession import successor_of
     from clawmem.domain.retrieval.relevance import likelihood_of
 
@@ -193,7 +194,8 @@ def result_record(result: Result) -> dict[str, object]:
         "file": document.display_path,
         "collection": document.collection,
         "path": document.path,
-        "title": document.title,
+        "title": title_of(document),
+        **provenance_of(document.origin),
         "score": round(result.score, 4),
         "confidence": share(result.confidence),
         "likelihood": None if result.confidence is None else str(likelihood_of(result.confidence)),

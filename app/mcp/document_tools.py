@@ -16,12 +16,13 @@ from clawmem.app.mcp.rendering import (
     session_lines,
     session_record,
 )
-from clawmem.app.records.documents import latest, order_of, part_of
+from clawmem.app.records.documents import latest, order_of, part_of, place_of
 from clawmem.app.records.parameters import AsOf, Collections, Compact, Limit, Name, Vault
 from clawmem.app.records.succession import Successor, marked
 from clawmem.app.serve.desk import Desk
 from clawmem.app.services.documents.lookup import MAX_BYTES
 from clawmem.app.services.documents.timeline import MOST_AROUND
+from clawmem.domain.security.quoting import lines_to_read, title_to_read
 from clawmem.ports.errors import NotFound
 
 if TYPE_CHECKING:
@@ -103,9 +104,7 @@ class DocumentTools:
             document = services.lookup.find(file)
             found = services.find_similar(document, now_ms=services.clock.now_ms(), limit=limit, as_of=as_of)
             said = schemas.Similar(
-                reference=schemas.Place(
-                    docid=f"#{found.docid}", file=document.display_path, title=document.title
-                ),
+                reference=schemas.Place(**place_of(services, document)),
                 results=[found_record(one, compact=compact) for one in found.answer.results],
                 degraded=dict(found.answer.trace.degraded),
             )
@@ -162,10 +161,11 @@ class DocumentTools:
 
 
 def _text(excerpt: Excerpt, *, numbered: bool = False, at_most: int | None = None) -> schemas.Text:
-    lines = excerpt.text.splitlines(keepends=True)[:at_most]
+    part = part_of(excerpt)
+    lines = part["text"].splitlines(keepends=True)[:at_most]
     if numbered:
         lines = [f"{number}: {line}" for number, line in enumerate(lines, excerpt.start_line)]
-    return schemas.Text.model_validate({**part_of(excerpt), "text": "".join(lines)})
+    return schemas.Text.model_validate({**part, "text": "".join(lines)})
 
 
 def _head(said: schemas.Text) -> str:
@@ -173,16 +173,15 @@ def _head(said: schemas.Text) -> str:
 
 
 def _title(said: schemas.Text | schemas.Moment | schemas.Listed) -> str:
-    newer = said.superseded_by
+    newer, title = said.superseded_by, title_to_read(said.title, said.origin)
     if newer is None:
-        return said.title
-    return marked(said.title, Successor(file=newer.file, authored_at=newer.authored_at))
+        return title
+    return marked(title, Successor(file=newer.file, authored_at=newer.authored_at))
 
 
 def _resource(said: schemas.Text) -> EmbeddedResource:
     from urllib.parse import quote
 
-    contents = TextResourceContents(
-        uri=f"clawmem://{quote(said.file)}", mime_type="text/markdown", text=said.text
-    )
+    text = "\n".join(lines_to_read(said.text, said.origin))
+    contents = TextResourceContents(uri=f"clawmem://{quote(said.file)}", mime_type="text/markdown", text=text)
     return EmbeddedResource(type="resource", resource=contents)

@@ -13,6 +13,7 @@ from clawmem.app.mcp.memory_folder import MemoryFolder, Refused
 from clawmem.app.mcp.sets import FILES_VARIABLE
 from clawmem.app.serve.desk import Desk
 from clawmem.app.services.indexing.folders import Folder
+from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -66,8 +67,13 @@ class FilesTools:
                     return folder.rename(_given("old_path", old_path), _given("new_path", new_path))
 
         if command == "view":
-            return await self._desk.read(lambda services: do(MemoryFolder(Path(_collection(services).root))))
+            return await self._desk.read(lambda services: _viewed(_collection(services), do))
         return await self._desk.write(lambda services: _indexed(services, do))
+
+
+def _viewed(collection: Folder, view: Callable[[MemoryFolder], str]) -> str:
+    text = without_orders(view(MemoryFolder(Path(collection.root))), collection.origin)
+    return "\n".join(lines_to_read(text, collection.origin))
 
 
 def _indexed(services: Services, do: Callable[[MemoryFolder], str]) -> str:

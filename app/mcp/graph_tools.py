@@ -12,14 +12,15 @@ from clawmem.app.mcp import graph_schemas
 from clawmem.app.mcp.calling import answer
 from clawmem.app.mcp.progress import steps_for
 from clawmem.app.records.documents import place_of, steps_of
-from clawmem.app.records.entities import counts_line, fact_line, facts_of, things_of
-from clawmem.app.records.evolution import MOST_VERSIONS, VERSIONS, evolution_of, version_lines
+from clawmem.app.records.entities import counts_line, fact_lines, facts_of, things_of
+from clawmem.app.records.evolution import MOST_VERSIONS, VERSIONS, evolution_lines, evolution_of
 from clawmem.app.records.parameters import Limit, Name, Vault
 from clawmem.app.serve.desk import Desk
 from clawmem.app.services.graph.build import SIMILAR
 from clawmem.app.services.retrieval.lacking import NO_VECTORS, lacks_vectors
 from clawmem.domain.graph.causal import DEPTH
 from clawmem.domain.graph.causal import Direction as Way
+from clawmem.domain.security.quoting import lines_to_read
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
@@ -57,10 +58,7 @@ class GraphTools:
             )
 
         said = await self._desk.read(work, vault)
-        lines = [
-            f"{one.direction} {one.depth}: {one.file} ({one.weight:.0%}) {one.reasoning}"
-            for one in said.links
-        ]
+        lines = [line for one in said.links for line in _link_lines(one)]
         return answer("\n".join(lines) or f"Nothing is known to have led to {said.source.file}.", said)
 
     async def build_graphs(
@@ -133,7 +131,9 @@ class GraphTools:
 
         found = await self._desk.read(work, vault)
         said = graph_schemas.Facts.model_validate(found)
-        lines = [fact_line(one) for one in found["facts"]] or [f"Nothing is known of {said.entity.name}."]
+        lines = [line for one in found["facts"] for line in fact_lines(one)] or [
+            f"Nothing is known of {said.entity.name}."
+        ]
         return answer("\n".join([*lines, counts_line(found["stats"])]), said)
 
     async def memory_evolution_status(
@@ -149,5 +149,12 @@ class GraphTools:
 
         found = await self._desk.read(work, vault)
         said = graph_schemas.Evolution.model_validate(found)
-        lines = [line for one in found["timeline"] for line in version_lines(one)]
+        lines = evolution_lines(found)
         return answer("\n".join(lines) or f"Nothing is noted about {said.document.file} yet.", said)
+
+
+def _link_lines(link: graph_schemas.CausalLink) -> list[str]:
+    head = f"{link.direction} {link.depth}: {link.file} ({link.weight:.0%})"
+    if link.trusted or not link.reasoning:
+        return [f"{head} {link.reasoning}"]
+    return [head, *lines_to_read(link.reasoning, link.origin)]

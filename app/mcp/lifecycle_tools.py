@@ -19,6 +19,7 @@ from clawmem.app.serve.desk import Desk
 from clawmem.app.services.lifecycle.archiving import to_restore
 from clawmem.app.services.lifecycle.status import lifecycle_status
 from clawmem.domain.lifecycle.policy import read_policy
+from clawmem.domain.security.quoting import title_to_read
 from clawmem.ports.errors import ConfigError
 from clawmem.ports.records import Document, InactiveReason
 
@@ -95,9 +96,8 @@ class LifecycleTools:
         def work(services: Services) -> schemas.Kept:
             target = confirmed_target(services, query, confirm=confirm)
             if target.inactive is InactiveReason.FORGOTTEN:
-                return schemas.Kept(
-                    docid="", file=target.display_path, title="", action="forgotten", changed=False
-                )
+                place = {**place_of(services, target), "docid": "", "title": ""}
+                return schemas.Kept.model_validate({**place, "action": "forgotten", "changed": False})
             kept = _kept(services, target, action="forgotten")
             done = services.forgetting([target], BY, why)
             return kept.model_copy(update={"said_in": list(done.traces.said_in), "left": done.left or None})
@@ -195,7 +195,7 @@ def _kept(services: Services, target: Document, **became: Any) -> schemas.Kept:
 
 
 def _told(said: schemas.Kept) -> CallToolResult:
-    named = f"{said.file} ({said.title})" if said.title else said.file
+    named = f"{said.file} ({title_to_read(said.title, said.origin)})" if said.title else said.file
     head = f"{named}: {said.action}"
     until = [f"until {said.snoozed_until}"] if said.snoozed_until else []
     as_before = [] if said.changed else ["it was so already"]

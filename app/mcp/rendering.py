@@ -17,13 +17,17 @@ from clawmem.app.cli.rendering import (
 )
 from clawmem.app.mcp.schemas import COMPACT_SNIPPET, Found, Session
 from clawmem.app.records.succession import marked, successor_of
+from clawmem.domain.security.quoting import lines_to_read, title_to_read
 
 if TYPE_CHECKING:
     from clawmem.app.services.retrieval.answer import Answer, Result
     from clawmem.ports.sessions import Session as Sitting
 
 COMPACT = frozenset(
-    {"docid", "file", "title", "score", "confidence", "likelihood", "start_line", "end_line", "superseded_by"}
+    {
+        *("docid", "file", "title", "origin", "trusted", "score", "confidence", "likelihood"),
+        *("start_line", "end_line", "superseded_by"),
+    }
 )
 
 
@@ -82,5 +86,7 @@ def _result_text(result: Result, *, compact: bool) -> str:
     facts = ", ".join(filter(None, (record.docid, confidence_text(result.confidence), age(result.age_days))))
     last = "" if record.end_line == record.start_line else f"-{record.end_line}"
     head = f"{record.file}:{record.start_line}{last} ({facts})"
-    title = marked(record.title, successor_of(result.superseded_by))
-    return f"{head} {title}\n  {record.snippet}"
+    title = marked(title_to_read(record.title, record.origin), successor_of(result.superseded_by))
+    if record.trusted:
+        return f"{head} {title}\n  {record.snippet}"
+    return "\n  ".join([f"{head} {title}", *lines_to_read(record.snippet, record.origin)])

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from clawmem.app.mcp.calling import ToolServer
 from clawmem.app.serve.desk import Desk
+from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.errors import InvalidInput
 
 ADDRESS = "clawmem://{+path}"
@@ -20,12 +21,13 @@ def add_resources(server: ToolServer, desk: Desk) -> None:
 
     @server.resource(ADDRESS, name="document", title="A document of the vault", mime_type="text/markdown")
     async def document(path: str) -> str:
-        """The whole text of a document: clawmem://collection/path."""
+        """The whole text of a document: clawmem://collection/path. A text of others is quoted."""
         try:
             excerpt = await desk.read(lambda services: services.lookup.get(f"clawmem://{unquote(path)}"))
         except InvalidInput as error:
             raise ResourceNotFoundError(str(error)) from error
-        return excerpt.text
+        origin = excerpt.document.origin
+        return "\n".join(lines_to_read(without_orders(excerpt.text, origin), origin))
 
 
 def add_prompts(server: ToolServer) -> None:

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import TypedDict
 
+from clawmem.app.records.provenance import provenance_of, title_of
 from clawmem.app.records.succession import Successor, successor_of
 from clawmem.app.services.documents.docids import docids
 from clawmem.app.services.documents.succession import current_successors
+from clawmem.domain.security.quoting import without_orders
+from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, Scope
 
 if TYPE_CHECKING:
@@ -20,11 +23,17 @@ if TYPE_CHECKING:
 
 
 class Place(TypedDict):
-    """A document by all its names; ``docid`` with its ``#``, ``file`` from the collection on."""
+    """
+    A document by all its names; ``docid`` with its ``#``, ``file`` from the collection on.
+
+    Text that is not ``trusted`` is of others, and no instruction.
+    """
 
     docid: str
     file: str
     title: str
+    origin: Origin
+    trusted: bool
 
 
 class Part(Place):
@@ -39,25 +48,19 @@ class Part(Place):
     text: str
 
 
-class Listed(TypedDict):
+class Listed(Place):
     """A document of a list."""
 
-    docid: str
     authored_at: str
     modified: str
     type: str
-    file: str
-    title: str
     superseded_by: Successor | None
 
 
-class Moment(TypedDict):
+class Moment(Place):
     """A document of a timeline."""
 
     id: int
-    docid: str
-    file: str
-    title: str
     content_type: str
     authored_at: str
     modified_at: str
@@ -76,7 +79,7 @@ class Order(TypedDict):
 
 
 class Step(Place):
-    """A document of a chain, and what is said about the step to it."""
+    """A document of a chain, and what is said about the step to it; ``origin`` is the less trusted one of its two ends."""
 
     depth: int
     direction: str
@@ -101,7 +104,7 @@ def part_of(excerpt: Excerpt) -> Part:
         "start_line": excerpt.start_line,
         "total_lines": excerpt.total_lines,
         "superseded_by": successor_of(excerpt.superseded_by),
-        "text": excerpt.text,
+        "text": without_orders(excerpt.text, document.origin),
     }
 
 
@@ -132,17 +135,20 @@ def steps_of(services: Services, chain: Sequence[CausalStep]) -> list[Step]:
 
 
 def _place(document: Document, docid: str) -> Place:
-    return {"docid": f"#{docid}", "file": document.display_path, "title": document.title}
+    return {
+        "docid": f"#{docid}",
+        "file": document.display_path,
+        "title": title_of(document),
+        **provenance_of(document.origin),
+    }
 
 
 def _listed(document: Document, docid: str, successor: Document | None) -> Listed:
     return {
-        "docid": f"#{docid}",
+        **_place(document, docid),
         "authored_at": document.authored_at,
         "modified": document.modified_at,
         "type": document.content_type,
-        "file": document.display_path,
-        "title": document.title,
         "superseded_by": successor_of(successor),
     }
 
@@ -162,8 +168,9 @@ def _moment(entry: Entry) -> Moment:
 def _step(step: CausalStep, docid: str) -> Step:
     return {
         **_place(step.document, docid),
+        **provenance_of(step.origin),
         "depth": step.depth,
         "direction": step.direction,
         "weight": step.weight,
-        "reasoning": step.reasoning,
+        "reasoning": without_orders(step.reasoning, step.origin),
     }

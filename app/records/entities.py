@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import TypedDict
 
+from clawmem.app.records.provenance import provenance_of
 from clawmem.app.services.knowledge.ending import in_ids
 from clawmem.app.services.knowledge.facts import known_of
+from clawmem.domain.security.quoting import lines_to_read, without_orders
+from clawmem.ports.origin import Origin
 from clawmem.ports.triples import Direction
 
 if TYPE_CHECKING:
@@ -42,7 +45,7 @@ class Fact(TypedDict):
 
     ``id`` is of what is said, the same in every answer: whichever document says it, and whether it holds or has ended.
     ``direction`` is seen from what was asked for. ``said`` is the sentence that it comes from, ``file`` where that
-    stands, ``ended_by`` the document that says that it is over, null where none does.
+    stands, ``ended_by`` the document that says that it is over, null where none does. ``origin`` is that of ``file``.
     """
 
     id: str
@@ -57,6 +60,8 @@ class Fact(TypedDict):
     file: str
     said: str
     ended_by: str | None
+    origin: Origin
+    trusted: bool
 
 
 class FactCounts(TypedDict):
@@ -113,8 +118,12 @@ def facts_of(
     }
 
 
-def fact_line(fact: Fact) -> str:
-    """One fact in a line: ``[outgoing] Ann → uses → Redis (since 2026-03-31) [current, 90%]``."""
+def fact_lines(fact: Fact) -> list[str]:
+    """Return a fact as `[outgoing] Ann → uses → Redis (since 2026-03-31) [current, 90%]`; of others as a quotation."""
+    return lines_to_read(_fact_line(fact), fact["origin"])
+
+
+def _fact_line(fact: Fact) -> str:
     since = f" (since {fact['valid_from']})" if fact["valid_from"] else ""
     until = "current" if fact["current"] else f"ended {fact['valid_to']}"
     said = f"{fact['subject']} → {fact['predicate']} → {fact['object']}"
@@ -128,18 +137,23 @@ def counts_line(stats: FactCounts) -> str:
 
 def _fact(triple: Triple, known: Known) -> Fact:
     is_outgoing = triple.subject.id == known.entity.id
-    ender = known.documents.get(triple.ended_by or 0)
+    ender, document = known.documents.get(triple.ended_by or 0), known.documents[triple.document_id]
+    subject, object_, said = (
+        without_orders(text, document.origin)
+        for text in (triple.subject.name, triple.object_name, triple.said)
+    )
     return {
         "id": in_ids(triple).id,
         "direction": str(Direction.OUTGOING if is_outgoing else Direction.INCOMING),
-        "subject": triple.subject.name,
+        "subject": subject,
         "predicate": triple.predicate,
-        "object": triple.object_name,
+        "object": object_,
         "valid_from": triple.valid_from or None,
         "valid_to": triple.valid_to or None,
         "confidence": triple.confidence,
         "current": triple.is_current,
-        "file": known.documents[triple.document_id].display_path,
-        "said": triple.said,
+        "file": document.display_path,
+        "said": said,
         "ended_by": ender.display_path if ender is not None and ender.inactive is None else None,
+        **provenance_of(document.origin),
     }

@@ -8,6 +8,8 @@ from typing_extensions import TypedDict
 
 from clawmem.app.records.documents import Place, place_of
 from clawmem.app.services.knowledge.evolution import versions
+from clawmem.domain.security.quoting import lines_to_read, without_orders
+from clawmem.ports.origin import Origin
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
@@ -49,11 +51,19 @@ class Evolution(TypedDict):
 
 def evolution_of(services: Services, document: Document, limit: int = VERSIONS) -> Evolution:
     """How the note about a served document went on."""
-    timeline = [_version(services, one) for one in versions(services.vault, document.id, limit)]
+    timeline = [
+        _version(services, one, document.origin) for one in versions(services.vault, document.id, limit)
+    ]
     return {"document": place_of(services, document), "count": len(timeline), "timeline": timeline}
 
 
-def version_lines(one: NoteVersion) -> list[str]:
+def evolution_lines(found: Evolution) -> list[str]:
+    """Return each version in a few lines; those about a text of others are quoted."""
+    lines = [line for one in found["timeline"] for line in _version_lines(one)]
+    return lines_to_read("\n".join(lines), found["document"]["origin"]) if lines else []
+
+
+def _version_lines(one: NoteVersion) -> list[str]:
     """One version in a few lines; contexts are cut to 50 characters."""
     cause = f" by {one['triggered_by']['file']}" if one["triggered_by"] else ""
     why = f": {one['reasoning']}" if one["reasoning"] else ""
@@ -69,7 +79,7 @@ def _preview(text: str) -> str:
     return f"{text[:PREVIEW]}…" if len(text) > PREVIEW else text or "none"
 
 
-def _version(services: Services, one: Version) -> NoteVersion:
+def _version(services: Services, one: Version, origin: Origin) -> NoteVersion:
     before, after = one.before, one.note
     return {
         "version": after.version,
@@ -79,8 +89,8 @@ def _version(services: Services, one: Version) -> NoteVersion:
         "new_keywords": list(after.keywords),
         "previous_tags": list(before.tags) if before else [],
         "new_tags": list(after.tags),
-        "previous_context": before.context if before else "",
-        "new_context": after.context,
-        "reasoning": after.reason,
+        "previous_context": without_orders(before.context, origin) if before else "",
+        "new_context": without_orders(after.context, origin),
+        "reasoning": without_orders(after.reason, origin),
         "created_at": after.written_at,
     }

@@ -15,6 +15,7 @@ from clawmem.app.opened import Services
 from clawmem.app.records import documents
 from clawmem.app.records.documents import Listed, Order, Part, order_of, part_of
 from clawmem.app.records.parameters import ADDRESS
+from clawmem.app.records.provenance import provenance_of, title_of
 from clawmem.app.records.succession import Successor, successor_of
 from clawmem.app.rest.operation import Asked, Nothing, Operation, as_json, reading
 from clawmem.app.rest.questions import listed
@@ -25,6 +26,8 @@ from clawmem.app.services.documents.sessions import latest_sessions
 from clawmem.app.services.documents.timeline import AROUND, MOST_AROUND
 from clawmem.app.services.retrieval.request import first_after
 from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.security.quoting import without_orders
+from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document
 from clawmem.ports.sessions import Session
 
@@ -83,6 +86,8 @@ class Text(TypedDict):
     docid: str
     path: str
     title: str
+    origin: Origin
+    trusted: bool
     collection: str
     contentType: str
     authoredAt: str
@@ -136,7 +141,8 @@ def get(services: Services, asked: NamedLines) -> Text:
     return {
         "docid": excerpt.docid,
         "path": document.display_path,
-        "title": document.title,
+        "title": title_of(document),
+        **provenance_of(document.origin),
         "collection": document.collection,
         "contentType": document.content_type,
         "authoredAt": document.authored_at,
@@ -144,7 +150,7 @@ def get(services: Services, asked: NamedLines) -> Text:
         "bodyLength": document.body_length,
         "startLine": excerpt.start_line,
         "totalLines": excerpt.total_lines,
-        "body": excerpt.text,
+        "body": without_orders(excerpt.text, document.origin),
         "context": _context(services, document),
         "supersededBy": successor_of(excerpt.superseded_by),
     }

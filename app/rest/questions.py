@@ -12,12 +12,15 @@ from clawmem.app.cli.rendering import answer_record, result_record, share
 from clawmem.app.cli.retrieval import Given, Question, given_to
 from clawmem.app.opened import Services
 from clawmem.app.records.parameters import AsOf, Floor, Limit, MinScore, ShowAll, Since, Until
+from clawmem.app.records.provenance import provenance_of, title_of
 from clawmem.app.records.succession import Successor, successor_of
 from clawmem.app.rest.operation import Asked
 from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.app.services.retrieval.pipelines.query_plan import PlannedClause
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
+from clawmem.domain.security.quoting import without_orders
+from clawmem.ports.origin import Origin
 from clawmem.ports.sessions import Session
 
 SNIPPET = 200  # characters, in a compact answer
@@ -51,7 +54,7 @@ class AnyQuestion(Asked):
     floor: Floor = 0.0
     show_all: ShowAll = False
     compact: bool = Field(
-        True, description="Only six keys of each answer; otherwise all keys, and the document's text."
+        True, description="Only the main keys of each answer; otherwise all keys, and the document's text."
     )
     explain: bool = Field(False, description="How each score and the list came about; never compact.")
 
@@ -88,6 +91,8 @@ class Found(TypedDict):
     docid: str
     path: str
     title: str
+    origin: Origin
+    trusted: bool
     score: float
     contentType: str
     snippet: str
@@ -186,7 +191,8 @@ def published_record(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _whole(result: Result) -> dict[str, object]:
-    return {**published_record(result_record(result)), "body": result.body}
+    body = without_orders(result.body, result.document.origin)
+    return {**published_record(result_record(result)), "body": body}
 
 
 def _compact(result: Result) -> Found:
@@ -194,7 +200,8 @@ def _compact(result: Result) -> Found:
     return {
         "docid": result.docid,
         "path": document.display_path,
-        "title": document.title,
+        "title": title_of(document),
+        **provenance_of(document.origin),
         "score": round(result.score, 3),
         "contentType": document.content_type,
         "snippet": result.in_short(SNIPPET).text,

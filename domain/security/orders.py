@@ -44,6 +44,17 @@ def orders_in(text: str) -> list[Order]:
     return list(_orders(text[:MOST_READ]))
 
 
+def all_orders_in(text: str) -> list[Order]:
+    """Return the orders to an assistant in the whole of *text*, which is read in overlapping stretches."""
+    step = MOST_READ - 2 * AROUND
+    found = []
+    for start in range(0, len(text), step):
+        first = max(0, start - AROUND)
+        stretch = text[first : start + step + AROUND]
+        found += [one._replace(start=one.start + first, end=one.end + first) for one in orders_in(stretch)]
+    return found
+
+
 def gives_orders(text: str) -> bool:
     """Whether *text* gives an order to an assistant."""
     return next(_orders(text[:MOST_READ]), None) is not None

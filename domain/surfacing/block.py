@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.security.patterns import Pattern
+from clawmem.domain.security.quoting import quotation, quoted_title
 from clawmem.domain.surfacing.packing import SEPARATOR
 from clawmem.ports.display import one_line
 from clawmem.ports.named_tuple import NamedTuple
@@ -61,8 +62,7 @@ def entry_text(entry: Entry) -> str:
 
     No title, type, place or text adds a line that reads as an entry, a tag or a separator.
     """
-    name = one_line(entry.title)
-    title = f"“{name}”" if entry.lead else name
+    title = quoted_title(entry.title) if entry.lead else one_line(entry.title)
     kind = "" if entry.content_type == PLAIN_TYPE else f" ({entry.content_type})"
     placed = f"**{title}**{kind} {entry.place}"
     facts = (placed, entry.written, entry.age, entry.source, entry.successor)
@@ -71,9 +71,9 @@ def entry_text(entry: Entry) -> str:
 
 
 def _told(entry: Entry) -> list[str]:
-    lines = entry.text.split("\n")
     if entry.lead:
-        return [entry.lead, *(f"> {line}" for line in lines)]
+        return quotation(entry.lead, entry.text)
+    lines = entry.text.split("\n")
     return [f" {line}" if _LIKE_GRAMMAR.compiled.match(line) else line for line in lines]
 
 

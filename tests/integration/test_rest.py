@@ -171,13 +171,23 @@ class TestWhatIsSaid:
     """The shapes that clients know."""
 
     def test_a_compact_answer(self, world: World) -> None:
-        """Seven facts, a docid without its sign, and markup that no page would take for its own."""
+        """Nine facts, a docid without its sign, and markup that no page would take for its own."""
         heard = world.server.ask("POST", "/search", {"query": "ticket markup"})
         told = json.loads(heard.body)
 
         assert b"<" not in heard.body
         assert (told["mode"], told["results"][0]["path"]) == ("keyword", "notes/markup.md")
-        names = {"docid", "path", "title", "score", "contentType", "snippet", "supersededBy"}
+        names = {
+            "docid",
+            "path",
+            "title",
+            "origin",
+            "trusted",
+            "score",
+            "contentType",
+            "snippet",
+            "supersededBy",
+        }
         assert set(told["results"][0]) == names
         assert world.get(f"/documents/{told['results'][0]['docid']}")[1]["title"].startswith(
             "Ticket <script>"

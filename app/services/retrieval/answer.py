@@ -14,6 +14,8 @@ from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.properties import without_technical
 from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.snippets import MAX_LENGTH, Snippet, holds_any, single_line, snippet
+from clawmem.domain.security.origin import is_verified
+from clawmem.domain.security.quoting import LEFT_OUT
 from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Document, Span
 from clawmem.ports.vault import Vault
@@ -43,12 +45,12 @@ class Result(NamedTuple):
     @property
     def start_line(self) -> int:
         """The first line that is shown, from 1."""
-        return self.snippet().start_line
+        return self._found(self.shown_length).start_line
 
     @property
     def end_line(self) -> int:
         """The last line that is shown."""
-        return self.snippet().end_line
+        return self._found(self.shown_length).end_line
 
     @property
     def heading(self) -> str:
@@ -60,7 +62,24 @@ class Result(NamedTuple):
         return self.in_short(self.shown_length)
 
     def in_short(self, max_length: int) -> Snippet:
-        """Return the same lines, at most so many characters of them."""
+        """Return the same lines, at most so many characters; instead of an order of others `LEFT_OUT`."""
+        found = self._found(max_length)
+        return found._replace(text=LEFT_OUT) if self._is_ordered(found) else found
+
+    def _is_ordered(self, found: Snippet) -> bool:
+        """Whether *found* is a part of an order that others wrote; the lines around it are read as well."""
+        if is_verified(self.document.origin):
+            return False
+        # Imported here: most vaults hold nothing but the user's own notes.
+        from clawmem.domain.security.orders import gives_orders, orders_within
+
+        lines = [f"{line}\n" for line in self.body.split("\n")]
+        first = max(0, found.start_line - self.document.body_line)
+        start = sum(map(len, lines[:first]))
+        end = start + sum(map(len, lines[first : first + found.line_count]))
+        return gives_orders(found.text) or orders_within(self.body, start, end)
+
+    def _found(self, max_length: int) -> Snippet:
         is_line = self.unit is Unit.LINE
         found = self._cut(None if self.purpose and not is_line else self._offsets(), max_length)
         own = self.body[slice(*offsets)] if (offsets := self._offsets()) else found.text

@@ -1,0 +1,54 @@
+"""Texts and titles as an assistant may read them: those of others are quoted, and give no orders."""
+
+from __future__ import annotations
+
+from clawmem.domain.security.origin import LEADS, SOURCES, is_verified
+from clawmem.ports.display import one_line
+from clawmem.ports.origin import Origin
+
+LEFT_OUT = "[left out: an order to an assistant]"
+
+
+def quotation(lead: str, text: str) -> list[str]:
+    """Return *lead*, and below it every line of *text* as a quotation."""
+    return [lead, *(f"> {line}" for line in text.splitlines())]
+
+
+def quoted_title(title: str) -> str:
+    """Return *title* on one line and in quotation marks."""
+    return f"“{one_line(title)}”"
+
+
+def lines_to_read(text: str, origin: Origin) -> list[str]:
+    """Return *text* as lines; a text of others is a quotation below the sentence that names its origin."""
+    return text.split("\n") if is_verified(origin) else quotation(LEADS[origin], text)
+
+
+def title_to_read(title: str, origin: Origin) -> str:
+    """Return *title*; a title of others is quoted and names its origin."""
+    label = label_of_others(origin)
+    return f"{quoted_title(title)} ({label})" if label else title
+
+
+def label_of_others(origin: Origin) -> str:
+    """Return a few words about *origin*; nothing for a text of the user or of an assistant."""
+    return "" if is_verified(origin) else SOURCES[origin]
+
+
+def without_orders(text: str, origin: Origin) -> str:
+    """Return *text* with `LEFT_OUT` in the place of each line of an order, if others wrote it. Lines keep their numbers."""
+    if is_verified(origin):
+        return text
+    # Imported here: most vaults hold nothing but the user's own notes.
+    from clawmem.domain.security.orders import all_orders_in
+
+    orders = all_orders_in(text)
+    if not orders:
+        return text
+    lines, end = [], 0
+    for line in text.splitlines(keepends=True):
+        start, end = end, end + len(line)
+        content = line.splitlines()[0]
+        is_ordered = any(one.start < start + len(content) and start < one.end for one in orders)
+        lines.append(LEFT_OUT + line[len(content) :] if content.strip() and is_ordered else line)
+    return "".join(lines)
