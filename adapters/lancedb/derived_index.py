@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from clawmem.adapters.lancedb.changes import Changes, Row
 from clawmem.adapters.lancedb.pace import Pace
+from clawmem.adapters.lancedb.seals import Seals
 from clawmem.adapters.lancedb.store import store_of
 from clawmem.adapters.lancedb.table import faults_of_keys, marker_in, marker_row, merge
 from clawmem.adapters.lancedb.translation import is_absence, translated
@@ -37,6 +38,8 @@ class LanceIndex(ABC):
 
     def __init__(self, place: IndexPlace) -> None:
         self._store = store_of(place)
+        # An object store checks what it stores by itself.
+        self._seals = None if self._store.is_remote else Seals(self._store.uri, self.table_name)
         self._read_only = place.read_only
         self._changes: Changes | None = None
         self._read: tuple[int, Marker | None] | None = None  # the marker of a version, which never changes
@@ -70,18 +73,22 @@ class LanceIndex(ABC):
         with translated(self._store.uri):
             self._overwrite(schema=self._blank_schema())
             self._prepare(self._table)
+            self._seal()
 
     def optimize(self) -> None:
         self._refuse_read_only()
         table = self._latest()
         with translated(self._store.uri), self._pace.measured():
             self._renew_indexes(table, all_of_them=True)
-            _compact(table)
+            self._compact(table)
+            self._seal()
 
     def faults(self) -> list[str]:
         try:
             table = self._latest()
             with translated(self._store.uri):
+                if self._seals and (spoilt := self._seals.faults()):
+                    return spoilt
                 return [*faults_of_keys(table), *self._faults_of_search(table)]
         except VaultError as error:
             return [str(error)]
@@ -131,6 +138,8 @@ class LanceIndex(ABC):
         with translated(self._store.uri):
             self._refuse_foreign()
             self._prepare(self._table)
+            if self._seals and not self._seals.exist():
+                self._seals.renew()
 
     def _open_to_read(self) -> None:
         if not self._store.exists():
@@ -186,6 +195,8 @@ class LanceIndex(ABC):
         # The commit stands; what upkeep cannot do now it does after a later one.
         with suppress(VaultError):
             self._keep_up()
+        with suppress(VaultError), translated(self._store.uri):
+            self._seal()
 
     def _apply(self, table: Any, removed: set[int], rows: Sequence[Row], marker: Marker | None) -> None:
         merge(table, removed, self._parts(rows, marker, table.schema))
@@ -222,12 +233,17 @@ class LanceIndex(ABC):
             with self._pace.measured():
                 self._renew_indexes(table)
                 if is_scattered:
-                    _compact(table)
+                    self._compact(table)
 
     def _lags(self, table: Any) -> bool:
         return self._unindexed(table) > min(MOST_UNINDEXED, int(table.count_rows()) // _UNINDEXED_SHARE)
 
+    def _compact(self, table: Any) -> None:
+        # After the indexes were brought up to date: the other way round it merges into them what is then made anew.
+        if self._seals:
+            self._seals.withdraw()
+        table.optimize(cleanup_older_than=KEPT)
 
-def _compact(table: Any) -> None:
-    # After the indexes were brought up to date: the other way round it merges into them what is then made anew.
-    table.optimize(cleanup_older_than=KEPT)
+    def _seal(self) -> None:
+        if self._seals:
+            self._seals.renew()

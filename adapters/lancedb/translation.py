@@ -28,6 +28,11 @@ def translated(place: str) -> Iterator[None]:
         raise
     except (RuntimeError, ValueError, OSError) as error:
         raise _translation(place, str(error)) from error
+    except BaseException as error:
+        # The engine panics over bytes that make no sense; one of the two is not derived from Exception.
+        if type(error).__name__ not in ("RustPanic", "PanicException"):
+            raise
+        raise IndexDamaged(place, "its files make no sense") from error
 
 
 def is_absence(error: BaseException) -> bool:

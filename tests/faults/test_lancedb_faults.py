@@ -16,11 +16,13 @@ from uuid import uuid4
 
 import pytest
 
+from clawmem.adapters.lancedb.derived_index import MOST_FRAGMENTS
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
+from clawmem.adapters.lancedb.translation import translated
 from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 from clawmem.contracts.samples import any_of, entry, unit_vector, vector_of
 from clawmem.ports.backend import IndexPlace
-from clawmem.ports.errors import IndexUnavailable
+from clawmem.ports.errors import IndexDamaged, IndexUnavailable
 from clawmem.ports.records import Grain, Marker
 
 if TYPE_CHECKING:
@@ -174,6 +176,56 @@ class TestUnreachable:
         # The engine itself gives its threads five seconds to end.
         assert time.time() - float(gave_up) < 5 + 2 * SLACK
         assert told.stderr == ""
+
+
+class TestChecksums:
+    def test_of_every_file(self, tmp_path: Path) -> None:
+        """One wrong bit in any file that the engine wrote is found."""
+        index = LanceLexicalIndex(at(tmp_path, "words"))
+        for number in range(3):
+            index.put([entry(number, "budget")])
+        files = [
+            file for file in tmp_path.rglob("*.lance/**/*") if file.is_file() and "hint" not in file.name
+        ]
+        assert index.faults() == []
+
+        for file in files:
+            whole = file.read_bytes()
+            file.write_bytes(bytes([whole[0] ^ 1]) + whole[1:])
+            assert len(index.faults()) == 1, file
+            file.write_bytes(whole)
+        assert index.faults() == []
+
+    def test_after_compacting(self, tmp_path: Path) -> None:
+        """Neither many commits nor what they delete is damage."""
+        index = LanceVectorIndex(at(tmp_path, "vectors"))
+        for number in range(MOST_FRAGMENTS + 2):
+            index.put([vector_of(number, 0, EAST)])
+        index.optimize()
+
+        assert index.faults() == []
+
+    def test_a_kill_while_it_compacts(self, tmp_path: Path) -> None:
+        """No file is missed that compacting deleted, and the next commit writes all checksums again."""
+        index = LanceLexicalIndex(at(tmp_path, "words"))
+        index.put([entry(1, "budget")])
+        assert index._seals is not None
+        index._seals.withdraw()
+        assert index.faults() == []
+
+        LanceLexicalIndex(at(tmp_path, "words")).put([entry(2, "budget")])
+        next(tmp_path.rglob("*.txn")).unlink()
+
+        assert len(index.faults()) == 1
+
+    def test_a_panic_of_the_engine(self) -> None:
+        """It is the typed error of a damaged index, with its remedy."""
+
+        class RustPanic(BaseException):
+            """As the engine raises it."""
+
+        with pytest.raises(IndexDamaged, match="clawmem rebuild"), translated("words"):
+            raise RustPanic("rust future panicked: unknown error")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
