@@ -17,6 +17,7 @@ from clawmem.ports.records import FragmentKey, Grain, LexicalEntry
 # Every file ends with a note in JSON that holds its checksum, the note's length, and this number.
 _END = Struct("<II")
 _MAGIC = 1337
+_FILES = ".managed.json"  # by which tantivy knows the files that it may delete
 
 
 def ranking_faults() -> list[str]:
@@ -38,6 +39,8 @@ def ranking_faults() -> list[str]:
 def file_faults(folder: Path) -> list[str]:
     """Files of one grain in *folder* that are not as they were written."""
     meta = json.loads((folder / "meta.json").read_bytes())
+    if not (folder / _FILES).exists():
+        return [f"{folder.name}/{_FILES} is missing"]
     names = [segment["segment_id"].replace("-", "") for segment in meta["segments"]]
     files = sorted(file for name in names for file in folder.glob(f"{name}.*"))
     return [f"{folder.name}/{file.name} is not as it was written" for file in files if _is_spoilt(file)]
