@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.ports.errors import IndexDamaged, VaultDamaged
+from clawmem.ports.errors import VaultDamaged, VaultError
 
 _OF_TABLE = "(name = :name or tbl_name = :name or tbl_name glob :name || '_*')"
 
@@ -29,7 +29,7 @@ def abandon(db: Database, name: str) -> None:
 def emptied(db: Database, name: str) -> None:
     """Empty the FTS5 table *name*, whatever is wrong with it; inside a transaction."""
     # Looked at first: what was begun in a broken one can neither be ended nor taken back.
-    if broken_tables(db, [name]):
+    if broken_tables(db, [name]) or not _opens(db, name):
         _made_anew(db, name)
     else:
         db.write(f"insert into {name} ({name}) values ('delete-all')")
@@ -37,7 +37,7 @@ def emptied(db: Database, name: str) -> None:
 
 def dropped(db: Database, name: str) -> None:
     """Drop the virtual table *name*, whatever is wrong with it; inside a transaction."""
-    if broken_tables(db, [name]):
+    if broken_tables(db, [name]) or not _opens(db, name):
         abandon(db, name)
     else:
         db.write(f"drop table {name}")
@@ -59,8 +59,18 @@ def broken_tables(db: Database, names: Iterable[str]) -> list[str]:
     return found
 
 
+def _opens(db: Database, name: str) -> bool:
+    try:
+        db.committed_rows(f"select 1 from {name} limit 1")
+    except VaultDamaged:
+        return False
+    except VaultError:  # made in this transaction
+        return True
+    return True
+
+
 def _is_sound(db: Database, name: str) -> bool:
     try:
         return db.committed_rows(f"pragma integrity_check({name})") == [("ok",)]
-    except (VaultDamaged, IndexDamaged):
+    except VaultDamaged:
         return False

@@ -7,9 +7,9 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cached_property, partial, wraps
+from functools import cached_property, partial
 from itertools import count
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import apsw
 
@@ -23,7 +23,6 @@ from clawmem.adapters.sqlite.connections import (
 from clawmem.adapters.sqlite.readers import Readers, readers_of
 from clawmem.ports.errors import (
     ClawmemError,
-    IndexDamaged,
     InvalidInput,
     VaultDamaged,
     VaultError,
@@ -39,14 +38,23 @@ Bindings = Sequence[Any] | Mapping[str, Any]
 
 MEMORY = ":memory:"
 
-# sqlite-vec makes errors of its own of what SQLite told it, at best in the same words.
+# sqlite-vec and FTS5 make errors of their own of what SQLite told them, at best in the same words.
 _FULL = ("disk is full", "Could not insert a new vector chunk")
 _BROKEN = (
     "Internal sqlite-vec error",
     "vectors blob read error",
     "chunks iter error",
     "Could not fetch vector",
+    "invalid fts5 file format",
 )
+
+
+# Said of the schema, and of vectors among the records.
+_RECORDS_BROKEN = ("vec0 constructor error", "vtable constructor failed", "vector BLOB length")
+
+
+class VirtualTableDamaged(VaultDamaged):
+    """FTS5 or sqlite-vec cannot make sense of its own tables."""
 
 
 _HEADER = b"SQLite format 3\0"
@@ -264,13 +272,14 @@ class Database:
                 if there
                 else VaultError(self.path, f"There is no vault at {self.path}.")
             )
-        if getattr(error, "extendedresult", 0) == apsw.SQLITE_CORRUPT_VTAB:
-            return IndexDamaged(self.path, "a table of its words is broken")
-        broken = isinstance(error, apsw.NotADBError | apsw.CorruptError | UnicodeDecodeError)
+        if getattr(error, "extendedresult", 0) == apsw.SQLITE_CORRUPT_VTAB or _says(error, _BROKEN):
+            return VirtualTableDamaged(self.path, "a virtual table of it is broken")
+        corrupt = isinstance(error, apsw.NotADBError | apsw.CorruptError | UnicodeDecodeError)
+        broken = corrupt or _says(error, _RECORDS_BROKEN)
         if broken and _is_something_else(self.path):
             was_one = "If it was a vault before, it is damaged. Run: clawmem repair"
             return NotAVault(self.path, "it is not a SQLite database", was_one)
-        if broken or _says(error, _BROKEN):
+        if broken:
             return VaultDamaged(self.path, "it is not a SQLite database, or a broken one")
         return VaultError(
             self.path, f"{self.path} cannot be used: {error}. Look at it, or choose another --vault."
@@ -282,19 +291,6 @@ def _no_more() -> apsw.Connection:
 
 
 _CLOSED = Readers(_no_more)
-
-
-def of_index(method: Made) -> Made:
-    """Let *method* of an index inside of a vault say that the index is broken: it can be made anew from the records."""
-
-    @wraps(cast("Callable[..., Any]", method))
-    def watched(self: Any, *given: Any, **named: Any) -> Any:
-        try:
-            return cast("Callable[..., Any]", method)(self, *given, **named)
-        except VaultDamaged as error:
-            raise IndexDamaged(error.path, "a table of it is broken") from error
-
-    return cast("Made", watched)
 
 
 def is_log_tended(path: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 from clawmem.adapters.sqlite.database import Database, Row
 from clawmem.adapters.sqlite.keys import by_packed, pack, span, unpack
 from clawmem.adapters.sqlite.scope import conditions
+from clawmem.adapters.sqlite.vocabulary import senseless_record
 from clawmem.ports.digests import sha256
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.origin import Origin
@@ -316,8 +317,11 @@ def _values(document: Document) -> dict[str, Any]:
 
 def _document(row: Row) -> Document:
     document_id, size, mtime_ns, *values = row
-    for place, read in _READ.items():
-        values[place] = read(values[place])
+    try:
+        for place, read in _READ.items():
+            values[place] = read(values[place])
+    except (KeyError, ValueError) as error:
+        raise senseless_record() from error
     stamp = None if size is None else SourceStamp(size, mtime_ns)
     return Document._make((*values[:_STAMP], stamp, *values[_STAMP:], document_id))
 
@@ -336,13 +340,21 @@ def _fragment_row(document_id: int, part: Fragment) -> Row:
 def _fragment(row: Row, body: str) -> Fragment:
     key, kind, start_line, end_line, start, end, label, heading, context, own = row
     text = body[start:end] if own is None else own
-    kind = FragmentKind(kind)
-    return Fragment(unpack(key).seq, kind, start_line, end_line, start, end, text, label, heading, context)
+    return Fragment(
+        unpack(key).seq, _kind(kind), start_line, end_line, start, end, text, label, heading, context
+    )
 
 
 def _span(key: FragmentKey, row: Row) -> Span:
     _, kind, start_line, end_line, start, end, label, heading = row
-    return Span(key, _KINDS[kind], start_line, end_line, start, end, label, heading)
+    return Span(key, _kind(kind), start_line, end_line, start, end, label, heading)
+
+
+def _kind(word: str) -> FragmentKind:
+    try:
+        return _KINDS[word]
+    except KeyError as error:
+        raise senseless_record() from error
 
 
 def _kinds(content_types: Collection[str], tags: Collection[str]) -> list[str]:

@@ -276,6 +276,19 @@ def check_vector(vector: Vector, length: int) -> None:
         raise BadVector(f"its length is {norm:.3g} instead of 1")
 
 
+def spoilt_vectors(db: Database) -> list[int]:
+    """The ids of stored vectors that no index would take."""
+    lengths = "select space, length(vector) from space_vectors group by 1, 2 order by count(*)"
+    usual: dict[int, int] = dict(db.rows(lengths))  # of each space the most frequent one comes last
+    spoilt = []
+    for number, space, vector in db.stream("select id, space, vector from space_vectors"):
+        try:
+            check_vector(vector, usual[space])
+        except BadVector:
+            spoilt.append(number)
+    return spoilt
+
+
 class _Texts:
     """The texts of fragments, reading each document once: SQLite would search a body from its start each time."""
 

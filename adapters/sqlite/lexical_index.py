@@ -9,8 +9,9 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from clawmem.adapters.sqlite.abandoning import broken_tables, emptied
+from clawmem.adapters.sqlite.blaming import blames_index
 from clawmem.adapters.sqlite.commits import Commits
-from clawmem.adapters.sqlite.database import Database, of_index
+from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.kept import Kept
 from clawmem.adapters.sqlite.keys import pack, span, unpack_all
 from clawmem.adapters.sqlite.matches import Matches, best_of, telling
@@ -65,13 +66,14 @@ class SqliteLexicalIndex(Commits):
 
     method = "FTS5"
     at_hand = True
+    tables = tuple(f"lexical_{grain.value}" for grain in Grain)
     _role = "lexical"
 
     def __init__(self, db: Database) -> None:
         super().__init__(db)
         self._db = db
 
-    @of_index
+    @blames_index
     def put(self, entries: Sequence[LexicalEntry]) -> None:
         with self._changing():
             for grain in Grain:
@@ -84,19 +86,19 @@ class SqliteLexicalIndex(Commits):
                     f"insert into {_table(grain)} (rowid, title, text) values (?, ?, ?)", rows
                 )
 
-    @of_index
+    @blames_index
     def remove(self, document_id: int) -> None:
         with self._changing():
             for grain in Grain:
                 self._db.write(f"delete from {_table(grain)} where rowid between ? and ?", span(document_id))
 
-    @of_index
+    @blames_index
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         held = self._held(query, grain)
         rarities = {term: math.log1p((held.entries - n + 0.5) / (n + 0.5)) for term, n in held.terms.items()}
         return self._ranked(query, grain, limit, held, rarities, _documents(*documents_in(scope)))
 
-    @of_index
+    @blames_index
     def search_among(
         self,
         documents: Collection[int],
@@ -113,11 +115,11 @@ class SqliteLexicalIndex(Commits):
         among = _documents(seen, {**bindings, "documents": json.dumps(list(documents))})
         return self._ranked(query, grain, limit, self._held(query, grain), rarities, among)
 
-    @of_index
+    @blames_index
     def count(self, grain: Grain) -> int:
         return self._count(grain, self._content())
 
-    @of_index
+    @blames_index
     def holding(self, term: Term, grain: Grain) -> int:
         return self._holding(term, grain, self._content()) if _has_word(term) else 0
 
@@ -127,7 +129,7 @@ class SqliteLexicalIndex(Commits):
                 emptied(self._db, _table(grain))
             self._forget_marker()
 
-    @of_index
+    @blames_index
     def optimize(self) -> None:
         """Merge each table's segments into one."""
         for grain in Grain:
@@ -135,7 +137,7 @@ class SqliteLexicalIndex(Commits):
 
     def faults(self) -> list[str]:
         fault = ranking_fault(self._db)
-        spoilt = [f"{name} is broken" for name in broken_tables(self._db, map(_table, Grain))]
+        spoilt = [f"{name} is broken" for name in broken_tables(self._db, self.tables)]
         if not spoilt:
             checks = (self._db.rows(f"pragma integrity_check({_table(grain)})") for grain in Grain)
             spoilt = [f"SQLite: {said}" for rows in checks for (said,) in rows if said != "ok"]

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable
 
 from clawmem.adapters.sqlite.database import Database, Row
 from clawmem.adapters.sqlite.scope import documents_in
+from clawmem.adapters.sqlite.vocabulary import senseless_record
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.origin import Origin, least_trusted
 from clawmem.ports.records import EVERYTHING, Scope
@@ -150,6 +151,11 @@ def _row(relation: Relation) -> Row:
 
 def _relation(row: Row) -> Relation:
     source, target, kind, weight, origin, created_at, metadata, *ends = row
-    said = {} if metadata == "{}" else json.loads(metadata)  # most relations say nothing, and there are many
-    trust = least_trusted(map(_ORIGINS.__getitem__, ends))
-    return Relation(source, target, RelationKind(kind), weight, origin, created_at, said, trust)
+    try:
+        said = (
+            {} if metadata == "{}" else json.loads(metadata)
+        )  # most relations say nothing, and there are many
+        trust = least_trusted(map(_ORIGINS.__getitem__, ends))
+        return Relation(source, target, RelationKind(kind), weight, origin, created_at, said, trust)
+    except (KeyError, ValueError) as error:
+        raise senseless_record() from error

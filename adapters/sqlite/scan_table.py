@@ -6,6 +6,7 @@ from heapq import nlargest
 from itertools import islice
 from typing import cast
 
+from clawmem.adapters.sqlite.abandoning import dropped
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.keys import unpack
 from clawmem.adapters.sqlite.scope import documents_in
@@ -53,7 +54,7 @@ class ScanTable:
         yield from self.batches()
 
     def drop(self) -> None:
-        self._db.write("drop table vector_scan")
+        dropped(self._db, self.table)
 
     def batches(
         self, scope: Scope = EVERYTHING, documents: Collection[int] | None = None

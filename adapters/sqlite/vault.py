@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from clawmem.adapters.sqlite.abandoning import broken_tables
 from clawmem.adapters.sqlite.database import MEMORY, Database
 from clawmem.adapters.sqlite.documents import SqliteDocuments
-from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings
+from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings, spoilt_vectors
 from clawmem.adapters.sqlite.lexical_index import SqliteLexicalIndex, ranking_fault
 from clawmem.adapters.sqlite.migrations import migrate, version
 from clawmem.adapters.sqlite.outbox import SqliteOutbox
@@ -16,6 +16,7 @@ from clawmem.adapters.sqlite.receipts import SqliteReceipts
 from clawmem.adapters.sqlite.relations import SqliteRelations
 from clawmem.adapters.sqlite.telemetry import SqliteTelemetry
 from clawmem.adapters.sqlite.vector_index import SqliteVectorIndex
+from clawmem.adapters.sqlite.vocabulary import unknown_words
 from clawmem.ports.errors import IndexDamaged, VaultDamaged, VaultError, VaultFull, VaultLocked, VaultReadOnly
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class SqliteVault:
         self.outbox = SqliteOutbox(self._db)
         if not read_only and self._db.has_vectors:
             # Without it answers are right as well, only slower: no reason to refuse the vault.
-            with suppress(VaultLocked, VaultReadOnly, VaultFull, IndexDamaged):
+            with suppress(VaultLocked, VaultReadOnly, VaultFull, VaultDamaged, IndexDamaged):
                 self.vectors.catch_up()
 
     # Imported when they are asked for: a cold search by words pays for no module that it does not need.
@@ -241,15 +242,22 @@ class SqliteVault:
         """See `clawmem.ports.vault.Vault.check`."""
         found = self._broken_records()
         if not found:
-            found = [f"dangling reference in {row[0]}" for row in self._db.rows("pragma foreign_key_check")]
+            found = [*self._dangling(), *unknown_words(self._db), *self._spoilt_vectors()]
         fault = ranking_fault(self._db)
         return [*found, fault] if fault else found
+
+    def _dangling(self) -> list[str]:
+        return [f"dangling reference in {row[0]}" for row in self._db.rows("pragma foreign_key_check")]
+
+    def _spoilt_vectors(self) -> list[str]:
+        count = len(spoilt_vectors(self._db))
+        return [f"{count} stored vectors are damaged"] if count else []
 
     def _broken_records(self) -> list[str]:
         """What SQLite finds broken, unless all of it belongs to an index: the indexes tell that themselves."""
         try:
             rows = self._db.rows("pragma integrity_check(20)")
-        except (VaultDamaged, IndexDamaged) as error:
+        except VaultDamaged as error:
             rows = [(error.reason,)]
         said = [f"SQLite: {row[0]}" for row in rows if row[0] != "ok"]
         if not said:

@@ -5,13 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from clawmem.adapters.sqlite.abandoning import broken_tables
+from clawmem.adapters.sqlite.blaming import blames_index
 from clawmem.adapters.sqlite.commits import Commits
-from clawmem.adapters.sqlite.database import Database, of_index
+from clawmem.adapters.sqlite.database import Database, VirtualTableDamaged
 from clawmem.adapters.sqlite.embeddings import check_vector
 from clawmem.adapters.sqlite.keys import pack, span
 from clawmem.adapters.sqlite.scan_table import CanonicalScan, ScanTable, ranked
 from clawmem.adapters.sqlite.vec0_table import Vec0Table
-from clawmem.ports.errors import IndexDamaged, VaultDamaged
+from clawmem.ports.errors import VaultDamaged
 from clawmem.ports.records import EVERYTHING, Hit, Scope, Vector, VectorEntry
 
 _RECORDED = """
@@ -54,6 +55,11 @@ class SqliteVectorIndex(Commits):
         self._records = CanonicalScan(db)
 
     @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables that hold it, without those of `vec0` below them."""
+        return (self._own.table,)
+
+    @property
     def method(self) -> str:
         return self._table.name
 
@@ -62,7 +68,7 @@ class SqliteVectorIndex(Commits):
         if not self._is_latest():
             self.refill()
 
-    @of_index
+    @blames_index
     def refill(self) -> None:
         """Make the own table anew from the canonical vectors; one that holds nothing stays as it is."""
         if self._is_latest() and not self.count():
@@ -72,7 +78,7 @@ class SqliteVectorIndex(Commits):
             for batch in self._records.batches():
                 self._own.insert(batch)
 
-    @of_index
+    @blames_index
     def put(self, entries: Iterable[VectorEntry]) -> None:
         rows = list({pack(entry.key): entry.vector for entry in entries}.items())
         length = self._length() or (len(rows[0][1]) if rows else 0)
@@ -83,7 +89,7 @@ class SqliteVectorIndex(Commits):
                 self.catch_up()
                 self._own.insert(rows)
 
-    @of_index
+    @blames_index
     def remove(self, document_id: int) -> None:
         if not self._table.exists():
             return
@@ -92,12 +98,12 @@ class SqliteVectorIndex(Commits):
             if self._own.exists():
                 self._own.delete(*span(document_id))
 
-    @of_index
+    @blames_index
     def search(self, vector: Vector, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         length = self._length()
         return ranked(vector, length, limit, lambda: self._table.nearest(vector, limit, scope))
 
-    @of_index
+    @blames_index
     def count(self) -> int:
         table = self._table
         return table.count() if table.exists() else 0
@@ -114,12 +120,14 @@ class SqliteVectorIndex(Commits):
         """Compare every vector with the record that it was made of."""
         if not self._is_latest() or not self._own.exists():
             return []
-        if broken := broken_tables(self._db, [self._own.table]):
+        if broken := broken_tables(self._db, self.tables):
             return [f"{name} is broken" for name in broken]
         try:
             differing = sum(map(self._differing, self._own.vectors()))
-        except (VaultDamaged, IndexDamaged, ArithmeticError, ValueError, LookupError):
+        except (VirtualTableDamaged, ArithmeticError, ValueError, LookupError):
             return ["a table of the vectors is broken"]
+        except VaultDamaged:
+            return []  # a table of the records is broken, which `Vault.check` reports
         return [f"{differing} vectors of its table are not those of the records"] if differing else []
 
     def _differing(self, held: Sequence[tuple[int, Vector]]) -> int:

@@ -217,6 +217,21 @@ def test_the_vaults_own_index(world: World, invoke: Invoke) -> None:
     assert invoke("search", QUESTION).stderr == ""
 
 
+def test_another_format_of_the_vaults_own_index(world: World, invoke: Invoke) -> None:
+    """A table of words whose settings make no sense is answered for by the records, and made anew."""
+    fill_own(world, invoke)
+    with apsw.Connection(str(world.vault_file)) as connection:
+        connection.execute("update lexical_line_config set v = 99 where k = 'version'")
+
+    done = invoke("search", QUESTION)
+
+    assert KNOWN in done.stdout
+    assert "degraded: lexical: The records answered" in done.stderr
+    assert invoke(*the_advice(done.stderr)).exit_code == 0
+    assert invoke("verify").exit_code == 0
+    assert invoke("search", QUESTION).stderr == ""
+
+
 def fill_own(world: World, invoke: Invoke) -> None:
     """A vault that keeps its indexes itself."""
     for name, text in NOTES.items():

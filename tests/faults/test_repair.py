@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 from server_process import serving
 from typer.testing import CliRunner, Result
@@ -35,6 +36,16 @@ MEMORIES = {
     "decisions/long.md": "# Long\n\n" + "The wombatine ledger is written before it is read. " * 200,
 }
 FORGOTTEN_MEMORY = ("decisions/secret.md", f"# Secret\n\nThe {SECRET_WORD} plan was dropped.\n")
+SENSELESS = {
+    "kind": "update fragments set kind = 'brontmatter' where key = (select max(key) from fragments)",
+    "reason": "update documents set inactive = 'forgotteo' where inactive = 'forgotten'",
+    "state": "update documents set embed_state = 'synbed' where collection = 'notes'",
+    "origin": "update documents set origin = 'urer' where path = 'decisions/queue.md'",
+    "tags": "update documents set tags = '[' where path = 'decisions/queue.md'",
+    "relation": "update relations set kind = 'semantid'",
+    "vector": "update space_vectors set vector = zeroblob(length(vector)) where id % 3 = 0",
+    "short vector": "update space_vectors set vector = substr(vector, 1, 6) where id % 3 = 0",
+}
 ADVICE = re.compile(r"Run: clawmem ((?!doctor)[a-z][a-z-]*)")
 
 
@@ -82,6 +93,13 @@ class Home:
         content = bytearray(self.content)
         content[page] = damage(self.content[page], chance)
         self.put(bytes(content))
+
+    def change(self, sql: str) -> None:
+        """Change records behind the back of clawmem."""
+        connection = apsw.Connection(str(self.vault))
+        connection.execute(sql)
+        assert connection.changes()
+        connection.close()
 
     def put(self, content: bytes) -> None:
         """Let *content* be the vault."""
@@ -257,6 +275,32 @@ class TestTheCommand:
 
         assert "Text damaged, kept in the archive: _clawmem/decisions/queue.md" in said
         home.assert_whole(lost=("_clawmem/decisions/queue.md",))
+
+    @pytest.mark.parametrize("sql", SENSELESS.values(), ids=SENSELESS)
+    def test_a_record_that_makes_no_sense(self, home: Home, sql: str) -> None:
+        """It is found without a traceback, and the first command that is advised repairs it."""
+        home.change(sql)
+
+        assert home.advice() == "repair"
+        home.done("repair", "--yes")
+
+        home.assert_whole()
+        assert home.advice() in (None, "embed")
+
+    def test_a_page_of_records_that_the_index_reads(self, home: Home) -> None:
+        """Damage of the stored vectors is not blamed on the index: no rebuild repairs it."""
+        for page, damage in _pages_of(home, "space_vectors"):
+            home.spoil(page, damage, random.Random())
+            assert home.advice() == "repair", page
+
+    def test_another_heading(self, home: Home) -> None:
+        """A fragment that its file does not give is made again from the file."""
+        home.change("update fragments set heading = 'Another' where key in (select min(key) from fragments)")
+
+        assert "Run: clawmem reindex --force" in home.invoke("verify").stdout
+        home.done("reindex", "--force")
+
+        home.assert_whole()
 
     def test_a_vault_of_noise(self, home: Home) -> None:
         """Nothing of it can be read: the files come back, and nothing that was forgotten."""

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.rescue.cells import Cell, Values
+from clawmem.adapters.sqlite.vocabulary import TELLING
 
 _DERIVED = ("outbox", "leases", "companions", "sketches")
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -28,6 +29,7 @@ class Table(NamedTuple):
     columns: tuple[str, ...]
     kinds: tuple[tuple[type, ...], ...]
     required: tuple[bool, ...]
+    words: tuple[frozenset[str] | None, ...]
     rowid: int | None
     is_index: bool
     least: int
@@ -41,7 +43,7 @@ class Table(NamedTuple):
             if values[self.rowid] is not None:
                 return None
             values[self.rowid] = cell.rowid
-        fits = all(map(_fits, values, self.kinds, self.required))
+        fits = all(map(_fits, values, self.kinds, self.required, self.words))
         return tuple(values) if fits else None
 
 
@@ -72,11 +74,19 @@ def _table(db: Database, name: str, is_index: bool) -> Table:
         tuple(row[0] for row in rows),
         tuple(_KINDS[row[1]] for row in rows),
         tuple(bool(row[2] or (is_index and row[4])) for row in rows),
+        tuple(_words(name, row[0]) for row in rows),
         alias,
         is_index,
         max((place for place, row in enumerate(rows, start=1) if row[2] and row[3] is None), default=1),
     )
 
 
-def _fits(value: object, kinds: tuple[type, ...], is_required: bool) -> bool:
-    return not is_required if value is None else isinstance(value, kinds)
+def _words(table: str, column: str) -> frozenset[str] | None:
+    words = TELLING.get((table, column))
+    return frozenset(words) if words else None
+
+
+def _fits(value: object, kinds: tuple[type, ...], is_required: bool, words: frozenset[str] | None) -> bool:
+    if value is None:
+        return not is_required
+    return isinstance(value, kinds) and (words is None or value in words)

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.embeddings import check_vector
+from clawmem.adapters.sqlite.embeddings import spoilt_vectors
+from clawmem.adapters.sqlite.vocabulary import replace_unknown_words
 from clawmem.ports.acts import Act
 from clawmem.ports.digests import sha256
-from clawmem.ports.errors import BadVector
 from clawmem.ports.records import InactiveReason
 
 _NOTHING = sha256(b"").hexdigest()
@@ -42,6 +42,7 @@ def mend(db: Database, clues: Clues) -> Losses:
     """Make the records of *db* agree with each other; inside a transaction without triggers."""
     db.write("insert or ignore into content values (?, '')", (_NOTHING,))
     _put_back_documents(db, clues)
+    replace_unknown_words(db)
     lost, spoilt = _check_texts(db)
     _drop_spoilt_vectors(db)
     _drop_dangling(db)
@@ -156,15 +157,7 @@ def _set_text(db: Database, number: int, name: str) -> None:
 
 def _drop_spoilt_vectors(db: Database) -> None:
     """Vectors that no index would take; their texts wait for one again."""
-    lengths = "select space, length(vector) from space_vectors group by 1, 2 order by count(*)"
-    usual: dict[int, int] = dict(db.rows(lengths))  # of each space the most frequent one comes last
-    spoilt = []
-    for number, space, vector in db.rows("select id, space, vector from space_vectors"):
-        try:
-            check_vector(vector, usual[space])
-        except BadVector:
-            spoilt.append((number,))
-    db.write_many("delete from space_vectors where id = ?", spoilt)
+    db.write_many("delete from space_vectors where id = ?", [(number,) for number in spoilt_vectors(db)])
 
 
 # -- references -------------------------------------------------------------------------------------

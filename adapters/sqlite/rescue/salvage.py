@@ -21,6 +21,7 @@ _SCHEMA = Table(
     ("type", "name", "tbl_name", "rootpage", "sql"),
     ((str,), (str,), (str,), (int,), (str,)),
     (True, True, True, False, False),
+    (None,) * 5,
     None,
     is_index=False,
     least=5,

@@ -1,0 +1,35 @@
+"""Tells damage of an index inside of the vault from damage of the records that the index reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+from clawmem.adapters.sqlite.abandoning import broken_tables
+from clawmem.adapters.sqlite.database import VirtualTableDamaged
+from clawmem.ports.errors import IndexDamaged, VaultDamaged
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def blames_index(method: Method) -> Method:
+    """
+    Raise `IndexDamaged` from *method* of an index when the damage is in tables of the index.
+
+    An index reads records, too: damage of those stays `VaultDamaged`, because no rebuild repairs it. The index names
+    its tables as ``tables``.
+    """
+
+    @wraps(method)
+    def blaming(self: Any, *given: Any, **named: Any) -> Any:
+        try:
+            return method(self, *given, **named)
+        except VirtualTableDamaged as error:
+            raise IndexDamaged(error.path, "a table of it is broken") from error
+        except VaultDamaged as error:
+            if not broken_tables(self._db, self.tables):
+                raise
+            raise IndexDamaged(error.path, "a table of it is broken") from error
+
+    return cast("Method", blaming)

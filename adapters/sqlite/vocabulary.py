@@ -1,0 +1,56 @@
+"""Columns that hold one of a few words, and what is wrong with their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+
+from clawmem.adapters.sqlite.database import Database
+from clawmem.ports.errors import VaultDamaged
+from clawmem.ports.origin import Origin
+from clawmem.ports.records import EmbedState, FragmentKind, InactiveReason
+from clawmem.ports.relations import RelationKind
+
+# A row with another word is read as lost: nobody can say what it meant.
+TELLING: dict[tuple[str, str], type[StrEnum]] = {
+    ("documents", "inactive"): InactiveReason,
+    ("fragments", "kind"): FragmentKind,
+    ("relations", "kind"): RelationKind,
+}
+# Another word is replaced by the most careful one.
+REPLACEABLE: dict[tuple[str, str], StrEnum] = {
+    ("documents", "embed_state"): EmbedState.PENDING,
+    ("documents", "origin"): Origin.TOOL_OUTSIDE,
+}
+LISTS = (("documents", "tags"), ("documents", "aliases"))  # in JSON
+
+
+def senseless_record() -> VaultDamaged:
+    """The error of a reader that cannot make sense of a record."""
+    return VaultDamaged("The vault", "a record of it makes no sense")
+
+
+def unknown_words(db: Database) -> Iterator[str]:
+    """Rows whose words clawmem does not know, as sentences."""
+    known = {**TELLING, **{place: type(word) for place, word in REPLACEABLE.items()}}
+    for (table, column), words in known.items():
+        yield from _counted(db, table, column, _is_unknown(column, words))
+    for table, column in LISTS:
+        yield from _counted(db, table, column, f"not json_valid({column})")
+
+
+def replace_unknown_words(db: Database) -> None:
+    """Replace the words that can be replaced, inside a transaction."""
+    for (table, column), word in REPLACEABLE.items():
+        db.write(f"update {table} set {column} = ? where {_is_unknown(column, type(word))}", (word.value,))
+    for table, column in LISTS:
+        db.write(f"update {table} set {column} = '[]' where not json_valid({column})")
+
+
+def _counted(db: Database, table: str, column: str, condition: str) -> Iterator[str]:
+    if count := int(db.value(f"select count(*) from {table} where {condition}")):
+        yield f"{count} rows of {table} have a {column} that makes no sense"
+
+
+def _is_unknown(column: str, words: type[StrEnum]) -> str:
+    return f"{column} not in ({', '.join(repr(word.value) for word in words)})"
