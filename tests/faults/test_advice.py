@@ -20,7 +20,8 @@ ADVISED = re.compile(r"(?:[Rr]un: |with: |then )clawmem ([a-z][a-z-]*(?: (?!work
 # What is advised about damage, and the test that does it and looks at what comes of it.
 FOLLOWED = {
     "repair": ("test_repair.py", "every_page_is_repaired"),
-    "rebuild": ("test_lost_indexes.py", "test_a_broken_page_of_the_vaults_own_index"),
+    "rebuild": ("test_index_damage.py", "every_damage_is_repaired"),
+    "reindex --force": ("test_repair.py", "test_another_heading"),
     "update": ("test_repair.py", "test_an_older_copy"),
     "embed": ("test_repair.py", "every_page_is_repaired"),
     "serve --stop": ("test_repair.py", "test_a_server_that_runs"),

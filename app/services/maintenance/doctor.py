@@ -13,6 +13,7 @@ from clawmem.app.services.indexing.leftovers import leftover_sentence
 from clawmem.app.services.maintenance.canaries import listed
 from clawmem.app.services.maintenance.finding import Check, Finding, attempt
 from clawmem.app.services.maintenance.model_checks import ModelChecks, Models
+from clawmem.app.services.maintenance.remedies import REBUILD, REPAIR, without_remedy
 from clawmem.app.services.maintenance.skipped import skipped_files, spelled_out
 from clawmem.domain.documents.entries import GRAIN_OF
 from clawmem.ports.errors import ClawmemError
@@ -26,11 +27,6 @@ LEXICAL = "lexical index"
 VECTORS = "vectors"
 SUCCESSORS = "superseded notes"
 CONTENT_TYPES = "content types"
-
-# Indexes are made of the records, so this puts right whatever is wrong with one.
-REBUILD = "Run: clawmem rebuild"
-# For the records themselves: it keeps what can be read of them.
-REPAIR = "Run: clawmem repair"
 
 _PLACE = attrgetter("collection", "path")
 _NO_MODELS = Models()
@@ -76,9 +72,7 @@ class Doctor:
     # -- storage, files, words ----------------------------------------------------------------------
 
     def _storage(self) -> Finding:
-        of_indexes = {*self._vault.lexical.faults(), *self._vault.vectors.faults()}
-        faults = [fault for fault in self._vault.check() if fault not in of_indexes]
-        if faults:
+        if faults := self._vault.check():
             return Finding(STORAGE, False, "; ".join(faults), REPAIR)
         info = self._vault.info()
         detail = f"{info.location}: integrity check and ranking self-test passed (schema {info.schema})"
@@ -102,7 +96,7 @@ class Doctor:
 
     def _lexical(self) -> Finding:
         if faults := self._vault.lexical.faults():
-            return Finding(LEXICAL, False, "; ".join(map(_alone, faults)), REBUILD)
+            return Finding(LEXICAL, False, "; ".join(map(without_remedy, faults)), REBUILD)
         expected = self._fragments_by_grain()
         held = {grain: self._vault.lexical.count(grain) for grain in Grain}
         wrong = [
@@ -125,7 +119,7 @@ class Doctor:
 
     def _vectors(self) -> Finding:
         if faults := self._vault.vectors.faults():
-            return Finding(VECTORS, False, "; ".join(map(_alone, faults)), REBUILD)
+            return Finding(VECTORS, False, "; ".join(map(without_remedy, faults)), REBUILD)
         counts = self._vault.embeddings.counts()
         detail = (
             f"{counts.stored} texts have one, {counts.pending} wait, {counts.failed} were given up, "
@@ -165,8 +159,3 @@ class Doctor:
         by_number = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
         detail = ", ".join(f"{name} {number}" for name, number in by_number)
         return Finding(CONTENT_TYPES, True, detail or "no documents")
-
-
-def _alone(fault: str) -> str:
-    """A fault without the remedy at its end, which the finding names by itself."""
-    return fault.removesuffix(REBUILD).rstrip(" .")

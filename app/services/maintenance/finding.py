@@ -40,4 +40,4 @@ def attempt(name: str, check: Check) -> Finding:
         return Finding(name, False, f"the check failed: {error}")
     except Exception as error:  # noqa: BLE001  a doctor that dies of the disease tells nobody
         detail = f"the check failed: {str(error) or type(error).__name__}"
-        return Finding(name, False, detail, "Run: clawmem doctor  (once more, nothing else running.)")
+        return Finding(name, False, detail, "Run: clawmem repair  (shows what would change, and asks.)")

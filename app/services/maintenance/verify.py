@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from operator import attrgetter
 from string import ascii_lowercase, digits
 
@@ -12,6 +13,7 @@ from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.moves import is_forgotten_text
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, decode, parse_source
 from clawmem.app.services.maintenance.finding import spread
+from clawmem.app.services.maintenance.remedies import REBUILD, REINDEX, REPAIR, without_remedy
 from clawmem.domain.documents.entries import GRAIN_OF
 from clawmem.domain.documents.identity import body_hash, source_hash
 from clawmem.domain.documents.standing import is_current, is_kept_away
@@ -34,6 +36,7 @@ from clawmem.ports.records import (
     Term,
 )
 from clawmem.ports.vault import Vault
+from clawmem.ports.vault_errors import IndexBypassed
 
 SAMPLE = 50  # documents that are looked for, and fragmented again
 OWN_WORDS = 12  # of a text, the longest ones, which are its rarest
@@ -72,24 +75,34 @@ class Verify:
         """
         Every difference as a sentence that names the document; empty when there is none.
 
-        Storage: what each part finds wrong with itself, checksums among it. Disk: files that are not in the vault,
-        changed since, or gone. Files that cannot be read and are not in the vault are no difference, see `skipped_files`.
-        The files of forgotten, archived and superseded documents, and files with a forgotten text, are not compared. Records: bodies that are not what their hash says; of a sample,
-        fragments that come out differently now. Indexes: for words at every grain and for vectors, what is
-        found but not served, what is served but not found, and counts that nobody explains. The samples are
-        every k-th document by path, at most 50.
+        Storage: what each part finds wrong with itself, checksums among it, with the command that repairs it. Nothing
+        else is compared while storage is damaged. Disk: files that are not in the vault, changed since, or gone. Files
+        that cannot be read and are not in the vault are no difference, see `skipped_files`. The files of forgotten,
+        archived and superseded documents, and files with a forgotten text, are not compared. Records: bodies that are
+        not what their hash says; of a sample, fragments that come out differently now. Indexes: for words at every
+        grain and for vectors, what is found but not served, what is served but not found, and counts that nobody
+        explains. The samples are every k-th document by path, at most 50.
 
         Raises:
             VaultError: the vault cannot be read.
         """
+        if damage := self._damage():
+            return damage
         documents = sorted(self._vault.documents.latest(), key=_PLACE)
         withdrawn = {document.id: document for document in self._vault.documents.latest(active=False)}
         return [
-            *self._vault.check(),
             *(sentence for folder in self._folders for sentence in self._disk(folder)),
+            *self._spoilt_bodies(documents),
             *self._indexes(documents, withdrawn),
-            *self._unfindable(documents),
             *self._fragmented_otherwise(documents),
+        ]
+
+    def _damage(self) -> list[str]:
+        indexes = (self._vault.lexical, self._vault.vectors)
+        faults = [without_remedy(fault) for index in indexes for fault in index.faults()]
+        return [
+            *(f"{fault}. {REPAIR}" for fault in self._vault.check()),
+            *(f"{fault}. {REBUILD}" for fault in faults),
         ]
 
     # -- disk and records ---------------------------------------------------------------------------
@@ -136,7 +149,7 @@ class Verify:
         for document in spread(from_files, SAMPLE):
             parsed = self._again(document, roots[document.collection])
             if parsed and parsed.fragments != self._vault.documents.fragments(document.id):
-                yield f"{document.display_path} gives other fragments now than those that are stored."
+                yield f"{document.display_path} gives other fragments now than those that are stored. {REINDEX}"
 
     def _again(self, document: Document, root: str) -> ParsedSource | None:
         """The document made anew from its unchanged file; its time is the recorded one, for the file may be newer."""
@@ -152,12 +165,27 @@ class Verify:
 
     # -- indexes ------------------------------------------------------------------------------------
 
+    def _spoilt_bodies(self, documents: Sequence[Document]) -> Iterator[str]:
+        for document in documents:
+            if body_hash(self._vault.documents.body(document.id) or "") != document.hash:
+                yield f"{document.display_path} has another body stored than its hash says. {REPAIR}"
+
     def _indexes(self, documents: Sequence[Document], withdrawn: Mapping[int, Document]) -> Iterator[str]:
+        is_different = False
+        try:
+            for sentence in chain(self._differing(documents, withdrawn), self._unfindable(documents)):
+                is_different = True
+                yield sentence
+        except IndexBypassed as error:
+            yield error.reason
+            return
+        if is_different:
+            yield f"The indexes differ from the records. {REBUILD}"
+
+    def _differing(self, documents: Sequence[Document], withdrawn: Mapping[int, Document]) -> Iterator[str]:
         lexical = {grain: self._lexical(grain, withdrawn.values()) for grain in Grain}
         vectors = self._vectors(documents)
         for document in documents:
-            if body_hash(self._vault.documents.body(document.id) or "") != document.hash:
-                yield f"{document.display_path} has another body stored than its hash says."
             parts = self._vault.documents.fragments(document.id)
             for grain, index in lexical.items():
                 yield from index.compare(document, {p.seq for p in parts if GRAIN_OF.get(p.kind) is grain})
