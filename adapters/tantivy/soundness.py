@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from itertools import chain
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from struct import Struct
@@ -17,6 +21,8 @@ from clawmem.ports.records import FragmentKey, Grain, LexicalEntry
 # Every file ends with a note in JSON that holds its checksum, the note's length, and this number.
 _END = Struct("<II")
 _MAGIC = 1337
+_DELETED = ".del"
+_META = "meta.json"
 _FILES = ".managed.json"  # by which tantivy knows the files that it may delete
 
 
@@ -38,30 +44,50 @@ def ranking_faults() -> list[str]:
 
 def file_faults(folder: Path) -> list[str]:
     """Files of one grain in *folder* that are not as they were written."""
-    meta = json.loads((folder / "meta.json").read_bytes())
+    meta = json.loads((folder / _META).read_bytes())
     if not (folder / _FILES).exists():
         return [f"{folder.name}/{_FILES} is missing"]
     names = [segment["segment_id"].replace("-", "") for segment in meta["segments"]]
-    files = sorted(file for name in names for file in folder.glob(f"{name}.*"))
-    return [f"{folder.name}/{file.name} is not as it was written" for file in files if _is_spoilt(file)]
+    segments = [sorted(folder.glob(f"{name}.*")) for name in names]
+    managed = {_META, *chain.from_iterable([file.name for file in files] for files in segments)}
+    # Read last: it names a file before there is one.
+    if managed - set(json.loads((folder / _FILES).read_bytes())):
+        return [f"{folder.name}/{_FILES} is not as it was written"]
+    spoilt = [file for files in segments for file in _spoilt(files)]
+    return [f"{folder.name}/{file.name} is not as it was written" for file in spoilt]
 
 
-def _is_spoilt(file: Path) -> bool:
+def _spoilt(files: Sequence[Path]) -> list[Path]:
+    """Those of the *files* of one segment that are not as they were written."""
+    versions: dict[Path, str | None] = {}
+    for file in files:
+        with suppress(FileNotFoundError):  # merged away just now
+            versions[file] = _version(file)
+    # No checksum covers the version, but one process wrote all files of the segment, except for what was deleted later.
+    usual = Counter(version for file, version in versions.items() if file.suffix != _DELETED).most_common(1)
+    return [
+        file
+        for file, version in versions.items()
+        if version is None or (file.suffix != _DELETED and version != usual[0][0])
+    ]
+
+
+def _version(file: Path) -> str | None:
+    """The version of tantivy that wrote *file*; ``None`` if the file is not as it was written."""
     try:
         with (
             file.open("rb") as opened,
             mmap(opened.fileno(), 0, access=ACCESS_READ) as mapped,
             memoryview(mapped) as content,
         ):
-            return not _is_whole(content)
-    except FileNotFoundError:
-        return False  # merged away just now
-    except (ValueError, LookupError):
-        return True  # empty, or its end is anything
+            return _version_in(content)
+    except (ValueError, LookupError, TypeError):
+        return None  # empty, or its end is anything
 
 
-def _is_whole(content: memoryview) -> bool:
+def _version_in(content: memoryview) -> str | None:
     length, magic = _END.unpack(content[-_END.size :])
     end = len(content) - _END.size - length
     note = json.loads(bytes(content[max(0, end) : -_END.size]))
-    return bool(magic == _MAGIC and zlib.crc32(content[:end]) == note["crc"])
+    is_whole = magic == _MAGIC and zlib.crc32(content[:end]) == note["crc"]
+    return str(note["version"]) if is_whole else None

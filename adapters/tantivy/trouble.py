@@ -27,7 +27,7 @@ def translated(place: str) -> Iterator[None]:
         raise InvalidInput(
             "INVALID_INPUT", "The text holds half a character. Give it as valid Unicode."
         ) from error
-    except JSONDecodeError as error:
+    except (JSONDecodeError, UnicodeDecodeError) as error:
         raise IndexDamaged(place, "a file of it is no JSON") from error
     except ValueError as error:
         if not _FILES.search(str(error)):

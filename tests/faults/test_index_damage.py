@@ -97,6 +97,7 @@ class Home:
         (place / "notes/hub.md").write_text("# Hub\n\nThe queue is described elsewhere.\n", "utf-8")
         assert invoke("update", "--embed").exit_code == 0
         assert invoke("forget", "--yes", f"notes/{FORGOTTEN_FILE}").exit_code == 0
+        assert invoke("verify").stdout == SOUND  # which lets the indexes catch up
         self.healthy = self.answers()
         assert not any("degraded" in result.stderr for result in self.healthy.values())
         self._save()
