@@ -12,6 +12,7 @@ from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.secret_commands import cookies, placed
 from clawmem.domain.security.secret_labels import SecretLabel, labels_in
 from clawmem.domain.security.secret_layout import in_rows, in_tables, line_start, next_lines
+from clawmem.domain.security.secret_nearby import entered, near
 from clawmem.domain.security.secret_places import assigned
 from clawmem.domain.security.secret_prose import in_prose, logins
 from clawmem.domain.security.secret_rules import STRUCTURED
@@ -138,6 +139,7 @@ def _all_findings(text: str) -> Iterator[Finding]:
     yield from (Finding(*span, "secret") for span in cookies(text, lower))
     yield from _labelled(text, lower)
     yield from (Finding(*span, "password") for span in logins(text, lower))
+    yield from (Finding(*span, "password") for span in entered(text, lower))
     yield from (Finding(*span, "card number") for span in cards(text))
 
 
@@ -179,4 +181,5 @@ def _of_label(text: str, lower: str, label: SecretLabel) -> list[tuple[int, int]
         list(assigned(text, label))
         or list(in_prose(text, lower, label))
         or list(next_lines(text, lower, label))
+        or list(near(text, lower, label))
     )

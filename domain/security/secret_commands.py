@@ -8,6 +8,7 @@ from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.secret_rules import SecretRule
 from clawmem.domain.security.secret_values import (
     Span,
+    is_generated,
     is_key,
     is_password,
     is_placeholder,
@@ -31,6 +32,10 @@ def _is_mixed(value: str) -> bool:
 
 def _is_strong(value: str) -> bool:
     return is_password(value) or is_key(value) or is_uuid(value)
+
+
+def _ends_in_key(value: str) -> bool:
+    return is_key(value.rstrip("/").rpartition("/")[2], 16)
 
 
 class PlacedRule(SecretRule):
@@ -82,9 +87,42 @@ PLACED = (
     PlacedRule(
         "password",
         "--",
-        r"--(?:[a-z]{1,15}-){0,3}(?:password|passwd|passphrase|passcode|pass|token|secret|api-?key|pwd|authkey|secret-key|access-key|private-key|psk)"
+        r"--(?:[a-z]{1,15}-){0,3}[a-z]{0,10}(?:password|passwd|passphrase|passcode|pass|token|secret|api-?key|pwd|authkey|secret-key|access-key|private-key|psk)"
         r"[ =][\"']?(?:(?<=[\"'])(?P<quoted>[^\"'\n$]{4,300})(?=[\"'])|(?P<secret>[^\s\"'$<=-][^\s\"']{3,500}))",
         _is_mixed,
+    ),
+    PlacedRule(
+        "password", "pass", rf"\s-[a-z]{{0,12}}pass(?:word|wd|phrase)?[ =:]{_VALUE}", _is_mixed
+    ),
+    PlacedRule(
+        "password",
+        " -u| -U| -D| --user",
+        rf"\s(?:-[uUD]|--user(?:name)?)[ =]?[^\s,]{{1,60}}\s{_REST}(?<=\s)-(?:[pPwWk]|pw)[ =]?{_VALUE}",
+        is_generated,
+    ),
+    PlacedRule(
+        "password",
+        " -u &,",
+        rf"\s-u\s{{1,3}}[\w.@-]{{1,60}},{_VALUE}",
+        is_generated,
+    ),
+    PlacedRule("password", "openssl", rf"\bopenssl\b{_REST}\s-k {_VALUE}", is_generated),
+    PlacedRule(
+        "password",
+        "add_user|adduser|add-user|useradd|create_user|createuser|e_password|t_password|e-password|t-password",
+        rf"\b(?:(?:add|create|change|set|mod|reset)[_ -]?(?:user|password|passwd|pwd)|useradd|adduser)\s(?:[\w.@-]{{1,60}}\s)?{_VALUE}",
+        is_generated,
+    ),
+    PlacedRule("password", "net use", rf"\bnet use\s{_REST}\s(?P<secret>[^\s/\\\"'][^\s\"']{{4,100}})\s{{1,3}}/user:", _is_strong),
+    PlacedRule(
+        "password",
+        "sqlplus|sqlldr|expdp|impdp",
+        rf"\b(?:sqlplus|sqlldr|expdp|impdp)\s{_REST}[\w.-]{{1,60}}/(?P<secret>[^\s@/\"']{{4,100}})(?=@|\s|$)",
+        _is_mixed,
+    ),
+    PlacedRule("token", "<<<", rf"<<<\s{{0,3}}{_VALUE}", is_generated),
+    PlacedRule(
+        "webhook", "hook", r"https?://[^\s/\"']{0,80}hooks?\b[^\s/\"']{0,80}/(?P<secret>[^\s\"'<>)]{20,300})", _ends_in_key
     ),
     PlacedRule("password", "sshpass", rf"\bsshpass\s{{1,3}}-p\s{{0,2}}{_VALUE}"),
     PlacedRule(

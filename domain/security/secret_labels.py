@@ -10,25 +10,41 @@ from clawmem.ports.named_tuple import NamedTuple
 
 # Lower case and without accents, as `clawmem.domain.security.disguise.plain` writes them.
 _PASSWORDS = (
-    r"passwords?|passwd|passphrase|passcode|passwort|passworter|kennwort|pwd|contrasenas?|contrasinal|mot[ _]de[ _]passe|mots[ _]de[ _]passe"
+    r"passwords?|passwd|passphrase|passcode|passwort|passworter|kennwort|zugangswort|losungswort|parola d['’ ]?ordine|parola chiave|authtok|pwd|contrasenas?|contrasinal|mot[ _]de[ _]passe|mots[ _]de[ _]passe"
     r"|mdp|senha|wachtwoord|losenord|haslo|heslo|requirepass|masterauth|ansible_[a-z]{1,12}_pass|pass(?![a-z])|pw(?![a-z])|clave(?! d?el? exito)"
-    r"|(?:seed|recovery|backup|secret) (?:phrase|words|codes?)|mnemonic|psk(?![a-z])|(?:bind|root|user|admin|db|ldap|smtp|ftp)pw(?![a-z])|community string|wpa_passphrase|wlan-?schlussel|wifi key"
+    r"|(?:seed|recovery|backup|secret|2fa|mfa|scratch|wiederherstellungs)[ -]?(?:phrase|words|codes?)|mnemonic|psk(?![a-z])|(?:bind|root|user|admin|db|ldap|smtp|ftp)pw(?![a-z])|community string|snmp(?:-server)? community|(?:message-digest|authentication)-key|(?:radius|tacacs)[a-z+-]{0,10} key|wpa_passphrase"
+    r"|(?:wlan|wi-?fi|wpa\d?|network|netzwerk)[ -]?(?:key|schlussel)|(?:cle|clave|chiave|llave) (?:d[eiu] ?(?:l[ao] ?)?|del(?:la)? ?)?(?:wi-?fi|wpa|wlan|rete|red|reseau)|key(?= you (?:type|enter))"
+)
+_VENDORS = (
+    r"openai|anthropic|claude|gemini|google|stripe|twilio|sendgrid|mailgun|aws|azure|github|gitlab|slack|discord|deepl|mapbox"
+    r"|cloudflare|hetzner|datadog|sentry"
 )
 _KEYS = (
     r"secret(?:[ _-]?(?:access[ _-]?)?key)?|identitytoken|token|jeton|_auth(?![a-z_-])|(?<=\")auth(?=\")"
-    r"|(?:api|access|auth|private|signing|encryption|account|license|master|(?:pre)?[_-]?shared|preshared|app|application"
+    rf"|(?:api|access|auth|private|signing|encryption|account|licen[cs]e|product|activation|recovery|unseal|authentication|{_VENDORS}|master|(?:pre)?[_-]?shared|preshared|app|application"
     r"|client|consumer|service|storage|subscription|functions?|deploy|webhook|hmac|session|integration|ingest|project)[ _-]?key"
-    r"|api[ _-]?schlussel|zugangsschlussel|cle (?:d['’ ]?)?api|cle secrete|clave (?:de |del? )?(?:la )?api"
+    r"|api[ _-]?schlussel|zugangsschlussel|lizenzschlussel|schlussel(?= (?:fur|zu|zur|zum|der|von) (?:die |der |den )?(?:[a-z-]{0,12}api)\b)"
+    r"|chiave (?:api|segreta|di accesso|privata)|clave (?:secreta|privada)|llave (?:api|secreta|privada)|(?<=[a-z0-9])_pat(?![a-z_])|cle (?:d['’ ]?)?api|cle (?:secrete|privee|d['’]acces|de licence)|clave (?:de |del? )?(?:la )?api"
     r"|(?<=[a-z0-9])_key(?![a-z_])|key(?= for (?:the )?[a-z0-9 -]{0,30}api\b)|credentials?|geheimnis|session cookie|salt(?![a-z])"
 )
+_LOCKS = (
+    r"(?:wi-?fi|door|gate|access|alarm|safe|lock|locker|bike|garage|entry|entrance|unlock|voicemail|mailbox|sim|elevator|shed|barn|cellar"
+    r"|alarmanlage|tresor|tur|tor|[a-z]{0,15}schloss|haustur|acces|accesso|acceso|allarme|alarma|alarme|porte|porta|portail|puerta|cancello|coffre"
+    r"|cassaforte|caja fuerte|garaje|carte|tarjeta|carta|sblocco|desbloqueo|deverrouillage|verrou|cadenas|candado|lucchetto)"
+)
+_PINS = (
+    rf"\bpin(?:-(?:code|nummer))?\b|\bpincode\b|\bdigicode\b|\bcode wi-?fi\b|\b{_LOCKS}[ -](?:pass)?code\b|\bcode pin\b"
+    r"|\b(?:zugangs|tur|tor|alarm|entsperr|freischalt|sicherheits|tresor|safe|haustur|garagen|zahlen)-?codes?\b"
+    rf"|\b(?:code|combination|codigo|codice|combinaison|combinacion|combinazione|kombination)(?= (?:for|to|of|fur|vom|zum|am|de|del|della|dell|di|du|des|d)\b['’]? ?(?:the |my |our |den |die |das |l['’]|la |le |il |el )?{_LOCKS}\b)"
+)
 _LABEL = Pattern(
-    rf"(?:(?P<pin>\bpin(?:-code)?\b|\bcode wi-?fi\b|\bwi-?fi[ -]code\b|\b(?:door|gate|access|alarm) code\b|\bcode d['’]acces\b|\bcodigo de acceso\b|\bzugangscode\b|\bturcode\b|\bcode(?= for the (?:door|gate|alarm|safe|lock|bike)\b))|(?P<keyed>{_KEYS})|(?P<passing>{_PASSWORDS}))(?P<more>[a-z0-9_-]{{0,40}})"
+    rf"(?:(?P<pin>{_PINS})|(?P<keyed>{_KEYS})|(?P<passing>{_PASSWORDS})|(?P<network>(?<![a-z])key(?![a-z])))(?P<more>[a-z0-9_-]{{0,40}})"
 )
 _PIECES = (
     "pass", "pwd", "pw", "kennwort", "contrase", "contrasi", "mdp", "senha", "wachtwoord", "losenord", "haslo", "heslo", "clave",
     "phrase", "mnemonic", "recovery", "backup", "seed", "psk", "pin", "secret", "token", "jeton", "auth", "key", "schlussel", "cle ", "credential", "geheimnis",
     "salt", "code wi", "fi code", "fi-code", "or code", "te code", "ss code", "rm code", "code d'", "code d’", "code for the", "gscode", "turcode",
-    "codigo", "cookie", "community",
+    "codigo", "cookie", "community", "code", "codice", "combina", "kombina", "parola", "losungswort", "zugangswort", "chiave", "llave", "_pat",
 )  # fmt: skip
 _LONGEST_NAME = 60
 _REACH_BACK, _REACH = 32, 90  # characters around a piece that a label may take
@@ -36,16 +52,18 @@ _NAME_BEFORE = Pattern(r"[A-Za-z0-9_.-]{1,60}\Z")
 _NO_SECRET = Pattern(
     r"^[_-]?(?:s?$)?(?:(?:ids?|names?|type|length|len|count|size|limit|budget|expir\w*|ttl|field|file|path|url|uri|policy|hash\w*"
     r"|header|prefix|hint|min|max|version|rotation|ring|s?_?used|kind|regex|pattern|env|ref|arn|required|enabled|reset|managers?"
-    r"|lifetime|timeout|backend|store|interval|days|provider|method|endpoint|algorithm|alg|format|label|placeholder|scope|usage"
+    r"|lifetime|timeout|backend|store|source|interval|days|provider|method|endpoint|algorithm|alg|format|label|placeholder|scope|usage"
     r"|bucket|izer\w*|ization|enger\w*|wordless|ive|age\w*|port\w*|ion\w*|less|ed|es|ing|by|through|rate|mark|word_\w+)(?:$|[_-]))|^s$"
     r"|^(?:Name|File|Path|Url|Id|Type|Policy|Length|Hash|Field|Ref)",
     flags=re.IGNORECASE,
 )
 _NO_KEY_BEFORE = Pattern(
-    r"(?:public|primary|foreign|partition|sort|cache|object|row|group|order|routing|lookup|dedup\w*|idempotency|hash|range|unique|s3"
-    r"|storage|redis|map|dict|shard|join|index|config|registry|hot|short)[_.-]?$|(?:pad|eos|bos|unk|sep|cls|mask)_$",
+    r"(?:public|primary|foreign|partition|sort|cache|object|row|group|gpg|pgp|order|routing|lookup|dedup\w*|idempotency|hash|range|unique|s3"
+    r"|storage|redis|map|dict|shard|join|index|config|registry|hot|short)[_.-]?\Z|(?:pad|eos|bos|unk|sep|cls|mask)_\Z",
     flags=re.IGNORECASE,
 )
+
+_NETWORKS = Pattern(r"\b(?:wi-?fi|wlan|wireless|ssid|wpa\d?)(?![a-z])", flags=re.IGNORECASE)
 
 
 class SecretLabel(NamedTuple):
@@ -105,6 +123,8 @@ def _label(text: str, match: re.Match[str]) -> SecretLabel | None:
     word = match[0][: len(match[0]) - len(more)]
     if match["keyed"] and not _is_key_name(word, name, text[max(0, start - 20) : start]):
         return None
+    if match["network"] and not _NETWORKS.compiled.search(text, max(0, start - _LONGEST_NAME), start):
+        return None
     if word in ("pass", "pw", "clave", "salt", "psk") and start and not _begins_word(text, start):
         return None
     kind = "pin" if match["pin"] else "secret" if match["keyed"] else "password"
@@ -112,7 +132,7 @@ def _label(text: str, match: re.Match[str]) -> SecretLabel | None:
 
 
 def _is_key_name(word: str, name: str, before: str) -> bool:
-    if word == "_key":
+    if word in ("_key", "_pat"):
         return name.isupper() and not _NO_KEY_BEFORE.compiled.search(name[: -len(word)])
     return not _NO_KEY_BEFORE.compiled.search(before)
 

@@ -11,13 +11,28 @@ from clawmem.domain.security.secret_values import Span
 
 _INTRODUCES = Pattern(
     r"[\"'`*_)]{0,3}(?P<about>(?: (?:for|of|on|in|to|from|fur|vom|von|zum|zur|im|am|der|des|du|de|pour|sur|del|para|is|are|lautet|ist|est|es)\b"
-    r"[^\n:|=<>]{0,60}?)?)(?P<end>[ \t]{0,3}[*_]{0,2}:?[*_]{0,2}[ \t]{0,3}\\?\r?)(?:\n|$)"
+    r"[^\n:|=<>]{0,60}?)?(?: \([^()\n]{1,20}\))?)(?P<end>[ \t]{0,3}[*_]{0,2}:?[*_]{0,2}[ \t]{0,3}\\?\r?)(?:\n|$)"
 )
 _LINE = Pattern(r"[ \t>*+-]{0,12}(?:\d{1,2}[.)] )?[\"'`*_]{0,3}(?P<value>[^\n]{4,400})")
-_WORDS_OF_PLACE = ("below", "follow", "here", "unten", "folgend", "abajo", "dessous", "suivant", "siguiente")
+_WORDS_OF_PLACE = (
+    "below",
+    "follow",
+    "here",
+    "unten",
+    "folgend",
+    "abajo",
+    "dessous",
+    "suivant",
+    "siguiente",
+    "next line",
+    "nachste",
+    "seguente",
+    "sotto",
+)
 _MOST_LINES = 12
 _CELL_SEPARATOR = Pattern(r"^[\s|:+=-]{3,}$")
 _SEED_WORDS = 11
+_PHRASE_WORDS = 4
 _NO_HEADER = Pattern(r"[|(){}\[\]=<>]")
 _SEPARATORS = (",", ";", "\t")  # before a label they make its line the header of rows
 _DELIMITERS = ("\t", ";", ",")
@@ -66,9 +81,10 @@ def _is_value_below(label: SecretLabel, value: str, line: str, *, is_explicit: b
         return False
     if " " in value:
         words = len(value.split())
-        return is_explicit and words >= _SEED_WORDS and secret_values.is_passphrase(value)
+        least = _PHRASE_WORDS if "phrase" in label.name.lower() else _SEED_WORDS
+        return is_explicit and words >= least and secret_values.is_passphrase(value)
     if label.kind == "pin":
-        return is_explicit and secret_values.is_pin(value)
+        return is_explicit and (secret_values.is_pin(value) or secret_values.is_code_group(value))
     if label.kind == "secret":
         if (
             secret_values.is_uuid(value)

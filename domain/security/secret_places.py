@@ -30,7 +30,7 @@ _NEXT_ELEMENT = (
 _PAIR = r"[\"']?\s{0,40},?\s{0,40}[\"']?(?:[Vv]alue|VALUE)[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?P<value>[^\s\"',{}]{4,2000})"
 _DEFAULT = r"[\"']\s{0,3}\{[^{}]{0,600}?\bdefault\s{0,20}=\s{0,3}\"(?P<value>[^\"\n]{4,2000})\""
 _CALL = r"\(\s{0,3}[\"'](?P<value>[^\"'\n]{4,2000})[\"']\s{0,3}[,)]"
-_SECOND = r"[\"']\s{0,3},\s{0,3}[\"'](?P<value>[^\"'\n]{4,2000})[\"']"
+_SECOND = r"[\"']\s{0,3},\s{0,20}[\"'](?P<value>[^\"'\n]{4,2000})[\"']"
 _SPACED = r"[\"']?[ \t]{1,4}(?P<quote>[\"']?)(?P<value>[^\s\"'=:;|,]{5,2000}=?)(?P=quote)(?=\s|$|;)"
 _STRUCTURES = tuple(Pattern(source) for source in (_ATTRIBUTE, _ELEMENT, _NEXT_ELEMENT, _PAIR, _DEFAULT))
 _CALLED, _IN_CALL, _AFTER_SPACE = Pattern(_CALL), Pattern(_SECOND), Pattern(_SPACED)
@@ -39,7 +39,7 @@ _CALLS = Pattern(
 )
 _SETTING = Pattern(r"(?:\b(?:ENV|ARG|setx|SetEnv|set -g?x|setenv)|password_command)[ \t]+[\w.-]{0,60}\Z")
 _DIRECTIVE = Pattern(
-    r"(?:requirepass|masterauth|[a-z]{2,8}pw|preshared-key|private-key|[ \"']pass(?:word)?|PASSWORD)\Z"
+    r"(?:requirepass|masterauth|[a-z]{2,8}pw|preshared-key|private-key|[ _\"']pass(?:word)?|PASSWORD)\Z"
 )
 _UUID_NAMES = ("api", "access", "secret", "pass", "auth", "npm")
 _SHORT_KEY = 8
@@ -88,6 +88,8 @@ def _is_assigned(text: str, label: SecretLabel, match: re.Match[str], value: str
         ) and not _is_address(value)
     if secret_values.mixes_kinds(value):
         return not _is_address(value) and (secret_values.is_password(value) or "=" in match["joint"])
+    if "phrase" in label.name.lower() and secret_values.is_passphrase(value.replace("-", " ")):
+        return True
     return _is_plain_password(text, label, match, value)
 
 
@@ -126,6 +128,8 @@ def _is_quoted_secret(label: SecretLabel, value: str) -> bool:
         return secret_values.is_key(value, _SHORT_KEY if "secret" in label.name.lower() else 12)
     if " " in value:
         return secret_values.is_passphrase(value)
+    if "phrase" in label.name.lower() and secret_values.is_passphrase(value.replace("-", " ")):
+        return True
     return len(value) >= 4 and (
         secret_values.mixes_kinds(value)
         or secret_values.is_word_password(value)

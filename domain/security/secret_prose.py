@@ -13,13 +13,14 @@ from clawmem.domain.security.secret_values import Span
 # thing of it.
 _ABOUT = Pattern(
     r"[*_`\"]{0,3}(?:,? ?\(|,? ?(?:for|of|on|in|at|to|there|here|from|with|now|fur|vom|von|zum|zur|zu|im|am|auf|bei|der|des|beim|mit"
-    r"|du|de|d['’]|pour|sur|del|para|dell[ao]|di|da|do|voor|van|till|i|au|la|le|el|al|a|by|used|needed|we|you)\b"
+    r"|du|de|d['’]|pour|sur|del|para|dell[ao]|(?:d|dell|all|nell|sull)['’]|di|da|do|voor|van|till|i|au|la|le|el|al|a|by|used|needed|we|you)\b"
     r"|['’]s |[ \t]{0,3}(?:[:*;,→—–]|->|=>|- )|[ \t]{1,3}(?:is|was|are|were|be|remains|becomes?|became|reads|equals|still|now|again|provisoire|temporaire|actuel|nouveau|temporal|provisional|nueva|lautet|lauten|lautete|ist|war|sind|est"
     r"|etait|sont|sera|es|era|son|e|er|ar|jest|foi|en|por|par)\b)"
 )
 _JOINT = Pattern(
-    r"(?:[*_`\"]{0,3}(?P<colon>:)[*_]{0,2}(?:\s{1,3}|(?=[\"'`„“«]))|\s(?P<be>is|was|are|were|be|remains|becomes?|became|reads|equals|lautet|lauten|lautete|ist|war"
-    r"|sind|est|etait|sont|sera|es|era|son|e|er|ar|jest|foi)\s{1,3}(?:(?:still|now|currently|today|again|simply|just|probably|called|noch|jetzt|immer"
+    r"(?:[*_`\"]{0,3}(?P<colon>:)[*_]{0,2}(?:\s{1,3}|(?=[\"'`„“«]))|\s(?P<be>turn(?:s|ed) out to be|(?:is|was|got|has been) (?:changed|set|reset|switched) to|geandert (?:auf|in|zu)|wurde zu"
+    r"|is|was|are|were|be|remains|becomes?|became|reads|equals|lautet|lauten|lautete|ist|war"
+    r"|sind|est|etait|sont|sera|es|era|son|e|er|ar|jest|foi)\s{1,3}(?:(?:le|el|il|la|the|still|now|currently|today|again|simply|just|probably|called|noch|jetzt|immer"
     r"|aktuell|derzeit|weiterhin|toujours|encore|maintenant|ahora|todavia|aun)\s{1,3}){0,2}|\s(?P<to>to|from|auf|von|zu|a|por|en|par|de)\s{1,3}"
     r"|(?P<dash>['’]s\s{1,3}|\s{0,3}(?:->|=>|→|—|–)\s{1,3}|\s-\s|,\s|[,;]\s(?:type|enter|use|try|gib|tippe|tape[rz]?|saisi\w{1,4}|escribe|usa)\s))"
     r"(?=[^\s])"
@@ -41,7 +42,7 @@ _GIVEN_BEFORE = Pattern(
 )
 _LOGIN = Pattern(
     r"\b(?:log(?:ged)? ?-?in|sign(?:ed)? ?in|login|logins|credentials?|creds|zugangsdaten|anmeldedaten|logindaten|zugang|melde|anmeld\w{0,5}"
-    r"|einlogg\w{0,3}|logge|wi-?fi|wlan|ssid|(?=(?:root|admin|administrator|postgres) ?/ )|connect\w{0,6}|connexion|identifiants?|inicia|entra|entrar|accede|acceso|credenciales|ssh|account|konto)\b"
+    r"|einlogg\w{0,3}|logge|wi-?fi|wlan|ssid|(?=(?:root|admin|administrator|postgres) ?/ )|connect\w{0,6}|connexion|identifiants?|credenziali|access (?=with|as|for)|accedi|accesso|cuenta|compte|inicia|entra|entrar|accede|acceso|credenciales|ssh|account|konto)\b"
 )
 _LOGIN_PIECES = (
     "log", "sign", "cred", "zugang", "meld", "connex", "connect", "identifiant", "inicia", "entra", "acce", "ssh", "account", "konto", "wifi", "wi-fi", "wlan", "ssid", "root", "admin", "postgres",
@@ -151,7 +152,13 @@ def _is_given(text: str, lower: str, label: SecretLabel, joint: str, span: Span)
         return False
     is_said = joint in ("colon", "be")
     if label.kind == "pin":
-        return is_said and (secret_values.is_pin(value) or secret_values.is_password(value))
+        return is_said and (
+            secret_values.is_pin(value)
+            or secret_values.is_password(value)
+            or secret_values.is_code_group(value)
+        )
+    if label.kind == "password" and is_said and secret_values.is_pin(value):
+        return lower[label.start : label.end].endswith("code")
     if label.kind == "secret":
         return _is_given_key(lower, label, value, span)
     if joint == "dash" and not (_ends_sentence(text, span) or text[span[1] : span[1] + 4] == " and"):

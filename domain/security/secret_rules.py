@@ -103,6 +103,11 @@ STRUCTURED = (
         "planetscale token", "pscale_(?:tkn|oauth|pw)_", f"{_URLSAFE}{{32,}}", "pscale_", _ENDS_URLSAFE
     ),
     _prefixed("tailscale key", "tskey-", f"{_URLSAFE}{{20,}}", ends=_ENDS_URLSAFE),
+    SecretRule(
+        "password hash",
+        "$1$|$2|$5$|$6$|$7$|y$|$apr1$|SHA}|SHA2|SHA5|CRYPT}|MD5}",
+        r"(?<![\w$])(?:\$(?:1|2[abxy]|5|6|7|y|gy|apr1)\$[A-Za-z0-9./$=]{16,200}|\{(?:S?SHA\d{0,3}|CRYPT|MD5)\}[A-Za-z0-9+/$.=]{16,200})",
+    ),
     SecretRule("jwt", "eyJ", rf"{_STARTS}eyJ{_URLSAFE}{{10,}}\.eyJ{_URLSAFE}{{10,}}\.{_URLSAFE}{{16,}}"),
     SecretRule(
         "azure storage key", "AccountKey=|SharedAccessKey=", r"(?<=Key=)(?P<secret>[A-Za-z0-9+/]{40,}={0,2})"

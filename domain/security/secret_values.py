@@ -19,7 +19,7 @@ _LONG_KEY = 16
 _LEAST_PASSWORD = 5
 
 _EXAMPLE = Pattern(
-    r"example|placeholder|change[_-]?me|dummy|sample|your[_-]|[_-]here\b|x{4,}|\*{3,}|\.{3,}|…|•{3,}|redacted|<"
+    r"\bENC\[|example|placeholder|change[_-]?me|dummy|sample|your[_-]|[_-]here\b|x{4,}|\*{3,}|\.{3,}|…|•{3,}|redacted|<"
     r"|1234567890abcdef|0{8,}|replace[_-]?(?:me|with|this)|insert[_-]",
     flags=re.IGNORECASE,
 )
@@ -41,6 +41,7 @@ _OTHER_SHAPE = Pattern(
     r"|\w{1,40}\(.{0,80}\)?|(?:RSA|ECDSA|AES|SHA|MD|HMAC|SCRAM|PBKDF|OAuth|[HREP]S)[A-Z_-]{0,12}\d[A-Z0-9_-]{0,12}|[A-Z]{1,5}[-_]?\d{1,5}|argon2\w{0,2}|bcrypt|scrypt)$"
 )
 _CODE = Pattern(r"\w[(\[{]|^\w{1,40}=[^=]|[\])]\.")
+_SLUG = Pattern(r"^[a-z]{2,20}(?:[-_.][a-z]{2,20}){1,8}(?:[-_.]?v?\d{1,4})?$")  # ``db-credentials-v3``
 _UUID = Pattern(r"^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$", flags=re.IGNORECASE)
 _WORD = Pattern(r"^[a-z]{2,}$")
 _COMMON = frozenset(
@@ -67,6 +68,20 @@ _COMMON = frozenset(
 _COMMON_ENDING = Pattern(
     r"(?:ed|ing|able|ible|ful|less|ous|ive|ary|ory|ally|ity|tion|ment|ness|ately|sch|lich|bar|iert|endet|dert|ada|ado|ida|ido|oire|aire|elle)$"
 )
+# Names of algorithms, formats, standards, parts and products that mix letters and digits.
+_NAMED = Pattern(
+    r"^(?:(?:sha|md|aes|rsa|ed|ec|utf|iso|rfc|cve|base|curve|secp|prime|sm|chacha|poly|argon|bcrypt|blake|x|h|mp|ipv|http|oauth|oidc|win|windows"
+    r"|python|py|node|java|jdk|postgres|pg|mysql|debian|ubuntu|fedora|rhel|el|ios|android|gpt|claude|llama|gemini|port|line|page|step|item|order|ticket|issue|user"
+    r"|admin|test|demo|room|day|week|year|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|q|v)[-_]?\d{1,6}[a-z]{0,6}\d{0,4}(?:[-_].{0,40})?|.{1,60}-like|.{0,200}@@.{0,200}|p[a@][s$]{2}w[o0]rd.{0,8}"
+    r"|[a-z]{1,20}\d{1,4}[a-z]{1,20}|[A-Z]{1,4}\d{1,5}[A-Z]?|[A-Z]{1,10}-\d{1,8}|(?:[A-Z][a-z]{1,15}){1,6}\d{0,2}(?:[A-Z][a-z]{1,15}){0,6}|[a-z]{1,15}(?:[A-Z][a-z]{1,15}){0,6}\d{0,2}(?:[A-Z][a-z]{1,15}){0,6})$",
+)
+_HEX = Pattern(r"^(?:0x)?(?:[0-9a-f]{6,64}|[0-9A-F]{6,64})(?:\.\.\.)?$")
+_JOINED = Pattern(r"[-_./:]")
+_IRREGULAR = Pattern(
+    r"[A-Z]{2,}[a-z]+[A-Z0-9]|[a-z]\d[a-z]{0,2}[A-Z]|[A-Z]\d[a-z]|[a-z]{2}[A-Z]{2,}|[A-Z]{2,}[a-z]{3,}$|\d[A-Za-z]\d|[A-Z][a-z]{1,2}[A-Z][a-z]?\d"
+)
+_CALL = Pattern(r"=.{0,40}[.(]|\+\w{1,20}\+|==|&&|\?\w{1,20}=|^[\w.-]{1,40}=\w{0,40}$|^[\w./-]{1,60}@\w")
+_CODE_GROUP = Pattern(r"^(?:\d{2,8}(?:[- ]\d{2,8}){1,9}|[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){2,7})$")
 _PASSPHRASE_WORDS = range(3, 25)
 
 
@@ -107,7 +122,7 @@ def is_key(value: str, least: int = 12) -> bool:
     """Whether *value* looks like a generated key of *least* characters or more."""
     if len(value) < least or " " in value or value.isdigit() or is_placeholder(value):
         return False
-    if _CODE.compiled.search(value):
+    if _CODE.compiled.search(value) or _SLUG.compiled.search(value):
         return False
     if not any(character.isdigit() for character in value):
         return len(value) >= _LONG_KEY and _changes_case(value) and entropy(value) >= _KEY_ENTROPY
@@ -134,6 +149,40 @@ def is_password(value: str) -> bool:
     if _OTHER_SHAPE.compiled.search(value) or _CODE.compiled.search(value):
         return False
     return mixes_kinds(value.rstrip("!?")) or (len(value) >= 8 and _changes_case(value))
+
+
+def is_generated(value: str) -> bool:
+    """Whether *value* looks like a password wherever it stands: no word, name, number or identifier does."""
+    if len(value) < 6 or not any(map(str.isalpha, value)) or not is_password(value) or is_named(value):
+        return False
+    digits = sum(character.isdigit() for character in value)
+    if (
+        any(character in "!?$%&#@=^~+*" for character in value[1:])
+        and digits
+        and not _CALL.compiled.search(value)
+    ):
+        return True
+    if not digits:
+        return len(value) >= 10 and value.isalpha() and _changes_case(value)
+    pieces = _JOINED.compiled.split(value)
+    if len(pieces) > 1:
+        return any(_is_irregular(piece) for piece in pieces)
+    return digits >= 3 or _is_irregular(value)
+
+
+def is_named(value: str) -> bool:
+    """Whether *value* is a hash, or the name of an algorithm, a format, a standard or a product."""
+    return bool(_NAMED.compiled.search(value) or _HEX.compiled.search(value))
+
+
+def _is_irregular(value: str) -> bool:
+    """Whether capitals and digits stand in *value* as in no name: ``viCKJ``, ``x7Kq2``, but not ``OAuth2Client``."""
+    return bool(_IRREGULAR.compiled.search(value)) and len(value) >= 4 and not value.isupper()
+
+
+def is_code_group(value: str) -> bool:
+    """Whether *value* is a code in groups of digits or capitals: ``7533-2641``, ``UMSKU-BJ64J-3J6XN``."""
+    return bool(_CODE_GROUP.compiled.search(value))
 
 
 def is_word_password(value: str) -> bool:
