@@ -4,6 +4,7 @@ import pytest
 
 from clawmem.contracts.base import VaultContract
 from clawmem.contracts.samples import DAYS, WINDOWS, fetch, id_of, save, sha
+from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, InactiveReason, Scope
 from clawmem.ports.vault import Vault
 
@@ -159,6 +160,23 @@ class LookupContract(VaultContract):
 
         assert sorted(_ids(vault.documents.latest(window))) == [ids[number] for number in expected]
         assert vault.documents.ids(window) == {ids[number] for number in expected}
+
+    def test_ids_of_an_origin(self, vault: Vault) -> None:
+        """
+        Of the documents in scope those of one of the origins.
+
+        If this fails: a text of others counts as the user's, or the other way round.
+        """
+        own = save(vault, "own.md")
+        shared = save(vault, "shared.md", origin=Origin.SHARED)
+        save(vault, "web.md", origin=Origin.TOOL_OUTSIDE)
+
+        ids = vault.documents.ids
+
+        assert ids(origins=[Origin.USER]) == {own}
+        assert ids(
+            Scope(documents=frozenset({own, shared})), origins=[Origin.SHARED, Origin.TOOL_OUTSIDE]
+        ) == {shared}
 
     def test_ids_of_a_kind(self, vault: Vault) -> None:
         """

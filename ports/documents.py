@@ -114,10 +114,16 @@ class DocumentStore(Protocol):
         ...
 
     def ids(
-        self, scope: Scope = EVERYTHING, *, content_types: Collection[str] = (), tags: Collection[str] = ()
+        self,
+        scope: Scope = EVERYTHING,
+        *,
+        content_types: Collection[str] = (),
+        tags: Collection[str] = (),
+        origins: Collection[Origin] = (),
     ) -> frozenset[int]:
         """
-        The served documents in scope, by id; those of one of *content_types*, and with all of *tags*, where given.
+        The served documents in scope, by id; those of one of *content_types*, of one of *origins*, and with all of
+        *tags*, where given.
 
         Tags are compared in lower case.
         """

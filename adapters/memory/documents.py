@@ -119,7 +119,12 @@ class MemoryDocuments:
         return newest_first if limit is None else newest_first[: max(limit, 0)]
 
     def ids(
-        self, scope: Scope = EVERYTHING, *, content_types: Collection[str] = (), tags: Collection[str] = ()
+        self,
+        scope: Scope = EVERYTHING,
+        *,
+        content_types: Collection[str] = (),
+        tags: Collection[str] = (),
+        origins: Collection[Origin] = (),
     ) -> frozenset[int]:
         wanted = {tag.lower() for tag in tags}
         return frozenset(
@@ -127,6 +132,7 @@ class MemoryDocuments:
             for found in self._active()
             if is_in(scope, found)
             and (not content_types or found.content_type in content_types)
+            and (not origins or found.origin in origins)
             and wanted <= {tag.lower() for tag in found.tags}
         )
 

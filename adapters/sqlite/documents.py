@@ -242,11 +242,20 @@ class SqliteDocuments:
         return self._db.rows(sql)
 
     def ids(
-        self, scope: Scope = EVERYTHING, *, content_types: Collection[str] = (), tags: Collection[str] = ()
+        self,
+        scope: Scope = EVERYTHING,
+        *,
+        content_types: Collection[str] = (),
+        tags: Collection[str] = (),
+        origins: Collection[Origin] = (),
     ) -> frozenset[int]:
         limits, bindings = conditions(scope)
-        wanted = ["inactive is null", *limits, *_kinds(content_types, tags)]
-        kinds = {"content_types": json.dumps(sorted(content_types)), "tags": json.dumps(sorted(tags))}
+        wanted = ["inactive is null", *limits, *_kinds(content_types, tags, origins)]
+        kinds = {
+            "content_types": json.dumps(sorted(content_types)),
+            "tags": json.dumps(sorted(tags)),
+            "origins": json.dumps(sorted(origins)),
+        }
         sql = f"select id from documents where {' and '.join(wanted)}"
         return frozenset(row[0] for row in self._db.rows(sql, {**bindings, **kinds}))
 
@@ -357,8 +366,9 @@ def _kind(word: str) -> FragmentKind:
         raise senseless_record() from error
 
 
-def _kinds(content_types: Collection[str], tags: Collection[str]) -> list[str]:
+def _kinds(content_types: Collection[str], tags: Collection[str], origins: Collection[Origin]) -> list[str]:
     possible = {
+        "origin in (select value from json_each(:origins))": origins,
         "content_type in (select value from json_each(:content_types))": content_types,
         """not exists (select 1 from json_each(:tags) as wanted
             where lower(wanted.value) not in (select lower(value) from json_each(documents.tags)))""": tags,

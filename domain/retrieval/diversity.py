@@ -59,6 +59,20 @@ def diversify(
     return kept + tail
 
 
+def without_copies(
+    items: Sequence[Item], text_of: Callable[[Item], str], *, threshold: float = LIKENESS
+) -> list[Item]:
+    """Return *items* without those whose Jaccard likeness to an earlier one exceeds *threshold*, in their order."""
+    kept: list[Item] = []
+    seen: list[Features] = []
+    for item in items:
+        features = _features(text_of(item))
+        if not any(_is_alike(features, other, threshold) for other in seen):
+            kept.append(item)
+            seen.append(features)
+    return kept
+
+
 def _features(text: str) -> Features:
     """Word pairs, and the words that mean something alone."""
     words = _WORD.findall(text.lower())

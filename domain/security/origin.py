@@ -35,7 +35,8 @@ TRUST = MappingProxyType(
 """Levels of trust that a collection may have, and the origin that each gives to its notes."""
 
 _TAG = "origin:"
-_TRUSTED = frozenset({Origin.USER, Origin.ASSISTANT})
+VERIFIED = frozenset({Origin.USER, Origin.ASSISTANT})
+UNVERIFIED = frozenset(Origin) - VERIFIED
 
 
 def as_tag(origin: Origin) -> str:
@@ -55,4 +56,4 @@ def origin_of(tags: Iterable[str], trust: Origin = Origin.USER) -> Origin:
 
 def is_verified(origin: Origin) -> bool:
     """Whether the user, or an assistant in a session of the user, wrote a text; every other text is quoted."""
-    return origin in _TRUSTED
+    return origin in VERIFIED

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 from poison import MARK, WAYS, measure, unmarked_lines
-from surfacing_home import Home
+from surfacing_home import PROMPT, Home
 
 from clawmem.app.services.indexing.trusting import record_trust
 from clawmem.domain.security.origin import TRUST
 
 QUESTIONS = 12
-MOST_LOST = 0.09  # one answer of twelve; the benchmark asks all 154 questions
+MOST_LOST = 0.05  # half an answer of twelve; the benchmark asks all 154 questions
+MOST_GAINED = 0.09  # one answer of twelve that the memory would not have been sure of
 
 
 def test_planted_notes_arrive_marked_and_push_nothing_out(tmp_path: Path) -> None:
@@ -23,6 +24,21 @@ def test_planted_notes_arrive_marked_and_push_nothing_out(tmp_path: Path) -> Non
     assert {way: one.unmarked for way, one in found.items()} == dict.fromkeys(WAYS, 0)
     assert sum(one.arrived for one in found.values()) > QUESTIONS  # else nothing was measured
     assert all(one.lost <= MOST_LOST for one in found.values()), found
+    assert all(one.recall_poisoned - one.recall_clean <= MOST_GAINED for one in found.values()), found
+
+
+def test_copies_collapse_into_one_and_push_nothing_out(tmp_path: Path) -> None:
+    """Of twenty copies that repeat the prompt one is shown, behind every note of the user that was shown before."""
+    home = Home(tmp_path)
+    before = [line for line in home.ask(PROMPT).block.splitlines() if line.startswith("**")]
+    copies = {f"{n}.md": f"---\ntags: [origin:imported]\n---\n# Copy\n\n{PROMPT} {MARK}\n" for n in range(20)}
+
+    home.take_in(tmp_path / "web", copies)
+    after = [line for line in home.ask(PROMPT).block.splitlines() if line.startswith("**")]
+
+    assert after[:-1] == before
+    assert "web/" in after[-1]
+    home.vault.close()
 
 
 @pytest.mark.parametrize(

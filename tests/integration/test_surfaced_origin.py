@@ -50,7 +50,12 @@ def test_an_entry_says_who_it_comes_from(home: Home, tmp_path: Path, origin: Ori
     """What is the user's own says nothing; what nobody here stands behind is introduced and quoted."""
     home.take_in(tmp_path / "more", {"lamp.md": note(FACT, "Lamp", as_tag(origin))})
 
-    head, *text = home.ask(PROMPT).block.partition("<facts>\n")[2].partition("\n</facts>")[0].splitlines()
+    head, *text = (
+        home.ask(PROMPT, confidence=about_lamps)
+        .block.partition("<facts>\n")[2]
+        .partition("\n</facts>")[0]
+        .splitlines()
+    )
 
     assert head.endswith(SOURCES[origin])
     assert text == ([LEADS[origin], f"> {FACT}"] if origin in UNVERIFIED else [FACT])
@@ -134,6 +139,11 @@ def test_the_users_own_orders_are_never_changed(home: Home, tmp_path: Path) -> N
     work = guarded(home.vault, lambda text: False)(asked, lines_of(home, "more"), Trace())
 
     assert len(work.candidates) == SPLIT.count("\n") + 1
+
+
+def about_lamps(candidate: Candidate) -> float:
+    """As if the note about the lamp answered, and no other one."""
+    return 0.9 if candidate.document and candidate.document.path == "lamp.md" else 0.0
 
 
 def lines_of(home: Home, collection: str) -> Work:

@@ -20,7 +20,7 @@ from clawmem.domain.retrieval.query_forms import identifiers, query_forms
 from clawmem.domain.surfacing.answerability import PromptMatch, answerability
 from clawmem.domain.surfacing.prompt_form import PromptForm, prompt_form, proper_names
 from clawmem.ports.errors import ClawmemError
-from clawmem.ports.records import Grain, Term
+from clawmem.ports.records import Grain, LexicalQuery, Scope, Term
 from clawmem.ports.vault import Vault
 
 MOST_LOOKED_UP = 4  # identifiers, and names, of a prompt: a pasted page tells by its first ones
@@ -59,7 +59,12 @@ def _form(request: RetrievalRequest, prompt: str) -> PromptForm:
 def likelihood(vault: Vault, request: RetrievalRequest, work: Work, words: Words, form: PromptForm) -> float:
     """Return the probability, in [0, 1), that the vault answers."""
     fingerprint = vault.embeddings.fingerprint() if work.legs.get(VECTOR) else None
-    return answerability(evidence_of(vault, work, words), form, match_of(vault, request, work), fingerprint)
+    evidence = evidence_of(vault, work, words)
+    if request.scope.documents is not None:
+        from clawmem.app.services.surfacing.own_evidence import own_evidence  # only with texts of others
+
+        evidence = own_evidence(vault, request, work, evidence)
+    return answerability(evidence, form, match_of(vault, request, work), fingerprint)
 
 
 def match_of(vault: Vault, request: RetrievalRequest, work: Work) -> PromptMatch:
@@ -67,11 +72,15 @@ def match_of(vault: Vault, request: RetrievalRequest, work: Work) -> PromptMatch
     named = any(_in_a_line(vault, request, one) for one in _first(identifiers(request.query)))
     return PromptMatch(
         identifier=named,
-        name=any(
-            vault.lexical.holding(Term(one), Grain.DOCUMENT) for one in _first(proper_names(request.query))
-        ),
+        name=any(_is_held(vault, Term(one), request.scope) for one in _first(proper_names(request.query))),
         whole=not named and bool(work.legs.get(PRECISE)),
     )
+
+
+def _is_held(vault: Vault, term: Term, scope: Scope) -> bool:
+    if scope.documents is None:
+        return bool(vault.lexical.holding(term, Grain.DOCUMENT))
+    return bool(vault.lexical.search(LexicalQuery((term,)), Grain.DOCUMENT, 1, scope))
 
 
 def _in_a_line(vault: Vault, request: RetrievalRequest, identifier: str) -> bool:

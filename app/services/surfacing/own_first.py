@@ -1,45 +1,64 @@
-"""Stages that keep texts of others from displacing texts of the user."""
+"""
+Texts of the user and of assistants, retrieved apart from texts of others.
+
+Two lists of candidates: own texts are retrieved, judged and chosen as if texts of others were not in the vault. Texts
+of others therefore neither displace an own text from the candidates, nor raise its confidence. They get the room that
+own texts leave.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Work
-from clawmem.domain.security.origin import is_verified
-
-LEAST_NEAR = 0.05  # of the best text of others
-
-MOST_OF_OTHERS = 20  # candidates: a third of `LOOKED_AT`
-
-
-def _is_own(candidate: Candidate) -> bool:
-    return candidate.document is None or is_verified(candidate.document.origin)
+from clawmem.domain.retrieval.diversity import without_copies
+from clawmem.domain.security.origin import UNVERIFIED, VERIFIED
+from clawmem.ports.named_tuple import NamedTuple
+from clawmem.ports.records import Scope
+from clawmem.ports.vault import Vault
 
 
-def raised_to_others(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+class SeparateResults(NamedTuple):
+    """Candidates of the user and of assistants with their trace, and those of others."""
+
+    own: Work
+    trace: Trace
+    others: Work
+
+    @property
+    def first(self) -> Work:
+        """The own candidates, and those of others where there are no own ones."""
+        return self.own if self.own.candidates else self.others
+
+    def with_first(self, work: Work, trace: Trace) -> SeparateResults:
+        """Return the same results with *work* in the place of ``first``."""
+        return self._replace(**{"own" if self.own.candidates else "others": work}, trace=trace)
+
+
+def others_in(vault: Vault, work: Work) -> Work:
+    """Return *work* with only the candidates that neither the user nor an assistant wrote."""
+    found = frozenset(c.document_id for c in work.candidates)
+    others = vault.documents.ids(Scope(documents=found), origins=UNVERIFIED) if found else frozenset()
+    return work.with_candidates([c for c in work.candidates if c.document_id in others])
+
+
+def among_own(vault: Vault, request: RetrievalRequest) -> RetrievalRequest:
+    """Return *request* for the documents of the user and of assistants only."""
+    own = vault.documents.ids(request.scope, origins=VERIFIED)
+    return request._replace(scope=request.scope._replace(documents=own))
+
+
+def own_before_others(own: Work, others: Work, limit: int, text_of: Callable[[Candidate], str]) -> Work:
     """
-    Raise the scores of the user's and the assistants' texts until the best of them equals the best text of others.
+    Return the *own* candidates, and behind them the best of *others* up to *limit*, one of each group of near-copies.
 
-    A score says how near a text comes to the best one, and thresholds are relative to the best score. A planted note
-    that repeats a question would otherwise silence every honest answer. Texts that come nowhere near stay where they are.
+    No text of others is rated above the best own one: ratings decide how much of a text is shown.
     """
-    own = max((c.score for c in work.candidates if _is_own(c)), default=0.0)
-    others = max((c.score for c in work.candidates if not _is_own(c)), default=0.0)
-    if own >= others or own < LEAST_NEAR * others:
-        return work
-    factor = others / own
-    raised = [c._replace(score=c.score * factor) if _is_own(c) else c for c in work.candidates]
-    return work.with_candidates(sorted(raised, key=lambda c: (-c.score, c.best)))
-
-
-def few_of_others(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-    """Keep only the best `MOST_OF_OTHERS` texts of others, so that copies leave room for other candidates."""
-    others = [c for c in work.candidates if not _is_own(c)]
-    trace.drop(others[MOST_OF_OTHERS:], "many texts of others")
-    beyond = {c.best for c in others[MOST_OF_OTHERS:]}
-    return work.with_candidates([c for c in work.candidates if c.best not in beyond])
-
-
-def own_first(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-    """Put texts of the user and of assistants before texts of others, which get the remaining room."""
-    return work.with_candidates(sorted(work.candidates, key=lambda c: not _is_own(c)))
+    best = max((c.score for c in own.candidates), default=inf)
+    room = max(0, limit - len(own.candidates))
+    shown = without_copies(others.candidates, text_of)[:room]
+    work = own if own.candidates else others
+    return work.with_candidates([*own.candidates, *(c._replace(score=min(best, c.score)) for c in shown)])

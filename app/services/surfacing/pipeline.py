@@ -18,7 +18,6 @@ from clawmem.app.services.surfacing.answering import answering
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.app.services.surfacing.discovery import legs_of
 from clawmem.app.services.surfacing.files import about_named_files
-from clawmem.app.services.surfacing.own_first import few_of_others, own_first, raised_to_others
 from clawmem.app.services.surfacing.settling import (
     IsRefused,
     activated,
@@ -77,18 +76,15 @@ def settling(vault: Vault, means: Means, choices: Choices) -> dict[str, Stage]:
     """What of it is said, and in which order."""
     return {
         "score": score(vault),
-        "few of others": few_of_others,
         "confident": means.confidence,
         "successors first": successors_first(vault, of_lines=True),
         "visible": visible(vault, choices),
         "focused": focused(vault, choices.topic),
-        "raised to others": raised_to_others,
         "threshold": threshold(choices.profile, choices.mode),
         "activated": activated(vault),
         "varied": varied(vault),
         "wished": wished(vault),
         "successors above": successors_above(vault),
-        "own first": own_first,
         "cut": cut_by_note,
         "guarded": guarded(vault, means.is_refused),
     }

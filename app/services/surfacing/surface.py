@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from clawmem.app.services.retrieval.answer import Answer, Result, describe
 from clawmem.app.services.retrieval.asking_models import reason_of
@@ -14,7 +15,14 @@ from clawmem.app.services.retrieval.work import Candidate, Work
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.app.services.surfacing.composing import Clean, Composer, RedactPart, Shown
 from clawmem.app.services.surfacing.earlier import depends_on_earlier, is_fragment, with_earlier
+from clawmem.app.services.surfacing.own_first import (
+    SeparateResults,
+    among_own,
+    others_in,
+    own_before_others,
+)
 from clawmem.app.services.surfacing.pipeline import Means, finding, settling
+from clawmem.app.services.surfacing.settling import text_of
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, Earlier, Turns, asked_before
 from clawmem.app.services.surfacing.watch import Watch
 from clawmem.domain.documents.tokens import token_count
@@ -92,10 +100,10 @@ class SurfaceContext:
                 down; the last one counts.
         """
         asked = self._asked(prompt, turns, choices)
-        found = self._found(asked, turns)
-        said = self._said(asked, *found)
+        found = self._separated(asked, turns)
+        said = self._said(asked, found)
         receive(said.block)
-        if better := self._better(asked, said, *found):
+        if better := self._better(asked, said, found):
             said = better
             receive(said.block)
         said = said._replace(ms=asked.watch.ms)
@@ -106,6 +114,15 @@ class SurfaceContext:
         watch = Watch(choices.profile)
         request = self._request(prompt, choices)
         return _Asked(request, choices, watch, routing_hint(request.query), self._nudge(turns))
+
+    def _separated(self, asked: _Asked, turns: Turns) -> SeparateResults:
+        """What the prompt finds; where texts of others are among it, the own texts as if those did not exist."""
+        work, trace = self._found(asked, turns)
+        others = others_in(self._vault, work)
+        if not others.candidates:
+            return SeparateResults(work, trace, others)
+        own = asked._replace(request=among_own(self._vault, asked.request))
+        return SeparateResults(*self._found(own, turns), others)
 
     def _found(self, asked: _Asked, turns: Turns) -> tuple[Work, Trace]:
         """What the prompt finds alone; behind that, where it depends on earlier prompts, what it finds with them."""
@@ -122,9 +139,12 @@ class SurfaceContext:
     def _ranked(self, request: RetrievalRequest, choices: Choices) -> tuple[Work, Trace]:
         return Pipeline(self._vault, finding(self._vault, self._means, choices)).rank(request)
 
-    def _said(self, asked: _Asked, found: Work, before: Trace) -> Surfaced:
+    def _said(self, asked: _Asked, found: SeparateResults) -> Surfaced:
         settled = Pipeline(self._vault, settling(self._vault, self._means, asked.choices))
-        work, trace = settled.rank(asked.request, found, before)
+        work, trace = settled.rank(asked.request, found.own, found.trace)
+        if found.others.candidates:
+            others, trace = settled.rank(asked.request, found.others, trace)
+            work = own_before_others(work, others, asked.request.limit, partial(text_of, self._vault))
         compose = Composer(self._vault, self._dressing.clean, self._dressing.redact)
         budget = asked.choices.profile.budget - frame_tokens(asked.hint, asked.nudge)
         shown = compose(work.candidates, asked.request, budget)
@@ -132,25 +152,27 @@ class SurfaceContext:
         answer = self._answer(asked.request, shown.candidates, trace, work.answered)
         return Surfaced(text, token_count(text), answer, asked.request, asked.watch.ms)
 
-    def _better(self, asked: _Asked, said: Surfaced, found: Work, before: Trace) -> Surfaced | None:
+    def _better(self, asked: _Asked, said: Surfaced, found: SeparateResults) -> Surfaced | None:
         """What models make of it; nothing where nobody is asked, or where whoever is fails."""
-        if not asked.watch.may_ask(len(found.candidates)):
+        if not asked.watch.may_ask(len(found.first.candidates)):
             return None
         try:
-            return self._deepened(asked, said, found, before)
+            return self._deepened(asked, said, found)
         except Exception as error:  # noqa: BLE001  what was found without them stands
             said.answer.trace.degraded["models"] = reason_of(error)
             return None
 
-    def _deepened(self, asked: _Asked, said: Surfaced, found: Work, before: Trace) -> Surfaced | None:
+    def _deepened(self, asked: _Asked, said: Surfaced, found: SeparateResults) -> Surfaced | None:
         from clawmem.app.services.retrieval.stages.rerank import RERANKER
         from clawmem.app.services.surfacing.deepening import deepening
 
         with self._means.models() as models:
             stages = deepening(self._vault, models, asked.watch)
-            work, trace = Pipeline(self._vault, stages).rank(asked.request, found, before)
+            work, trace = Pipeline(self._vault, stages).rank(asked.request, found.first, found.trace)
         said.answer.trace.degraded.update(trace.degraded)
-        return None if work == found or RERANKER in trace.degraded else self._said(asked, work, trace)
+        if work == found.first or RERANKER in trace.degraded:
+            return None
+        return self._said(asked, found.with_first(work, trace))
 
     def _request(self, prompt: str, choices: Choices) -> RetrievalRequest:
         text = without_prefixes(prompt)[:MOST_PROMPT]

@@ -1,0 +1,109 @@
+"""Evidence for an answer as it would be if the vault held nothing but the documents in the request's scope."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from itertools import islice
+from math import fsum
+
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.stages.judge import WORDS_LOOKED_UP
+from clawmem.app.services.retrieval.work import Work
+from clawmem.domain.retrieval.bm25 import rarity
+from clawmem.domain.retrieval.grains import DOCUMENT, LINE
+from clawmem.domain.retrieval.relevance import Evidence
+from clawmem.ports.lexical_index import K1, B
+from clawmem.ports.named_tuple import NamedTuple
+from clawmem.ports.records import FragmentKind, Grain, LexicalQuery, Scope, Term
+from clawmem.ports.vault import Vault
+
+MOST_COUNTED = 2_000  # entries of others that hold a word
+SAMPLE = 40  # documents whose lines are counted and whose lengths are averaged
+
+
+class WordRarity(NamedTuple):
+    """Rarity of one word of the prompt: in the whole vault, and among own documents (0 where none holds it)."""
+
+    term: Term
+    whole: float
+    own: float
+
+
+def own_evidence(vault: Vault, request: RetrievalRequest, work: Work, evidence: Evidence) -> Evidence:
+    """
+    Return *evidence* with the statistics of the documents in scope alone.
+
+    Indexes keep statistics of the whole vault. Notes of others that repeat a prompt make its words common, which
+    lowers the score of every honest line, and make words known that no honest note holds.
+    """
+    own = request.scope.documents or frozenset()
+    others = vault.documents.ids(request.scope._replace(documents=None)) - own
+    terms = list(islice(request.forms.relaxed.terms, WORDS_LOOKED_UP))
+    if not others or not terms:
+        return evidence
+    lines_of_others = _line_count(vault, sorted(others))
+    lines = _rarities(vault, terms, Grain.LINE, others, lines_of_others)
+    documents = _rarities(vault, terms, Grain.DOCUMENT, others, len(others))
+    coverage = evidence.coverage * _gain(_held_by_best(vault, documents, work, DOCUMENT)) / _gain(documents)
+    return evidence._replace(
+        line=evidence.line * _gain(_held_by_best(vault, lines, work, LINE)),
+        coverage=coverage * _length_gain(vault, work, sorted(own), sorted(others)),
+        unknown=sum(not word.own for word in documents) / len(terms),
+        entries=max(1, evidence.entries - lines_of_others - len(others)),  # and a passage of each
+    )
+
+
+def _rarities(
+    vault: Vault, terms: Sequence[Term], grain: Grain, others: Collection[int], entries_of_others: int
+) -> list[WordRarity]:
+    total, scope, found = vault.lexical.count(grain), Scope(documents=frozenset(others)), []
+    for term in terms:
+        every = vault.lexical.holding(term, grain)
+        own = max(0, every - len(vault.lexical.search(LexicalQuery((term,)), grain, MOST_COUNTED, scope)))
+        among_own = rarity(max(own, total - entries_of_others), own) if own else 0.0
+        found.append(WordRarity(term, rarity(total, every), among_own))
+    return found
+
+
+def _held_by_best(vault: Vault, words: Sequence[WordRarity], work: Work, leg: str) -> list[WordRarity]:
+    """Return the *words* that the document of the best hit of *leg* holds."""
+    hits = work.legs.get(leg)
+    if not hits:
+        return list(words)
+    scope = Scope(documents=frozenset({hits[0].key.document_id}))
+    found = vault.lexical.search
+    return [word for word in words if found(LexicalQuery((word.term,)), Grain.DOCUMENT, 1, scope)]
+
+
+def _gain(words: Sequence[WordRarity]) -> float:
+    """Return how much rarer the *words* are among own documents than in the whole vault."""
+    whole, own = fsum(word.whole for word in words if word.own), fsum(word.own for word in words)
+    return own / whole if whole else 1.0
+
+
+def _length_gain(vault: Vault, work: Work, own: Sequence[int], others: Sequence[int]) -> float:
+    """Return by how much short documents of others lower the score of the best document: BM25 compares lengths."""
+    hits = work.legs.get(DOCUMENT)
+    if not hits:
+        return 1.0
+    mean_own, mean_others = _mean_length(vault, own), _mean_length(vault, others)
+    mean = (len(own) * mean_own + len(others) * mean_others) / (len(own) + len(others))
+    length = len(vault.documents.body(hits[0].key.document_id) or "")
+    damped = [1 + K1 * (1 - B + B * length / max(1.0, one)) for one in (mean, mean_own)]
+    return damped[0] / damped[1]
+
+
+def _mean_length(vault: Vault, documents: Sequence[int]) -> float:
+    bodies = vault.documents.bodies(_sample(documents)).values()
+    return fsum(map(len, bodies)) / max(1, len(bodies))
+
+
+def _sample(documents: Sequence[int]) -> Sequence[int]:
+    return documents[:: -(-len(documents) // SAMPLE)] if documents else ()
+
+
+def _line_count(vault: Vault, documents: Sequence[int]) -> int:
+    """Estimate how many lines *documents* have from some of them."""
+    sample = _sample(documents)
+    lines = sum(part.kind is FragmentKind.LINE for one in sample for part in vault.documents.fragments(one))
+    return round(len(documents) * lines / len(sample))
