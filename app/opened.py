@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -67,6 +67,11 @@ class Services:
     vault: ServedVault
     clock: Clock
     parts: Container
+    caller: str = "cli"  # the interface that acts are recorded for
+
+    def called_by(self, caller: str) -> Services:
+        """Return the same services for the interface *caller*: ``cli``, ``mcp`` or ``rest``."""
+        return replace(self, caller=caller)
 
     @property
     def update(self) -> UpdateCollection:

@@ -23,6 +23,7 @@ from clawmem.app.cli.leaving import (
 )
 from clawmem.app.cli.main import VERSION
 from clawmem.app.cli.session import Chosen
+from clawmem.app.operations.table import VERBS
 from clawmem.ports.errors import ClawmemError, InvalidInput
 
 # Which module holds a verb: only the one that was asked for is imported.
@@ -46,7 +47,6 @@ FAMILIES = {
     "lifecycle": ("lifecycle",),
     "curating": ("reflect", "consolidate", "curate"),
     "lanes": ("lanes",),
-    "diary": ("diary",),
     "profile": ("profile",),
     "surface": ("surface", "budget"),
     "hook": ("hook",),
@@ -94,16 +94,15 @@ class CommandLine(Verbs):
     """The root: loads verbs late, takes global options anywhere, and turns errors into sentences."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return [verb for verbs in FAMILIES.values() for verb in verbs]
+        return [verb for families in (FAMILIES, VERBS) for verbs in families.values() for verb in verbs]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         from typer.main import get_command
 
-        family = next((family for family, verbs in FAMILIES.items() if cmd_name in verbs), None)
-        if family is None:
+        commands = _commands_with(cmd_name)
+        if commands is None:
             return None
-        module = import_module(f"clawmem.app.cli.{family}")
-        command = cast(Any, get_command(module.cli)).commands[cmd_name]
+        command = cast(Any, get_command(commands)).commands[cmd_name]
         command.epilog = EVERYWHERE
         return command
 
@@ -128,6 +127,19 @@ class CommandLine(Verbs):
             if code == INTERRUPTED:  # typer says it by a code, and nothing to the person
                 raise KeyboardInterrupt
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _commands_with(verb: str) -> typer.Typer | None:
+    """Return the commands among which *verb* is; ``None`` if there is no such verb."""
+    for family, verbs in FAMILIES.items():
+        if verb in verbs:
+            return cast(typer.Typer, import_module(f"clawmem.app.cli.{family}").cli)
+    for module, verbs in VERBS.items():
+        if verb in verbs:
+            from clawmem.app.cli.operations import commands_in
+
+            return commands_in(module)
+    return None
 
 
 def hoisted(args: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Tools about what becomes of documents: pin, snooze, forget, sweep, restore; and a diary."""
+"""Tools about what becomes of documents: pin, snooze, forget, sweep, restore."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from pydantic import Field
 
 from clawmem.app.mcp import schemas
 from clawmem.app.mcp.calling import answer
-from clawmem.app.records.diary import entry_of, written_of
 from clawmem.app.records.documents import place_of
 from clawmem.app.records.forgetting import confirmed_target
 from clawmem.app.records.lifecycle import went_lines, went_of
-from clawmem.app.records.parameters import ADDRESS, Limit, Vault
+from clawmem.app.records.parameters import ADDRESS, Vault
 from clawmem.app.serve.desk import Desk
 from clawmem.app.services.lifecycle.archiving import to_restore
 from clawmem.app.services.lifecycle.status import lifecycle_status
@@ -156,38 +155,6 @@ class LifecycleTools:
 
         said = await self._desk.write(work, vault)
         return answer("\n".join([*said.documents, *said.problems]) or "Nothing of that is archived.", said)
-
-    async def diary_write(
-        self,
-        entry: Annotated[str, Field(description="What there is to remember.")],
-        topic: Annotated[str, Field(description="What it is about.")] = "general",
-        agent: Annotated[str, Field(description="Who writes.")] = "agent",
-        vault: Vault = None,
-    ) -> Annotated[CallToolResult, schemas.Written]:
-        """Add an entry to the diary; where hooks capture sessions by themselves there is no need to."""
-
-        def work(services: Services) -> schemas.Written:
-            written = services.diary.write(entry, topic, agent)
-            return schemas.Written.model_validate(written_of(written))
-
-        said = await self._desk.write(work, vault)
-        return answer(f"Written: {said.file}", said)
-
-    async def diary_read(
-        self,
-        last_n: Limit = 10,
-        agent: Annotated[str, Field(description="Only of this writer; empty for all.")] = "",
-        vault: Vault = None,
-    ) -> Annotated[CallToolResult, schemas.Entries]:
-        """The last entries of the diary, newest first."""
-
-        def work(services: Services) -> schemas.Entries:
-            entries = map(entry_of, services.diary.read(last_n, agent))
-            return schemas.Entries.model_validate({"entries": list(entries)})
-
-        said = await self._desk.read(work, vault)
-        lines = [f"{one.authored_at[:16]} {one.agent}: {one.text}" for one in said.entries]
-        return answer("\n".join(lines) or "The diary is empty.", said)
 
 
 def _kept(services: Services, target: Document, **became: Any) -> schemas.Kept:

@@ -341,32 +341,6 @@ class Restored(Record):
     problems: list[str] = []
 
 
-class Written(Record):
-    """Where an entry stands."""
-
-    action: str
-    id: int
-    file: str
-
-
-class Entry(Record):
-    """An entry of the diary."""
-
-    id: int
-    file: str
-    title: str
-    authored_at: str
-    modified_at: str
-    agent: str
-    text: str
-
-
-class Entries(Record):
-    """Entries of the diary, newest first."""
-
-    entries: list[Entry]
-
-
 def plain(value: BaseModel) -> dict[str, Any]:
     """As JSON, without what is not said."""
     return value.model_dump(mode="json", exclude_none=True)

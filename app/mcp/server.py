@@ -15,10 +15,12 @@ from clawmem.app.mcp.graph_tools import GraphTools
 from clawmem.app.mcp.instructions import FILES_INSTRUCTIONS, INSTRUCTIONS, MEMORY_INSTRUCTIONS
 from clawmem.app.mcp.lifecycle_tools import LifecycleTools
 from clawmem.app.mcp.memory_tools import MemoryTools
+from clawmem.app.mcp.operations import add_operation
 from clawmem.app.mcp.resources import add_prompts, add_resources
 from clawmem.app.mcp.search_tools import SearchTools
 from clawmem.app.mcp.sets import ToolSet
 from clawmem.app.mcp.vault_tools import VaultTools
+from clawmem.app.operations.table import all_operations
 from clawmem.app.serve.desk import Desk
 
 Tool = Callable[..., Any]
@@ -26,9 +28,6 @@ Tool = Callable[..., Any]
 READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 REPEATABLE = ToolAnnotations(
     read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-)
-ADDS = ToolAnnotations(
-    read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
 )
 DESTROYS = ToolAnnotations(
     read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
@@ -75,19 +74,19 @@ def _clawmem(desk: Desk) -> ToolServer:
     for makes in (vault.profile, vault.reindex, vault.vault_sync, vault.embed, graph.build_graphs):
         _add(server, REPEATABLE, makes)
     _add_lifecycle(server, LifecycleTools(desk))
+    for operation in all_operations():
+        add_operation(server, desk, operation)
     add_resources(server, desk)
     add_prompts(server)
     return server
 
 
 def _add_lifecycle(server: ToolServer, tools: LifecycleTools) -> None:
-    for asks in (tools.lifecycle_status, tools.diary_read):
-        _add(server, READS, asks)
+    _add(server, READS, tools.lifecycle_status)
     for undoable in (tools.memory_pin, tools.memory_snooze, tools.lifecycle_restore):
         _add(server, REPEATABLE, undoable)
     for deletes in (tools.memory_forget, tools.lifecycle_sweep):
         _add(server, DESTROYS, deletes)
-    _add(server, ADDS, tools.diary_write)
 
 
 def _memory(desk: Desk) -> ToolServer:

@@ -12,12 +12,12 @@ from starlette.routing import BaseRoute
 from clawmem.app.mcp.over_http import McpDoor
 from clawmem.app.rest import (
     commands,
-    diary,
     documents,
     graph,
     health,
     hooks,
     lifecycle,
+    operations,
     receipts,
     search,
     upkeep,
@@ -37,7 +37,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *documents.OPERATIONS,
     *graph.OPERATIONS,
     *lifecycle.OPERATIONS,
-    *diary.OPERATIONS,
+    *operations.OPERATIONS,
     *receipts.OPERATIONS,
     *upkeep.OPERATIONS,
 )

@@ -131,13 +131,13 @@ def test_diary(remembered: Invoke) -> None:
     assert second["file"].startswith("_clawmem/diary/")
     assert second["file"].endswith("-x.md")
 
-    entries = read(remembered, "diary", "read")
+    entries = read(remembered, "diary", "read")["entries"]
     assert [entry["agent"] for entry in entries] == ["scout", "user"]
     assert entries[1]["text"] == entries[1]["title"] == "The lighthouse was repainted."
     assert password not in json.dumps(entries)
-    assert [entry["agent"] for entry in read(remembered, "diary", "read", "-a", "user", "-n", "5")] == [
-        "user"
-    ]
+    assert [
+        entry["agent"] for entry in read(remembered, "diary", "read", "-a", "user", "-n", "5")["entries"]
+    ] == ["user"]
     assert "lighthouse was repainted" in done(remembered("diary", "read"))
     assert "_clawmem/diary/" in done(remembered("search", "lighthouse"))
     assert remembered("diary", "write", " ").exit_code == 2

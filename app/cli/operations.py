@@ -1,0 +1,114 @@
+"""Commands made from operations: options from the fields of the request, output from the result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from inspect import Parameter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from pydantic import ValidationError
+
+from clawmem.app.cli.command_line import Verbs
+from clawmem.app.cli.session import opened, tell, wants_json
+from clawmem.app.operations.operation import Command, Operation, Request, Result, option_of
+from clawmem.app.operations.signatures import parameters_of, with_signature
+from clawmem.app.operations.table import operations_in
+from clawmem.ports.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
+    from clawmem.app.cli.rendering import Said
+    from clawmem.app.opened import Services
+
+CALLER = "cli"
+
+
+def commands_in(module: str) -> typer.Typer:
+    """Return the commands of the operations in *module*, groups included."""
+    cli = typer.Typer(rich_markup_mode=None)
+    cli.callback()(_verbs)
+    groups: dict[str, typer.Typer] = {}
+    for operation in operations_in(module):
+        for command in operation.commands:
+            *group, word = command.words.split()
+            place = groups.setdefault(group[0], _group(group[0], module)) if group else cli
+            place.command(word)(_function(operation, command))
+    for name, one in groups.items():
+        cli.add_typer(one, name=name)
+    return cli
+
+
+def _verbs() -> None:
+    """Make the command line a group even where it has one command."""
+
+
+def _group(name: str, module: str) -> typer.Typer:
+    return typer.Typer(cls=Verbs, rich_markup_mode=None, help=operations_about(module))
+
+
+def operations_about(module: str) -> str:
+    """Return the first sentence about the operations of *module*."""
+    from importlib import import_module
+
+    return (import_module(f"clawmem.app.operations.{module}").__doc__ or "").partition("\n")[0]
+
+
+def _function(operation: Operation[Any, Any], command: Command) -> Any:
+    def run(ctx: typer.Context, **given: Any) -> None:
+        request = _request(operation, {**given, **command.fixed})
+        if operation.reads:
+            tell(ctx, lambda services: _said(ctx, services, operation, request))
+            return
+        from clawmem.app.cli.rendering import show_said
+
+        with opened(ctx) as services:
+            said = _said(ctx, services, operation, request)
+        show_said(said)
+
+    run.__doc__ = command.about or operation.about
+    ctx = Parameter("ctx", Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
+    options = parameters_of(operation.request, _annotated, without=command.fixed, defaults=command.defaults)
+    return with_signature(run, [ctx, *options])
+
+
+def _annotated(name: str, field: FieldInfo) -> Any:
+    option = option_of(field)
+    about = field.description or ""
+    if option.is_argument:
+        metavar = option.metavar or name.upper()
+        return Annotated[list[str], typer.Argument(metavar=metavar, help=about, show_default=False)]
+    names = option.names or (f"--{name.replace('_', '-')}",)
+    shown = not field.is_required() and field.default not in ("", None)
+    return Annotated[field.annotation, typer.Option(*names, help=about, show_default=shown)]
+
+
+def _request(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Request:
+    values = {name: " ".join(value) if isinstance(value, list) else value for name, value in given.items()}
+    try:
+        made: Request = operation.request.model_validate(values)
+    except ValidationError as error:
+        raise InvalidInput("INVALID_INPUT", _complaint(operation, error)) from error
+    return made
+
+
+def _complaint(operation: Operation[Any, Any], error: ValidationError) -> str:
+    wrong = error.errors(include_url=False, include_context=False, include_input=False)
+    return "; ".join(f"{_spelling(operation, one['loc'])}: {one['msg']}" for one in wrong) + "."
+
+
+def _spelling(operation: Operation[Any, Any], location: tuple[int | str, ...]) -> str:
+    """Return how the parameter at *location* is spelt on the command line."""
+    name = str(location[0])
+    option = option_of(operation.request.model_fields[name])
+    return option.metavar or name.upper() if option.is_argument else (option.names or (f"--{name}",))[-1]
+
+
+def _said(ctx: typer.Context, services: Services, operation: Operation[Any, Any], request: Request) -> Said:
+    from clawmem.app.cli.rendering import Said, json_part, printable
+
+    result: Result = operation.run(services.called_by(CALLER), request)
+    if wants_json(ctx):
+        return Said([json_part(result.model_dump(mode="json"))])
+    return Said([printable(operation.text(result))])

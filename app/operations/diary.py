@@ -1,0 +1,122 @@
+"""The diary: entries that people and agents write into the vault."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from clawmem.app.operations.fields import Limit
+from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
+from clawmem.app.services.capture.diary import AGENT, LAST
+from clawmem.domain.capture.diary import TOPIC
+
+if TYPE_CHECKING:
+    from clawmem.app.opened import Services
+    from clawmem.app.services.capture.diary import DiaryEntry
+
+
+class NewEntry(Request):
+    """An entry to be written."""
+
+    entry: Annotated[
+        str,
+        Field(min_length=1, description="What there is to remember."),
+        Option(metavar="TEXT...", is_argument=True),
+    ]
+    topic: Annotated[str, Field(description="What it is about."), Option(("-t", "--topic"))] = TOPIC
+    agent: Annotated[str, Field(description="Who writes."), Option(("-a", "--agent"))] = AGENT
+
+
+class Written(Result):
+    """Where an entry stands."""
+
+    action: str
+    id: int
+    file: str
+
+
+class LastEntries(Request):
+    """Which entries are read."""
+
+    last_n: Annotated[Limit, Option(("-n", "--limit"))] = LAST
+    agent: Annotated[
+        str, Field(description="Only of this writer; empty for all."), Option(("-a", "--agent"))
+    ] = ""
+
+
+class Entry(Result):
+    """An entry; ``agent`` is who wrote it."""
+
+    id: int
+    file: str
+    title: str
+    authored_at: str
+    modified_at: str
+    agent: str
+    text: str
+
+
+class Entries(Result):
+    """Entries, newest first."""
+
+    count: int
+    entries: list[Entry]
+
+
+def write(services: Services, request: NewEntry) -> Written:
+    """Add an entry to the diary; it can be searched like any note."""
+    document = services.diary.write(request.entry, request.topic, request.agent)
+    return Written(action="inserted", id=document.id, file=document.display_path)
+
+
+def read(services: Services, request: LastEntries) -> Entries:
+    """Return the last entries of the diary, newest first."""
+    entries = [_entry(one) for one in services.diary.read(request.last_n, request.agent)]
+    return Entries(count=len(entries), entries=entries)
+
+
+def _entry(one: DiaryEntry) -> Entry:
+    document = one.document
+    return Entry(
+        id=document.id,
+        file=document.display_path,
+        title=document.title,
+        authored_at=document.authored_at,
+        modified_at=document.modified_at,
+        agent=document.domain or "",
+        text=one.text,
+    )
+
+
+def _written_text(result: Written) -> str:
+    return f"Written: {result.file}"
+
+
+def _entries_text(result: Entries) -> str:
+    lines = [f"{one.authored_at[:16].replace('T', ' ')}  {one.agent}: {one.text}\n" for one in result.entries]
+    return "\n".join(lines) or "The diary is empty."
+
+
+OPERATIONS = (
+    Operation(
+        name="diary_write",
+        request=NewEntry,
+        result=Written,
+        run=write,
+        effect=Effect.ADDS,
+        route="/diary",
+        commands=(Command("diary write", {"agent": "user"}),),
+        text=_written_text,
+    ),
+    Operation(
+        name="diary_read",
+        request=LastEntries,
+        result=Entries,
+        run=read,
+        effect=Effect.READS,
+        route="/diary",
+        commands=(Command("diary read"),),
+        text=_entries_text,
+    ),
+)

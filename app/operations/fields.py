@@ -1,0 +1,26 @@
+"""Fields that several requests share, each described once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from clawmem.app.operations.operation import Option, Result
+from clawmem.app.services.retrieval.request import MAX_LIMIT
+
+ADDRESS = "A path, #docid, title, alias, [[wikilink]] or path:line."
+
+Address = Annotated[
+    str, Field(min_length=1, description=ADDRESS), Option(metavar="NOTE...", is_argument=True)
+]
+Why = Annotated[str, Field(max_length=1000, description="The reason, kept with the act."), Option(("--why",))]
+Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="How many."), Option(("-n", "--limit"))]
+
+
+class Place(Result):
+    """A document, by all names that a later call may use."""
+
+    docid: str = Field(description="Short id, with #; takes the place of a path everywhere.")
+    file: str = Field(description="collection/path")
+    title: str

@@ -1,0 +1,95 @@
+"""An operation: one thing that a user or an agent can ask for, for every interface."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from inspect import getdoc
+from types import MappingProxyType
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.fields import FieldInfo
+
+from clawmem.app.opened import Services
+
+Q = TypeVar("Q", bound="Request")
+R = TypeVar("R", bound="Result")
+
+
+class Request(BaseModel):
+    """The parameters of an operation. An unknown parameter, or one of the wrong type, is refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Result(BaseModel):
+    """What an operation returns. An unknown key is refused, so that a result and its schema agree."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Effect(Enum):
+    """What an operation does to the vault."""
+
+    READS = "reads"
+    REPEATABLE = "repeatable"  # changes the vault; a repetition changes nothing more
+    ADDS = "adds"
+    DESTROYS = "destroys"
+
+
+class Option(NamedTuple):
+    """How a parameter is spelt on the command line, where its name alone does not say it."""
+
+    names: tuple[str, ...] = ()
+    metavar: str | None = None
+    is_argument: bool = False  # positional; the words of the command line are joined by blanks
+
+
+def option_of(field: FieldInfo) -> Option:
+    """Return how *field* is spelt on the command line; of several spellings the last."""
+    return next((one for one in reversed(field.metadata) if isinstance(one, Option)), Option())
+
+
+class Command(NamedTuple):
+    """
+    A command of the command line.
+
+    ``defaults`` replace those of the request; ``fixed`` parameters have no option. ``about`` is the help text, where it
+    is not the docstring of the function.
+    """
+
+    words: str
+    defaults: Mapping[str, Any] = MappingProxyType({})
+    fixed: Mapping[str, Any] = MappingProxyType({})
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation(Generic[Q, R]):
+    """
+    One operation.
+
+    ``name`` is the tool's and the method's name. ``route`` is the path of the REST route; reads are GET, others POST.
+    ``text`` renders a result for people and agents. The docstring of ``run`` describes the operation in every interface.
+    """
+
+    name: str
+    request: type[Q]
+    result: type[R]
+    run: Callable[[Services, Q], R]
+    effect: Effect
+    route: str
+    commands: tuple[Command, ...]
+    text: Callable[[R], str]
+
+    @property
+    def reads(self) -> bool:
+        """Whether the operation changes nothing."""
+        return self.effect is Effect.READS
+
+    @property
+    def about(self) -> str:
+        """Return the description: the docstring of the function."""
+        return getdoc(self.run) or ""

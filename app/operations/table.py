@@ -1,0 +1,24 @@
+"""The table of operations: which module holds which, so that a command imports no module but its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from clawmem.app.operations.operation import Operation
+
+# The first words of the commands of each module.
+VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType({"diary": ("diary",)})
+
+
+def operations_in(module: str) -> tuple[Operation[Any, Any], ...]:
+    """Return the operations of a module of this package, in their order."""
+    return tuple(import_module(f"clawmem.app.operations.{module}").OPERATIONS)
+
+
+def all_operations() -> list[Operation[Any, Any]]:
+    """Return every operation."""
+    return [one for module in VERBS for one in operations_in(module)]
