@@ -11,6 +11,7 @@ import typer
 from clawmem.app.cli.session import wants_json
 
 if TYPE_CHECKING:
+    from clawmem.ports.errors import Ambiguous, NotFound
     from clawmem.ports.records import Candidate, Document
 
 ADDRESS = "A path, #docid, title, alias, [[wikilink]] or path:line."
@@ -27,20 +28,27 @@ def named_note(ctx: typer.Context, resolve: Callable[[str], Document], words: Se
     Raises:
         InvalidInput: no exact address, and nothing was chosen; nothing may be changed then.
     """
-    from clawmem.ports.address_errors import NotServed
     from clawmem.ports.errors import Ambiguous, NotFound
-    from clawmem.ports.records import Candidate
 
     text = " ".join(words)
     try:
         return resolve(text)
-    except NotServed:
-        raise
     except (NotFound, Ambiguous) as error:
-        chosen = _chosen(ctx, text, [one for one in error.candidates if isinstance(one, Candidate)])
+        chosen = chosen_address(ctx, text, error)
         if chosen is None:
             raise
-        return resolve(f"{chosen.docid} {chosen.file}")
+        return resolve(chosen)
+
+
+def chosen_address(ctx: typer.Context, text: str, error: NotFound | Ambiguous) -> str | None:
+    """Return the exact address of the candidate that a person on a terminal chooses; ``None`` without a choice."""
+    from clawmem.ports.address_errors import NotServed
+    from clawmem.ports.records import Candidate
+
+    if isinstance(error, NotServed):
+        return None
+    chosen = _chosen(ctx, text, [one for one in error.candidates if isinstance(one, Candidate)])
+    return f"{chosen.docid} {chosen.file}" if chosen else None
 
 
 def may_ask(ctx: typer.Context) -> bool:

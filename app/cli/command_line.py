@@ -43,7 +43,7 @@ FAMILIES = {
     "models": ("models",),
     "conformance": ("conformance",),
     "focus": ("focus",),
-    "tending": ("pin", "unpin", "snooze", "unsnooze", "forget"),
+    "tending": ("forget",),
     "lifecycle": ("lifecycle",),
     "curating": ("reflect", "consolidate", "curate"),
     "lanes": ("lanes",),

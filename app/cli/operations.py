@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from clawmem.app.cli.command_line import Verbs
 from clawmem.app.cli.session import opened, tell, wants_json
+from clawmem.app.operations.fields import ADDRESS
 from clawmem.app.operations.operation import Command, Operation, Request, Result, option_of
 from clawmem.app.operations.signatures import parameters_of, with_signature
 from clawmem.app.operations.table import operations_in
@@ -59,13 +60,17 @@ def _function(operation: Operation[Any, Any], command: Command) -> Any:
     def run(ctx: typer.Context, **given: Any) -> None:
         request = _request(operation, {**given, **command.fixed})
         if operation.reads:
-            tell(ctx, lambda services: _said(ctx, services, operation, request))
+            tell(
+                ctx,
+                lambda services: _said(ctx, operation, operation.run(services.called_by(CALLER), request)),
+            )
             return
         from clawmem.app.cli.rendering import show_said
 
         with opened(ctx) as services:
-            said = _said(ctx, services, operation, request)
-        show_said(said)
+            result = _run(ctx, services.called_by(CALLER), operation, request)
+        show_said(_said(ctx, operation, result))
+        raise typer.Exit(result.exit_code)
 
     run.__doc__ = command.about or operation.about
     ctx = Parameter("ctx", Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
@@ -105,10 +110,31 @@ def _spelling(operation: Operation[Any, Any], location: tuple[int | str, ...]) -
     return option.metavar or name.upper() if option.is_argument else (option.names or (f"--{name}",))[-1]
 
 
-def _said(ctx: typer.Context, services: Services, operation: Operation[Any, Any], request: Request) -> Said:
+def _run(ctx: typer.Context, services: Services, operation: Operation[Any, Any], request: Request) -> Result:
+    """Run *operation*; where an address names no document, let a person on a terminal choose a candidate."""
+    from clawmem.app.cli.addresses import chosen_address
+    from clawmem.ports.errors import Ambiguous, NotFound
+
+    try:
+        result: Result = operation.run(services, request)
+    except (NotFound, Ambiguous) as error:
+        name = _address_of(operation)
+        address = chosen_address(ctx, getattr(request, name), error) if name else None
+        if address is None:
+            raise
+        result = operation.run(services, request.model_copy(update={name: address}))
+    return result
+
+
+def _address_of(operation: Operation[Any, Any]) -> str:
+    """Return the name of the parameter that is an address; nothing where there is none."""
+    fields = operation.request.model_fields.items()
+    return next((name for name, field in fields if field.description == ADDRESS), "")
+
+
+def _said(ctx: typer.Context, operation: Operation[Any, Any], result: Result) -> Said:
     from clawmem.app.cli.rendering import Said, json_part, printable
 
-    result: Result = operation.run(services.called_by(CALLER), request)
     if wants_json(ctx):
         return Said([json_part(result.model_dump(mode="json"))])
     return Said([printable(operation.text(result))])

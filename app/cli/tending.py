@@ -1,8 +1,8 @@
-"""Commands that treat one note: pin, unpin, snooze, unsnooze, forget."""
+"""The command that forgets a note, after asking."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,54 +21,9 @@ LEFT, FOUND = 1, 7  # exit codes: its bytes could not be cleared yet; the proof 
 DECLINED = 1
 
 
-@cli.command()
-def pin(ctx: typer.Context, note: Named, why: Why = "") -> None:
-    """Let a note come before others that fit a question as well."""
-    with opened(ctx) as services:
-        document = named_note(ctx, services.lookup.target, note)
-        changed = services.tending.pin(document, BY, why)
-    said = "is pinned." if changed else "was pinned already."
-    _show(ctx, document, {"pinned": True, "changed": changed}, said)
-
-
-@cli.command()
-def unpin(ctx: typer.Context, note: Named, why: Why = "") -> None:
-    """Take back a pin; one that the note itself asks for stays."""
-    with opened(ctx) as services:
-        document = named_note(ctx, services.lookup.target, note)
-        changed = services.tending.unpin(document, BY, why)
-    stays = document.pinned_in_note
-    said = "is not pinned any more." if changed else "was not pinned."
-    said = "is pinned by its own front matter." if stays else said
-    _show(ctx, document, {"pinned": stays, "changed": changed}, said)
-
-
-@cli.command()
-def snooze(
-    ctx: typer.Context,
-    note: Named,
-    until: Annotated[
-        str | None, typer.Option(help="The day or moment, in UTC.", show_default="30 days from now")
-    ] = None,
-    why: Why = "",
-) -> None:
-    """Keep a note out of what is surfaced until a day; searches still find it."""
-    with opened(ctx) as services:
-        moment = services.tending.read_until(until)
-        document = named_note(ctx, services.lookup.target, note)
-        services.tending.snooze(document, moment, BY, why)
-    said = f"is snoozed until {moment[:16].replace('T', ' ')} UTC."
-    _show(ctx, document, {"snoozed_until": moment}, said)
-
-
-@cli.command()
-def unsnooze(ctx: typer.Context, note: Named, why: Why = "") -> None:
-    """Let a note be surfaced again."""
-    with opened(ctx) as services:
-        document = named_note(ctx, services.lookup.target, note)
-        changed = services.tending.unsnooze(document, BY, why)
-    said = "is surfaced again." if changed else "was not snoozed."
-    _show(ctx, document, {"snoozed_until": None, "changed": changed}, said)
+@cli.callback()
+def _verbs() -> None:
+    """Make the command line a group even with one command."""
 
 
 @cli.command()
@@ -133,15 +88,6 @@ def _confirm(ctx: typer.Context, found: ForgetPreview, *, yes: bool) -> None:
     if not agreed:
         show("Nothing was forgotten.")
         raise typer.Exit(DECLINED)
-
-
-def _show(ctx: typer.Context, document: Document, record: dict[str, Any], said: str) -> None:
-    from clawmem.app.cli.rendering import show, show_json
-
-    if wants_json(ctx):
-        show_json({**_named(document), **record})
-    else:
-        show(f"{document.display_path} ({document.title}) {said}")
 
 
 def _show_preview(ctx: typer.Context, found: ForgetPreview) -> None:

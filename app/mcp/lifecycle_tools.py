@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 BY = "mcp"
 
-Meant = Annotated[str, Field(description=f"One document, exactly: {ADDRESS}")]
 Why = Annotated[str, Field(description="The reason, kept with the act.")]
 
 
@@ -37,46 +36,6 @@ class LifecycleTools:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-
-    async def memory_pin(
-        self,
-        query: Meant,
-        unpin: Annotated[bool, Field(description="Take the pin back.")] = False,
-        why: Why = "",
-        vault: Vault = None,
-    ) -> Annotated[CallToolResult, schemas.Kept]:
-        """Let a document come before others that fit as well: what the user wants to see again and again."""
-
-        def work(services: Services) -> schemas.Kept:
-            target = services.lookup.target(query)
-            act = services.tending.unpin if unpin else services.tending.pin
-            changed = act(target, BY, why)
-            return _kept(services, target, action="unpinned" if unpin else "pinned", changed=changed)
-
-        return _told(await self._desk.write(work, vault))
-
-    async def memory_snooze(
-        self,
-        query: Meant,
-        until: Annotated[
-            str, Field(description="The day, 2026-03-31; empty lets it be surfaced again.")
-        ] = "",
-        why: Why = "",
-        vault: Vault = None,
-    ) -> Annotated[CallToolResult, schemas.Kept]:
-        """Keep a document out of what is surfaced unasked until a day; searches still find it."""
-
-        def work(services: Services) -> schemas.Kept:
-            if not until:
-                target = services.lookup.target(query)
-                changed = services.tending.unsnooze(target, BY, why)
-                return _kept(services, target, action="unsnoozed", changed=changed)
-            moment = services.tending.read_until(until)
-            target = services.lookup.target(query)
-            services.tending.snooze(target, moment, BY, why)
-            return _kept(services, target, action="snoozed", snoozed_until=moment)
-
-        return _told(await self._desk.write(work, vault))
 
     async def memory_forget(
         self,
@@ -164,8 +123,7 @@ def _kept(services: Services, target: Document, **became: Any) -> schemas.Kept:
 def _told(said: schemas.Kept) -> CallToolResult:
     named = f"{said.file} ({title_to_read(said.title, said.origin)})" if said.title else said.file
     head = f"{named}: {said.action}"
-    until = [f"until {said.snoozed_until}"] if said.snoozed_until else []
     as_before = [] if said.changed else ["it was so already"]
     elsewhere = [f"{path} says some of it as well" for path in said.said_in]
     left = [f"its bytes may still lie in free space: {said.left}"] if said.left else []
-    return answer("; ".join([head, *until, *as_before, *elsewhere, *left]), said)
+    return answer("; ".join([head, *as_before, *elsewhere, *left]), said)

@@ -301,7 +301,6 @@ class Kept(Place):
 
     action: str
     changed: bool = True
-    snoozed_until: str | None = None
     said_in: list[str] = Field(default=[], description="Other documents that say some of what was forgotten.")
     left: str | None = Field(default=None, description="Why its bytes may still lie in free space.")
 

@@ -83,8 +83,7 @@ def _clawmem(desk: Desk) -> ToolServer:
 
 def _add_lifecycle(server: ToolServer, tools: LifecycleTools) -> None:
     _add(server, READS, tools.lifecycle_status)
-    for undoable in (tools.memory_pin, tools.memory_snooze, tools.lifecycle_restore):
-        _add(server, REPEATABLE, undoable)
+    _add(server, REPEATABLE, tools.lifecycle_restore)
     for deletes in (tools.memory_forget, tools.lifecycle_sweep):
         _add(server, DESTROYS, deletes)
 

@@ -29,6 +29,11 @@ class Result(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
+    @property
+    def exit_code(self) -> int:
+        """Return the exit code of a command with this result."""
+        return 0
+
 
 class Effect(Enum):
     """What an operation does to the vault."""

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from clawmem.app.operations.operation import Operation
 
 # The first words of the commands of each module.
-VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType({"diary": ("diary",)})
+VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"curation": ("pin", "unpin", "snooze", "unsnooze"), "diary": ("diary",)}
+)
 
 
 def operations_in(module: str) -> tuple[Operation[Any, Any], ...]:

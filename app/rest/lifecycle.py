@@ -32,21 +32,6 @@ class Doing(Named):
     why: str = Field("", max_length=1000, description="Why; it is written down.")
 
 
-class Pin(Doing):
-    """A document that is to come first, or no more."""
-
-    unpin: bool = Field(False, description="Take the pin back.")
-
-
-class Snooze(Doing):
-    """A document that is to be surfaced only later, or again."""
-
-    until: str | None = Field(
-        None, description="The day from which on it is surfaced again; in 30 days without."
-    )
-    unsnooze: bool = Field(False, description="Let it be surfaced at once.")
-
-
 class Forget(Doing):
     """A document that is to be forgotten."""
 
@@ -88,21 +73,6 @@ class Again(Asked):
     """When."""
 
     rebuild: bool = Field(False, description="Make it anew, due or not.")
-
-
-class Pinned(TypedDict):
-    """Whether somebody pinned it now."""
-
-    docid: str
-    pinned: bool
-
-
-class Snoozed(TypedDict):
-    """Whether it is kept out of what is surfaced, and until when."""
-
-    docid: str
-    snoozed: bool
-    until: str | None
 
 
 class Gone(TypedDict):
@@ -157,25 +127,6 @@ class Page(TypedDict, total=False):
     path: str
     body: str
     profile: None
-
-
-def pin(services: Services, asked: Pin) -> Pinned:
-    """Let a document come before others that fit as well, or no more."""
-    document = services.lookup.target(asked.docid)
-    act = services.tending.unpin if asked.unpin else services.tending.pin
-    act(document, BY, asked.why)
-    return {"docid": _docid(services, document), "pinned": not asked.unpin}
-
-
-def snooze(services: Services, asked: Snooze) -> Snoozed:
-    """Keep a document out of what is surfaced until a day, or no more; searches find it all the same."""
-    document = services.lookup.target(asked.docid)
-    docid, tending = _docid(services, document), services.tending
-    if asked.unsnooze:
-        tending.unsnooze(document, BY, asked.why)
-        return {"docid": docid, "snoozed": False, "until": None}
-    until = tending.snooze(document, tending.read_until(asked.until), BY, asked.why)
-    return {"docid": docid, "snoozed": True, "until": until}
 
 
 def forget(services: Services, asked: Forget) -> Gone:
@@ -261,7 +212,5 @@ OPERATIONS = (
     changing("/lifecycle/sweep", Sweep, Swept, sweep),
     changing("/lifecycle/restore", Restore, Restored, restore),
     changing("/lifecycle/undo", Undo, Done, undo),
-    changing("/documents/{docid:path}/pin", Pin, Pinned, pin),
-    changing("/documents/{docid:path}/snooze", Snooze, Snoozed, snooze),
     changing("/documents/{docid:path}/forget", Forget, Gone, forget),
 )

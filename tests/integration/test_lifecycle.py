@@ -99,7 +99,7 @@ def document_id(services: Services, path: str) -> int:
 def test_acts_are_written_down_and_taken_back(services: Services) -> None:
     """Pin, snooze, snooze longer: each by whom, when and why; taken back from the last one on."""
     number, tending = document_id(services, "ledger.md"), services.tending
-    later, latest = tending.read_until(days=3), tending.read_until(days=9)
+    later, latest = tending.read_until("3d"), tending.read_until("9d")
 
     assert tending.pin(fetch(services.vault, number), "cli", "asked often")
     assert not tending.pin(fetch(services.vault, number), "cli")
@@ -150,7 +150,7 @@ def test_until_when(services: Services, text: str, error: str) -> None:
 def test_what_is_snoozed_is_found_and_not_surfaced(services: Services) -> None:
     """A search finds it, what comes unasked leaves it out until then, and says why."""
     number, now = document_id(services, "ledger.md"), services.clock.now_ms()
-    services.tending.snooze(fetch(services.vault, number), services.tending.read_until(days=3), "cli")
+    services.tending.snooze(fetch(services.vault, number), services.tending.read_until("3d"), "cli")
     in_a_while = now + 4 * 86_400_000
 
     kept = {}

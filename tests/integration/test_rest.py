@@ -54,10 +54,10 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "GET /diary": ("/diary", {}),
     "GET /lifecycle/status": ("/lifecycle/status", {}),
     "POST /lifecycle/sweep": ("/lifecycle/sweep", {}),
-    "POST /documents/{docid:path}/pin": (f"/documents/{REDIS}/pin", {"why": "often asked"}),
+    "POST /documents/{query:path}/pin": (f"/documents/{REDIS}/pin", {"why": "often asked"}),
     "POST /lifecycle/undo": ("/lifecycle/undo", {"act": 0}),  # the last one
     "GET /lifecycle/log": ("/lifecycle/log", {}),
-    "POST /documents/{docid:path}/snooze": ("/documents/notes/markup.md/snooze", {}),
+    "POST /documents/{query:path}/snooze": ("/documents/notes/markup.md/snooze", {}),
     "POST /lifecycle/restore": ("/lifecycle/restore", {"all": True}),
     "POST /documents/{docid:path}/forget": ("/documents/notes/people/haruka.md/forget", {"confirm": True}),
     "POST /update": ("/update", {"embed": True}),
@@ -357,8 +357,10 @@ class TestChanges:
         [act, *_] = world.get("/lifecycle/log")[1]
         assert (act["act"], act["file"], act["by"], act["why"]) == ("pin", POSTGRES, "rest", "the plan")
         assert world.post("/lifecycle/undo", act=act["id"])[1]["act"] == "pin"
-        assert world.post(f"{path}/snooze", until="2100-01-01")[1]["until"] == "2100-01-01T00:00:00.000Z"
-        assert world.post(f"{path}/snooze", unsnooze=True)[1]["snoozed"] is False
+        assert (
+            world.post(f"{path}/snooze", until="2100-01-01")[1]["snoozed_until"] == "2100-01-01T00:00:00.000Z"
+        )
+        assert world.post(f"{path}/snooze")[1]["snoozed_until"] is None
 
         (world.home / "notes" / "secret.md").write_text("# Quux\n\nThe word is xyzzyplugh.\n", "utf-8")
         world.post("/update")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from clawmem.app.services.lifecycle.archiving import Archiving
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.ports.acts import Act, Entry
@@ -11,7 +13,7 @@ from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 
 DAY_MS = 86_400_000
-SNOOZE_DAYS = 30
+_DAYS = re.compile(r"(\d{1,5})d")
 FOR_GOOD = frozenset({Act.FORGET, Act.PURGE})
 
 
@@ -48,17 +50,20 @@ class Tending:
         self._snoozed(document, Act.UNSNOOZE, None, by, why)
         return True
 
-    def read_until(self, text: str | None = None, days: float = SNOOZE_DAYS) -> str:
+    def read_until(self, text: str) -> str:
         """
-        Until when, from a date or a moment as people write it; without one so many days from now.
+        Return the moment that *text* names: a date, a moment, or a number of days from now such as ``30d``.
 
         Raises:
-            InvalidInput: no date, or one that is past.
+            InvalidInput: neither, or a moment that is past.
         """
         now = self._clock.now_ms()
-        until = now + int(days * DAY_MS) if text is None else parse_iso(text)
+        days = _DAYS.fullmatch(text.strip())
+        until = now + int(days[1]) * DAY_MS if days else parse_iso(text)
         if until is None:
-            raise InvalidInput("INVALID_INPUT", f"{text!r} is no date. Write one as 2026-01-31.")
+            raise InvalidInput(
+                "INVALID_INPUT", f"{text!r} is no date. Write one as 2026-01-31, or days from now as 30d."
+            )
         if until <= now:
             raise InvalidInput("OUT_OF_BOUNDS", "A note is snoozed until a day that is still to come.")
         return iso_utc(until)

@@ -1,0 +1,122 @@
+"""How single notes are treated: pinned before others, or snoozed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from clawmem.app.operations.fields import Address, Place, Why, place_of
+from clawmem.app.operations.operation import Command, Effect, Operation, Request
+
+if TYPE_CHECKING:
+    from clawmem.app.opened import Services
+    from clawmem.ports.records import Document
+
+DEFAULT_SNOOZE = "30d"
+
+
+class Pin(Request):
+    """A note, and whether it is pinned."""
+
+    query: Address
+    unpin: Annotated[bool, Field(description="Take the pin back.")] = False
+    why: Why = ""
+
+
+class Snooze(Request):
+    """A note, and until when it is snoozed."""
+
+    query: Address
+    until: Annotated[
+        str | None,
+        Field(
+            description="The day, 2026-03-31, or days from now, 30d. Without it the note is surfaced again."
+        ),
+    ] = None
+    why: Why = ""
+
+
+class Treatment(Place):
+    """A note and how it is treated now; ``changed`` is false where it was so before."""
+
+    action: str
+    changed: bool
+    pinned: bool
+    snoozed_until: str | None = None
+
+
+def pin(services: Services, request: Pin) -> Treatment:
+    """Let a note come before others that fit a question as well: what the user wants to see again and again."""
+    target = services.lookup.target(request.query)
+    act = services.tending.unpin if request.unpin else services.tending.pin
+    changed = act(target, services.caller, request.why)
+    is_pinned = target.pinned_in_note or not request.unpin
+    return _treatment(
+        services, target, action="unpinned" if request.unpin else "pinned", changed=changed, pinned=is_pinned
+    )
+
+
+def snooze(services: Services, request: Snooze) -> Treatment:
+    """Keep a note out of what is surfaced unasked until a day; searches still find it."""
+    tending = services.tending
+    moment = None if request.until is None else tending.read_until(request.until)
+    target = services.lookup.target(request.query)
+    if moment is None:
+        changed = tending.unsnooze(target, services.caller, request.why)
+        return _treatment(services, target, action="unsnoozed", changed=changed, pinned=target.is_pinned)
+    tending.snooze(target, moment, services.caller, request.why)
+    return _treatment(
+        services,
+        target,
+        action="snoozed",
+        changed=target.snoozed_until != moment,
+        pinned=target.is_pinned,
+        snoozed_until=moment,
+    )
+
+
+def _treatment(services: Services, target: Document, **became: Any) -> Treatment:
+    return Treatment(**place_of(services, target), **became)
+
+
+def treatment_text(result: Treatment) -> str:
+    """Return one sentence about a note."""
+    until = f" until {result.snoozed_until[:16].replace('T', ' ')} UTC" if result.snoozed_until else ""
+    before = "" if result.changed else " already"
+    own = " Its own front matter pins it." if result.action == "unpinned" and result.pinned else ""
+    return f"{result.file} ({result.title}) is {result.action}{until}{before}.{own}"
+
+
+OPERATIONS = (
+    Operation(
+        name="memory_pin",
+        request=Pin,
+        result=Treatment,
+        run=pin,
+        effect=Effect.REPEATABLE,
+        route="/documents/{query:path}/pin",
+        commands=(
+            Command("pin", fixed={"unpin": False}),
+            Command(
+                "unpin",
+                fixed={"unpin": True},
+                about="Take back a pin; one that the note itself asks for stays.",
+            ),
+        ),
+        text=treatment_text,
+    ),
+    Operation(
+        name="memory_snooze",
+        request=Snooze,
+        result=Treatment,
+        run=snooze,
+        effect=Effect.REPEATABLE,
+        route="/documents/{query:path}/snooze",
+        commands=(
+            Command("snooze", defaults={"until": DEFAULT_SNOOZE}),
+            Command("unsnooze", fixed={"until": None}, about="Let a note be surfaced again."),
+        ),
+        text=treatment_text,
+    ),
+)
