@@ -44,7 +44,6 @@ FAMILIES = {
     "conformance": ("conformance",),
     "focus": ("focus",),
     "tending": ("forget",),
-    "lifecycle": ("lifecycle",),
     "curating": ("reflect", "consolidate", "curate"),
     "lanes": ("lanes",),
     "profile": ("profile",),

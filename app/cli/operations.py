@@ -13,9 +13,9 @@ from clawmem.app.cli.command_line import Verbs
 from clawmem.app.cli.session import opened, tell, wants_json
 from clawmem.app.operations.fields import ADDRESS
 from clawmem.app.operations.operation import Command, Operation, Request, Result, option_of
+from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.operations.signatures import parameters_of, with_signature
 from clawmem.app.operations.table import operations_in
-from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -70,12 +70,22 @@ def _function(operation: Operation[Any, Any], command: Command) -> Any:
         with opened(ctx) as services:
             result = _run(ctx, services.called_by(CALLER), operation, request)
         show_said(_said(ctx, operation, result))
+        for remark in result.remarks:
+            typer.echo(remark, err=True)
         raise typer.Exit(result.exit_code)
 
     run.__doc__ = command.about or operation.about
     ctx = Parameter("ctx", Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
-    options = parameters_of(operation.request, _annotated, without=command.fixed, defaults=command.defaults)
+    no_words = {
+        name: None for name, field in operation.request.model_fields.items() if _may_lack_words(field)
+    }
+    defaults = {**no_words, **command.defaults}
+    options = parameters_of(operation.request, _annotated, without=command.fixed, defaults=defaults)
     return with_signature(run, [ctx, *options])
+
+
+def _may_lack_words(field: FieldInfo) -> bool:
+    return option_of(field).is_argument and not field.is_required()
 
 
 def _annotated(name: str, field: FieldInfo) -> Any:
@@ -83,30 +93,34 @@ def _annotated(name: str, field: FieldInfo) -> Any:
     about = field.description or ""
     if option.is_argument:
         metavar = option.metavar or name.upper()
-        return Annotated[list[str], typer.Argument(metavar=metavar, help=about, show_default=False)]
+        words: Any = list[str] if field.is_required() else list[str] | None
+        return Annotated[words, typer.Argument(metavar=metavar, help=about, show_default=False)]
     names = option.names or (f"--{name.replace('_', '-')}",)
     shown = not field.is_required() and field.default not in ("", None)
     return Annotated[field.annotation, typer.Option(*names, help=about, show_default=shown)]
 
 
 def _request(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Request:
-    values = {name: " ".join(value) if isinstance(value, list) else value for name, value in given.items()}
+    """Return the request; the words of an argument are joined, one that is missing keeps its default."""
+    fields = operation.request.model_fields
+    values = {
+        name: " ".join(value) if isinstance(value, list) else value
+        for name, value in given.items()
+        if value is not None or not option_of(fields[name]).is_argument
+    }
     try:
         made: Request = operation.request.model_validate(values)
     except ValidationError as error:
-        raise InvalidInput("INVALID_INPUT", _complaint(operation, error)) from error
+        raise refusal_of(error, lambda name: _spelling(operation, name)) from error
     return made
 
 
-def _complaint(operation: Operation[Any, Any], error: ValidationError) -> str:
-    wrong = error.errors(include_url=False, include_context=False, include_input=False)
-    return "; ".join(f"{_spelling(operation, one['loc'])}: {one['msg']}" for one in wrong) + "."
-
-
-def _spelling(operation: Operation[Any, Any], location: tuple[int | str, ...]) -> str:
-    """Return how the parameter at *location* is spelt on the command line."""
-    name = str(location[0])
-    option = option_of(operation.request.model_fields[name])
+def _spelling(operation: Operation[Any, Any], name: str) -> str:
+    """Return how the parameter *name* is written on the command line."""
+    field = operation.request.model_fields.get(name)
+    if field is None:
+        return name
+    option = option_of(field)
     return option.metavar or name.upper() if option.is_argument else (option.names or (f"--{name}",))[-1]
 
 
@@ -137,4 +151,5 @@ def _said(ctx: typer.Context, operation: Operation[Any, Any], result: Result) ->
 
     if wants_json(ctx):
         return Said([json_part(result.model_dump(mode="json"))])
-    return Said([printable(operation.text(result))])
+    text = operation.text(result)
+    return Said([printable(text)] if text else [])

@@ -1,8 +1,7 @@
-"""Tools about what becomes of documents: pin, snooze, forget, sweep, restore."""
+"""The tool that forgets a document."""
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from mcp.types import CallToolResult
@@ -12,19 +11,13 @@ from clawmem.app.mcp import schemas
 from clawmem.app.mcp.calling import answer
 from clawmem.app.records.documents import place_of
 from clawmem.app.records.forgetting import confirmed_target
-from clawmem.app.records.lifecycle import went_lines, went_of
-from clawmem.app.records.parameters import ADDRESS, Vault
+from clawmem.app.records.parameters import Vault
 from clawmem.app.serve.desk import Desk
-from clawmem.app.services.lifecycle.archiving import to_restore
-from clawmem.app.services.lifecycle.status import lifecycle_status
-from clawmem.domain.lifecycle.policy import read_policy
 from clawmem.domain.security.quoting import title_to_read
-from clawmem.ports.errors import ConfigError
 from clawmem.ports.records import Document, InactiveReason
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
-    from clawmem.app.services.lifecycle.sweeping import Swept
 
 BY = "mcp"
 
@@ -61,59 +54,6 @@ class LifecycleTools:
             return kept.model_copy(update={"said_in": list(done.traces.said_in), "left": done.left or None})
 
         return _told(await self._desk.write(work, vault))
-
-    async def lifecycle_status(self, vault: Vault = None) -> Annotated[CallToolResult, schemas.Lifecycle]:
-        """How many documents are served, pinned, snoozed, archived and forgotten."""
-
-        def work(services: Services) -> schemas.Lifecycle:
-            policy = read_policy(services.settings.lifecycle)
-            counted = lifecycle_status(services.vault, services.clock, policy)
-            names = schemas.Lifecycle.model_fields.keys() - {"has_policy"}
-            return schemas.Lifecycle(
-                **{name: getattr(counted, name) for name in names}, has_policy=policy is not None
-            )
-
-        said = await self._desk.read(work, vault)
-        return answer("\n".join(f"{name}: {value}" for name, value in said.model_dump().items()), said)
-
-    async def lifecycle_sweep(
-        self,
-        dry_run: Annotated[bool, Field(description="Name what would go, change nothing.")] = True,
-        vault: Vault = None,
-    ) -> Annotated[CallToolResult, schemas.Swept]:
-        """Archive what is idle for long, and forget what was archived for long, by the user's policy."""
-
-        def work(services: Services) -> Swept:
-            policy = read_policy(services.settings.lifecycle)
-            if policy is None:
-                raise ConfigError(
-                    "No lifecycle policy is configured. Say in the config file, for example: "
-                    "lifecycle: {archive_after_days: 90}"
-                )
-            return services.sweep.preview(policy) if dry_run else services.sweep(policy, BY)
-
-        swept = await (self._desk.read(work, vault) if dry_run else self._desk.write(work, vault))
-        return answer("\n".join(went_lines(swept)), schemas.Swept.model_validate(went_of(swept)))
-
-    async def lifecycle_restore(
-        self,
-        query: Annotated[str, Field(description=f"One archived document: {ADDRESS}")] = "",
-        collection: Annotated[str, Field(description="Restore every archived document of it.")] = "",
-        all: Annotated[bool, Field(description="Restore every archived document.")] = False,
-        vault: Vault = None,
-    ) -> Annotated[CallToolResult, schemas.Restored]:
-        """Serve archived documents again: one, those of a collection, or all."""
-
-        def work(services: Services) -> schemas.Restored:
-            archiving = services.archiving
-            resolve = partial(archiving.named, services.lookup)
-            chosen = to_restore(archiving, resolve, query, collection, everything=all)
-            report = services.restore(chosen, BY)
-            restored = [one.display_path for one in report.restored]
-            return schemas.Restored(documents=restored, problems=report.sentences())
-
-        said = await self._desk.write(work, vault)
-        return answer("\n".join([*said.documents, *said.problems]) or "Nothing of that is archived.", said)
 
 
 def _kept(services: Services, target: Document, **became: Any) -> schemas.Kept:

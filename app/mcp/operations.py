@@ -40,7 +40,7 @@ def add_operation(server: ToolServer, desk: Desk, operation: Operation[Any, Any]
             return result
 
         result = await (desk.read if operation.reads else desk.write)(work, vault)
-        return answer(operation.text(result), result)
+        return answer("\n".join([operation.text(result), *result.remarks]).strip(), result)
 
     tool.__name__ = operation.name
     parameters = parameters_of(operation.request)

@@ -305,41 +305,6 @@ class Kept(Place):
     left: str | None = Field(default=None, description="Why its bytes may still lie in free space.")
 
 
-class Lifecycle(Record):
-    """Documents by what became of them."""
-
-    active: int
-    archived: int
-    forgotten: int
-    pinned: int
-    snoozed: int
-    never_accessed: int
-    oldest_access: str | None = None
-    recalls: int
-    surfaced: int = Field(description="Put beside prompts, as far back as that is kept.")
-    pin_candidates: int = Field(description="Of them wanted again and again; see lifecycle_sweep.")
-    snooze_candidates: int = Field(description="Of them surfaced often without any use.")
-    has_policy: bool
-
-
-class Swept(Record):
-    """What is idle for long, and what was archived for long."""
-
-    dry_run: bool
-    archived: list[str]
-    purged: list[str]
-    pin: list[str] = Field(description="What a preview proposes to pin: wanted again and again.")
-    snooze: list[str] = Field(description="What it proposes to snooze: surfaced often, of no use.")
-    left: str = Field(description="Why bytes of the forgotten may still lie in free space; empty if not.")
-
-
-class Restored(Record):
-    """What is served again, and a sentence for each document that is not."""
-
-    documents: list[str]
-    problems: list[str] = []
-
-
 def plain(value: BaseModel) -> dict[str, Any]:
     """As JSON, without what is not said."""
     return value.model_dump(mode="json", exclude_none=True)

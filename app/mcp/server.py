@@ -73,19 +73,13 @@ def _clawmem(desk: Desk) -> ToolServer:
     _add(server, READS, documents.list_documents, name="list")
     for makes in (vault.profile, vault.reindex, vault.vault_sync, vault.embed, graph.build_graphs):
         _add(server, REPEATABLE, makes)
-    _add_lifecycle(server, LifecycleTools(desk))
+    _add(server, DESTROYS, LifecycleTools(desk).memory_forget)
     for operation in all_operations():
-        add_operation(server, desk, operation)
+        if operation.is_tool:
+            add_operation(server, desk, operation)
     add_resources(server, desk)
     add_prompts(server)
     return server
-
-
-def _add_lifecycle(server: ToolServer, tools: LifecycleTools) -> None:
-    _add(server, READS, tools.lifecycle_status)
-    _add(server, REPEATABLE, tools.lifecycle_restore)
-    for deletes in (tools.memory_forget, tools.lifecycle_sweep):
-        _add(server, DESTROYS, deletes)
 
 
 def _memory(desk: Desk) -> ToolServer:

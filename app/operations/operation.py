@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from inspect import getdoc
@@ -24,6 +24,10 @@ class Request(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
+class NoParameters(Request):
+    """No parameters."""
+
+
 class Result(BaseModel):
     """What an operation returns. An unknown key is refused, so that a result and its schema agree."""
 
@@ -33,6 +37,11 @@ class Result(BaseModel):
     def exit_code(self) -> int:
         """Return the exit code of a command with this result."""
         return 0
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return sentences about what was not done; a command writes them to stderr."""
+        return ()
 
 
 class Effect(Enum):
@@ -78,6 +87,7 @@ class Operation(Generic[Q, R]):
 
     ``name`` is the tool's and the method's name. ``route`` is the path of the REST route; reads are GET, others POST.
     ``text`` renders a result for people and agents. The docstring of ``run`` describes the operation in every interface.
+    ``is_tool`` is false for what agents need no tool for: every tool takes room in their prompts.
     """
 
     name: str
@@ -88,6 +98,7 @@ class Operation(Generic[Q, R]):
     route: str
     commands: tuple[Command, ...]
     text: Callable[[R], str]
+    is_tool: bool = True
 
     @property
     def reads(self) -> bool:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 # The first words of the commands of each module.
 VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"curation": ("pin", "unpin", "snooze", "unsnooze"), "diary": ("diary",)}
+    {"curation": ("pin", "unpin", "snooze", "unsnooze"), "diary": ("diary",), "lifecycle": ("lifecycle",)}
 )
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import TypedDict
 
-from clawmem.app.records.lifecycle import paths_of
 from clawmem.app.services.lifecycle.forget_preview import already_forgotten, preview_forget
 from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.identity import normalise_docid
@@ -42,7 +41,7 @@ def would_forget(found: ForgetPreview) -> WouldForget:
         "authored_at": document.authored_at,
         "bytes": found.size,
         "derived": len(found.derived),
-        "derived_files": paths_of(found.derived),
+        "derived_files": [one.display_path for one in found.derived],
     }
 
 
@@ -58,7 +57,9 @@ def forget_lines(found: ForgetPreview) -> list[str]:
     if not found.derived:
         return [*lines, "No memories were derived from it."]
     more = len(found.derived) - MOST_NAMED
-    named = ", ".join(paths_of(found.derived[:MOST_NAMED])) + (f" and {more} more" if more > 0 else "")
+    named = ", ".join(one.display_path for one in found.derived[:MOST_NAMED]) + (
+        f" and {more} more" if more > 0 else ""
+    )
     count = len(found.derived)
     noun = "memory was" if count == 1 else "memories were"
     return [*lines, f"{count} {noun} derived from it: {named}."]

@@ -10,17 +10,12 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 from starlette.requests import Request
 
+from clawmem.app.operations.refusals import SHOWN, refusal_of
 from clawmem.ports.errors import InvalidInput
 
 T = TypeVar("T", bound=BaseModel)
 
 MOST_VALUES = 10_000  # of a body; what can be asked has some dozen
-SHOWN = 80  # characters of a name that somebody made up
-CODES = {
-    "string_too_long": "INPUT_TOO_LONG",
-    "greater_than_equal": "OUT_OF_BOUNDS",
-    "less_than_equal": "OUT_OF_BOUNDS",
-}
 
 
 async def read_asked(model: type[T], request: Request) -> T:
@@ -37,7 +32,7 @@ async def read_asked(model: type[T], request: Request) -> T:
         told = _object(await request.body())
         return model.model_validate_json(json.dumps(_joined(told, query, request.path_params)), strict=True)
     except ValidationError as error:
-        raise _refusal(error) from error
+        raise refusal_of(error, hint="See /openapi.json for what can be asked.") from error
 
 
 def _once(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
@@ -86,10 +81,3 @@ def _is_small(told: dict[str, Any]) -> bool:
         else:
             waiting.pop()
     return count <= MOST_VALUES
-
-
-def _refusal(error: ValidationError) -> InvalidInput:
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    where = ".".join(str(part) for part in first["loc"])[:SHOWN]
-    message = f"{where}: {first['msg']}. See /openapi.json for what can be asked."
-    return InvalidInput(CODES.get(first["type"], "INVALID_INPUT"), message)

@@ -470,9 +470,9 @@ def test_an_archived_note_is_restored_by_its_address(world: Invoke, services: Se
         assert (offered["file"], offered["state"]) == (BETA, "archived")
 
         restored = json.loads(world("lifecycle", "restore", address, "--json").stdout)
-        assert [one["file"] for one in restored] == [BETA]
+        assert [one["file"] for one in restored["documents"]] == [BETA]
         assert world("get", QUEUE).exit_code == 3
-        assert by_tool("lifecycle_restore", all=True).details["documents"] == [QUEUE]
+        assert [one["file"] for one in by_tool("lifecycle_restore", all=True).details["documents"]] == [QUEUE]
 
 
 def test_a_note_whose_file_is_gone(world: Invoke, tmp_path: Path) -> None:

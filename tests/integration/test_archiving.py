@@ -12,7 +12,7 @@ from typer.testing import Result
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.records.lifecycle import went_lines
+from clawmem.app.operations.lifecycle import report_of, sweep_text
 from clawmem.app.services.indexing.publish import publish, withdraw
 from clawmem.app.services.lifecycle.archiving import Archiving
 from clawmem.app.services.lifecycle.proposing import Proposals, Propose
@@ -177,7 +177,7 @@ def test_what_had_better_be_pinned_or_snoozed(vault: Vault, clock: ManualClock) 
 
     assert [one.id for one in proposals.pin] == [wanted]
     assert [one.id for one in proposals.snooze] == [ignored]
-    assert went_lines(Swept(True, [], [], proposals)) == [
+    assert sweep_text(report_of(Swept(True, [], [], proposals))).split("\n") == [
         "0 notes would be archived",
         "0 notes would be forgotten for good",
         "wanted again and again, could be pinned: notes/wanted.md",

@@ -43,7 +43,7 @@ def test_pins_and_snoozes(remembered: Invoke) -> None:
     assert (counted["active"], counted["pinned"], counted["snoozed"], counted["policy"]) == (3, 1, 1, None)
     assert "haruka" in done(remembered("search", "haruka"))
 
-    [snooze, pin] = read(remembered, "lifecycle", "log")
+    [snooze, pin] = read(remembered, "lifecycle", "log")["acts"]
     assert (pin["act"], pin["by"], pin["why"], pin["file"]) == (
         "pin",
         "cli",
@@ -83,7 +83,7 @@ def test_forget(remembered: Invoke, notes: Path) -> None:
     assert "Nothing found" in done(remembered("search", "haruka"))
     assert remembered("get", "people/haruka.md").exit_code == 3
     assert read(remembered, "lifecycle", "status")["forgotten"] == 1
-    [act] = read(remembered, "lifecycle", "log")
+    [act] = read(remembered, "lifecycle", "log")["acts"]
     assert "cannot be brought back" in remembered("lifecycle", "undo", act["id"]).output
 
 
@@ -106,9 +106,9 @@ def test_a_sweep(invoke: Invoke, notes: Path, home: Path) -> None:
     assert "Nothing archived" in done(invoke("lifecycle", "search", "lighthouse"))
     assert invoke("lifecycle", "restore").exit_code == 2
     assert invoke("lifecycle", "restore", "redis").exit_code == 3
-    assert read(invoke, "lifecycle", "restore", f"notes/{OLD}")[0]["file"] == f"notes/{OLD}"
+    assert read(invoke, "lifecycle", "restore", f"notes/{OLD}")["documents"][0]["file"] == f"notes/{OLD}"
     assert "redis" in done(invoke("search", "redis"))
-    [restore, archive] = read(invoke, "lifecycle", "log")
+    [restore, archive] = read(invoke, "lifecycle", "log")["acts"]
     assert (restore["act"], archive["act"]) == ("restore", "archive")
     assert archive["why"] == "written 2026-02-11, neither changed nor read for more than 30 days"
 
@@ -117,7 +117,7 @@ def test_a_sweep(invoke: Invoke, notes: Path, home: Path) -> None:
     assert read(invoke, "lifecycle", "purge")["purged"] == [f"notes/{OLD}"]
     counted = read(invoke, "lifecycle", "status")
     assert (counted["active"], counted["archived"], counted["forgotten"]) == (2, 0, 1)
-    assert read(invoke, "lifecycle", "log")[0]["act"] == "purge"
+    assert read(invoke, "lifecycle", "log")["acts"][0]["act"] == "purge"
 
 
 def test_diary(remembered: Invoke) -> None:
@@ -207,7 +207,7 @@ def test_an_empty_date_is_none(remembered: Invoke) -> None:
     refused = remembered("snooze", "haruka.md", "--until", "")
 
     assert refused.exit_code == 2 and "is no date" in refused.stderr
-    assert len(read(remembered, "lifecycle", "log")) == 1
+    assert len(read(remembered, "lifecycle", "log")["acts"]) == 1
 
 
 def test_a_line_that_a_note_does_not_have_names_no_note_to_change(remembered: Invoke) -> None:
@@ -215,7 +215,7 @@ def test_a_line_that_a_note_does_not_have_names_no_note_to_change(remembered: In
     refused = remembered("pin", "notes/people/haruka.md:999")
 
     assert refused.exit_code == 2 and "no line 999" in refused.stderr
-    assert read(remembered, "lifecycle", "log") == []
+    assert read(remembered, "lifecycle", "log")["acts"] == []
     done(remembered("pin", "notes/people/haruka.md:8"))
 
 

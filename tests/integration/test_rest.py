@@ -57,6 +57,8 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "POST /documents/{query:path}/pin": (f"/documents/{REDIS}/pin", {"why": "often asked"}),
     "POST /lifecycle/undo": ("/lifecycle/undo", {"act": 0}),  # the last one
     "GET /lifecycle/log": ("/lifecycle/log", {}),
+    "GET /lifecycle/search": ("/lifecycle/search", {"words": "sessions"}),
+    "POST /lifecycle/purge": ("/lifecycle/purge", {}),
     "POST /documents/{query:path}/snooze": ("/documents/notes/markup.md/snooze", {}),
     "POST /lifecycle/restore": ("/lifecycle/restore", {"all": True}),
     "POST /documents/{docid:path}/forget": ("/documents/notes/people/haruka.md/forget", {"confirm": True}),
@@ -328,7 +330,7 @@ class TestTheDescription:
         world.post(f"/documents/{REDIS}/pin", unpin=True)
         for line, (path, asked) in SAMPLES.items():
             if "act" in asked:
-                asked = {"act": world.get("/lifecycle/log")[1][0]["id"]}
+                asked = {"act": world.get("/lifecycle/log")[1]["acts"][0]["id"]}
             if line.endswith("/forget"):  # which takes a docid alone
                 path = f"/documents/{world.get(path.removesuffix('/forget'))[1]['docid']}/forget"
             status, told = world.get(path, **asked) if line.startswith("GET") else world.post(path, **asked)
@@ -354,7 +356,7 @@ class TestChanges:
         """Written down with who and why, taken back, or gone for good."""
         path = f"/documents/{POSTGRES}"
         assert world.post(f"{path}/pin", why="the plan")[1]["pinned"] is True
-        [act, *_] = world.get("/lifecycle/log")[1]
+        [act, *_] = world.get("/lifecycle/log")[1]["acts"]
         assert (act["act"], act["file"], act["by"], act["why"]) == ("pin", POSTGRES, "rest", "the plan")
         assert world.post("/lifecycle/undo", act=act["id"])[1]["act"] == "pin"
         assert (

@@ -1,0 +1,403 @@
+"""The lifecycle of notes: pinned, snoozed, archived, restored, forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from clawmem.app.operations.fields import ADDRESS, Limit
+from clawmem.app.operations.operation import (
+    Command,
+    Effect,
+    NoParameters,
+    Operation,
+    Option,
+    Request,
+    Result,
+)
+from clawmem.app.services.lifecycle.archiving import to_restore
+from clawmem.app.services.lifecycle.status import lifecycle_status
+from clawmem.app.services.lifecycle.sweeping import Swept
+from clawmem.domain.lifecycle.policy import ArchivePolicy, read_policy
+from clawmem.ports.acts import Act, Entry
+from clawmem.ports.errors import ConfigError
+
+if TYPE_CHECKING:
+    from clawmem.app.opened import Services
+    from clawmem.ports.records import Document
+
+ACT_LIMIT = 20
+BYTES_REMAIN = 1  # exit code: bytes of forgotten notes are left, or a note could not be restored
+ONLY_PREVIEW = (
+    "Nothing was changed: the lifecycle policy of the config file only previews. "
+    "To let it archive and forget, add to it: dry_run: false"
+)
+
+DryRun = Annotated[bool, Field(description="List what would go, change nothing."), Option(("--dry-run",))]
+
+
+class Status(Result):
+    """Counts of documents; the pinned, snoozed and never accessed ones are served."""
+
+    active: int
+    archived: int
+    forgotten: int
+    pinned: int
+    snoozed: int
+    never_accessed: int
+    oldest_access: str | None = None
+    recalls: int
+    surfaced: int = Field(description="Put beside prompts, as far back as that is recorded.")
+    pin_candidates: int = Field(description="Of them wanted again and again; see lifecycle_sweep.")
+    snooze_candidates: int = Field(description="Of them surfaced often without any use.")
+    policy: ArchivePolicy | None = Field(default=None, description="The configured policy, if there is one.")
+
+
+class SweepRequest(Request):
+    """Whether the policy is applied or only previewed."""
+
+    dry_run: DryRun = True
+
+
+class SweepReport(Result):
+    """Documents that were archived and forgotten for good, or would be."""
+
+    dry_run: bool
+    archived: list[str]
+    purged: list[str]
+    pin: list[str] = Field(description="What a preview proposes to pin: wanted again and again.")
+    snooze: list[str] = Field(description="What it proposes to snooze: surfaced often, of no use.")
+    left: str = Field(description="Why bytes of forgotten notes may remain in free space; empty if none do.")
+    note: str = Field(default="", description="Why nothing was changed although it was asked for.")
+
+    @property
+    def exit_code(self) -> int:
+        """Return 1 where bytes of forgotten notes remain."""
+        return BYTES_REMAIN if self.left else 0
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return what remains of forgotten notes, and why nothing was changed."""
+        left = f"Forgotten bytes may still lie in the vault's free space: {self.left}" if self.left else ""
+        return [*filter(None, (left, self.note))]
+
+
+class ArchiveSearch(Request):
+    """Words of archived documents."""
+
+    words: Annotated[
+        str,
+        Field(min_length=1, description="Words of the note."),
+        Option(metavar="WORDS...", is_argument=True),
+    ]
+    limit: Limit = ACT_LIMIT
+
+
+class ArchivedDocument(Result):
+    """A document by its file."""
+
+    file: str
+    title: str
+
+
+class ArchivedDocuments(Result):
+    """Documents; ``problems`` are sentences about those that stay archived."""
+
+    count: int
+    documents: list[ArchivedDocument]
+    problems: list[str] = Field(default_factory=list)
+
+    @property
+    def exit_code(self) -> int:
+        """Return 1 where a document stays archived."""
+        return BYTES_REMAIN if self.problems else 0
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return why documents stay archived."""
+        return self.problems
+
+
+class RestoreRequest(Request):
+    """The archived documents to restore; exactly one of the three parameters is given."""
+
+    query: Annotated[
+        str,
+        Field(description=ADDRESS),
+        Option(metavar="[NOTE...]", is_argument=True),
+    ] = ""
+    collection: Annotated[
+        str, Field(description="Restore every archived document of it."), Option(("-c", "--collection"))
+    ] = ""
+    all: Annotated[bool, Field(description="Restore every archived document."), Option(("--all",))] = False
+
+
+class LogRequest(Request):
+    """How many acts are listed."""
+
+    limit: Limit = ACT_LIMIT
+
+
+class RecordedAct(Result):
+    """An act: what was done to which document, by whom, when and why."""
+
+    id: int
+    act: str
+    file: str | None
+    by: str
+    at: str
+    why: str
+
+
+class Acts(Result):
+    """Acts, the last one first."""
+
+    count: int
+    acts: list[RecordedAct]
+
+
+class UndoRequest(Request):
+    """An act to take back."""
+
+    act: Annotated[
+        int,
+        Field(ge=1, le=2**53, description="Its number, as in lifecycle log."),
+        Option(metavar="ACT", is_argument=True),
+    ]
+
+
+def status(services: Services, request: NoParameters) -> Status:
+    """Count the documents that are served, pinned, snoozed, archived and forgotten."""
+    policy = read_policy(services.settings.lifecycle)
+    counted = lifecycle_status(services.vault, services.clock, policy)
+    return Status(**{name: getattr(counted, name) for name in Status.model_fields})
+
+
+def sweep(services: Services, request: SweepRequest) -> SweepReport:
+    """Archive what is idle for long, and forget what was archived for long, by the configured policy."""
+    policy = _policy(services, is_preview=request.dry_run)
+    if request.dry_run or policy.only_previews:
+        return report_of(services.sweep.preview(policy), note="" if request.dry_run else ONLY_PREVIEW)
+    return report_of(services.sweep(policy, services.caller))
+
+
+def purge(services: Services, request: SweepRequest) -> SweepReport:
+    """Forget for good what was archived for longer than the policy keeps it, and clear the vault's free space."""
+    policy = _policy(services, is_preview=request.dry_run)
+    due = services.archiving.due_for_good(policy)
+    if request.dry_run:
+        return report_of(Swept(True, [], due))
+    gone = [] if policy.only_previews else due
+    left = services.forgetting(gone, services.caller, "archived for long", Act.PURGE).left
+    left = left or services.forgetting.scrub()
+    preview = policy.only_previews
+    return report_of(Swept(preview, [], due, left=left), note=ONLY_PREVIEW if preview else "")
+
+
+def search(services: Services, request: ArchiveSearch) -> ArchivedDocuments:
+    """Find archived documents by their words."""
+    return _documents(services.archiving.archived(request.words, limit=request.limit))
+
+
+def restore(services: Services, request: RestoreRequest) -> ArchivedDocuments:
+    """Serve archived documents again: one, those of a collection, or all."""
+    archiving = services.archiving
+    resolve = partial(archiving.named, services.lookup)
+    chosen = to_restore(archiving, resolve, request.query, request.collection, everything=request.all)
+    report = services.restore(chosen, services.caller)
+    return _documents(report.restored, report.sentences())
+
+
+def log(services: Services, request: LogRequest) -> Acts:
+    """List who pinned, snoozed, archived, restored or forgot what, when and why; the last act first."""
+    acts = _acts(services, services.vault.acts.latest(request.limit))
+    return Acts(count=len(acts), acts=acts)
+
+
+def undo(services: Services, request: UndoRequest) -> RecordedAct:
+    """Take back an act; what was forgotten cannot be brought back."""
+    [undone] = _acts(services, [services.tending.undo(request.act, services.caller)])
+    return undone
+
+
+def _policy(services: Services, *, is_preview: bool) -> ArchivePolicy:
+    """Return the configured policy; without one a preview shows what the default policy would do."""
+    policy = read_policy(services.settings.lifecycle)
+    if policy is None:
+        if is_preview:
+            return ArchivePolicy()
+        raise ConfigError(
+            "No lifecycle policy is configured. Say in the config file, for example: "
+            "lifecycle: {archive_after_days: 90, dry_run: false}"
+        )
+    return policy
+
+
+def report_of(swept: Swept, note: str = "") -> SweepReport:
+    return SweepReport(
+        dry_run=swept.is_preview,
+        archived=_paths(swept.archived),
+        purged=_paths(swept.purged),
+        pin=_paths(swept.proposals.pin),
+        snooze=_paths(swept.proposals.snooze),
+        left=swept.left,
+        note=note,
+    )
+
+
+def _paths(documents: Iterable[Document]) -> list[str]:
+    return [one.display_path for one in documents]
+
+
+def _documents(documents: list[Document], problems: Iterable[str] = ()) -> ArchivedDocuments:
+    listed = [ArchivedDocument(file=one.display_path, title=one.title) for one in documents]
+    return ArchivedDocuments(count=len(listed), documents=listed, problems=list(problems))
+
+
+def _acts(services: Services, entries: Iterable[Entry]) -> list[RecordedAct]:
+    several = list(entries)
+    known = services.vault.documents.many({one.document_id for one in several})
+    paths = {number: document.display_path for number, document in known.items()}
+    return [
+        RecordedAct(
+            id=one.id,
+            act=str(one.act),
+            file=paths.get(one.document_id),
+            by=one.by,
+            at=one.at,
+            why=one.why,
+        )
+        for one in several
+    ]
+
+
+def _status_text(result: Status) -> str:
+    could = f"{result.pin_candidates} could be pinned, {result.snooze_candidates} snoozed"
+    return "\n".join(
+        [
+            f"{result.active} served, of them {result.pinned} pinned, {result.snoozed} snoozed",
+            f"{result.never_accessed} never accessed; oldest access {result.oldest_access or 'none'}",
+            f"{result.archived} archived, {result.forgotten} forgotten; {result.recalls} recalls",
+            f"{result.surfaced} put beside prompts, of them {could}",
+            _policy_text(result.policy),
+        ]
+    )
+
+
+def _policy_text(policy: ArchivePolicy | None) -> str:
+    if policy is None:
+        return "no policy: nothing is archived unasked"
+    purged = "never" if policy.purge_after_days is None else f"{policy.purge_after_days:g} days later"
+    only = ", only previewed" if policy.only_previews else ""
+    return f"policy: archived after {policy.after_days:g} idle days, forgotten {purged}{only}"
+
+
+def sweep_text(result: SweepReport) -> str:
+    would = "would be " if result.dry_run else ""
+    lines: list[str] = []
+    for what, files in (("archived", result.archived), ("forgotten for good", result.purged)):
+        count = f"{len(files)} note" if len(files) == 1 else f"{len(files)} notes"
+        lines += [f"{count} {would}{what}", *(f"  {file}" for file in files)]
+    lines += [f"wanted again and again, could be pinned: {file}" for file in result.pin]
+    lines += [f"surfaced often and of no use, could be snoozed: {file}" for file in result.snooze]
+    return "\n".join(lines)
+
+
+def _documents_text(nothing: str, result: ArchivedDocuments) -> str:
+    lines = [f"{one.file}  {one.title}" for one in result.documents]
+    return "\n".join(lines) or ("" if result.problems else nothing)
+
+
+def _acts_text(result: Acts) -> str:
+    lines = [
+        "  ".join(
+            filter(None, (str(one.id), one.at[:16].replace("T", " "), one.act, one.by, one.file, one.why))
+        )
+        for one in result.acts
+    ]
+    return "\n".join(lines) or "Nothing was done to any note yet."
+
+
+def _undo_text(result: RecordedAct) -> str:
+    return f"{result.act} of {result.file} is taken back."
+
+
+OPERATIONS = (
+    Operation(
+        name="lifecycle_status",
+        request=NoParameters,
+        result=Status,
+        run=status,
+        effect=Effect.READS,
+        route="/lifecycle/status",
+        commands=(Command("lifecycle status"),),
+        text=_status_text,
+    ),
+    Operation(
+        name="lifecycle_sweep",
+        request=SweepRequest,
+        result=SweepReport,
+        run=sweep,
+        effect=Effect.DESTROYS,
+        route="/lifecycle/sweep",
+        commands=(Command("lifecycle sweep", defaults={"dry_run": False}),),
+        text=sweep_text,
+    ),
+    Operation(
+        name="lifecycle_purge",
+        request=SweepRequest,
+        result=SweepReport,
+        run=purge,
+        effect=Effect.DESTROYS,
+        route="/lifecycle/purge",
+        commands=(Command("lifecycle purge", defaults={"dry_run": False}),),
+        text=sweep_text,
+        is_tool=False,
+    ),
+    Operation(
+        name="lifecycle_search",
+        request=ArchiveSearch,
+        result=ArchivedDocuments,
+        run=search,
+        effect=Effect.READS,
+        route="/lifecycle/search",
+        commands=(Command("lifecycle search"),),
+        text=partial(_documents_text, "Nothing archived holds these words."),
+        is_tool=False,
+    ),
+    Operation(
+        name="lifecycle_restore",
+        request=RestoreRequest,
+        result=ArchivedDocuments,
+        run=restore,
+        effect=Effect.REPEATABLE,
+        route="/lifecycle/restore",
+        commands=(Command("lifecycle restore"),),
+        text=partial(_documents_text, "Nothing of that is archived."),
+    ),
+    Operation(
+        name="lifecycle_log",
+        request=LogRequest,
+        result=Acts,
+        run=log,
+        effect=Effect.READS,
+        route="/lifecycle/log",
+        commands=(Command("lifecycle log"),),
+        text=_acts_text,
+        is_tool=False,
+    ),
+    Operation(
+        name="lifecycle_undo",
+        request=UndoRequest,
+        result=RecordedAct,
+        run=undo,
+        effect=Effect.REPEATABLE,
+        route="/lifecycle/undo",
+        commands=(Command("lifecycle undo"),),
+        text=_undo_text,
+        is_tool=False,
+    ),
+)
