@@ -17,6 +17,7 @@ from clawmem.app.serve.workers import Busy
 from clawmem.ports.errors import (
     Ambiguous,
     ClawmemError,
+    ConfigError,
     EmbeddingError,
     IndexBusy,
     InvalidInput,
@@ -33,6 +34,7 @@ STATUS: tuple[tuple[type[ClawmemError], int], ...] = (
     (Ambiguous, 409),
     (InvalidInput, 400),
     (EmbeddingError, 409),  # what the vault holds does not go with what was asked
+    (ConfigError, 409),
     (VaultReadOnly, 403),
     (VaultFull, 507),
     (VaultLocked, 503),
