@@ -41,6 +41,8 @@ _GENERAL = tuple(
     |who discovered|who wrote|who painted|in which year|tell me a|tell me an|tell me something|can you explain
     """.replace("\n", "").split("|")
 )
+# Words that may stand before a question: "remind me who …", "do you know where …".
+_REQUESTS_TO_TELL = frozenset("remind remember tell me us do know again".split())
 _GENERAL_WITHIN = (" are there in a ", " are there in an ", " is there in a ", " is there in an ")
 _POINTING = frozenset("this these here".split())
 _POINTING_LAST = frozenset("above below that those".split())
@@ -78,22 +80,28 @@ class PromptForm(NamedTuple):
 def prompt_form(prompt: str) -> PromptForm:
     """Read the form of *prompt* from its words."""
     every = words(prompt)
-    opening = _without_openers(every)
+    opening = _after(_OPENERS, every)
+    question = _after(_REQUESTS_TO_TELL, opening)
     text = f"{' '.join(opening)} "
-    general = text.startswith(_GENERAL) or any(phrase in text for phrase in _GENERAL_WITHIN)
+    general = (
+        text.startswith(_GENERAL)
+        or f"{' '.join(question)} ".startswith(_GENERAL)
+        or any(phrase in text for phrase in _GENERAL_WITHIN)
+    )
     return PromptForm(
         task=opening[:1] != [] and opening[0] in _TASK_VERBS and "i" not in every,
         general=general,
         pointing=any(map(_points, every, [*every[1:], ""])),
         ours=not _OURS.isdisjoint(every),
         own=not general and not _OWN.isdisjoint(every),
-        asks=opening[:1] != [] and opening[0] in _ASKING and not general,
+        asks=question[:1] != [] and question[0] in _ASKING and not general,
         telling=not STOP_WORDS.issuperset(every),
     )
 
 
-def _without_openers(every: Sequence[str]) -> list[str]:
-    start = next((n for n, word in enumerate(every) if word not in _OPENERS), 0)
+def _after(openers: frozenset[str], every: Sequence[str]) -> list[str]:
+    """Return *every* word from the first one on that is not among *openers*; all words if there is no such word."""
+    start = next((n for n, word in enumerate(every) if word not in openers), 0)
     return list(every[start:])
 
 

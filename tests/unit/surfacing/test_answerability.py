@@ -84,6 +84,8 @@ def test_function_words_are_answered_by_nothing() -> None:
         ("summarize how I fixed the build", {"own"}),
         ("how do I squash two commits", {"general"}),
         ("how many days are there in a month", {"general"}),
+        ("remind me who Nuray is", {"asks"}),
+        ("tell me how to center a div", {"general"}),
         ("where do we keep login sessions these days?", {"ours", "asks"}),
         ("why did my boiler stop", {"ours", "own", "asks"}),
         ("jobs above 500", set()),
