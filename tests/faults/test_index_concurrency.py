@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.sqlite.lexical_index import SqliteLexicalIndex
 from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
 from clawmem.app.services.indexes.indexer import LEASE_MS, Indexer
 from clawmem.contracts.samples import any_of
 from clawmem.ports.errors import IndexBusy, LeaseLost
-from clawmem.ports.records import Grain, InactiveReason, Lease, Role, Scope
+from clawmem.ports.records import Grain, InactiveReason, Lease, Marker, Role, Scope
 
 if TYPE_CHECKING:
     from tests.faults.conftest import ServedWorld
 
 HOUR_MS = 3_600_000
-WRITERS = 4
 VERBS = ("search", "vsearch", "query")
 TOPICS = "harvest orchard vineyard meadow granary cellar pasture hayloft stable barnyard".split()
 
@@ -122,87 +117,6 @@ class TestAtOnce:
         assert all(before)
 
 
-class TestWriters:
-    @pytest.mark.parametrize(
-        ("backend", "seconds"),
-        [
-            ("tantivy", 2),
-            pytest.param("tantivy", 30, marks=pytest.mark.slow),
-            pytest.param("lancedb", 30, marks=pytest.mark.slow),
-        ],
-    )
-    def test_four_at_once(
-        self, served: ServedWorld, environ: dict[str, str], tmp_path: Path, backend: str, seconds: int
-    ) -> None:
-        """Each takes in what it wrote and finds it at once; nobody is turned away, nothing is there twice."""
-        write_notes(served)
-        served.embedder = StaticEmbedder()
-        served.update()
-        served.embed()
-        served.vault.move(backend)
-        served.vault.close()
-        configure(tmp_path)
-
-        writers = [writer(environ, number, seconds) for number in range(WRITERS)]
-        for process in writers:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "ready\n"
-        for process in writers:
-            assert process.stdin is not None
-            process.stdin.write("go\n")
-            process.stdin.flush()
-        reports = [finished(process) for process in writers]
-
-        assert [report["bad"] for report in reports] == [[]] * WRITERS
-        assert all(report["rounds"] > 0 for report in reports)
-        served.open()
-        served.vault.keep_up()
-        assert served.vault.lagging == {}
-        assert served.verify() == []
-        assert served.vault.check() == []
-        written = sum(report["rounds"] for report in reports)
-        assert served.vault.lexical.count(Grain.DOCUMENT) == 3 * len(TOPICS) + written
-
-    @pytest.mark.parametrize(
-        ("backend", "rebuilds", "seconds"),
-        [("tantivy", 4, 6), pytest.param("lancedb", 6, 30, marks=pytest.mark.slow)],
-    )
-    def test_a_rebuild_beside_them(
-        self,
-        served: ServedWorld,
-        environ: dict[str, str],
-        tmp_path: Path,
-        backend: str,
-        rebuilds: int,
-        seconds: int,
-    ) -> None:
-        """Whoever asks for a rebuild gets it while others write, and nobody is turned away."""
-        write_notes(served)
-        served.embedder = StaticEmbedder()
-        served.update()
-        served.embed()
-        served.vault.move(backend)
-        served.vault.close()
-        configure(tmp_path)
-        writers = [writer(environ, number, seconds) for number in range(3)]
-        for process in writers:
-            assert process.stdout is not None and process.stdin is not None
-            assert process.stdout.readline() == "ready\n"
-            process.stdin.write("go\n")
-            process.stdin.flush()
-
-        command = [sys.executable, "-P", "-m", "clawmem", "rebuild"]
-        for _ in range(rebuilds):
-            done = subprocess.run(command, capture_output=True, text=True, env=environ, check=False)
-            assert (done.returncode, done.stderr) == (0, "")
-
-        reports = [finished(process) for process in writers]
-        assert [report["bad"] for report in reports] == [[]] * 3
-        served.open()
-        served.vault.keep_up()
-        assert served.verify() == []
-
-
 class TestMeanwhile:
     """A question is answered whole, whatever an indexer does in the middle of it."""
 
@@ -220,6 +134,33 @@ class TestMeanwhile:
 
         assert documents(served, "okapi") == [2]
         assert served.serving(Role.LEXICAL).since == served.vault.outbox.head()
+
+    def test_carried_behind_the_marker(
+        self, served: ServedWorld, another: Callable[[], ServedWorld], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """An index that was carried on just after its marker was read is not taken for a broken one."""
+        served.write("a.md", "# A\n\nzebra\n")
+        served.update()
+        served.vault.move("tantivy")
+        served.write("b.md", "# B\n\nokapi\n")
+        served.update()
+        other, before = another(), served.serving(Role.LEXICAL)
+        hold(other, Role.LEXICAL)
+        real = TantivyLexicalIndex.marker
+
+        def overtaken(index: TantivyLexicalIndex) -> Marker | None:
+            monkeypatch.setattr(TantivyLexicalIndex, "marker", real)
+            marker = real(index)
+            set_free(other, Role.LEXICAL)
+            other.vault.keep_up()
+            return marker
+
+        monkeypatch.setattr(TantivyLexicalIndex, "marker", overtaken)
+        served.vault.keep_up()
+
+        assert served.vault.lagging == {}
+        assert served.serving(Role.LEXICAL).generation == before.generation
+        assert documents(served, "okapi") == [2]
 
     def test_taken_over(
         self, served: ServedWorld, another: Callable[[], ServedWorld], monkeypatch: pytest.MonkeyPatch
@@ -353,33 +294,6 @@ class TestClock:
         assert lagging.found("zebra") == ["a.md"]
 
 
-def configure(place: Path) -> None:
-    """Write down the collection for the processes that are to come."""
-    config = place / "home/.config/clawmem/config.yaml"
-    config.parent.mkdir(parents=True)
-    config.write_text(f"collections:\n  notes:\n    path: {place / 'notes'}\n", "utf-8")
-
-
-def writer(environ: dict[str, str], number: int, seconds: int) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(number), str(seconds)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environ,
-    )
-
-
-def finished(process: subprocess.Popen[str]) -> dict[str, Any]:
-    """What a process reported at its end."""
-    said, errors = process.communicate(timeout=180)
-    assert process.returncode == 0, errors
-    assert not errors
-    report: dict[str, Any] = json.loads(said)
-    return report
-
-
 def hold(world: ServedWorld, role: Role) -> Lease:
     """Somebody else takes the right to index, for an hour, and does nothing with it."""
     now_ms = world.lease_clock.now_ms()
@@ -442,42 +356,3 @@ def during(
         return real(self, *args)
 
     monkeypatch.setattr(kind, method, called)
-
-
-WRITER = """
-import contextlib, importlib.util, io, json, pathlib, sys, time
-import clawmem.adapters.files.disk, clawmem.adapters.files.front_matter, clawmem.adapters.sqlite.vault
-import clawmem.app.opened, clawmem.app.services.indexing.update, ruamel.yaml, tantivy
-from clawmem.app.cli.command_line import cli
-
-number, seconds = sys.argv[1:]
-notes, bad, rounds = pathlib.Path.home().parent / "notes", [], 0
-
-
-def run(*args):
-    out, errors = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
-        try:
-            cli([*args, "--json"])
-        except SystemExit as left:
-            code = left.code
-    if code or errors.getvalue():
-        bad.append([args, code, errors.getvalue()])
-    return json.loads(out.getvalue() or "{}")
-
-
-run("search", "harvest")
-print("ready", flush=True)
-sys.stdin.readline()
-until = time.monotonic() + float(seconds)
-while not rounds or time.monotonic() < until:
-    word = f"word{number}x{rounds}"
-    (notes / f"{word}.md").write_text(f"# Note\\n\\n{word} is new.\\n")
-    (notes / f"harvest{int(number) % 3}.md").write_text(f"# Harvest\\n\\nNow by {word}.\\n")
-    run("update", "--embed")
-    answer = run("search", word)
-    if f"{word}.md" not in json.dumps(answer):
-        bad.append(answer)
-    rounds += 1
-print(json.dumps({"rounds": rounds, "bad": bad}))
-"""

@@ -92,7 +92,7 @@ class Indexer:
 
     def catch_up(self, record: IndexRecord, index: DerivedIndex, lease: Lease) -> None:
         """
-        Apply everything that *index* has not seen.
+        Apply everything that *index* has not seen by now; what others write meanwhile is theirs to carry.
 
         Raises:
             IndexDamaged: its marker is none of this vault's history, or its vectors no longer serve; it has
@@ -102,7 +102,8 @@ class Indexer:
         marker = index.marker()
         if marker is None or not self._records.outbox.knows(marker):
             raise IndexDamaged(index.method, "it does not belong to the vault as it is now")
-        while True:
+        head = self._records.outbox.head()
+        while marker.seq < head.seq:
             ids, upto = self._records.outbox.after(marker, record.role, BATCH)
             if upto == marker:
                 return

@@ -114,8 +114,11 @@ class Outside(Generic[Index]):
                 words that it has lost since.
         """
         record, marker = self.record(), index.marker()
-        if marker is None or not self._outbox.knows(marker):
-            raise IndexDamaged(index.method, "it does not belong to the vault as it is now")
+        while marker is None or not self._outbox.knows(marker):
+            # Another process may have carried changes since it was read, and the outbox forgets what all have seen.
+            before, marker = marker, index.marker()
+            if marker == before:
+                raise IndexDamaged(index.method, "it does not belong to the vault as it is now")
         if record and self.role is Role.LEXICAL and marker.seq < record.since.seq:
             raise IndexDamaged(index.method, "it is older than it was")
         return self._outbox.after(marker, self.role).document_ids
