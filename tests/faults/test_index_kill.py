@@ -50,7 +50,7 @@ CASES = [
     for verb in COMMANDS
     for backend in ELSEWHERE
     for kills in (1, 4)
-]
+] + [pytest.param("update", backend, 60, marks=pytest.mark.slow) for backend in ELSEWHERE]
 
 
 class Worker:
