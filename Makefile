@@ -16,7 +16,7 @@ PIP_INSTALL := $(BIN)/python -m pip install -qq
 help:
 	@echo 'make demo         ask the example notes four questions, in a temporary folder'
 	@echo 'make test         lint, types, architecture and every test'
-	@echo 'make soak         a hundred thousand requests to one server: it takes no more memory, no more files'
+	@echo 'make soak         ten and a hundred thousand requests to one server: no more memory, files or threads'
 	@echo 'make fmt          put imports and layout in order'
 	@echo 'make bench        quality on judged collections: make bench DATA=/path/to/collections'
 	@echo 'make bench-speed  speed and memory'
@@ -41,7 +41,7 @@ test: $(VENV)/installed-dev
 
 # Its short twin is part of `make test`.
 soak: $(VENV)/installed-dev
-	@$(BIN)/pytest tests/integration/test_doors.py -m slow -k no_more_and_more_for_long
+	@$(BIN)/pytest tests/integration/test_doors.py -m slow -k no_more_and_more_for_long -s
 
 # DATA is one judged collection, or a folder of them: NAME/dev/queries.jsonl and what belongs to it.
 DATA ?= $(BENCH_DATA)

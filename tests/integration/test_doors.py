@@ -11,7 +11,7 @@ from contextlib import closing
 from http.client import HTTPConnection
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 import pytest
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 QUESTION = "where do login sessions live?"
 ACCEPT = "application/json, text/event-stream"
 REFUSED = {400, 404, 405, 409}
-SOAKED, MORE_MB, MORE_FILES = 150, 8, 4
+SOAKED, MORE_MB, MORE_FILES, MORE_THREADS = 150, 8, 4, 2
 
 
 class Client:
@@ -343,13 +343,14 @@ class TestForLong:
     """A server lives for weeks."""
 
     def test_it_takes_no_more_and_more(self, world: World, client: Client) -> None:
-        """Neither memory nor descriptors, once everything was asked for the first time."""
+        """Neither memory nor descriptors nor threads, once everything was asked for the first time."""
         self._soaked(world, client, SOAKED)
 
     @pytest.mark.slow
-    def test_it_takes_no_more_and_more_for_long(self, world: World, client: Client) -> None:
-        """A hundred thousand questions."""
-        self._soaked(world, client, 100_000)
+    @pytest.mark.parametrize("number", [10_000, 100_000])
+    def test_it_takes_no_more_and_more_for_long(self, world: World, client: Client, number: int) -> None:
+        """The same for ten thousand and a hundred thousand questions."""
+        self._soaked(world, client, number)
 
     def _soaked(self, world: World, client: Client, number: int) -> None:
         asked: tuple[Callable[[], Any], ...] = (
@@ -365,11 +366,14 @@ class TestForLong:
         )
         self._warmed(world, asked)
         self._ask(asked, number // 10)  # a thousand calls of tools take 5 MB, and no more after that
-        files, memory = _files(world), _memory_mb(world)
+        before = _taken(world)
         self._ask(asked, number)
+        after = _taken(world)
 
-        assert _files(world) <= files + MORE_FILES
-        assert _memory_mb(world) <= memory + MORE_MB
+        sys.stdout.write(f"\n{number} requests: {before} before, {after} after\n")
+        assert after.files <= before.files + MORE_FILES
+        assert after.threads <= before.threads + MORE_THREADS
+        assert after.memory_mb <= before.memory_mb + MORE_MB
 
     def _ask(self, asked: tuple[Callable[[], Any], ...], number: int) -> None:
         for ask in islice(cycle(asked), number):
@@ -385,13 +389,25 @@ class TestForLong:
                 ask()
 
 
+class Taken(NamedTuple):
+    """What the server takes from the system."""
+
+    files: int
+    threads: int
+    memory_mb: float
+
+
+def _taken(world: World) -> Taken:
+    return Taken(_files(world), int(_status(world, "Threads")), int(_status(world, "VmRSS")) / 1024)
+
+
 def _files(world: World) -> int:
     return len(list(Path(f"/proc/{world.server.process.pid}/fd").iterdir()))
 
 
-def _memory_mb(world: World) -> float:
+def _status(world: World, name: str) -> str:
     lines = Path(f"/proc/{world.server.process.pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
+    return next(line.split()[1] for line in lines if line.startswith(f"{name}:"))
 
 
 def test_what_is_imported_for_what(world: World) -> None:
