@@ -22,7 +22,6 @@ MOST_FRAGMENTS = 32
 KEPT = timedelta(minutes=10)
 SMALL = 2000  # rows; upkeep of so few takes some hundredths of a second, whatever it does
 MOST_UNINDEXED = 1000  # rows that every search looks through one by one
-_UNINDEXED_SHARE = 20  # a small index is brought up to date when one row in so many is not in it
 
 
 class LanceIndex(ABC):
@@ -236,7 +235,7 @@ class LanceIndex(ABC):
                     self._compact(table)
 
     def _lags(self, table: Any) -> bool:
-        return self._unindexed(table) > min(MOST_UNINDEXED, int(table.count_rows()) // _UNINDEXED_SHARE)
+        return self._unindexed(table) > MOST_UNINDEXED
 
     def _compact(self, table: Any) -> None:
         # After the indexes were brought up to date: the other way round it merges into them what is then made anew.

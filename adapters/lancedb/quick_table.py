@@ -1,10 +1,10 @@
 """
 Reading a table in a local folder without the engine's Python package.
 
-Importing `lancedb` takes 0.7 s of CPU time, three times as long as a whole search by words; half of that goes to
-clients of services that are never asked. What a reader of words needs (open, count, filter) is in the engine's
-compiled module, which loads in 10 ms. That module has no stable interface, so whatever does not go as expected
-is left to the package, and so is everything but plain scans.
+Importing `lancedb` takes 0.9 s of CPU time, three times as long as a whole search by words; most of that goes to
+clients of services that are never asked. All that a reader needs (open, count, filter, search) is in the engine's
+compiled module, which loads in 10 ms. That module has no stable interface, so a version of it that is not as
+expected is left to the package.
 """
 
 from __future__ import annotations
@@ -18,22 +18,19 @@ from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
+from clawmem.adapters.lancedb import text_queries
+
 _NAME = "lancedb._lancedb"
-_OTHERWISE = (AttributeError, TypeError, ImportError)  # than this version of the compiled module is known
+_UNEXPECTED = (AttributeError, TypeError, ImportError)  # from another version of the compiled module
 
 
 class QuickTable:
-    """
-    A table as its readers see it, at one version until it is told to look for a later one.
+    """A table as its readers see it, at one version until it is told to look for a later one."""
 
-    Args:
-        whole: Opens the same table by the package.
-    """
+    text_queries = text_queries
 
-    def __init__(self, inner: Any, whole: Callable[[], Any]) -> None:
+    def __init__(self, inner: Any) -> None:
         self._inner = inner
-        self._whole = whole
-        self._opened: Any = None
 
     @property
     def version(self) -> int:
@@ -48,47 +45,62 @@ class QuickTable:
     def checkout_latest(self) -> None:
         """Go to the latest version."""
         _done(self._inner.checkout_latest)
-        if self._opened is not None:
-            self._opened.checkout_latest()
 
     def count_rows(self, where: str | None = None) -> int:
         """How many rows fulfil a condition."""
         return int(_done(lambda: self._inner.count_rows(where)))
 
-    def search(self, *question: Any, **rest: Any) -> Any:
-        """A scan; with a question, whatever the package makes of it."""
-        return (
-            self._by_package().search(*question, **rest) if question or rest else _Scan(self._inner.query())
-        )
+    def search(
+        self, question: Any = None, *, query_type: str = "vector", vector_column_name: str = ""
+    ) -> QuickSearch:
+        """A scan; a search by words with one of `text_queries`; or one by a numpy vector."""
+        inner = self._inner.query()
+        if question is None:
+            return QuickSearch(inner)
+        if query_type == "fts":
+            return QuickSearch(inner.nearest_to_text({"query": question}))
+        import pyarrow as pa
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._by_package(), name)
-
-    def _by_package(self) -> Any:
-        if self._opened is None:
-            self._opened = self._whole()
-        return self._opened
+        inner = inner.nearest_to(pa.array(question))
+        inner.column(vector_column_name)
+        return QuickSearch(inner)
 
 
-class _Scan:
-    """A scan that is being described, and then made; the words for it are the package's."""
+class QuickSearch:
+    """A search that is being described, in the package's words, and then made."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
 
-    def where(self, condition: str) -> _Scan:
+    def where(self, condition: str) -> QuickSearch:
         self._inner.where(condition)
         return self
 
-    def select(self, columns: Sequence[str] | Mapping[str, str]) -> _Scan:
+    def select(self, columns: Sequence[str] | Mapping[str, str]) -> QuickSearch:
         if isinstance(columns, Mapping):
             self._inner.select(list(columns.items()))
         else:
             self._inner.select_columns(list(columns))
         return self
 
-    def limit(self, number: int) -> _Scan:
+    def limit(self, number: int) -> QuickSearch:
         self._inner.limit(number)
+        return self
+
+    def distance_type(self, name: str) -> QuickSearch:
+        self._inner.distance_type(name)
+        return self
+
+    def bypass_vector_index(self) -> QuickSearch:
+        self._inner.bypass_vector_index()
+        return self
+
+    def nprobes(self, number: int) -> QuickSearch:
+        self._inner.nprobes(number)
+        return self
+
+    def refine_factor(self, factor: int) -> QuickSearch:
+        self._inner.refine_factor(factor)
         return self
 
     def to_arrow(self) -> Any:
@@ -101,7 +113,7 @@ class _Scan:
         return _done(read)
 
 
-def quick_table(folder: str, name: str, whole: Callable[[], Any]) -> QuickTable | None:
+def quick_table(folder: str, name: str) -> QuickTable | None:
     """The table *name* in a local *folder*; ``None`` where only the package can open it."""
     engine = _compiled_module()
     if engine is None:
@@ -111,11 +123,30 @@ def quick_table(folder: str, name: str, whole: Callable[[], Any]) -> QuickTable 
         return await (await engine.connect(folder)).open_table(name)
 
     try:
-        table = QuickTable(_done(opened), whole)
+        table = QuickTable(_done(opened))
         table.count_rows()
-    except _OTHERWISE:
+        return table if _describes_searches(table) else None
+    except _UNEXPECTED:
         return None
-    return table
+
+
+def _describes_searches(table: QuickTable) -> bool:
+    """Whether every word for a search that is used here is known; nothing is searched."""
+    import numpy as np
+
+    words = text_queries.MatchQuery("a", "b", boost=1.5, operator=text_queries.FullTextOperator.AND)
+    phrase = text_queries.PhraseQuery("a b", "b")
+    both = text_queries.BooleanQuery(
+        [(occur, one) for occur in text_queries.Occur for one in (words, phrase)]
+    )
+    try:
+        table.search().where("true").select({"a": "b"}).limit(1)
+        table.search(both, query_type="fts").where("true").select(["a"]).limit(1)
+        nearest = table.search(np.ones(1, "<f4"), vector_column_name="c").where("true").select(["a"]).limit(1)
+        nearest.distance_type("cosine").bypass_vector_index().nprobes(1).refine_factor(1)
+    except ValueError:
+        return False
+    return True
 
 
 @cache

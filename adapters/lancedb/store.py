@@ -75,7 +75,7 @@ class Store:
         if self.is_remote:
             return self.table(name)
         with translated(self.uri):
-            return quick_table(self.uri, name, lambda: self.table(name)) or self.table(name)
+            return quick_table(self.uri, name) or self.table(name)
 
     def exists(self) -> bool:
         """Whether there may be something; of an object store nothing is known before it is asked."""

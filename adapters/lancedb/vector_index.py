@@ -88,12 +88,12 @@ class LanceVectorIndex(LanceIndex):
         query = table.search(question, vector_column_name="vector").distance_type("cosine")
         query = query.select(["document_id", "seq", "_distance"]).limit(limit)
         if where:
-            query = query.where(where, prefilter=True)
+            query = query.where(where)
         if self._is_small(table):
             query = query.bypass_vector_index()
         else:
             probes = _EVERY_PARTITION if where else self._probes(table, limit)
-            query = query.minimum_nprobes(probes).maximum_nprobes(probes).refine_factor(_REFINED)
+            query = query.nprobes(probes).refine_factor(_REFINED)
         return _hits(query.to_arrow())
 
     def _probes(self, table: Any, limit: int) -> int:

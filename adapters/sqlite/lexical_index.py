@@ -14,11 +14,12 @@ from clawmem.adapters.sqlite.commits import Commits
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.kept import Kept
 from clawmem.adapters.sqlite.keys import pack, span, unpack_all
-from clawmem.adapters.sqlite.matches import Matches, best_of, telling
+from clawmem.adapters.sqlite.matches import Matches, best_of
 from clawmem.adapters.sqlite.scope import documents_in
 from clawmem.ports.lexical_index import TITLE_WEIGHT
 from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Scope, Term
+from clawmem.ports.telling import telling
 
 # bm25() only works in the query that matches, so each term has a query of its own.
 _PART = "select rowid, :weight * bm25({table}, {title}, 1) from {table} where {table} match :term {among}"

@@ -6,21 +6,16 @@ import math
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from heapq import nlargest
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from clawmem.ports.named_tuple import NamedTuple
-from clawmem.ports.records import Term
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-
-# Scoring costs about a microsecond a match, and the most frequent words tell least: past this many matches
-# of rarer words they are left out.
-MOST_MATCHES = 8_000
 
 # Scores come from single precision: what is the same in so many parts of one is a tie, and ties are cut by key.
 _TIES = 1e9
@@ -90,15 +85,3 @@ def _sums_in_bulk(
         return every, sums
     shared = np.bincount(places) >= least_terms
     return every[shared], sums[shared]
-
-
-def telling(terms: Sequence[Term], held: Mapping[Term, int]) -> list[Term]:
-    """The rarest of *terms*, as many as have `MOST_MATCHES` together, and always the rarest one."""
-    kept: list[Term] = []
-    matches = 0
-    for term in sorted(terms, key=lambda term: held[term]):
-        matches += held[term]
-        if kept and matches > MOST_MATCHES:
-            break
-        kept.append(term)
-    return kept

@@ -15,13 +15,23 @@ from clawmem.adapters.lancedb import derived_index
 from clawmem.adapters.lancedb.backend import BACKEND
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
 from clawmem.adapters.lancedb.store import store_of
+from clawmem.adapters.lancedb.term_queries import WORDS_OF_A_PREFIX
 from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 from clawmem.adapters.lancedb.words import BOUNDARY
 from clawmem.adapters.memory.lexical_index import MemoryLexicalIndex
 from clawmem.contracts.samples import all_of, any_of, cosine, entry, unit_vector, vector_of
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.errors import BackendUnavailable, BadVector, IndexDamaged, VaultReadOnly
-from clawmem.ports.records import FragmentKey, Grain, LexicalEntry, Marker, Scope, Term, VectorEntry
+from clawmem.ports.records import (
+    FragmentKey,
+    Grain,
+    LexicalEntry,
+    LexicalQuery,
+    Marker,
+    Scope,
+    Term,
+    VectorEntry,
+)
 
 HERE = Marker("vault-1", 7, "e7")
 EAST = unit_vector(1, 0, 0)
@@ -30,13 +40,18 @@ DIMENSIONS = 16
 READ = """
 import sys
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
-from clawmem.contracts.samples import any_of
+from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
+from clawmem.contracts.samples import any_of, unit_vector
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.records import Grain, Term
 
-index = LanceLexicalIndex(IndexPlace(sys.argv[1], "generation-1", read_only=True))
-print(*(hit.key.document_id for hit in index.search(any_of("budget"), Grain.PASSAGE, 5)))
-print(index.holding(Term("budg", prefix=True), Grain.PASSAGE), "lancedb" in sys.modules)
+place, exact_below = IndexPlace(sys.argv[1], "generation-1", read_only=True), int(sys.argv[2])
+index = LanceLexicalIndex(place, exact_below=exact_below)
+for asked in ("budget", Term("budg", prefix=True), "budget spring"):
+    print(*(hit.key.document_id for hit in index.search(any_of(asked), Grain.PASSAGE, 5)))
+print(index.holding(Term("budg", prefix=True), Grain.PASSAGE), index.holding(Term("spring"), Grain.PASSAGE))
+vectors = LanceVectorIndex(place, exact_below=exact_below)
+print(*(hit.key.document_id for hit in vectors.search(unit_vector(1, 0, 0), 5)), "lancedb" in sys.modules)
 """
 
 
@@ -102,14 +117,21 @@ class TestOpening:
             with pytest.raises(VaultReadOnly):
                 change()
 
-    def test_reading_does_without_the_package(self, place: IndexPlace, lexical: LanceLexicalIndex) -> None:
-        """A process that only searches a small table imports none of the package, and finds what others find."""
+    @pytest.mark.parametrize("exact_below", [0, 100])
+    def test_reading_does_without_the_package(
+        self, place: IndexPlace, lexical: LanceLexicalIndex, exact_below: int
+    ) -> None:
+        """A process that only searches imports none of the package, whoever scores, and finds what others find."""
         lexical.put([entry(1, "budget"), entry(2, "budget spring")])
+        LanceVectorIndex(place).put([VectorEntry(FragmentKey(3, 0), EAST)])
         told = subprocess.run(
-            [sys.executable, "-c", READ, place.folder], capture_output=True, text=True, check=True
+            [sys.executable, "-c", READ, place.folder, str(exact_below)],
+            capture_output=True,
+            text=True,
+            check=True,
         )
 
-        assert told.stdout.split() == ["1", "2", "2", "False"]
+        assert told.stdout.splitlines() == ["1 2", "1 2", "2", "2 1", "3 False"]
 
     def test_reading_without_the_compiled_module(
         self, place: IndexPlace, lexical: LanceLexicalIndex, monkeypatch: pytest.MonkeyPatch
@@ -193,17 +215,51 @@ class TestWords:
         assert [hit.key.document_id for hit in hits] == list(range(1, 10))
         assert hits[0].score == pytest.approx(hits[-1].score)
 
-    def test_small_and_large(self, place: IndexPlace, tmp_path: Path) -> None:
-        """Scored here or by the engine, the best ones are the same."""
-        texts = [f"{'budget ' * (number % 4)}spring {'filler ' * (number % 7)}" for number in range(1, 40)]
+    @pytest.mark.parametrize(
+        "asked", [any_of("budget"), any_of(Term("bu", prefix=True), "spring"), all_of("spring", "bumper")]
+    )
+    def test_small_and_large(self, place: IndexPlace, tmp_path: Path, asked: LexicalQuery) -> None:
+        """Found here or by the engine, the best ones and their scores are the same, with titles and prefixes, too."""
+        texts = [
+            f"{'budget ' * (number % 4)}{'bumper ' * (number % 3)}spring {'filler ' * (number % 7)}"
+            for number in range(1, 40)
+        ]
+        entries = [entry(n, text, title="spring budget" * (n % 2)) for n, text in enumerate(texts, 1)]
         found = []
         for exact_below in (0, 100):
             where = place._replace(folder=str(tmp_path / str(exact_below)))
             index = LanceLexicalIndex(where, exact_below=exact_below)
-            index.put([entry(number, text) for number, text in enumerate(texts, 1)])
-            found.append([hit.key.document_id for hit in index.search(any_of("budget"), Grain.PASSAGE, 5)])
+            index.put(entries)
+            found.append(index.search(asked, Grain.PASSAGE, 5))
 
-        assert found[0] == found[1] != []
+        assert [hit.key for hit in found[0]] == [hit.key for hit in found[1]] != []
+        assert [hit.score for hit in found[0]] == pytest.approx([hit.score for hit in found[1]])
+
+    @pytest.mark.parametrize("words", [WORDS_OF_A_PREFIX - 1, WORDS_OF_A_PREFIX + 20])
+    def test_a_prefix_of_many_words(self, place: IndexPlace, words: int) -> None:
+        """Each is found while they are no more than can be asked for one by one, the frequent ones beyond."""
+        index = LanceLexicalIndex(place, exact_below=0)
+        index.put([entry(number, f"b{number}") for number in range(words)])
+        index.put([entry(1000 + number, "bfrequent") for number in range(50)])
+
+        hits = index.search(any_of(Term("b", prefix=True)), Grain.PASSAGE, 1000)
+
+        found = {hit.key.document_id for hit in hits}
+        assert {1000 + number for number in range(50)} <= found
+        assert len(found) - 50 == min(words, WORDS_OF_A_PREFIX - 1)
+
+    def test_a_word_that_is_gone(self, place: IndexPlace) -> None:
+        """A beginning finds only what is there now, and a word that comes back once more."""
+        index = LanceLexicalIndex(place, exact_below=0)
+        index.put([entry(1, "budget"), entry(2, "budapest")])
+        index.remove(1)
+        index.put([entry(3, "budgets"), entry(2, "prague")])
+
+        hits = index.search(any_of(Term("bud", prefix=True)), Grain.PASSAGE, 9)
+
+        assert [hit.key.document_id for hit in hits] == [3]
+        assert index.holding(Term("bud", prefix=True), Grain.PASSAGE) == 1
+        assert index.faults() == []
 
     def test_the_boundary_is_no_word(self, lexical: LanceLexicalIndex) -> None:
         """The sign between title and text is never found, nor does one in a text keep others from being found."""
@@ -456,12 +512,12 @@ class TestDamage:
             LanceLexicalIndex(place)
 
     def test_entries_that_are_there_twice(self, place: IndexPlace, lexical: LanceLexicalIndex) -> None:
-        """Rows that two writers at once may leave are named among the faults."""
+        """Rows that two writers at once may leave are named among the faults: here an entry and its word."""
         lexical.put([entry(1, "budget")])
         table = lexical._table
         table.add(table.search().to_arrow())
 
-        assert lexical.faults() == ["1 entries of the LanceDB table are there more than once."]
+        assert lexical.faults() == ["2 entries of the LanceDB table are there more than once."]
 
 
 def made_up(numbers: Sequence[int], seed: int) -> list[LexicalEntry]:

@@ -1,0 +1,44 @@
+"""
+The words of a table, each once in a row of its own, so that a beginning is looked up without reading any entry.
+
+A word stays when the last entry with it goes: whoever asks counts the entries that hold it now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from typing import Any
+
+from clawmem.adapters.lancedb.changes import Row
+from clawmem.adapters.lancedb.keys import MARKER
+from clawmem.adapters.lancedb.words import BOUNDARY
+
+COLUMN = "word"
+GRAIN = "word"  # of these rows, which are no entries
+
+
+def unlisted(table: Any, texts: Iterable[str]) -> list[Row]:
+    """The rows to be added for words of *texts*, as `words.written` writes them, that *table* does not list."""
+    words = {word for text in texts for word in text.split()} - {BOUNDARY}
+    wanted = {_key(word): word for word in words}
+    for key in wanted.keys() & _listed(table):
+        del wanted[key]
+    return [{"key": key, "grain": GRAIN, COLUMN: word} for key, word in sorted(wanted.items())]
+
+
+def beginning_with(table: Any, beginning: str, most: int) -> Sequence[str]:
+    """Up to *most* of the words that begin so, in the order of the alphabet."""
+    query = table.search().where(f"{COLUMN} like '{beginning}%'").select([COLUMN])
+    found: list[str] = query.limit(table.count_rows() + 1).to_arrow()[COLUMN].to_pylist()
+    return sorted(found)[:most]
+
+
+def _listed(table: Any) -> set[int]:
+    query = table.search().where(f"key < {MARKER}").select(["key"])
+    return set(query.limit(table.count_rows() + 1).to_arrow()["key"].to_pylist())
+
+
+def _key(word: str) -> int:
+    """A number below those of the entries and the marker; the same for a word in every process."""
+    return MARKER - 1 - (int.from_bytes(blake2b(word.encode(), digest_size=8).digest()) >> 2)
