@@ -321,10 +321,6 @@ def _acts_text(result: Acts) -> str:
     return "\n".join(lines) or "Nothing was done to any note yet."
 
 
-def _undo_text(result: RecordedAct) -> str:
-    return f"{result.act} of {result.file} is taken back."
-
-
 OPERATIONS = (
     Operation(
         name="lifecycle_status",
@@ -397,7 +393,7 @@ OPERATIONS = (
         effect=Effect.REPEATABLE,
         route="/lifecycle/undo",
         commands=(Command("lifecycle undo"),),
-        text=_undo_text,
+        text=lambda result: f"{result.act} of {result.file} is taken back.",
         is_tool=False,
     ),
 )

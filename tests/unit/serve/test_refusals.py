@@ -42,7 +42,7 @@ PLACE = "/notes/vault.sqlite"
         (IndexBusy(PLACE), 503),
         (Busy(), 503),
         (VaultDamaged(PLACE, "torn"), 500),
-        (BackendMismatch("sqlite", "tantivy"), 500),
+        (BackendMismatch("sqlite", "tantivy"), 409),
     ],
     ids=lambda one: type(one).__name__ if isinstance(one, Exception) else str(one),
 )
