@@ -1,1 +1,1 @@
-"""What a session is told about itself: at its start, after its conversation was compacted, before a file is changed."""
+"""Briefing of a session: at its start, after a compaction, and before a file is changed."""

@@ -1,10 +1,10 @@
-"""Whether a line speaks of a file: of that one, and not of another of the same name."""
+"""Matching of a line of text to the file it names, and to no other file with the same base name."""
 
 from __future__ import annotations
 
 import re
 
-# Names of which every project has many: on their own they say nothing.
+# Base names that occur in every project and therefore identify no file on their own.
 EVERYWHERE = frozenset(
     "__init__ __main__ app base changelog common config conftest constants dockerfile errors index license main "
     "makefile mod models package readme routes schema settings setup styles tests types util utils views".split()
@@ -15,17 +15,17 @@ _PATH = re.compile(r"(?:[A-Za-z]:)?[\w.@+~-]*(?:[/\\]+[\w.@+~-]+)*")
 
 
 def file_name(path: str) -> str:
-    """The name of the file at *path*, of any system, in its own letters; empty for a folder's."""
+    """Return the base name of *path* in its own spelling, for any operating system; empty for a folder path."""
     return path.replace("\\", "/").rpartition("/")[2]
 
 
 def names_file(line: str, path: str) -> bool:
     """
-    Whether *line* names the file at *path*, an absolute or relative path of any system.
+    Whether *line* names the file at *path*, an absolute or relative path of any operating system.
 
-    A path in the line has to be the end of *path*, folder by folder, or the other way round; letters' case does
-    not matter. A bare name counts, unless every project has files of that name (``index.ts``, ``README.md``). A
-    line with more than three files lists them and says nothing of any.
+    A path in the line matches if it is a suffix of *path*, folder by folder, or the reverse, ignoring case. A bare
+    name matches unless it is common to all projects (``index.ts``, ``README.md``). A line with more than three
+    file names is a listing and matches none of them.
     """
     touched = _parts(path)
     named = [found[0] for found in _PATH.finditer(line) if found[0]]

@@ -1,4 +1,4 @@
-"""Texts within a budget of tokens."""
+"""Packing of lines into a token budget."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from clawmem.domain.documents.tokens import token_count
 
 ELLIPSIS = "…"
 
-_CHARACTERS_A_TOKEN = 4  # by which every budget here counts
+_CHARACTERS_A_TOKEN = 4  # the estimate that all budgets use
 
 
-WORTH_CUTTING = 20  # tokens of room that are left; in less than that no line says anything
+WORTH_CUTTING = 20  # tokens; in less remaining room a cut line is not useful
 
 
 def packed(lines: Iterable[str], budget: int) -> list[str]:
-    """The first of *lines* that fit into *budget* tokens together, the last of them cut after a word if need be."""
+    """Return the first *lines* that fit into *budget* tokens, the last of them cut after a word if necessary."""
     kept: list[str] = []
     for line in lines:
         if token_count("\n".join([*kept, line])) > budget:
@@ -26,23 +26,23 @@ def packed(lines: Iterable[str], budget: int) -> list[str]:
 
 
 def _cut(line: str, budget: int) -> str:
-    """The words of *line* that fit, with an ellipsis; a line without blanks is cut anywhere."""
+    """Return the words of *line* that fit, with an ellipsis; a line without blanks is cut at any character."""
     most = budget * _CHARACTERS_A_TOKEN - len(ELLIPSIS)
     whole_words = line[: most + 1].rpartition(" ")[0]
     return (whole_words or line[:most]) + ELLIPSIS
 
 
 def section(heading: str, lines: Iterable[str], budget: int) -> str:
-    """*lines* under *heading*, the heading counted; empty when not one line fits."""
+    """Return *lines* under *heading* within *budget* tokens, heading included; empty if no line fits."""
     whole = packed([heading, *lines], budget)
     return "\n".join(whole) if len(whole) > 1 else ""
 
 
 def block(tag: str, introduction: str, sections: Iterable[str], budget: int) -> str:
     """
-    *sections* as one element, a blank line between them; empty when there are none.
+    Return *sections* as one XML element, separated by blank lines; empty if there are none or none fits.
 
-    The introduction is always there, and what of the rest does not fit any more is left out from its end.
+    The introduction is never cut. Sections that exceed the budget are cut from the end.
     """
     parts = [part for part in sections if part]
     if not parts:

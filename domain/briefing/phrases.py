@@ -1,4 +1,4 @@
-"""What is said again and again: two or three words that follow each other."""
+"""Repeated phrases: frequent sequences of two or three words."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import NamedTuple
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
 
-SHORTEST = 4  # letters of a word that says something
-LEAST, MOST = 3, 20  # times that it is said; phrases that are told
+SHORTEST = 4  # letters of a significant word
+LEAST, MOST = 3, 20  # occurrences of a phrase; phrases returned
 
 
 class Phrase(NamedTuple):
-    """Words in their order, and how often they stand so."""
+    """A sequence of words and the number of its occurrences."""
 
     text: str
     times: int
@@ -23,10 +23,10 @@ class Phrase(NamedTuple):
 
 def repeated_phrases(texts: Iterable[str]) -> list[Phrase]:
     """
-    Up to twenty phrases of two or three words that stand three times or more, the most frequent first.
+    Return up to twenty phrases of two or three words that occur three times or more, most frequent first.
 
-    Words of up to three letters and stop words are passed over. Of equally frequent phrases the longer ones come
-    first, then by their letters.
+    Words of up to three letters and stop words are skipped. Phrases of equal frequency are sorted by number of
+    words descending, then alphabetically.
     """
     counts = Counter(phrase for text in texts for phrase in _phrases(_telling(text)))
     often = [(phrase, count) for phrase, count in counts.items() if count >= LEAST]

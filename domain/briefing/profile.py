@@ -9,11 +9,11 @@ from clawmem.domain.documents.tokens import token_count, words
 from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Document
 
-DECISIONS, HUBS = 20, 10  # documents that the page is made of
+DECISIONS, HUBS = 20, 10  # documents that the page is built from
 MOST_FACTS, FACT_TOKENS = 30, 500
-MOST_ITEMS, ITEM_TOKENS = 10, 280  # with the facts within the 800 tokens that a session is told
-NEAR = 5  # edits: what differs by fewer says the same
-STALE_SESSIONS = 5  # begun since the page was made
+MOST_ITEMS, ITEM_TOKENS = 10, 280  # with the facts, within the 800 tokens that a session gets
+NEAR = 5  # edit distance below which two facts are duplicates
+STALE_SESSIONS = 5  # sessions begun since the page was built
 
 PAGE_PATH, PAGE_TYPE = "profile.md", "hub"
 TITLE = "Profile"
@@ -44,7 +44,7 @@ class ProfileLine(NamedTuple):
 
 
 def distinct(facts: Iterable[str]) -> list[str]:
-    """*facts* without those that are fewer than five edits away from one before them, in any case."""
+    """Return *facts* without those within four edits of an earlier one, ignoring case."""
     kept: list[str] = []
     for fact in facts:
         if not any(_is_near(fact.lower(), other.lower()) for other in kept):
@@ -54,9 +54,9 @@ def distinct(facts: Iterable[str]) -> list[str]:
 
 def profile_text(facts: Sequence[ProfileLine], items: Sequence[ProfileLine]) -> str:
     """
-    Return the Markdown of the page: up to 30 facts in 500 tokens, up to 10 items in 280; empty when there is neither.
+    Return the Markdown of the page: up to 30 facts in 500 tokens and up to 10 items in 280; empty without any.
 
-    Lines are whole: one that does not fit is left out.
+    A line that does not fit is left out, not cut.
     """
     parts = [_part(HOLDS, facts, MOST_FACTS, FACT_TOKENS), _part(AT_IT, items, MOST_ITEMS, ITEM_TOKENS)]
     said = [part for part in parts if part]
@@ -78,7 +78,7 @@ def _is_near(one: str, other: str) -> bool:
 
 
 def edits(one: str, other: str, most: int) -> int:
-    """How many insertions, deletions and replacements lead from *one* to *other*; *most* when not fewer."""
+    """Return the Levenshtein distance of *one* and *other*, capped at *most*."""
     row = list(range(len(other) + 1))
     for place, char in enumerate(one, start=1):
         before, row[0] = row[0], place

@@ -1,4 +1,4 @@
-"""Whole statements of a note that hold now: no rejected options, no questions, no history, no half sentences."""
+"""Complete, current statements of a note, without rejected options, questions, history and sentence fragments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Subjects of notes by their tags, and the last note on each subject."""
+"""Subjects of notes by their tags, and the latest note on each subject."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from clawmem.ports.records import Document
 
-# A tag that many notes carry names an area, not a subject.
+# A tag of many notes names an area, not a subject.
 LEAST_COMMON, COMMON_SHARE = 4, 0.2
 
 _UNSETTLED_TAGS = frozenset(
@@ -32,7 +32,7 @@ LEAST_CONFIDENCE = 0.4
 
 
 def is_settled(document: Document) -> bool:
-    """Whether a note is no draft, proposal or archived copy, by its tags, folders, title and confidence."""
+    """Whether a note is not a draft, proposal or archived copy, by its tags, folders, title and confidence."""
     folders = {part.lower() for part in document.path.split("/")[:-1]}
     if folders & _UNSETTLED_FOLDERS or {tag.lower() for tag in document.tags} & _UNSETTLED_TAGS:
         return False
@@ -44,10 +44,10 @@ def is_settled(document: Document) -> bool:
 
 def last_of_subject(documents: Sequence[Document]) -> list[Document]:
     """
-    Return *documents*, last written first, without those whose subject a later one of their collection is about.
+    Return *documents*, last written first, without those on whose subject a later one of the collection exists.
 
-    Two notes have the same subject if all tags of one that name a subject are tags of the other. A later decision on
-    a subject often replaces an earlier one without saying so.
+    Two notes have the same subject if all subject tags of one are tags of the other. A later decision on a subject
+    often replaces an earlier one without saying so.
     """
     counts = Counter(tag for one in documents for tag in one.tags)
     most = max(LEAST_COMMON, COMMON_SHARE * len(documents))

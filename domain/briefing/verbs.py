@@ -1,4 +1,4 @@
-"""Finite verbs by word lists: whether a sentence has one, and whether it tells what happened once."""
+"""Word lists for finite verbs: whether a sentence has one, and whether it reports a past event."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _VERB = AnyCase(
     r"|ist|sind|wird|werden|hat|haben|kann|muss|es|está|están|son|tiene|se|est|sont|ont|doit|wordt|worden|heeft|zijn|moet"
     rf"|{'|'.join(map(_third_person, _BASES))})\b"
 )
-# A base form is often a noun as well. It is a verb after a plural or a pronoun, and where an order begins with it.
+# A base form is often also a noun. It counts as a verb after a plural or a pronoun, or at the start of an imperative.
 _PLURAL_VERB = AnyCase(
     r"(?:\b\w*[a-z]s|\b(?:we|i|you|they|people|who|that|and|nobody|children))\s+"
     r"(?:(?:\w+ly|also|always|never|now|only|still|all|do|does|both|not)\s+)?"
@@ -53,7 +53,7 @@ _IRREGULAR = (
     "said sat saw sent shook showed slept spent spoke spread stood stole struck swore threw thought told took "
     "understood underrated went woke won wore wrote yesterday ago"
 ).split()
-# "is held", "are made": a participle after a form of "be" or "have" is no past.
+# "is held", "are made": a participle after a form of "be" or "have" is not past tense.
 _PAST = AnyCase(
     r"(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bbeen )(?<!\bhas )(?<!\bhave )(?<!\bnot )(?<!\bnever )(?<!\bgets )(?<!\bmust be )"
     rf"\b(?:{'|'.join(_IRREGULAR)})\b"
@@ -71,7 +71,7 @@ _DECIDED = AnyCase(
 
 
 def has_verb(text: str) -> bool:
-    """Whether *text* holds a finite verb, or begins with one as a decision does ("Use Postgres")."""
+    """Whether *text* contains a finite verb or begins with an imperative, as a decision may ("Use Postgres")."""
     return (
         is_order(text)
         or _DECIDED.search(text) is not None
@@ -81,12 +81,12 @@ def has_verb(text: str) -> bool:
 
 
 def is_order(text: str) -> bool:
-    """Whether *text* begins with a verb, as the title of a decision may: "Keep sessions in Redis"."""
+    """Whether *text* begins with an imperative, as the title of a decision may ("Keep sessions in Redis")."""
     return _ORDER.compiled.match(text) is not None
 
 
 def tells_the_past(text: str) -> bool:
-    """Whether *text* tells what happened once; "we decided …" does not: a decision still holds."""
+    """Whether *text* reports a past event. "We decided …" does not, because the decision still holds."""
     if _DECIDED.search(text):
         return False
     return any(pattern.compiled.search(text) for pattern in (_PAST, _REGULAR_PAST, _PERFECT))

@@ -1,4 +1,4 @@
-"""Mistakes that nobody should have to make again: what was tried and failed, and what is to be left alone."""
+"""Antipatterns in a conversation: failed attempts and warnings against repeating them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from clawmem.domain.capture.preferences import ASKED, is_like
 from clawmem.domain.capture.sentences import sentences
 from clawmem.ports.transcripts import TranscriptMessage
 
-MOST = 10  # of one reading
+MOST = 10  # antipatterns of one pass
 SHORTEST, LONGEST = 15, 500  # characters
 
-# What somebody decided or wants keeps that name, even where it warns of something.
+# A sentence with one of these kinds keeps it, even if it also warns of something.
 STRONGER = frozenset({Kind.DECISION, Kind.PREFERENCE, Kind.QUESTION})
 
 _HARM = r"(?:break|corrupt|lose|lock|block|fail|drop|leak|delete|overwrite|crash|hang|kill|flood)s?"
@@ -31,7 +31,7 @@ FAILED = (
 
 
 def antipatterns(messages: Sequence[TranscriptMessage]) -> Iterator[Finding]:
-    """The first ten sentences that tell of a failure or warn of one, each once; nothing that is asked."""
+    """Yield the first ten distinct sentences that report a failure or warn of one; questions are skipped."""
     seen: set[str] = set()
     for message in messages:
         for sentence in sentences(message.text):
@@ -44,9 +44,7 @@ def antipatterns(messages: Sequence[TranscriptMessage]) -> Iterator[Finding]:
 
 
 def with_antipatterns(found: Sequence[Finding], messages: Sequence[TranscriptMessage]) -> list[Finding]:
-    """
-    *found* and the antipatterns of *messages*, by line. A sentence has one kind: a warning is no mere problem.
-    """
+    """Return *found* and the antipatterns of *messages*, by line; a warning is not also returned as a problem."""
     settled = {payload(one.sentence) for one in found if one.kind in STRONGER}
     warned = {name: one for one in antipatterns(messages) if (name := payload(one.sentence)) not in settled}
     others = [one for one in found if payload(one.sentence) not in warned]

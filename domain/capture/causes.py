@@ -1,4 +1,4 @@
-"""What of a session led to what: the question to a model, and what of its answer is believed."""
+"""Causal links between the facts of a session: the prompt for a model and the checks of its answer."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ SCHEMA: JsonSchema = {
 
 
 class Fact(NamedTuple):
-    """A fact and the note that holds it."""
+    """A fact and the note that contains it."""
 
     note: Note
     text: str
 
 
 class Cause(NamedTuple):
-    """One note led to another, by which of their facts, how surely (0.6 to 1), and why."""
+    """A causal link between two notes: the facts that show it, the confidence (0.6 to 1), and the reason."""
 
     source: Fact
     target: Fact
@@ -48,13 +48,13 @@ class Cause(NamedTuple):
 
 
 def facts_of(notes: Sequence[Note]) -> list[Fact]:
-    """The facts of *notes* in their order; none when there are too few of them to be related."""
+    """Return the facts of *notes* in order; none if there are fewer than two."""
     facts = [Fact(note, text) for note in notes for text in note.facts]
     return facts if len(facts) >= LEAST_FACTS else []
 
 
 def prompt(facts: Sequence[Fact]) -> str:
-    """What a model is asked about *facts*, which are counted from 0."""
+    """Return the prompt that asks a model for causal links among *facts*, numbered from 0."""
     numbered = "\n".join(f"{number}. {fact.text}" for number, fact in enumerate(facts))
     return (
         "Below are facts from one working session. Which of them caused which? Answer with JSON: "
@@ -66,8 +66,8 @@ def prompt(facts: Sequence[Fact]) -> str:
 
 def read_causes(value: Any, facts: Sequence[Fact]) -> list[Cause]:
     """
-    The links of a model's answer that can be true: of facts that exist, between different notes, at least 0.6
-    sure. Of several between the same two notes the surest counts.
+    Return the plausible links of a model's answer: between existing facts of different notes, with a confidence of
+    at least 0.6. For each pair of notes only the link with the highest confidence is returned.
     """
     listed = value.get("links") if isinstance(value, Mapping) else None
     found: dict[tuple[Note, Note], Cause] = {}

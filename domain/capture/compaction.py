@@ -1,10 +1,10 @@
-"""The summary in the report of a client that compacted a conversation."""
+"""The summary in a client's report of a compacted conversation."""
 
 from __future__ import annotations
 
 import re
 
-# A tag within backticks is a quotation and marks nothing.
+# A tag within backticks is a quotation, not markup.
 _OPENING = re.compile(r"(?<!`)<analysis\b[^<>]*>", re.IGNORECASE)
 _CLOSING = re.compile(r"</analysis\s*>", re.IGNORECASE)
 _OPEN_SCRATCHPAD = re.compile(
@@ -16,11 +16,11 @@ _SUMMARY_END = re.compile(r"</summary\s*>", re.IGNORECASE)
 
 def summary_part(reported: str) -> str:
     """
-    Return the summary in *reported*, without the scratchpad that its author thought in.
+    Return the summary in *reported*, without the scratchpad of its author.
 
-    The scratchpad is the content of ``<analysis>`` elements; one that is not closed ends where a ``<summary>``
-    begins, or with the text. Of a text with a ``<summary>`` element only its content counts. Empty for a text that
-    is a scratchpad only.
+    The scratchpad is the content of ``<analysis>`` elements; an unclosed one ends at a ``<summary>`` or at the end of
+    the text. If the text has a ``<summary>`` element, only its content is returned. The result is empty if the text
+    is nothing but a scratchpad.
     """
     told = _OPEN_SCRATCHPAD.sub("", _without_scratchpads(reported))
     if found := _SUMMARY.search(told):
@@ -32,7 +32,7 @@ def summary_part(reported: str) -> str:
 
 
 def _without_scratchpads(text: str) -> str:
-    """Return *text* without its closed scratchpads, in one pass: without an end for one there is none for the next."""
+    """Return *text* without its closed scratchpads, in one pass that stops at the first scratchpad without an end."""
     kept: list[str] = []
     at = 0
     while (opening := _OPENING.search(text, at)) and (closing := _CLOSING.search(text, opening.end())):

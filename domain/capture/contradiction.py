@@ -1,4 +1,4 @@
-"""What a new decision does to an earlier one."""
+"""Effect of a new decision on an earlier one."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from enum import StrEnum
 
 from clawmem.domain.capture.sentences import sentences
 
-LEAST_MODEL_CONFIDENCE = 0.7  # below, a model's verdict is none
-LEAST_SHARED = 2  # content words, or it is about something else
-SAME_MATTER = 0.6  # of the smaller sentence's content words, shared
-INVALID_AT = 0.2  # an observation that is relied on this little is not served any more
+LEAST_MODEL_CONFIDENCE = 0.7  # below, a model's verdict is ignored
+LEAST_SHARED = 2  # common content words of two decisions on the same subject
+SAME_MATTER = 0.6  # share of the smaller sentence's content words
+INVALID_AT = 0.2  # confidence at which an observation becomes inactive
 
 
 class Verdict(StrEnum):
-    """How a new decision stands to an earlier one."""
+    """Relation of a new decision to an earlier one."""
 
     NONE = "none"
-    CONTRADICTION = "contradiction"  # one says what the other denies
-    UPDATE = "update"  # the new one takes the place of the earlier one
+    CONTRADICTION = "contradiction"  # one denies the other
+    UPDATE = "update"  # the new one replaces the earlier one
 
 
-_LOWERED = {Verdict.CONTRADICTION: (0.25, 0.20), Verdict.UPDATE: (0.15, 0.30)}  # by how much, not below
+_LOWERED = {Verdict.CONTRADICTION: (0.25, 0.20), Verdict.UPDATE: (0.15, 0.30)}  # reduction and lower bound
 
 _NEGATION = re.compile(
     r"\b(?:not|no|never|won't|don't|doesn't|isn't|aren't|no longer|against|without|nicht|kein\w*|nie)\b",
@@ -42,12 +42,12 @@ _COMMON = frozenset(
 
 def verdict(new: str, old: str) -> Verdict:
     """
-    How the decision *new* stands to the earlier *old*, by their words alone.
+    Return the relation of the decision *new* to the earlier decision *old*, by their words alone.
 
-    Both speak of the same: two content words or more. An update names something of the old one as what is
-    left behind ("X instead of Y"), and has something else in its place, or else it is a contradiction. So are
-    two that have at least 0.6 of the smaller one's content words in common and of which exactly one is a denial. What
-    says neither so plainly is none: to lower nothing is the smaller mistake.
+    Decisions with fewer than two common content words are unrelated. If *new* names a word of *old* as abandoned
+    ("X instead of Y"), it is an update if it adds other content words, else a contradiction. Two decisions that share
+    at least 0.6 of the smaller one's content words are a contradiction if exactly one is a negation. Otherwise the
+    verdict is none, because a wrong verdict would lower a valid decision.
     """
     left_behind = {match["old"].lower().strip(".") for match in _REPLACED.finditer(new)}
     new_words, old_words = _words(new), _words(old)
@@ -63,8 +63,8 @@ def verdict(new: str, old: str) -> Verdict:
 
 def lowered(confidence: float, verdict: Verdict) -> float:
     """
-    The confidence of an earlier decision after *verdict*: 0.25 less after a contradiction but not below 0.2,
-    0.15 less after an update but not below 0.3. One that is lower already stays where it is.
+    Return the confidence of an earlier decision after *verdict*: reduced by 0.25 to no less than 0.2 after a
+    contradiction, by 0.15 to no less than 0.3 after an update. A confidence below the bound is unchanged.
     """
     if verdict is Verdict.NONE:
         return confidence
@@ -73,7 +73,7 @@ def lowered(confidence: float, verdict: Verdict) -> float:
 
 
 def is_invalid(content_type: str, confidence: float) -> bool:
-    """Whether a document of this type is not served any more: an observation at 0.2 or below."""
+    """Whether a document of this type becomes inactive: an observation with a confidence of 0.2 or less."""
     return content_type == "observation" and confidence <= INVALID_AT
 
 

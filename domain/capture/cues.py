@@ -1,8 +1,8 @@
 """
-By which words a sentence gives itself away, in English and German.
+Cue phrases that classify a sentence of a conversation, in English and German.
 
-Every table is a list of patterns over one sentence; what is asked, weighed or imagined is set aside before
-any of them is tried. Which of them earn their place is measured on labelled conversations. Those of wishes are in
+Every table lists patterns over one sentence. Questions, considerations and hypotheses are excluded before any of
+them is tried. The choice of patterns was measured on labelled conversations. The cues of preferences are in
 `preferences`.
 """
 
@@ -59,7 +59,7 @@ DECIDED = (
     r"\bi (?:added|made) (?:a|it a) (?:rule|policy|requirement)\b|\bmust only\b|\bthe (?:rule|policy|plan) is(?: now)?\b",
 )
 
-# Said by who decides: the same words in an assistant's report say how things are, not how they shall be.
+# Only cues of a user: in an assistant's report the same words describe the present state, not a decision.
 DECREED = (
     rf"{OPENERS}we (?:now |only |all )?{_BASE}s?\b",
     r"(?:^|[,;:.] )(?:\S+ ){1,8}then[.!]?$",
@@ -78,7 +78,7 @@ DECREED = (
     rf"{OPENERS}i(?:'ll| will) {_BASE}\b",
 )
 
-SETTLED = (  # said by the assistant: what is a rule of the thing from here on
+SETTLED = (  # cues of an assistant that states a new rule
     (
         r"\b(?:is|are) (?:now )?(?:kept|stored|resolved|smoothed|masked|rounded|limited|capped|written) "
         r"(?:as|in|on|by|over|at|to|and only)\b"
@@ -145,10 +145,10 @@ _BY_SPEAKER = {
 
 def kind_of(sentence: str, speaker: Speaker) -> Kind | None:
     """
-    What *sentence* is worth keeping for; None when for nothing.
+    Return the kind of statement that *sentence* makes; None if it is not worth keeping.
 
-    Of several kinds the first of: open question, preference (only a user has them), decision, milestone,
-    problem. What is asked or merely weighed is none of the last four.
+    Of several kinds, the first of open question, preference (users only), decision, milestone, problem is returned.
+    A question or mere consideration is none of the last four.
     """
     if is_like(UNKNOWN, sentence):
         return Kind.QUESTION

@@ -1,4 +1,4 @@
-"""Where an entry of a diary lies."""
+"""Paths and titles of diary entries."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ _OTHER = re.compile(r"[^\w]+")
 
 def diary_path(at_ms: int, topic: str) -> str:
     """
-    ``diary/<YYYY-MM-DD>-<HHMMSSmmm>-<topic>.md``, in UTC.
+    Return the path ``diary/<YYYY-MM-DD>-<HHMMSSmmm>-<topic>.md``, in UTC.
 
-    Of the topic letters and digits stay, in lower case, everything else is one hyphen: it can name no other folder.
+    The topic keeps its letters and digits in lower case; every other run of characters becomes one hyphen, so the
+    topic cannot name another folder.
     """
     moment = iso_utc(at_ms)
     clock = "".join(filter(str.isdigit, moment[len("2026-01-31T") :]))
@@ -26,7 +27,7 @@ def diary_path(at_ms: int, topic: str) -> str:
 
 
 def diary_title(entry: str) -> str:
-    """The first 80 characters of an entry, on one line."""
+    """Return the first 80 characters of an entry, on one line."""
     return " ".join(entry.split())[:TITLE_CHARS]
 
 

@@ -1,4 +1,4 @@
-"""Conversations to findings, by rules alone: what was decided, wished, found broken, reached and left open."""
+"""Rule-based extraction of findings from conversations: decisions, preferences, problems, milestones, questions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from clawmem.domain.capture.preferences import ASKED, is_like
 from clawmem.domain.capture.sentences import sentences
 from clawmem.ports.transcripts import Speaker, TranscriptMessage
 
-SHORTEST = 5  # characters; "hugo then" is a decision, "ok" is none
+SHORTEST = 5  # characters; "hugo then" is a decision, "ok" is not
 LONGEST = 500
 CONTEXT_CHARS = 240
 MOST_FILES = 200
-LOOK_BACK = 3  # messages in which what is chosen from was laid out
+LOOK_BACK = 3  # messages that may present the options a user chooses from
 CHOICE_WORDS = 12
 
 _CHOICE = re.compile(
@@ -41,9 +41,9 @@ _SPACES = re.compile(r"\s+")
 @dataclass(frozen=True, slots=True)
 class Finding:
     """
-    One sentence worth keeping: what it is, in whose words, and where it stands.
+    One sentence worth keeping, with its kind and the message that contains it.
 
-    ``context`` is what it answers, when it does not speak for itself; empty otherwise.
+    ``context`` is the text to which the sentence replies; empty if there is none.
     """
 
     kind: Kind
@@ -53,7 +53,7 @@ class Finding:
 
 
 def findings(messages: Sequence[TranscriptMessage]) -> Iterator[Finding]:
-    """What *messages* hold, in their order; a sentence that somebody repeats is found once."""
+    """Yield the findings of *messages* in order; a repeated sentence of one kind is found once."""
     seen = set()
     for place, message in enumerate(messages):
         for finding in _of_message(message, messages[max(0, place - LOOK_BACK) : place]):
@@ -65,26 +65,26 @@ def findings(messages: Sequence[TranscriptMessage]) -> Iterator[Finding]:
 
 def payload(sentence: str) -> str:
     """
-    The name of what *sentence* says, however it is set: SHA-256 of the text in lower case, blanks collapsed.
+    Return the identity of a sentence's content: SHA-256 of the text in lower case, blanks collapsed, as hex.
 
-    64 hex digits. Two sentences of one name are duplicates of each other.
+    Two sentences with the same digest are duplicates.
     """
     flat = _SPACES.sub(" ", sentence.lower()).strip()
     return hashlib.sha256(flat.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def source(message_id: str, sentence: str) -> str:
-    """The name of *sentence* in the message it stands in, so that it is never taken in again."""
+    """Return the identity of *sentence* in its message, by which a repeated import recognises it."""
     return hashlib.sha256(f"{message_id}\0{payload(sentence)}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def files_written(messages: Sequence[TranscriptMessage]) -> list[str]:
-    """The files that were changed, each once, in the order in which that was first done; 200 at most."""
+    """Return the changed files, each once, in order of their first change; 200 at most."""
     return _files(messages, is_written=True)
 
 
 def files_read(messages: Sequence[TranscriptMessage]) -> list[str]:
-    """The files that were looked at, likewise; those that were changed as well are not among them."""
+    """Return the files that were read but not changed, each once, in order of the first read; 200 at most."""
     written = set(files_written(messages))
     return [path for path in _files(messages, is_written=False) if path not in written]
 
@@ -106,7 +106,7 @@ def _of_message(message: TranscriptMessage, before: Sequence[TranscriptMessage])
 
 
 def _is_choice(sentence: str, message: TranscriptMessage, before: Sequence[TranscriptMessage]) -> bool:
-    """Whether a user's first sentence picks one of the things that the assistant has just laid out."""
+    """Whether a user's first sentence picks one of the options that the assistant has just presented."""
     laid_out = " ".join(one.text for one in before if one.speaker is Speaker.ASSISTANT)
     if message.speaker is not Speaker.USER or not _CHOICE.search(laid_out):
         return False

@@ -1,4 +1,4 @@
-"""What the next session should know of this one."""
+"""Handoff of a session: the information that the next session needs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SECTIONS = {
 }
 
 _NOTHING = "Nothing noted."
-_OUTCOME = ("learned", "done", "files", "next")  # a request and read files are no reason to keep a handoff
+_OUTCOME = ("learned", "done", "files", "next")  # a request and read files alone do not justify a handoff
 
 SCHEMA: JsonSchema = {
     "type": "object",
@@ -37,7 +37,7 @@ SCHEMA: JsonSchema = {
 
 
 def prompt(said: str) -> str:
-    """What a model is asked for a handoff of the conversation *said*."""
+    """Return the prompt that asks a model for a handoff of the conversation *said*."""
     return (
         "Below is a conversation between a user and a coding assistant. Write notes for the assistant of the "
         "next session. Answer with JSON: lists of short sentences under the keys request (what the user wanted), "
@@ -51,11 +51,11 @@ def by_rules(
     messages: Sequence[TranscriptMessage], found: Sequence[Finding], steps: Sequence[str] = ()
 ) -> dict[str, list[str]]:
     """
-    Return the sections of a handoff by rules alone, sentences in the order in which they were said.
+    Return the sections of a handoff by rules alone, sentences in order of the conversation.
 
     Args:
         found: The findings in *messages*.
-        steps: The next steps that they name; a finding that is one of them stands under that heading only.
+        steps: The next steps named in *messages*; a finding that is a next step is listed in that section only.
     """
     prompts = [message.text for message in messages if message.speaker is Speaker.USER and message.text]
     others = [one for one in found if not _is_named(one.sentence, steps)]
@@ -73,9 +73,12 @@ def by_model(
     written: Mapping[str, list[str]], plain: Mapping[str, list[str]], steps: Sequence[str]
 ) -> dict[str, list[str]]:
     """
-    Return the sections that a model wrote, with the files and the named next steps of the *plain* ones.
+    Return the sections that a model wrote, with the files and the next steps of the rule-based sections.
 
-    A next step that the model tells in the same words is not repeated.
+    Args:
+        written: Sections that the model wrote.
+        plain: Sections of `by_rules`.
+        steps: Next steps; those that the model states in the same words are not repeated.
     """
     told = "\n".join(map(flat, written.get("next", ())))
     missing = [step for step in steps if flat(step) not in told]
@@ -84,10 +87,10 @@ def by_model(
 
 def is_worth_keeping(sections: Mapping[str, Iterable[str]], plain: Mapping[str, Iterable[str]]) -> bool:
     """
-    Whether something was learnt, decided, done, changed or left open.
+    Whether something was learnt, decided, done, changed or left open in the session.
 
-    Lessons count only as the rules quote them, in the *plain* sections: those of a model may sum up notes that the
-    session read.
+    Lessons only count if they are in the rule-based *plain* sections, which quote the conversation. A model's lessons
+    may summarise notes that the session read.
     """
     outcome = [item for name in ("done", "files", "next") for item in sections.get(name, ())]
     quoted = [item for name in _OUTCOME for item in plain.get(name, ())]
@@ -95,14 +98,14 @@ def is_worth_keeping(sections: Mapping[str, Iterable[str]], plain: Mapping[str, 
 
 
 def is_empty(body: str) -> bool:
-    """Whether *body* is a handoff as `text_of` writes it, with nothing learnt, done, changed or left open."""
+    """Whether *body* is a handoff written by `text_of` with nothing learnt, done, changed or left open."""
     sections = body.split("\n## ")[1:]
     noted = {heading: text.strip() for heading, _, text in (one.partition("\n") for one in sections)}
     return all(noted.get(SECTIONS[name]) == _NOTHING for name in _OUTCOME)
 
 
 def text_of(sections: Mapping[str, Iterable[str]], session_id: str) -> str:
-    """The Markdown of a handoff; an empty section says that there is nothing."""
+    """Return the Markdown of a handoff; an empty section contains "Nothing noted."."""
     parts = [f"# Handoff of session {session_id[:8]}"]
     for name, heading in SECTIONS.items():
         items = [" ".join(item.split()) for item in sections.get(name, ()) if item.strip()]
@@ -111,7 +114,7 @@ def text_of(sections: Mapping[str, Iterable[str]], session_id: str) -> str:
 
 
 def sections_of(body: str) -> dict[str, list[str]]:
-    """Return the sections that `text_of` wrote, by name; those with items."""
+    """Return the non-empty sections of a body that `text_of` wrote, by name."""
     names = {heading: name for name, heading in SECTIONS.items()}
     found: dict[str, list[str]] = {}
     name = None
@@ -124,7 +127,7 @@ def sections_of(body: str) -> dict[str, list[str]]:
 
 
 def summary_of(sections: Mapping[str, Iterable[str]]) -> str:
-    """A session in one line: what was done, else what was asked; 200 characters at most."""
+    """Return a one-line summary of a session: what was done, else the request; 200 characters at most."""
     for name in ("done", "request"):
         if items := [item for item in sections.get(name, ()) if item.strip()]:
             return " ".join(" ".join(items).split())[:SUMMARY_CHARS]

@@ -1,4 +1,4 @@
-"""The kinds of things that are kept of a conversation, and what each is as a document."""
+"""Kinds of findings in a conversation, and the properties of the documents made from them."""
 
 from __future__ import annotations
 
@@ -6,40 +6,38 @@ from enum import StrEnum
 
 HALF_HOUR_MS = 30 * 60_000
 WEEK_MS = 7 * 86_400_000
-EXTRACTED_BY_RULES = 0.85  # of decisions; a model's are worth more
+EXTRACTED_BY_RULES = 0.85  # confidence of decisions; a model's are higher
 EXTRACTED_BY_MODEL = 0.90
 OBSERVED = 0.80
 CAUTIONED = 0.75
 
 
 class Kind(StrEnum):
-    """What a sentence is worth keeping for."""
+    """Kind of statement for which a sentence is kept."""
 
-    DECISION = "decision"  # how things are going to be
-    PREFERENCE = "preference"  # how somebody wants them to be done, always
+    DECISION = "decision"  # what will be done, or how
+    PREFERENCE = "preference"  # how a user always wants something done
     PROBLEM = "problem"  # what is wrong, and why
-    MILESTONE = "milestone"  # what was reached
-    QUESTION = "question"  # what nobody knows yet
-    ANTIPATTERN = "antipattern"  # what was tried and failed, and shall be left alone
+    MILESTONE = "milestone"  # what was achieved
+    QUESTION = "question"  # what is still unknown
+    ANTIPATTERN = "antipattern"  # what failed and must not be repeated
 
 
 _CONTENT_TYPES = {Kind.QUESTION: "observation"}
 
-# Somebody who decides or wishes the same thing again next week has not said anything new. The same is the same words:
-# of the default vectors "We won't use Postgres" is as near to "We'll use Postgres" (.95) as another wording of it (.80 to
-# .99), and "for 90 days" to "for 30 days" (.95); merged by nearness, a change of mind would be lost.
+# A decision or preference repeated in the same words a week later contains nothing new. Similar words do not suffice:
+# with the default vectors, "We won't use Postgres" is as similar to "We'll use Postgres" (.95) as a paraphrase is (.80
+# to .99), and "for 90 days" to "for 30 days" (.95). Merging by similarity would lose changed decisions.
 _SAID_ONCE = frozenset({Kind.DECISION, Kind.PREFERENCE})
 
 
 def content_type_of(kind: Kind) -> str:
-    """The content type of a document that keeps one: the kind's name, ``observation`` for an open question."""
+    """Return the content type of documents of *kind*: its name, or ``observation`` for an open question."""
     return _CONTENT_TYPES.get(kind, kind.value)
 
 
 def confidence_of(kind: Kind, *, by_model: bool = False) -> float:
-    """
-    How far one is relied on: decisions 0.85, or 0.90 when a model noted them, antipatterns 0.75, all else 0.80.
-    """
+    """Return the confidence for *kind*: decisions 0.85 (by a model 0.90), antipatterns 0.75, others 0.80."""
     if kind is Kind.DECISION:
         return EXTRACTED_BY_MODEL if by_model else EXTRACTED_BY_RULES
     return CAUTIONED if kind is Kind.ANTIPATTERN else OBSERVED
@@ -47,9 +45,9 @@ def confidence_of(kind: Kind, *, by_model: bool = False) -> float:
 
 def merge_window_ms(kind: Kind) -> int | None:
     """
-    For how long the same thing said again is the same document, in milliseconds.
+    Return for how many milliseconds a repeated statement is stored in the same document.
 
-    Half an hour; a week for antipatterns; ``None``, which is for ever, for decisions and preferences.
+    Half an hour; a week for antipatterns; ``None``, without limit, for decisions and preferences.
     """
     if kind in _SAID_ONCE:
         return None

@@ -1,8 +1,8 @@
 """
-Next steps that a conversation names, in English and German.
+Next steps named in a conversation, in English and German.
 
-Three forms are read: a label with its text or its list ("Next step: …", "## TODO"), an open check box, and a sentence
-such as "The next step is to …". Code, quoted lines and tables are left out.
+Three forms are recognised: a label with a text or list ("Next step: …", "## TODO"), an open check box, and a sentence
+such as "The next step is to …". Code, quoted lines and tables are ignored.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from clawmem.domain.capture.preferences import ASKED, is_like
 from clawmem.domain.capture.sentences import sentences, spoken_text
 from clawmem.ports.transcripts import Speaker, TranscriptMessage
 
-MESSAGES = 20  # the last ones with a text; older next steps have been done or dropped
+MESSAGES = 20  # latest messages with a text; older next steps are assumed done or dropped
 MOST_STEPS = 10
 STEP_CHARS = 500
-WRAPPED = 60  # characters; a shorter line was ended by its author, a longer one by an editor
+WRAPPED = 60  # characters; the line break after a longer line is assumed to be a soft wrap
 
 _NAMES = (
     r"next (?:steps?|actions?|tasks?|up|session|time)|next|to[- ]?dos?(?: list)?|still (?:open|to do|missing|pending)|"
@@ -68,10 +68,11 @@ class _Block(NamedTuple):
 
 def steps_left(messages: Sequence[TranscriptMessage]) -> list[str]:
     """
-    Return the next steps that the last messages of a conversation leave, in the order in which they were said.
+    Return the next steps that are left at the end of a conversation, in order of mention.
 
-    Of the assistant only the last message that names any counts: each of its lists replaces the one before. A step of
-    the user stays until a later message ticks its box. Sentences without a label count in a speaker's last message.
+    Only the last message of the assistant that names next steps counts: each list replaces the previous one. A step
+    named by the user remains until a later message ticks its box. A sentence without a label only counts in the last
+    message of its speaker.
     """
     recent = [message for message in messages if message.text][-MESSAGES:]
     last = {message.speaker: message.line for message in recent}
@@ -87,7 +88,7 @@ def steps_left(messages: Sequence[TranscriptMessage]) -> list[str]:
 
 
 def next_steps(text: str, *, with_sentences: bool = True) -> Iterator[str]:
-    """Yield the next steps that *text* names, each without its label; at most 500 characters of each."""
+    """Yield the next steps in *text*, without their labels and cut to 500 characters each."""
     is_listed = is_awaited = False
     for form, said in _blocks(text):
         label = _LABEL.match(said)
@@ -118,14 +119,14 @@ def is_label(sentence: str) -> bool:
 
 
 def flat(text: str) -> str:
-    """Return *text* in lower case without list marks, end marks and extra blanks, to compare two steps by."""
+    """Return *text* in a form for comparing steps: lower case, no end marks or extra blanks."""
     return _BLANKS.sub(" ", text.lower()).strip(" .!;,")
 
 
 def _within(said: str, *, with_sentences: bool) -> tuple[list[str], bool]:
     """Return the steps in the sentences of a paragraph, and whether a label at its end announces a list."""
     steps: list[str] = []
-    is_open = False  # the last label announced several steps
+    is_open = False  # whether the last label announced several steps
     ends_with_label = False
     for sentence in sentences(said):
         label = _LABEL.match(sentence)
@@ -145,7 +146,7 @@ def _worth(*steps: str) -> Iterator[str]:
 
 
 def _blocks(text: str) -> Iterator[_Block]:
-    """Paragraphs, headings and list items, each on one line and without marks."""
+    """Yield paragraphs, headings and list items, each on one line and without marks."""
     form, lines = _Form.BLANK, [""]
     for line in spoken_text(text).splitlines():
         after, said = _form_of(line)

@@ -1,4 +1,4 @@
-"""What is kept of a conversation as documents: their names, their texts and what is said of their origin."""
+"""Notes captured from a conversation: their paths, their text and their origin."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ _DAY_CHARS = 10
 @dataclass(frozen=True, slots=True)
 class Note:
     """
-    One thing to keep. ``quote`` is a sentence of ``message``, word for word; ``facts``, ``narrative``, ``tags`` and
-    ``statements`` are what a model made of it, empty where rules found it. ``kind`` decides its type and when it is
-    a duplicate.
+    A statement to keep as a document.
+
+    ``quote`` is a verbatim sentence of ``message``. ``facts``, ``narrative``, ``tags`` and ``statements`` come from a
+    model and are empty if rules found the note. ``kind`` determines its content type and how long a repetition
+    counts as a duplicate.
     """
 
     kind: Kind
@@ -41,21 +43,21 @@ class Note:
     facts: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     statements: tuple[Statement, ...] = ()
-    is_observation: bool = False  # of a type that is none of the kinds: kept as an observation
+    is_observation: bool = False  # its type is not a `Kind`, so it is stored as an observation
 
     @property
     def content_type(self) -> str:
-        """The content type of its document."""
+        """The content type of the note's document."""
         return "observation" if self.is_observation else content_type_of(self.kind)
 
     @property
     def merge_window_ms(self) -> int | None:
-        """See `clawmem.domain.capture.kinds.merge_window_ms`."""
+        """The merge window of the note, as by `clawmem.domain.capture.kinds.merge_window_ms`."""
         return merge_window_ms(Kind.QUESTION if self.is_observation else self.kind)
 
 
 def note_of(finding: Finding) -> Note:
-    """A finding of the rules as a note: the sentence is title and quote."""
+    """Return a finding of the rules as a note: the sentence is both title and quote."""
     sentence = finding.sentence
     return Note(
         finding.kind,
@@ -68,7 +70,7 @@ def note_of(finding: Finding) -> Note:
 
 
 def title_of(sentence: str) -> str:
-    """*sentence* without its full stop, cut between words to 80 characters."""
+    """Return *sentence* without its full stop, cut between words to 80 characters."""
     flat = sentence.strip().rstrip(".")
     if len(flat) <= TITLE_CHARS:
         return flat
@@ -76,23 +78,23 @@ def title_of(sentence: str) -> str:
 
 
 def note_path(note: Note, session_id: str) -> str:
-    """Where a note lies in `COLLECTION`: ``agent/observations/<day>-<session>-<type>-<hash>.md``."""
+    """Return the path of a note in `COLLECTION`: ``agent/observations/<day>-<session>-<type>-<hash>.md``."""
     name = source(note.message.id, note.quote)[:_HASH_CHARS]
     return f"{OBSERVATIONS}/{_stem(note.message.at, session_id)}-{note.content_type}-{name}.md"
 
 
 def handoff_path(at: str, session_id: str) -> str:
-    """Where the handoff of a session lies: ``agent/handoffs/<day>-<session>.md``."""
+    """Return the path of a session's handoff: ``agent/handoffs/<day>-<session>.md``."""
     return f"{HANDOFFS}/{_stem(at, session_id)}.md"
 
 
 def summary_path(at: str, session_id: str) -> str:
-    """Where the summary of a compacted session lies: beside its handoff, ``…-compacted.md``."""
+    """Return the path of a compacted session's summary, next to its handoff: ``…-compacted.md``."""
     return f"{HANDOFFS}/{_stem(at, session_id)}-compacted.md"
 
 
 def note_body(note: Note, session_id: str) -> str:
-    """The Markdown of a note: what it says, the sentence it comes from, and where that stands."""
+    """Return the Markdown of a note: its content, the quoted sentence, and the origin of the quote."""
     parts = [f"# {note.title}"]
     if note.narrative:
         parts.append(note.narrative)

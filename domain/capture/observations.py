@@ -1,4 +1,4 @@
-"""What a model is asked about a conversation, and what of its answer is believed."""
+"""Observations that a model makes about a conversation: its prompts and the checks of its answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from clawmem.domain.knowledge.triples import PREDICATES, SAID_OF, Statement
 from clawmem.ports.generator import JsonSchema
 from clawmem.ports.transcripts import Speaker, TranscriptMessage
 
-MESSAGES = 100  # the last ones
+MESSAGES = 100  # the latest messages
 USER_CHARS = 200
 ASSISTANT_CHARS = 500
 TRANSCRIPT_CHARS = 8000  # 2000 tokens of four characters
@@ -61,7 +61,7 @@ OBSERVER: JsonSchema = {
                     "narrative": {"type": "string"},
                     "facts": {"type": "array", "items": {"type": "string"}},
                     "concepts": {"type": "array", "items": {"type": "string"}},
-                    # No type is asked for: a triple in another form is read all the same.
+                    # Without a type, so that a triple in another form is still accepted.
                     "triples": {"items": {"properties": {p: {"type": "string"} for p in Statement._fields}}},
                     "quote": {"type": "string"},
                 },
@@ -83,13 +83,13 @@ JUDGE: JsonSchema = {
 
 
 def said(messages: Sequence[TranscriptMessage]) -> str:
-    """The end of a conversation as a model is shown it: who says what, each message cut, 8000 characters in all."""
+    """Return the end of a conversation for a prompt: speakers and texts, each cut, 8000 characters in total."""
     lines = [f"{one.speaker}: {_cut(one)}" for one in messages[-MESSAGES:] if one.text]
     return "\n".join(lines)[-TRANSCRIPT_CHARS:]
 
 
 def observer_prompt(said: str) -> str:
-    """What a model is asked to find in the conversation *said*."""
+    """Return the prompt that asks a model for observations on the conversation *said*."""
     return (
         "You watch a conversation between a user and a coding assistant and note what a later session has to "
         "know. Note only what was settled, found out or finished, not what was merely asked or considered. "
@@ -106,7 +106,7 @@ def observer_prompt(said: str) -> str:
 
 
 def judge_prompt(new: str, old: str) -> str:
-    """What a model is asked about two decisions."""
+    """Return the prompt that asks a model for the relation between two decisions."""
     return (
         "Two decisions about a project, an earlier one and a new one. Does the new one contradict the earlier one, "
         "update it (take its place or narrow it), or is there no relation? Answer with JSON: "
@@ -117,23 +117,24 @@ def judge_prompt(new: str, old: str) -> str:
 
 def read_notes(value: Any, messages: Sequence[TranscriptMessage]) -> list[Note]:
     """
-    The observations of a model's answer that can be shown to be true.
+    Return the observations of a model's answer that the conversation proves.
 
-    One without a quote that stands in *messages*, of an unknown type, without a title or with a placeholder
-    for one is dropped; so are facts of fewer than five characters, and those with a name or a number that no message holds.
+    An observation is dropped if its quote does not occur in *messages*, if its type is unknown, or if its title is
+    missing or a placeholder. Facts are dropped if they have fewer than five characters or contain a name or number
+    that occurs in no message.
     """
     return [note for one in _listed(value) for note in _notes(one, messages)]
 
 
 def lost_triples(value: Any, notes: Sequence[Note]) -> int:
-    """How many observations of a model's answer came with triples, where not one of all of them could be used."""
+    """Return how many observations of a model's answer came with triples, if none of those triples was usable."""
     if any(note.statements for note in notes):
         return 0
     return sum(are_offered(one.get("triples")) and _text(one, "type") in SAID_OF for one in _listed(value))
 
 
 def read_verdict(value: Any) -> Verdict:
-    """What a model's answer to `judge_prompt` says; none when it is less sure than 0.7."""
+    """Return the verdict of a model's answer to `judge_prompt`; none if its confidence is below 0.7."""
     if not isinstance(value, Mapping) or value.get("relation") not in set(Verdict):
         return Verdict.NONE
     sure = value.get("confidence")
@@ -167,7 +168,7 @@ def _notes(one: Mapping[str, Any], messages: Sequence[TranscriptMessage]) -> Ite
 
 
 def _facts(one: Mapping[str, Any], messages: Sequence[TranscriptMessage]) -> tuple[str, ...]:
-    """Return the facts of an observation that are long enough and name only things that *messages* hold."""
+    """Return the facts of an observation that are long enough and only name things that *messages* contain."""
     said = "\n".join(message.text for message in messages)
     listed = [fact.strip() for fact in one.get("facts") or () if isinstance(fact, str)]
     long_enough = (fact for fact in listed if len(fact) >= SHORTEST_FACT and not _is_placeholder(fact))
@@ -175,7 +176,7 @@ def _facts(one: Mapping[str, Any], messages: Sequence[TranscriptMessage]) -> tup
 
 
 def _statements(one: Mapping[str, Any], quote: str, title: str, speaker: Speaker) -> tuple[Statement, ...]:
-    """The triples of an observation that its quote proves."""
+    """Return the triples of an observation that its quote proves."""
     by_user = speaker is Speaker.USER
     found = read_triples(one.get("triples")) if _text(one, "type") in SAID_OF else []
     return tuple(statement for statement in found if proves(statement, quote, title=title, by_user=by_user))

@@ -1,4 +1,4 @@
-"""Where the vault keeps what it captured: by itself, for those who need to know no more than the name."""
+"""Name of the collection of captured notes, in a module of its own so that it is cheap to import."""
 
 from __future__ import annotations
 

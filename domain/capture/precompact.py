@@ -1,4 +1,4 @@
-"""What a conversation should keep in mind when the client is about to shorten it."""
+"""State of a conversation that is saved before the client compacts it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from clawmem.domain.capture.extraction import Finding, files_written
 from clawmem.domain.capture.kinds import Kind
 from clawmem.ports.transcripts import Speaker, TranscriptMessage
 
-MESSAGES = 200  # the last ones
-QUESTION_MESSAGES = 20  # the last of those: older questions have been answered or forgotten
+MESSAGES = 200  # the latest messages
+QUESTION_MESSAGES = 20  # the latest of those; older questions are assumed answered or dropped
 DECISIONS = 15
 DECISION_CHARS = 150
 QUESTIONS = 10
@@ -25,12 +25,14 @@ _WORD = re.compile(r"\w{4,}")
 
 def state_of(recent: Sequence[TranscriptMessage], found: Sequence[Finding]) -> str:
     """
-    The Markdown of what matters now: the last request, decisions, open questions and changed files.
+    Return the Markdown of the current state: last request, decisions, open questions and changed files.
 
-    Of the *recent* messages, no more than `MESSAGES`, *found* is what they hold.
+    Decisions are sorted by the number of words of more than three letters that they share with the last request,
+    then latest first. The result is empty if there is nothing to save.
 
-    Decisions that share words of more than three letters with the last request come first, later ones before
-    earlier ones among equals. Empty when there is nothing to keep.
+    Args:
+        recent: The latest messages, no more than `MESSAGES`.
+        found: The findings in *recent*.
     """
     request = _last_request(recent)
     sections = {

@@ -1,7 +1,7 @@
 """
-By which words a sentence says how somebody wants things done, in English and German.
+Cue phrases of preferences, in English and German.
 
-Apart from the other cues, because every prompt looks for wishes: here is nothing that takes long to load.
+Separate from the other cues, because every prompt is checked for preferences and this module loads fast.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ PREFERRED = (
 
 @cache
 def compiled(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    """Any of *patterns*, whatever the case."""
+    """Return one pattern that matches any of *patterns*, ignoring case."""
     return re.compile("|".join(f"(?:{one})" for one in patterns), re.IGNORECASE)
 
 
@@ -54,7 +54,7 @@ def is_like(patterns: Iterable[str], sentence: str) -> bool:
 
 
 def is_preference(sentence: str) -> bool:
-    """Whether its speaker, a user, says in *sentence* how they want things done; tells no other kind apart."""
+    """Whether the user states a preference in *sentence*; other kinds are not distinguished."""
     if is_like(PREFERRED_EVEN_WITHIN_A_QUESTION, sentence):
         return True
     return is_like(PREFERRED, sentence) and not is_like(ASKED, sentence)

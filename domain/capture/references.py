@@ -1,4 +1,4 @@
-"""Whether an answer made use of a document that its author had before them."""
+"""Detection of documents that an answer refers to."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def is_referenced(document: Document, answer: str) -> bool:
     """
     Whether *answer* names *document*: its path, its file name (4 characters or more) or its title (5 or more).
 
-    Case does not matter; a name within a longer word is not meant.
+    The comparison ignores case; a name inside a longer word does not count.
     """
     name = document.path.rpartition("/")[2]
     names = [document.display_path, document.path]
@@ -27,8 +27,10 @@ def is_referenced(document: Document, answer: str) -> bool:
 
 def answers_by_turn(messages: Sequence[TranscriptMessage], first_turn: int) -> dict[int, str]:
     """
-    What the assistant said in each turn. A prompt begins a turn; the first in *messages* begins *first_turn*,
-    and what stands before it belongs to the turn before.
+    Return the assistant's text of each turn.
+
+    A prompt begins a turn. The first prompt in *messages* begins *first_turn*; text before it belongs to the
+    previous turn.
     """
     said: dict[int, list[str]] = {}
     turn = first_turn - 1
@@ -42,9 +44,9 @@ def answers_by_turn(messages: Sequence[TranscriptMessage], first_turn: int) -> d
 
 def answers_by_prompt(messages: Sequence[TranscriptMessage], before: str = "") -> dict[str, str]:
     """
-    What the assistant said to each prompt, by the client's names of them.
+    Return the assistant's text in reply to each prompt, by the prompt ids of the client.
 
-    What stands before the first prompt answers the one called *before*.
+    Text before the first prompt is attributed to the prompt *before*.
     """
     said: dict[str, list[str]] = {}
     prompt = before

@@ -1,4 +1,4 @@
-"""Prose as sentences: code, quotations and tables are not what somebody said."""
+"""Sentence splitting for the prose in Markdown, without code, quotations and tables."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ _ITEM = "\x00"
 
 def sentences(text: str) -> Iterator[str]:
     """
-    The sentences of *text* in order, each on one line, without list marks and emphasis.
+    Yield the sentences of *text* in order, each on one line, without list marks and emphasis.
 
-    A list item, a heading and a paragraph end a sentence as a full stop does. Fenced code, quoted lines and
-    tables are left out.
+    The end of a list item, heading or paragraph ends a sentence. Fenced code, quoted lines and tables are left out.
     """
     for block in _BREAK.split(_LIST_MARK.sub(_ITEM, spoken_text(text))):
         flat = _BLANKS.sub(" ", _EMPHASIS.sub("", block.replace(_ITEM, ""))).strip()

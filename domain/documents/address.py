@@ -28,7 +28,7 @@ class LineRange(NamedTuple):
 
 
 class Address(NamedTuple):
-    """One way to read a text as the address of a note; ``name`` has neither quotes nor brackets nor line numbers."""
+    """One interpretation of a text as the address of a note; ``name`` excludes quotes, brackets and line numbers."""
 
     name: str
     lines: LineRange | None = None
@@ -36,26 +36,27 @@ class Address(NamedTuple):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The name as a path, and for a link also with the extension that links leave out."""
+        """The name as a path; for a link, also with the extensions that links omit."""
         if self.is_link and not EXTENSION.search(self.name):
             return (f"{self.name}.md", f"{self.name}.txt", self.name)
         return (self.name,)
 
     @property
     def docid(self) -> str:
-        """The name as a docid; empty where it is none."""
+        """The name as a docid; empty if it is none."""
         digits = self.name.partition(" ")[0] if self.name.startswith("#") else self.name
         return digits if is_docid(digits) and not self.is_link else ""
 
 
 def read_address(text: str) -> tuple[Address, ...]:
     """
-    Return the ways to read *text* as an address, the most literal first.
+    Return the interpretations of *text* as an address, the most literal first.
 
-    Blanks and one pair of quotes around it are dropped. ``[[target#heading|shown]]`` and ``[[target^block]]`` are
-    read as their target, a text that ends with ``:12`` or ``:13-34`` also without these lines.
+    Surrounding blanks and one pair of quotes are dropped. ``[[target#heading|shown]]`` and ``[[target^block]]`` are
+    read as their target. A text that ends with ``:12`` or ``:13-34`` is also read without this line range.
 
     Raises:
+        InvalidInput: ``INVALID_INPUT`` if *text* names nothing; otherwise as `check_path`.
         InvalidInput: ``INVALID_INPUT`` for a text that names nothing; else as `check_path`.
     """
     bare = _unquoted(text)
@@ -74,7 +75,7 @@ def read_address(text: str) -> tuple[Address, ...]:
 
 
 def unicode_forms(name: str) -> tuple[str, ...]:
-    """Return *name* as written, then in the two normal forms of Unicode that file systems use; each once."""
+    """Return the distinct spellings among *name*, its NFC form and its NFD form; file systems use both forms."""
     forms = (name, unicodedata.normalize("NFC", name), unicodedata.normalize("NFD", name))
     return tuple(dict.fromkeys(forms))
 
@@ -83,13 +84,13 @@ def calls(address: Address) -> Callable[[Document], bool]:
     """
     Return a test of whether the name of *address* is the title, the file name or an alias of a document.
 
-    Upper and lower case are the same. A link may also be the end of the document's path, without its extension.
+    The test ignores case. A link also matches the end of the document's path, without its extension.
     """
     asked = folded(address.name)
     link = EXTENSION.sub("", asked)
 
     def is_called(document: Document) -> bool:
-        """Whether *document* has the name."""
+        """Whether *document* has that name."""
         if any(folded(name) == asked for name in document_names(document)):
             return True
         return address.is_link and _ends_so(EXTENSION.sub("", document.display_path), link)
@@ -98,7 +99,7 @@ def calls(address: Address) -> Callable[[Document], bool]:
 
 
 def is_place_end(document: Document, path: str) -> bool:
-    """Whether *path* is ``collection/path`` of *document*, or the end of it from a slash on."""
+    """Whether *path* is ``collection/path`` of *document*, or a suffix of it that begins after a slash."""
     ends = [unicodedata.normalize("NFC", text) for text in (document.display_path, path)]
     return bool(path) and f"/{ends[0]}".endswith(f"/{ends[1]}")
 
@@ -108,8 +109,8 @@ def _ends_so(place: str, name: str) -> bool:
 
 
 def folded(name: str) -> str:
-    """Return *name* as names are compared: without case, composed, with single blanks."""
-    if name.isascii():  # as most names are, of which thousands are compared
+    """Return *name* in the form in which names are compared: case-folded, composed, with single blanks."""
+    if name.isascii():  # fast path: most names are ASCII, and thousands are compared
         return " ".join(name.lower().split())
     composed = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
     return " ".join(composed.split())

@@ -1,4 +1,4 @@
-"""Markdown as a row of blocks: paragraphs, list items, chat turns, tables, code and headings, with their places."""
+"""Markdown as a sequence of blocks: paragraphs, list items, chat turns, tables, code and headings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from enum import Enum
 from clawmem.domain.documents.tables import column_names, rows_from
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|\Z)")
-_FENCE = re.compile(r"\A {0,3}(`{3,}+(?!.*`)|~{3,})[ \t]*([^`\s]*)")  # ```so``` is code inside a paragraph
+_FENCE = re.compile(r"\A {0,3}(`{3,}+(?!.*`)|~{3,})[ \t]*([^`\s]*)")  # ```x``` is code inside a paragraph
 _ITEM = re.compile(r"\A[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
 _TURN = re.compile(
     r"\*\*([^*:\n]{1,40}):\*\*|\*\*([^*\n]{1,40})\*\*:|(user|assistant|human|system):(?=\s|\Z)", re.IGNORECASE
@@ -18,7 +18,7 @@ _TURN = re.compile(
 
 
 class BlockKind(Enum):
-    """What a block is."""
+    """Kind of a block."""
 
     HEADING = "heading"
     PARAGRAPH = "paragraph"
@@ -32,11 +32,11 @@ class BlockKind(Enum):
 @dataclass(frozen=True, slots=True)
 class Block:
     """
-    A block between two blank lines, or a line that begins something by itself.
+    A run of lines between blank lines, or a line that starts a block on its own, such as a heading.
 
-    ``start`` and ``end`` are character offsets of the body, the line break not included; lines count from
-    ``first_line``. ``label`` is a heading's text, a code block's language, a turn's speaker, the names of
-    the columns of a table row. ``level`` is 1–6 for headings, else 0.
+    ``start`` and ``end`` are character offsets in the body, without the final line break. Lines count from
+    ``first_line``. ``label`` is a heading's text, a code block's language, a turn's speaker, or the column names
+    of a table row. ``level`` is 1–6 for headings, else 0.
     """
 
     kind: BlockKind
@@ -56,15 +56,15 @@ class _Line:
 
     @property
     def end(self) -> int:
-        """Behind its last character, the line break not included."""
+        """Offset after the last character, without the line break."""
         return self.start + len(self.text)
 
 
 def blocks(body: str, first_line: int = 1) -> list[Block]:
     """
-    The blocks of *body* in order; blank lines belong to none, every other line to exactly one.
+    Return the blocks of *body* in order; blank lines belong to none, every other line to exactly one.
 
-    An unclosed code fence runs to the end. A speaker is recognised at the beginning of a line, as
+    An unclosed code fence extends to the end. A speaker is recognised at the beginning of a line, as
     ``**Name:**``, ``**Name**:`` or one of the usual roles followed by a colon.
     """
     found: list[Block] = []
@@ -79,7 +79,7 @@ def blocks(body: str, first_line: int = 1) -> list[Block]:
 
 
 def _with_rows(body: str, block: Block) -> Iterator[Block]:
-    """Yield the text above a table, its header, each of its rows, and the text below; any other block as it is."""
+    """Yield the text above a table, its header, its rows, and the text below; yield any other block unchanged."""
     if block.kind is not BlockKind.PARAGRAPH:
         yield block
         return
@@ -126,7 +126,7 @@ def _code(opening: _Line, fence: re.Match[str], rest: Iterator[_Line]) -> Block:
 
 def _closes(text: str, mark: str) -> bool:
     stripped = text.strip()
-    is_code = text.startswith("    ")  # deeper than any fence: a mark that the code itself shows
+    is_code = text.startswith("    ")  # indented deeper than a fence can be, so it is part of the code
     return not is_code and len(stripped) >= len(mark) and stripped == mark[0] * len(stripped)
 
 
@@ -151,7 +151,7 @@ def _beginning(line: _Line) -> Block | None:
 
 
 def _label(text: str) -> str:
-    """A heading's text without the closing run of ``#`` that Markdown allows."""
+    """Return a heading's text without the closing run of ``#`` that Markdown allows."""
     label = text.strip()
     bare = label.rstrip("#")
     return bare.rstrip() if not bare or bare[-1] in " \t" else label
@@ -162,5 +162,5 @@ def _block(kind: BlockKind, line: _Line, label: str = "", level: int = 0) -> Blo
 
 
 def _continues(block: Block, line: _Line) -> bool:
-    # The line directly below goes on with a paragraph, an item or a turn; a heading or a fence is closed.
+    # The line directly below continues a paragraph, an item or a turn, but not a heading or a fenced block.
     return block.end_line + 1 == line.number and block.kind not in (BlockKind.HEADING, BlockKind.CODE)

@@ -1,3 +1,5 @@
+"""Content type of a document, declared in its frontmatter or inferred from its path."""
+
 from __future__ import annotations
 
 import re
@@ -18,10 +20,10 @@ TYPES = (
     "project",
     "milestone",
     "problem",
-    "observation",  # internal: written by machines, never inferred from a path
+    "observation",  # internal: written by capture, never inferred from a path
 )
 
-# First rule that hits wins, so an index of decisions is a decision.
+# The first matching rule wins, so an index of decisions is a decision.
 RULES = (
     ("decision", frozenset({"decision", "decisions", "adr", "adrs"})),
     ("hub", frozenset({"hub", "hubs", "moc", "mocs"})),
@@ -40,19 +42,19 @@ RULES = (
     ),
 )
 
-INDEX = "index.md"  # the cover page of a folder links the rest together
+INDEX = "index.md"  # index page of a folder, counted as a hub
 WORD = re.compile(r"[^\W_]+")  # letters and digits of any script
 
 
 def content_type(declared: str | None, path: str) -> str:
     """
-    The type of a document: *declared* as written, known or not, else inferred from the words of *path*.
+    Return the type of a document: *declared*, known or not, else a type inferred from the words of *path*.
 
-    A word is an unbroken run of letters and digits, compared without case: ``github`` holds no ``hub``.
+    A word is an unbroken run of letters and digits, compared without case: ``github`` does not contain ``hub``.
     The rules are tried in the order of `RULES`; a file called ``index.md`` counts as a hub.
 
     Returns:
-        A declared type, trimmed; one of `TYPES`; or ``note`` when no rule hits.
+        The declared type, trimmed; one of `TYPES`; or ``note`` if no rule matches.
     """
     if declared and declared.strip():
         return declared.strip()

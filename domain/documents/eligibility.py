@@ -1,3 +1,5 @@
+"""Rules for files that are indexed: excluded paths, glob patterns, and names of collections."""
+
 from __future__ import annotations
 
 import re
@@ -29,33 +31,33 @@ EXCLUDED = frozenset(
 )
 
 MAX_PATTERN_LENGTH = 1000  # characters, as for a path
-MAX_ALTERNATIVES = 1000  # ten groups of two already make 1024; nobody writes that on purpose
-UNNAMED = "notes"  # for a folder whose name has nothing a collection name may hold
+MAX_ALTERNATIVES = 1000  # ten groups of two already make 1024
+UNNAMED = "notes"  # for a folder whose name contains no character allowed in a collection name
 
 COLLECTION_NAME = re.compile(r"[\w-]+")
 INVALID_RUN = re.compile(r"[^\w-]+")
 
 Matcher = Callable[[str], bool]
 Segment = re.Pattern[str] | None  # None is `**`: any number of folders
-NOTHING = re.compile(r"(?!)")  # what a pattern already used up still matches
+NOTHING = re.compile(r"(?!)")  # stands for the segments after the end of a pattern
 
 
 def is_excluded(path: str) -> bool:
     """
-    Whether a relative path with ``/`` lies in, or is, something never read.
+    Whether a relative path with ``/`` is excluded from indexing.
 
-    That is any segment of it that is listed in `EXCLUDED`, to the letter, or starts with a dot; the lone
-    dot of ``./notes`` says nothing and is passed over.
+    It is if a segment is listed in `EXCLUDED` (case-sensitive) or starts with a dot. The single dot of ``./notes``
+    is ignored.
     """
     return any(_is_excluded_name(name) for name in path.split("/"))
 
 
 def expand_braces(pattern: str) -> tuple[str, ...]:
     """
-    All patterns that ``{a,b}`` groups stand for, in the order written, each once.
+    Return all expansions of the ``{a,b}`` groups in *pattern*, in order of writing, each once.
 
-    Groups may follow one another, nest, hold an empty alternative, or hold a single one: ``{md}`` is ``md``.
-    A brace without its partner is an ordinary character, as is a comma outside of every group.
+    Groups may follow one another, nest, and contain an empty or a single alternative: ``{md}`` is ``md``. An
+    unbalanced brace is an ordinary character, and so is a comma outside all groups.
 
     Raises:
         InvalidInput: ``INPUT_TOO_LONG`` above 1000 characters, ``OUT_OF_BOUNDS`` above 1000 alternatives.
@@ -84,13 +86,12 @@ def expand_braces(pattern: str) -> tuple[str, ...]:
 
 def compile_pattern(pattern: str) -> Matcher:
     """
-    A test of relative paths with ``/`` against a glob; a path matches when any alternative of it does.
+    Return a test of relative paths with ``/`` against a glob; a path matches if any expansion of it does.
 
-    ``*`` is any run of characters within one segment and ``?`` exactly one; ``[ab]``, ``[a-z]`` and
-    ``[!a]`` are one of a set, and a bracket never closed is an ordinary character. A whole segment ``**``
-    is zero or more folders, at the end one or more segments: ``docs/**`` is all below ``docs``. Case
-    counts, a leading dot is not special, a leading ``./`` of the pattern is dropped. No pattern
-    takes exponential time.
+    ``*`` is any run of characters within one segment and ``?`` exactly one. ``[ab]``, ``[a-z]`` and ``[!a]`` are one
+    character of a set; a bracket that is never closed is an ordinary character. A whole segment ``**`` is zero or more
+    folders, at the end one or more segments: ``docs/**`` is everything below ``docs``. Matching is case-sensitive, a
+    leading dot is not special, and a leading ``./`` of the pattern is dropped. No pattern takes exponential time.
 
     Raises:
         InvalidInput: As `expand_braces`.
@@ -98,7 +99,7 @@ def compile_pattern(pattern: str) -> Matcher:
     globs = [_segments(one) for one in expand_braces(pattern)]
 
     def matches(path: str) -> bool:
-        """Whether one of the alternatives names *path*."""
+        """Whether one of the expansions matches *path*."""
         names = path.split("/")
         return any(_matches(glob, names) for glob in globs)
 
@@ -106,16 +107,16 @@ def compile_pattern(pattern: str) -> Matcher:
 
 
 def is_collection_name(text: str) -> bool:
-    """Whether *text* may name a collection: one or more letters and digits of any script, ``-`` and ``_``."""
+    """Whether *text* is a valid collection name: one or more letters and digits of any script, ``-`` and ``_``."""
     return COLLECTION_NAME.fullmatch(text) is not None
 
 
 def collection_name(folder_name: str) -> str:
     """
-    The name a collection gets from its folder: lower case, each run of other characters turned into ``-``.
+    Return the name of a collection for its folder: lower case, each run of other characters replaced by ``-``.
 
-    Composed to Unicode NFC first, so that one folder has one name on every system. Hyphens at either end
-    are dropped. Always passes `is_collection_name`; ``notes`` when nothing is left.
+    The name is composed to Unicode NFC first, so that it is the same on every system. Hyphens at either end are
+    dropped. The result always passes `is_collection_name`; it is ``notes`` if no character is left.
     """
     composed = unicodedata.normalize("NFC", folder_name.lower())
     return INVALID_RUN.sub("-", composed).strip("-") or UNNAMED
@@ -126,7 +127,7 @@ def _is_excluded_name(name: str) -> bool:
 
 
 def _first_group(pattern: str) -> tuple[int, int] | None:
-    """Where the leftmost brace with a partner is, and the partner."""
+    """Return the positions of the leftmost balanced brace and its partner."""
     opened: list[int] = []
     pairs: list[tuple[int, int]] = []
     for at, char in enumerate(pattern):
@@ -143,7 +144,7 @@ def _without_group(pattern: str, start: int, end: int) -> Iterator[str]:
 
 
 def _alternatives(inside: str) -> Iterator[str]:
-    """Split at the commas that no inner group holds; braces are balanced inside a group."""
+    """Split at the commas outside of inner groups; braces are balanced inside a group."""
     depth = begin = 0
     for at, char in enumerate(inside):
         depth += (char == "{") - (char == "}")
@@ -161,7 +162,7 @@ def _segments(glob: str) -> list[Segment]:
 
 
 def _matches(glob: Sequence[Segment], names: Sequence[str]) -> bool:
-    """Wildcard matching that only ever goes back to the last ``**``, hence never exponential."""
+    """Whether a path matches a glob. Backtracks to the last ``**`` only, so the time is never exponential."""
     at = name_at = 0
     star, star_name = -1, 0
     while name_at < len(names):

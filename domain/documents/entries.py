@@ -18,11 +18,11 @@ GRAIN_OF = {
 
 def lexical_entries(document: Document, fragments: Sequence[Fragment]) -> Iterator[LexicalEntry]:
     """
-    Yield an entry for each line, passage and section, and for the whole document, which also holds its front matter.
+    Yield an entry for each line, passage and section, and one for the whole document, which includes its front matter.
 
-    The title of an entry holds the title of the document, the headings above the text, and what the file name,
-    the aliases and the folders add to these; that of a table row also the names of the columns. So a question that names the subject finds the line that does not
-    repeat the name.
+    The title field of an entry contains the title of the document, the headings above the text, and the words that
+    the file name, the aliases and the folders add. That of a table row also contains the column names. A question
+    that names the subject therefore finds lines that do not repeat it.
     """
     head = "\n".join([*document.tags, *(p.text for p in fragments if p.kind is FragmentKind.FRONT_MATTER)])
     names, titles = searchable_names(document), dict[str, str]()
@@ -46,7 +46,7 @@ def _columns(part: Fragment) -> str:
 
 
 def _above(title: str, heading: str) -> str:
-    """Return the title and the headings above; a first heading that is the title counts once."""
+    """Return the title and the headings above; a first heading equal to the title counts once."""
     if heading == title:
         return title
     return f"{title} {heading.removeprefix(f'{title} › ')}".rstrip()

@@ -1,8 +1,8 @@
 """
-A document's fragments: what can be found, embedded and pointed at on its own.
+Fragments of a document: the parts that are indexed, embedded and cited separately.
 
-Besides the kinds of the published system (the whole, sections, lists, code, front matter) there are
-passages and lines, which together make sure that no line of any document is out of reach.
+Besides the kinds of the published system (document, sections, lists, code, front matter) there are passages and
+lines, so that every line of a document can be found.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from clawmem.domain.documents.blocks import Block, BlockKind, blocks
 from clawmem.ports.records import Fragment, FragmentKind
 
 MAX_PASSAGE = 1600  # characters, 400 tokens
-MAX_STRUCTURE = 2000  # characters of a section, list or code fragment; longer ones become several
-MAX_LINE = 8000  # a chat turn is one thought, however long; beyond this it is a file without line breaks
-MAX_OVERLAP = 400  # a block up to this size is repeated at the head of the next passage
+MAX_STRUCTURE = 2000  # characters of a section, list or code fragment; longer ones are split
+MAX_LINE = 8000  # keeps any chat turn whole; longer text is a file without line breaks
+MAX_OVERLAP = 400  # a block up to this size is repeated at the start of the next passage
 PIECE_OVERLAP = 200  # characters shared by two pieces of a block that had to be split
-MIN_FRAGMENT = 50  # characters; a shorter list or section says nothing on its own
+MIN_FRAGMENT = 50  # characters; a shorter list or section gets no fragment of its own
 MIN_FRONT_MATTER = 10
-MIN_SPLIT = 200  # characters; a shorter body has no structure worth naming
-MAX_STRUCTURES = 500  # sections, lists and code blocks of one document that get a fragment of their own
+MIN_SPLIT = 200  # characters; a shorter body gets no section, list or code fragments
+MAX_STRUCTURES = 500  # sections, lists and code blocks of one document with a fragment of their own
 SECTION_LEVEL = 3
 
 _NOT_FRAGMENTS = frozenset({"content_type", "tags", "title"})
@@ -34,15 +34,15 @@ _SPACE = re.compile(r"\s")
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """A fragment before it is numbered."""
+    """Fragment without its number, line numbers and context."""
 
     kind: FragmentKind
     start: int
     end: int
     label: str = ""
     heading: str = ""
-    columns: str = ""  # the names of the columns of a table row
-    text: str | None = None  # None: the body between start and end
+    columns: str = ""  # column names of a table row
+    text: str | None = None  # None: the body from start to end
 
 
 def fragment(
@@ -56,16 +56,16 @@ def fragment(
     """
     Split *body* into fragments, numbered from 0; number 0 is always the whole document.
 
-    Promises: every line lies in a passage; lines of a document are numbered without a gap, in reading
-    order; nothing is cut off, over-long text becomes several overlapping pieces; sections appear only
-    where there are at least two, so that no text is indexed twice under two names.
+    Every line of the body is in a passage. Line fragments are numbered consecutively in reading order. No text is
+    dropped: long text is split into overlapping pieces. Section fragments exist only if there are at least two
+    sections, so that no text is indexed twice under two names.
 
     Args:
         body: The text without front matter.
-        title: The document's title, for the retrieval context.
-        date: Its day, ``YYYY-MM-DD``, for the retrieval context; empty when unknown.
-        first_line: The file line on which *body* begins.
-        front_matter: Printable pairs; each becomes a fragment unless it is structural or tiny.
+        title: Title of the document, for the retrieval context.
+        date: Day of the document, ``YYYY-MM-DD``, for the retrieval context; empty if unknown.
+        first_line: Line of the file on which *body* begins.
+        front_matter: Printable pairs; each becomes a fragment unless it is structural or shorter than 10 characters.
     """
     outline = _outline(blocks(body))
     stretches = [
@@ -82,7 +82,7 @@ def fragment(
 @dataclass(frozen=True, slots=True)
 class _Placed:
     block: Block
-    heading: str  # the headings above, joined
+    heading: str  # the headings above, joined with " › "
 
 
 def _outline(row: Sequence[Block]) -> list[_Placed]:
@@ -98,7 +98,7 @@ def _outline(row: Sequence[Block]) -> list[_Placed]:
 
 
 def _lines(body: str, outline: Sequence[_Placed]) -> Iterator[_Stretch]:
-    # A heading is found through the lines below it (it is part of their title); alone it is a line itself.
+    # A heading is part of the title of the lines below it. It is only a line fragment if there are no others.
     rows = [p for p in outline if p.block.kind is not BlockKind.HEADING] or list(outline)
     for place in rows:
         block = place.block
@@ -109,7 +109,7 @@ def _lines(body: str, outline: Sequence[_Placed]) -> Iterator[_Stretch]:
 
 
 def _passages(body: str, outline: Sequence[_Placed]) -> Iterator[_Stretch]:
-    """Neighbouring blocks packed to `MAX_PASSAGE`; each reaches to where the next begins, blank lines and all."""
+    """Yield passages: neighbouring blocks up to `MAX_PASSAGE`, including the blank lines before the next passage."""
     pieces = [
         (start, end, place.heading)
         for place in outline
@@ -136,7 +136,7 @@ def _pack(pieces: Sequence[tuple[int, int, str]], first: int) -> int:
 
 
 def _step_back(pieces: Sequence[tuple[int, int, str]], first: int, last: int) -> int:
-    # The repeated block must leave room for the next one: a passage of repetition alone says nothing new.
+    # The next block must fit after the repeated one; a passage of repeated text only would be redundant.
     start, end, _ = pieces[last - 1]
     repeated = last - 1 > first and end - start <= MAX_OVERLAP and pieces[last][1] - start <= MAX_PASSAGE
     return last - 1 if repeated else last
@@ -187,7 +187,7 @@ def _front_matter(pairs: Iterable[tuple[str, str]]) -> Iterator[_Stretch]:
 
 
 def _pieces(body: str, start: int, end: int, limit: int) -> Iterator[tuple[int, int]]:
-    """*start*–*end* in overlapping pieces of at most *limit* characters, cut at a sentence or a space."""
+    """Split *start*–*end* into overlapping pieces of at most *limit* characters, cut at a sentence end or a blank."""
     while end - start > limit:
         cut = _cut(body, start + limit // 2, start + limit)
         yield start, cut
@@ -209,14 +209,14 @@ def _after_space(body: str, low: int, high: int) -> int:
 
 
 class _LineNumbers:
-    """Character offset to line number, by bisection."""
+    """Map of character offsets to line numbers, by bisection."""
 
     def __init__(self, body: str, first_line: int) -> None:
         self._breaks = [match.start() for match in re.finditer("\n", body)]
         self._first = first_line
 
     def at(self, offset: int) -> int:
-        """The file line that holds the character at *offset*."""
+        """Return the line of the file that contains the character at *offset*."""
         return self._first + bisect_left(self._breaks, offset)
 
 

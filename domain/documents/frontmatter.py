@@ -1,3 +1,5 @@
+"""Front matter: its separation from the body, and the facts a document declares in it."""
+
 from __future__ import annotations
 
 import datetime
@@ -10,18 +12,18 @@ from clawmem.domain.documents.times import parse_iso
 BYTE_ORDER_MARK = "\ufeff"
 OPENING = re.compile(r"---\r?\n")
 _LINKS = re.compile(r"!?\[\[[^\[\]]+\]\]")
-_UNQUOTED_LINK = re.compile(r"\A\[([^\[\]]+)\]\Z")  # what YAML leaves of [[link]]
+_UNQUOTED_LINK = re.compile(r"\A\[([^\[\]]+)\]\Z")  # what YAML makes of an unquoted [[link]]
 _NO_LINE_FEED = re.compile(r"[^\n]")
 CLOSING = re.compile(r"^(?:---|\.\.\.)(?:\r?\n|\r?\Z)", re.MULTILINE)
 
-# YAML aliases let a few lines stand for a billion values, or for themselves; real lists are far shorter.
+# With YAML aliases a few lines can expand to a billion values or refer to themselves; real lists are far shorter.
 MAX_VALUES = 1000
-MAX_INTEGER_BITS = 256  # wider ones are no fact about a note, and Python refuses to print the widest
+MAX_INTEGER_BITS = 256  # wider integers are not useful, and Python refuses to print the widest
 
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """A source taken apart: raw YAML without its fences, the body, and the 1-based line the body starts on."""
+    """A source split into raw YAML without its fences, the body, and the 1-based line on which the body starts."""
 
     text: str
     body: str
@@ -31,11 +33,11 @@ class FrontMatter:
 @dataclass(frozen=True, slots=True)
 class Facts:
     """
-    What a document says about itself. ``None`` and ``()`` stand for what is absent or unusable.
+    Facts that a document declares in its front matter; ``None`` and ``()`` stand for absent or unusable values.
 
-    ``date`` is the ISO text as declared, always readable by `times.parse_iso`. ``extra`` holds every key
-    in its order with a printable value, those read into a field included. ``confidence`` lies in [0, 1]; notes
-    that supersede each other are addresses as they are written.
+    ``date`` is the ISO text as declared, always accepted by `times.parse_iso`. ``extra`` contains every key in
+    order with a printable value, including keys that have a field. ``confidence`` is in [0, 1]. ``supersedes`` and
+    ``superseded_by`` contain addresses of notes as written.
     """
 
     title: str | None = None
@@ -56,11 +58,11 @@ class Facts:
 
 def split(source: str) -> FrontMatter:
     """
-    Take the YAML block off the top of *source*.
+    Split the YAML block from the start of *source*.
 
-    The block starts on line 1 with exactly ``---`` and ends with the next line that is exactly ``---`` or
-    ``...``; without both, all of *source* is body. A byte order mark is dropped. Line ends, LF or CRLF, are
-    kept as they are, in both parts: the body is the rest of the source to the letter, blank lines included.
+    The block starts on line 1 with exactly ``---`` and ends with the next line that is exactly ``---`` or ``...``.
+    Without both, all of *source* is body. A byte order mark is dropped. Line ends, LF or CRLF, are preserved in both
+    parts, and the body is the rest of the source unchanged, blank lines included.
     """
     source = source.removeprefix(BYTE_ORDER_MARK)
     opening = OPENING.match(source)
@@ -72,15 +74,15 @@ def split(source: str) -> FrontMatter:
 
 
 def whole(source: str) -> FrontMatter:
-    """All of *source* as body, less a byte order mark: what to fall back on when the YAML is malformed."""
+    """Return all of *source* except a byte order mark as the body: the fallback for malformed YAML."""
     return FrontMatter("", source.removeprefix(BYTE_ORDER_MARK), 1)
 
 
 def without_broken_head(body: str) -> str:
     """
-    Return *body* with blanks for the front matter that it begins with; lengths and lines stay as they are.
+    Return *body* with leading front matter replaced by blanks; lengths and line numbers do not change.
 
-    Only malformed front matter is part of a body.
+    A body only begins with front matter if that is malformed.
     """
     head = len(body) - len(split(body).body)
     return _NO_LINE_FEED.sub(" ", body[:head]) + body[head:]
@@ -88,14 +90,13 @@ def without_broken_head(body: str) -> str:
 
 def facts(raw: Mapping[str, object]) -> Facts:
     """
-    Read parsed YAML forgivingly: a value of the wrong kind counts as absent, nothing raises.
+    Read parsed YAML leniently: a value of the wrong type counts as absent, and nothing raises.
 
-    A title and a content type must be strings, since YAML turns ``2026-04-02`` or ``no`` into something
-    else. A date is a date, a time stamp or a string `times.parse_iso` reads. Tags, aliases and participants are
-    a list or a comma-separated string; repeated ones count once. Addresses of
-    notes are one string or a list of them. Only ``true`` pins; a confidence outside of [0, 1] is none. Scalars are written the YAML way (``true``),
-    dates in ISO 8601, lists joined by ``", "``, mappings by their values; at most 1000 values are read of
-    any one key.
+    A title and a content type must be strings, since YAML converts ``2026-04-02`` or ``no``. A date is a date, a time
+    stamp or a string that `times.parse_iso` accepts. Tags, aliases and participants are a list or a comma-separated
+    string; duplicates count once. Addresses of notes are a string or a list of strings. Only ``true`` pins. A
+    confidence outside [0, 1] is ignored. Scalars are printed the YAML way (``true``), dates in ISO 8601, lists joined
+    by ``", "``, mappings as their values. At most 1000 values of a key are read.
     """
     return Facts(
         title=_string(raw.get("title")),

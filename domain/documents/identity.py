@@ -1,3 +1,5 @@
+"""Identity of documents: hashes, canonical ids, docids and paths."""
+
 from __future__ import annotations
 
 import re
@@ -7,8 +9,8 @@ from clawmem.domain.security.patterns import Pattern
 from clawmem.ports.digests import sha256
 from clawmem.ports.errors import InvalidInput
 
-DOCID_LENGTH = 6  # what people can read aloud; longer only where two documents would be confused
-CANONICAL_ID_LENGTH = 16  # 64 bits: a collision is not expected below some hundred million documents
+DOCID_LENGTH = 6  # short enough to read aloud; longer only where two documents would be ambiguous
+CANONICAL_ID_LENGTH = 16  # 64 bits: no collision is expected below some hundred million documents
 MAX_PATH_LENGTH = 1000  # characters
 
 DOCID = Pattern(r"#?[0-9a-f]{6,64}", flags=re.IGNORECASE | re.ASCII)
@@ -17,22 +19,22 @@ VIRTUAL_PATH = Pattern(r"\A(?:clawmem:)?//+(?P<rest>[^/].*)", flags=re.DOTALL)
 
 def body_hash(body: str) -> str:
     """
-    Content identity of a document: SHA-256 of *body* as UTF-8, 64 lower-case hex digits.
+    Return the content identity of a document: SHA-256 of *body* as UTF-8, 64 lower-case hex digits.
 
-    Nothing is normalised, so one changed blank is another content. A lone surrogate, which JSON
-    can carry and UTF-8 cannot, is hashed as its three-byte form instead of being refused.
+    Nothing is normalised, so one changed blank changes the hash. A lone surrogate, which JSON allows and UTF-8
+    does not, is hashed in its three-byte form instead of raising.
     """
     return sha256(body.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def source_hash(data: bytes) -> str:
-    """SHA-256 of a file's bytes as they lie on disk, frontmatter included: tells whether to read it again."""
+    """Return the SHA-256 of the bytes of a file, front matter included; it tells whether the file has changed."""
     return sha256(data).hexdigest()
 
 
 def canonical_id(collection: str, path: str) -> str:
     """
-    Identity of a place, stable while its content changes.
+    Return the identity of a place, which does not change with its content.
 
     Returns:
         The first 16 hex digits of the SHA-256 of ``collection/path``.
@@ -42,11 +44,10 @@ def canonical_id(collection: str, path: str) -> str:
 
 def docid(hash: str, others: Iterable[str]) -> str:
     """
-    The short name shown to people: the shortest prefix of *hash*, at least 6 long, that is its alone.
+    Return the shortest prefix of *hash* with at least 6 digits that no other hash begins with.
 
-    A hash equal to *hash* is the same content and lengthens nothing; *hash* itself may therefore be
-    among *others*. Of a sorted list only the two neighbours matter. When another hash begins with
-    the whole of *hash*, the whole of it is returned.
+    A hash equal to *hash* is the same content and is ignored, so *hash* may be among *others*. In a sorted list only
+    the two neighbours matter. If another hash begins with all of *hash*, *hash* is returned in full.
     """
     shared = max((_shared_length(hash, other) for other in others if other != hash), default=0)
     return hash[: max(DOCID_LENGTH, shared + 1)]
@@ -56,17 +57,17 @@ def is_docid(text: str) -> bool:
     """
     Whether *text* may be looked up as a docid: 6 to 64 hex digits in either case, after at most one ``#``.
 
-    Nothing else may reach a prefix query, where ``%`` or ``_`` would match documents never named.
+    The check keeps ``%`` and ``_`` out of prefix queries, where they would match arbitrary documents.
     """
     return DOCID.compiled.fullmatch(text) is not None
 
 
 def normalise_docid(text: str) -> str:
     """
-    The hex digits of a docid as they are stored: lower case, without ``#``.
+    Return the hex digits of a docid as they are stored: lower case, without ``#``.
 
     Raises:
-        InvalidInput: ``INVALID_INPUT`` when *text* is not a docid (see `is_docid`).
+        InvalidInput: ``INVALID_INPUT`` if *text* is not a docid (see `is_docid`).
     """
     if not is_docid(text):
         raise InvalidInput(
@@ -77,11 +78,11 @@ def normalise_docid(text: str) -> str:
 
 def parse_virtual_path(text: str) -> tuple[str, str] | None:
     """
-    Collection and relative path named by a virtual path, or ``None`` when *text* is not one.
+    Return collection and relative path of a virtual path, or ``None`` if *text* is not one.
 
-    ``clawmem://c/p`` and ``//c/p`` are read, with any number of extra slashes; repeated slashes inside
-    the path collapse and one at its end is dropped. ``clawmem://c`` and ``clawmem://c/`` name the
-    root of a collection and give an empty path. Neither part is checked: see `check_path`.
+    ``clawmem://c/p`` and ``//c/p`` are accepted, with any number of extra slashes. Repeated slashes inside the path
+    collapse, and a trailing one is dropped. ``clawmem://c`` and ``clawmem://c/`` name the root of a collection and
+    give an empty path. Neither part is checked: see `check_path`.
     """
     match = VIRTUAL_PATH.compiled.fullmatch(text)
     if match is None:
@@ -91,13 +92,13 @@ def parse_virtual_path(text: str) -> tuple[str, str] | None:
 
 
 def display_path(collection: str, path: str) -> str:
-    """``collection/path``, how a document is named to people; the bare collection for an empty path."""
+    """Return ``collection/path``, the displayed name of a document; the bare collection for an empty path."""
     return f"{collection}/{path}" if path else collection
 
 
 def check_path(text: str) -> None:
     """
-    Let *text* pass as a path from outside, or refuse it. The order of the checks is that of the list.
+    Raise if *text* is not acceptable as a path from outside. The checks run in the order listed below.
 
     Raises:
         InvalidInput: ``INVALID_PATH`` for a NUL character; ``PATH_TRAVERSAL`` for a ``..`` segment

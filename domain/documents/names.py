@@ -1,4 +1,4 @@
-"""The names of a note: its title, its file name, the aliases that it declares, and the folders it lies in."""
+"""Names of a note: its title, its file name, the aliases that it declares, and the folders of its path."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def file_name(path: str) -> str:
 
 
 def document_names(document: Document) -> tuple[str, ...]:
-    """Return the title, the file name and the aliases of *document*, each once, whatever the case of its letters."""
+    """Return the title, the file name and the aliases of *document*, each once, ignoring case."""
     names: dict[str, str] = {}
     for name in (document.title, file_name(document.path), *document.aliases):
         names.setdefault(name.casefold(), name)
@@ -23,16 +23,16 @@ def document_names(document: Document) -> tuple[str, ...]:
 
 
 def searchable_names(document: Document) -> tuple[str, ...]:
-    """Return the names of *document*, then the folders of its path, the innermost first."""
+    """Return the names of *document*, then the folders of its path, innermost first."""
     folders = document.path.rstrip("/").split("/")[:-1]
     return (*document_names(document), *reversed(folders))
 
 
 def with_names(text: str, names: Iterable[str]) -> str:
     """
-    Append to *text* each of *names* that adds a word.
+    Append each of *names* that adds a new word to *text*.
 
-    A name is appended whole. A name without a new word is left out: repeated words would count twice.
+    A name is appended whole. A name without a new word is left out, because repeated words would count twice.
     """
     known = set(words(text))
     parts = [text]

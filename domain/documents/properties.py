@@ -1,10 +1,10 @@
-"""Properties of the front matter: the ones that tell something, and the technical ones."""
+"""Front matter properties, and which of them are technical."""
 
 from __future__ import annotations
 
 import re
 
-# They relate a note to others, date it, or steer a program; none says what the note is about.
+# These properties relate a note to others, date it, or configure a program; none describes its subject.
 TECHNICAL_PROPERTIES = frozenset(
     """
     supersedes superseded_by content_type confidence pinned review_by
@@ -18,7 +18,7 @@ _KEY = re.compile(r"\A(?P<key>[^\s:#-][^:\n]{0,200}):(?:\s|$)")
 
 
 def without_technical(front_matter: str) -> str:
-    """Return *front_matter* with the lines of technical properties blank, so that lines keep their numbers."""
+    """Return *front_matter* with the lines of technical properties blanked; line numbers do not change."""
     kept: list[str] = []
     is_technical = False
     for line in front_matter.split("\n"):

@@ -1,3 +1,5 @@
+"""Quality score of a document by its form."""
+
 from __future__ import annotations
 
 import re
@@ -9,7 +11,7 @@ DECISION = re.compile(
 )
 CORRECTION = re.compile(r"\b(?:fix|fixed|bug|resolved|corrected|patched|root\s+cause)\b", re.IGNORECASE)
 
-BASE = 30  # hundredths, so that the sum is exact and the same in every language
+BASE = 30  # in hundredths, so that the sum is exact
 LONGER_THAN_200 = 10
 LONGER_THAN_500 = 10
 SHORTER_THAN_50 = -10
@@ -22,12 +24,12 @@ PER_FACT = 5
 
 def quality_score(body: str, *, has_tags: bool, has_domain: bool, has_workstream: bool) -> float:
     """
-    How much a document has to offer by its form alone, from 0 to 1 in hundredths.
+    Return the quality of a document by its form alone, from 0 to 1 in hundredths.
 
-    Starts at 0.30. Adds 0.10 above 200 characters and 0.10 more above 500, 0.10 for a second-level heading,
-    0.05 for a ``-`` or ``*`` bullet, 0.15 for a word of decision, 0.10 for a word of correction and 0.05 for
-    each declared fact; takes 0.10 off below 50 characters. Words and phrases count whole, in any case, and
-    a phrase may run over a line end. All together come to 1.05 and are clamped to 1.
+    Starts at 0.30. Adds 0.10 above 200 characters and 0.10 more above 500, 0.10 for a second-level heading, 0.05 for
+    a ``-`` or ``*`` bullet, 0.15 for a word of decision, 0.10 for a word of correction and 0.05 for each declared
+    fact. Subtracts 0.10 below 50 characters. Only whole words and phrases match, ignoring case, and a phrase may span
+    a line end. The maximum sum of 1.05 is clamped to 1.
     """
     points = (
         BASE

@@ -1,4 +1,4 @@
-"""References from the front matter of one note to another note: the places that an address may mean."""
+"""References from the front matter of one note to another note, and the places that an address may mean."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _FROM_HERE = re.compile(r"(?P<opening>\A\s*(?:!?\[\[)?)(?P<climb>(?:\.\.?[/\\])+
 
 def reference_readings(text: str, note: Document) -> tuple[Address, ...]:
     """
-    Return the ways to read *text* in *note*, the most literal first; the extension may be missing, as in a link.
+    Return the interpretations of *text* in *note*, most literal first; the extension may be missing, as in a link.
 
-    A path that begins with ``./`` or ``../`` starts from the folder of the note.
+    A path that begins with ``./`` or ``../`` is relative to the folder of the note.
 
     Raises:
         InvalidInput: as `read_address`.
@@ -33,9 +33,9 @@ def reference_readings(text: str, note: Document) -> tuple[Address, ...]:
 
 def reference_places(address: Address, note: Document) -> Iterator[Place]:
     """
-    Yield the exact places that *address* may mean in *note*, the likeliest first.
+    Yield the exact places that *address* may mean in *note*, most likely first.
 
-    The path is read from the top of the note's collection, then from the folder of the note, then as
+    The path is resolved against the root of the note's collection, then against the folder of the note, then as
     ``collection/path``.
     """
     folder = posixpath.dirname(note.path)
@@ -53,27 +53,27 @@ def reference_places(address: Address, note: Document) -> Iterator[Place]:
 
 
 def is_path_of(address: Address, document: Document) -> bool:
-    """Whether *address* is the end of the document's path."""
+    """Whether *address* is a suffix of the document's path."""
     return any(is_place_end(document, path.lstrip("/")) for path in address.paths)
 
 
 def reference_key(address: Address) -> tuple[str, str]:
-    """Return the two keys under which `document_keys` has every document that *address* may name."""
+    """Return the two keys by which `document_keys` lists every document that *address* may name."""
     return folded(address.name), folded(file_name(address.name.replace("\\", "/")))
 
 
 def document_keys(document: Document) -> set[str]:
-    """Return the names of *document* as they are compared."""
+    """Return the names of *document* in the form in which they are compared."""
     return {folded(name) for name in (*document_names(document), file_name(document.path))}
 
 
 def _shown_away(name: str) -> str:
-    """Return *name* without the shown text of a link whose brackets YAML has taken away."""
+    """Return *name* without the display text of a link whose brackets YAML has removed."""
     return name.partition("|")[0].strip()
 
 
 def _from_the_top(text: str, note: Document) -> str:
-    """Return *text* with a path that begins with ``./`` or ``../`` written from the top of the collection."""
+    """Return *text* with a leading ``./`` or ``../`` path resolved against the root of the collection."""
     found = _FROM_HERE.match(text)
     if found is None:
         return text

@@ -1,4 +1,4 @@
-"""Tables of Markdown: their header, and which lines are rows."""
+"""Markdown tables: headers and rows."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 from collections.abc import Sequence
 
 _DELIMITER = re.compile(r"\A[ \t]*+(?:\|[ \t]*+)?:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*(?:\|[ \t]*+)?")
-MOST_ROWS = 2000  # lines that are looked at above a row for its header
+MOST_ROWS = 2000  # lines above a row that are searched for its header
 
 
 def rows_from(lines: Sequence[str]) -> int | None:
     """
-    Return the index of the line behind the header of the first table in *lines*; None without a table.
+    Return the index of the line after the header of the first table in *lines*; None without a table.
 
-    A header is a line with a ``|``, directly above a row of dashes that has one too (GFM). It may be the last line.
+    A header is a line with a ``|`` directly above a delimiter row that also has one (GFM). It may be the last line.
     """
     for index in range(1, len(lines)):
         if is_delimiter(lines[index]) and "|" in lines[index - 1]:
@@ -22,15 +22,15 @@ def rows_from(lines: Sequence[str]) -> int | None:
 
 
 def is_delimiter(line: str) -> bool:
-    """Whether *line* is the row of dashes between the header and the rows of a table."""
+    """Whether *line* is the delimiter row between the header and the rows of a table."""
     return "|" in line and "-" in line and _DELIMITER.fullmatch(line) is not None
 
 
 def header_of(lines: Sequence[str], row: int) -> tuple[str, str] | None:
     """
-    Return the two header lines of the table of which the line at index *row* is a row.
+    Return the two header lines of the table that contains the row at index *row*.
 
-    None where that line is no row: lines with a ``|`` and no blank line lie between a row and its header.
+    None if that line is no table row. Every line between a row and its header contains a ``|``.
     """
     for index in range(row, max(0, row - MOST_ROWS), -1):
         if "|" not in lines[index]:
@@ -41,7 +41,7 @@ def header_of(lines: Sequence[str], row: int) -> tuple[str, str] | None:
 
 
 def header_at(body: str, offset: int) -> tuple[str, str] | None:
-    """Return the header of the table row that begins at the character *offset* of *body*; None where none does."""
+    """Return the header of the table row that begins at character *offset* of *body*; None if none does."""
     end = body.find("\n", offset)
     row = body[offset : end if end >= 0 else len(body)]
     if "|" not in row:
@@ -51,12 +51,12 @@ def header_at(body: str, offset: int) -> tuple[str, str] | None:
 
 
 def column_names(header: str) -> str:
-    """Return the names of the columns, with blanks between them."""
+    """Return the names of the columns, separated by blanks."""
     return " ".join(filter(None, (cell.strip() for cell in header.split("|"))))
 
 
 def with_columns(body: str, start: int, end: int) -> str:
-    """Return the characters from *start* to *end* of *body*; a table row below the names of its columns."""
+    """Return the characters from *start* to *end* of *body*, preceded by the column names if they are a table row."""
     text = body[start:end]
     header = header_at(body, start) if "\n" not in text else None
     return f"{column_names(header[0])}\n{text}" if header else text

@@ -1,3 +1,5 @@
+"""ISO 8601 times, and the time at which a document was written."""
+
 from __future__ import annotations
 
 import re
@@ -10,7 +12,7 @@ EPOCH = datetime(1970, 1, 1)
 MILLISECOND = timedelta(milliseconds=1)
 _OWN_LENGTH = len("2026-01-31T12:00:00.000Z")
 
-# Outside of these a run of digits is an id, not the day a note was written.
+# Digits that form a year outside of this range are an id, not the day a note was written.
 FIRST_YEAR = 1970
 LAST_YEAR = 2100
 
@@ -26,7 +28,7 @@ MONTH = Pattern(r"(?<![0-9A-Za-z])(?P<y>[0-9]{4})-(?P<m>[0-9]{2})(?P<d>)(?![0-9A
 
 def iso_utc(ms: int) -> str:
     """
-    *ms* since the Unix epoch as ``YYYY-MM-DDTHH:MM:SS.mmmZ``; such texts sort as their times do.
+    Return *ms* since the Unix epoch as ``YYYY-MM-DDTHH:MM:SS.mmmZ``; such texts sort chronologically.
 
     Raises:
         OverflowError: Before year 1 or after year 9999.
@@ -36,12 +38,12 @@ def iso_utc(ms: int) -> str:
 
 def parse_iso(text: str) -> int | None:
     """
-    Milliseconds since the Unix epoch of an ISO 8601 text, or ``None`` when it is not one.
+    Return the milliseconds since the Unix epoch for an ISO 8601 text, or ``None`` if it is not one.
 
-    Reads ``YYYY-MM-DD`` alone (its midnight) or with a time of day after ``T`` or a space; seconds and
-    fraction may be missing, digits beyond the millisecond are cut off. The zone is ``Z``, an offset
-    (``+02:00``, ``+0200``, ``+02``) or, when missing, UTC. Blanks around the text are ignored. A day or
-    hour that does not exist gives ``None``, as does a moment outside years 1 to 9999.
+    Accepts ``YYYY-MM-DD`` alone (midnight) or with a time of day after ``T`` or a space. Seconds and fraction are
+    optional, digits beyond the millisecond are cut off. The zone is ``Z``, an offset (``+02:00``, ``+0200``, ``+02``)
+    or, if missing, UTC. Surrounding blanks are ignored. The result is ``None`` for a day or hour that does not exist
+    and for a time outside the years 1 to 9999.
     """
     if len(text) == _OWN_LENGTH and text[-1] == "Z" and text[10] == "T":
         return _parse_own(text)
@@ -55,7 +57,7 @@ def parse_iso(text: str) -> int | None:
 
 
 def _parse_own(text: str) -> int | None:
-    """The one form that `iso_utc` writes, read by C: ranking does this for every candidate."""
+    """Parse the form that `iso_utc` writes. A fast path in C, because ranking parses a time for every candidate."""
     try:
         return (datetime.fromisoformat(text[:-1]) - EPOCH) // MILLISECOND
     except ValueError:
@@ -64,15 +66,15 @@ def _parse_own(text: str) -> int | None:
 
 def authored_at(declared: str | None, path: str, headings: Iterable[str], modified_ms: int) -> int:
     """
-    When a document was written, in milliseconds since the Unix epoch. The first of these that is there:
+    Return when a document was written, in milliseconds since the Unix epoch, from the first available of:
 
-    1. *declared*, if `parse_iso` reads it;
-    2. a date in *path*, the file name before its folders, the nearest folder first: ``YYYY-MM-DD`` or
-       ``YYYYMMDD``, else ``YYYY-MM`` for the first of that month; of several in one name the leftmost;
-    3. the latest ``YYYY-MM-DD`` in *headings*, since a running log is as new as its last entry;
+    1. *declared*, if `parse_iso` accepts it;
+    2. a date in *path*, searched in the file name, then in the folders, nearest first: ``YYYY-MM-DD`` or
+       ``YYYYMMDD``, else ``YYYY-MM`` for the first of that month; the leftmost of several in one name;
+    3. the latest ``YYYY-MM-DD`` in *headings*, since a running log is as recent as its last entry;
     4. *modified_ms*.
 
-    Dates of 2 and 3 are midnight UTC and must be real days of the years 1970 to 2100, both included.
+    Dates of 2 and 3 are midnight UTC and must be existing days of the years 1970 to 2100, both included.
     """
     found = (ms for ms in _candidates(declared, path, headings) if ms is not None)
     return next(found, modified_ms)

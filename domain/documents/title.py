@@ -1,3 +1,5 @@
+"""Title and headings of a document."""
+
 from __future__ import annotations
 
 import re
@@ -12,10 +14,10 @@ EXTENSION = re.compile(r"\.(?:md|txt)\Z", re.IGNORECASE)
 
 def title(declared: str | None, body: str, path: str) -> str:
     """
-    What a document is called: as declared, else its first heading, else its file name without .md or .txt.
+    Return the title of a document: *declared*, else its first heading, else its file name without .md or .txt.
 
-    A source that is empty or blank is passed over. The answer is one line, trimmed, and never empty:
-    a file called ``.md`` keeps that name, and a path without a name gives ``Untitled``.
+    Empty and blank sources are skipped. The result is one line, trimmed, and never empty: a file called ``.md``
+    keeps that name, and a path without a name gives ``Untitled``.
     """
     lines = map(_one_line, _candidates(declared, body, path))
     return next(filter(None, lines), UNTITLED)
@@ -23,10 +25,10 @@ def title(declared: str | None, body: str, path: str) -> str:
 
 def headings(body: str) -> Iterator[str]:
     """
-    Texts of the ATX headings of *body* from top to bottom, without their ``#`` marks; empty ones are left out.
+    Yield the texts of the ATX headings of *body* from top to bottom, without their ``#`` marks or empty ones.
 
-    As in CommonMark: one to six ``#`` and a blank, indented by at most three spaces; inside a fenced code
-    block nothing is a heading, and a fence never closed runs to the end.
+    As in CommonMark: one to six ``#`` and a blank, indented by at most three spaces. A fenced code block contains no
+    headings, and an unclosed fence extends to the end.
     """
     fence = ""
     for line in body.replace("\r\n", "\n").replace("\r", "\n").split("\n"):

@@ -1,4 +1,4 @@
-"""How text becomes words. One rule for what is indexed and for what is asked, so that they always meet."""
+"""Tokenisation by one rule for documents and queries, so that their words match."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 import unicodedata
 from functools import cache
 
-# Scripts written without spaces (Han, Kana, Hangul syllables, Thai, Lao, Khmer, Burmese): their words are
-# found by overlapping pairs of characters, which needs no dictionary and loses nothing on two-character words.
+# Scripts written without spaces (Han, Kana, Hangul syllables, Thai, Lao, Khmer, Burmese): their words are indexed
+# as overlapping pairs of characters, which needs no dictionary and is exact for two-character words.
 _RANGES = (
     "\u0e01-\u0e30 \u0e32-\u0e33 \u0e40-\u0e46 \u0e81-\u0eb0 \u1000-\u102a \u1780-\u17b3 \u3005-\u3007 "
     "\u3041-\u3096 \u309d-\u309f \u30a1-\u30fa \u30fc-\u30ff \u31f0-\u31ff \u3400-\u4dbf \u4e00-\u9fff "
@@ -16,33 +16,33 @@ _RANGES = (
 _UNSPACED = "".join(_RANGES)
 _FIRST_UNSPACED = _UNSPACED[0]
 _SPACED_WORD = re.compile("[^\\W_]+")
-_LOOSE_MARKS = re.compile("[\u0300-\u036f]+")  # diacritics that no letter is composed with, as in ọ̀
+_LOOSE_MARKS = re.compile("[\u0300-\u036f]+")  # diacritics without a composed form, as in ọ̀
 _CHARACTERS_A_TOKEN = 4
 
 
 def token_count(text: str) -> int:
-    """Tokens by the convention used for every budget here: four characters each, rounded up."""
+    """Return the number of tokens by the estimate of all budgets: four characters each, rounded up."""
     return -(-len(text) // _CHARACTERS_A_TOKEN)
 
 
 def normalise(text: str) -> str:
     """
-    Compatibility-composed (NFKC) text without NUL: full-width letters, ligatures and accents in one form.
+    Return NFKC text without NUL: full-width letters, ligatures and accents have one form.
 
-    A diacritic that has no composed form is dropped: some indexes would end the word there, others not.
+    A diacritic without a composed form is dropped, because some indexes would end the word there.
     """
     if text.isascii() and "\0" not in text:
         return text
     bare = _LOOSE_MARKS.sub("", unicodedata.normalize("NFKC", text).replace("\0", " "))
-    return unicodedata.normalize("NFKC", bare)  # what stood apart because of a mark may now compose
+    return unicodedata.normalize("NFKC", bare)  # characters that a dropped mark had separated may now compose
 
 
 def index_text(text: str) -> str:
     """
-    *text* as a lexical index should see it: runs of an unspaced script become overlapping pairs.
+    Return *text* for a lexical index: runs of an unspaced script become overlapping pairs.
 
-    ``東京都`` becomes ``東京 京都 都``: every two-character word inside is one indexed word, and a single
-    character is found as the beginning of one. Other scripts pass unchanged.
+    ``東京都`` becomes ``東京 京都 都``. Every two-character word inside is one indexed word, and a single character
+    is found as the prefix of one. Text in other scripts is unchanged.
     """
     normal = normalise(text)
     if not _holds_unspaced(normal):
@@ -51,15 +51,15 @@ def index_text(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """The words of *text* in order, lower case, split at everything that is neither letter nor digit."""
-    lower = _LOOSE_MARKS.sub("", normalise(text).lower())  # İ falls into i and a loose dot
+    """Return the words of *text* in order, in lower case, split at all characters except letters and digits."""
+    lower = _LOOSE_MARKS.sub("", normalise(text).lower())  # "İ" becomes "i" and a combining dot
     if not _holds_unspaced(lower):
         return _SPACED_WORD.findall(lower)
     return [word for run in _word().findall(lower) for word in _split(run)]
 
 
 def pairs(run: str) -> list[str]:
-    """Overlapping pairs of characters; nothing for a single one."""
+    """Return the overlapping pairs of characters; none for a single character."""
     return [run[i : i + 2] for i in range(len(run) - 1)]
 
 
@@ -69,7 +69,7 @@ def is_unspaced(word: str) -> bool:
 
 
 def _holds_unspaced(text: str) -> bool:
-    # Of signs beyond Latin, dashes and quotation marks for example, a text has few different ones.
+    # A text contains few distinct non-ASCII characters, so testing each distinct one is fast.
     return not text.isascii() and any(map(_is_unspaced_sign, set(text)))
 
 
@@ -81,7 +81,7 @@ def _split(run: str) -> list[str]:
     return (pairs(run) or [run]) if is_unspaced(run) else [run]
 
 
-# Compiled when the first text of such a script asks for them: so many ranges take longer than a question does.
+# Compiled on first use: compiling these ranges takes longer than answering a question.
 @cache
 def _unspaced_run() -> re.Pattern[str]:
     return re.compile(f"[{_UNSPACED}]+")

@@ -1,1 +1,1 @@
-"""Walking the relations between documents."""
+"""Graph search along the relations between documents."""

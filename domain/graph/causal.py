@@ -1,4 +1,4 @@
-"""Chains of causes and effects from one document."""
+"""Chains of causes and effects that start at one document."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from clawmem.ports.relations import Relation, RelationKind
 
 DEPTH = 5
 LEAST_DEPTH, MOST_DEPTH = 1, 10
-MOST_LINKS = 1000  # a walk from a hub ends somewhere; nobody reads on to here
+MOST_LINKS = 1000  # bounds the traversal from a hub
 
 _CAUSAL = (RelationKind.CAUSAL,)
 
 
 class Direction(StrEnum):
-    """Which way a chain is followed from where it begins."""
+    """Direction in which a causal chain is followed from its start."""
 
-    CAUSES = "causes"  # what it led to
-    CAUSED_BY = "caused_by"  # what led to it
+    CAUSES = "causes"  # effects of the start
+    CAUSED_BY = "caused_by"  # causes of the start
     BOTH = "both"
 
 
 class CausalLink(NamedTuple):
-    """A document of a chain: how many steps away, which way, and the relation by which it was reached."""
+    """A document of a chain, with its distance, its direction and the relation that leads to it."""
 
     document_id: int
     depth: int
@@ -37,17 +37,18 @@ def causal_links(
     start: int, edges: Edges, direction: Direction = Direction.BOTH, depth: int = DEPTH
 ) -> list[CausalLink]:
     """
-    What *start* led to, what led to it, or both, at most *depth* steps away.
+    Return the effects of *start*, its causes, or both, at most *depth* steps away.
 
-    Each document once, where it is nearest; of several relations that lead to it there by the heaviest. Both
-    means effects of effects and causes of causes, not effects of causes. Cycles end where they close: *start*
-    is never among the answers.
+    Each document is listed once, at its smallest distance. If several relations lead to it at that distance, the
+    heaviest is returned. `Direction.BOTH` follows effects of effects and causes of causes, but not effects of
+    causes. *start* itself is never returned, even when the relations form a cycle.
 
     Args:
         depth: Clamped to 1..10.
 
     Returns:
-        By depth, then weight descending, then id; no level begins once `MOST_LINKS` were found.
+        Links by depth ascending, then weight descending, then id ascending. No further level is expanded once
+        `MOST_LINKS` links were found.
     """
     steps = min(max(depth, LEAST_DEPTH), MOST_DEPTH)
     wanted = (Direction.CAUSES, Direction.CAUSED_BY) if direction is Direction.BOTH else (direction,)

@@ -1,4 +1,4 @@
-"""The graph as a walk sees it: steps that may be taken from where it stands."""
+"""Edges of the graph as the traversals use them: the steps that can be taken from a set of documents."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from typing import NamedTuple, Protocol
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.ports.relations import EVERY_KIND, Relation, RelationKind
 
-# "About the same" and "speaks of the same" hold both ways, whichever end they were written from.
+# "Is similar to" and "mentions the same entity" are symmetric, whichever document they were stored from.
 BOTH_WAYS = frozenset({RelationKind.SEMANTIC, RelationKind.ENTITY})
-# The published walk takes causal relations from cause to effect alone. A question for the reason is put in the
-# words of the effect, and its answer is the cause: without the way back it could never be reached.
+# The published algorithm follows causal relations only from cause to effect. A question that asks for the reason
+# describes the effect, and its answer is the cause, so these questions also follow them backwards.
 BOTH_WAYS_OF_WHY = BOTH_WAYS | {RelationKind.CAUSAL}
 
 
 class Edges(Protocol):
-    """Where relations come from: a `RelationStore` whose limits are chosen, or a table in a test."""
+    """Source of relations: a `RelationStore` with fixed limits, or a table in a test."""
 
     def outbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
-        """The strongest relations of these kinds that begin at each of *nodes*, in any order."""
+        """Return the strongest relations of *kinds* that begin at each of *nodes*, in any order."""
         ...
 
     def inbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
-        """The strongest relations of these kinds that end at each of *nodes*, in any order."""
+        """Return the strongest relations of *kinds* that end at each of *nodes*, in any order."""
         ...
 
 
 class Step(NamedTuple):
-    """A relation in the direction in which it is walked."""
+    """A relation in the direction in which it is traversed."""
 
     start: int
     end: int
@@ -40,11 +40,12 @@ def steps(
     edges: Edges, nodes: Collection[int], intent: Intent, kinds: Collection[RelationKind] = EVERY_KIND
 ) -> list[Step]:
     """
-    Every step from *nodes* that a question of that *intent* may take: along relations of these *kinds*, and
-    against those that hold both ways for it.
+    Return every step from *nodes* that a question with *intent* may take.
 
-    A relation from a document to itself is no step. Of two between the same documents and of one kind (one
-    written from either end) the heavier counts. In one order, whatever order they come in.
+    The steps follow relations of *kinds* forwards, and backwards if the kind counts as symmetric for the intent.
+    Relations from a document to itself are skipped. If two relations of one kind join the same documents (one
+    stored from either end), only the heavier one is returned. The result does not depend on the order of the
+    relations.
     """
     asked = frozenset(nodes)
     back = (BOTH_WAYS_OF_WHY if intent is Intent.WHY else BOTH_WAYS).intersection(kinds)
@@ -59,5 +60,5 @@ def steps(
 
 
 def strongest(taken: Iterable[Step], most: int) -> list[Step]:
-    """The *most* heaviest steps; of equal ones those to smaller ids."""
+    """Return the *most* heaviest steps; steps of equal weight are sorted by the id of their end."""
     return sorted(taken, key=lambda step: (-step.weight, step.end, step.kind))[:most]

@@ -1,4 +1,4 @@
-"""How what the graph found takes its place among what the search found."""
+"""Merging of graph scores into the scores of the search."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Shares(NamedTuple):
-    """What a scaled graph score is worth: for a document that the search found too, and for a new one."""
+    """Weights of a scaled graph score: for a document that the search also found, and for a new document."""
 
     present: float
     new: float
@@ -15,18 +15,17 @@ class Shares(NamedTuple):
 
 TRAVERSED = Shares(present=1.1, new=0.8)
 PUSHED = Shares(present=0.9, new=0.75)
-COMPANION_SHARE = (
-    0.7  # of the score of a document that speaks of what occurs together with the others' things
-)
+COMPANION_SHARE = 0.7  # share of its score that a document found by co-occurring entities keeps
 
 
 def merge(found: Mapping[int, float], reached: Mapping[int, float], shares: Shares) -> dict[int, float]:
     """
-    The scores of *found*, raised to what the graph says where that is more, and those of what is new.
+    Return the scores of *found*, raised to the weighted graph score where that is higher, and those of new documents.
 
     Args:
         found: Scores of the search by document, in [0, 1].
-        reached: Scores of the graph, in [0, 1].
+        reached: Scores of the graph by document, in [0, 1].
+        shares: Weights of the graph scores.
     """
     merged = dict(found)
     for document_id, score in reached.items():
@@ -36,6 +35,6 @@ def merge(found: Mapping[int, float], reached: Mapping[int, float], shares: Shar
 
 
 def with_companions(found: Mapping[int, float], companions: Mapping[int, float]) -> dict[int, float]:
-    """The scores of *found*, and 0.7 of the scores of *companions* that are not among them."""
+    """Return the scores of *found*, and 0.7 times the scores of those *companions* that are not in *found*."""
     new = {document_id: COMPANION_SHARE * score for document_id, score in companions.items()}
     return {**new, **found}

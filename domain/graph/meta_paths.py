@@ -1,8 +1,8 @@
 """
-Multi-path forward push (MPFP): weight that flows from what was found along fixed sequences of relations.
+Multi-path forward push (MPFP): weight that flows from the search results along fixed sequences of relations.
 
-Each sequence is a guess at how an answer hangs together with what was found ("about the same, and that caused
-…"). The push is the local one of personalised PageRank (Andersen, Chung & Lang 2006), one kind of relation a hop.
+Each sequence is a hypothesis about how an answer is related to a search result ("similar to it, and caused by
+that"). The push is local personalised PageRank (Andersen, Chung & Lang 2006) with one kind of relation per hop.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from clawmem.domain.graph.edges import Edges, Step, steps, strongest
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.ports.relations import RelationKind
 
-ALPHA = 0.15  # the share of what arrives that stays
-LEAST = 1e-4  # less than this is neither pushed on nor an answer
+ALPHA = 0.15  # share of the incoming weight that a document retains
+LEAST = 1e-4  # weights up to this are neither pushed on nor returned
 EDGES_A_NODE = 10
 BUDGET = 30
 
 Taken = Callable[[frozenset[int], RelationKind], Sequence[Step]]
-"""The steps of one kind from some documents, those of each together."""
+"""Returns the steps of one kind from some documents, grouped by their start."""
 
 _SEMANTIC, _CAUSAL, _ENTITY = RelationKind.SEMANTIC, RelationKind.CAUSAL, RelationKind.ENTITY
 _TEMPORAL, _SUPPORTING = RelationKind.TEMPORAL, RelationKind.SUPPORTING
@@ -44,17 +44,18 @@ def forward_push(
     anchors: Mapping[int, float], intent: Intent, edges: Edges, budget: int = BUDGET
 ) -> list[tuple[int, float]]:
     """
-    What flows into documents from *anchors* along the intent's meta-paths; of several paths the largest.
+    Return the weight that flows from *anchors* into each document; the largest over the meta-paths of *intent*.
 
-    An anchor keeps 0.15 of its score. At each hop a document passes 0.85 of what it holds on to its at most
-    ten heaviest relations of that hop's kind, shared by their weights; each receiver keeps 0.15 of its share
-    and holds all of it for the next hop. A document that holds 0.0001 or less passes nothing on.
+    An anchor retains 0.15 of its score. At each hop, a document distributes 0.85 of its weight over its ten
+    heaviest relations of that hop's kind, in proportion to their weights. Each receiver retains 0.15 of what it
+    receives and pushes the rest at the next hop. A document with a weight of 0.0001 or less pushes nothing.
 
     Returns:
-        (document, weight) above 0.0001, by weight descending, then id; at most *budget*, anchors among them.
+        Pairs (document, weight) with weights above 0.0001, by weight descending, then id ascending; at most
+        *budget*, anchors included.
     """
 
-    @cache  # several paths begin alike
+    @cache  # several paths begin with the same hop
     def taken(nodes: frozenset[int], kind: RelationKind) -> list[Step]:
         return steps(edges, nodes, intent, (kind,))
 
@@ -68,18 +69,18 @@ def forward_push(
 
 def shares_of_all(pushed: Iterable[tuple[int, float]], anchors: Mapping[int, float]) -> dict[int, float]:
     """
-    How much of all that flows from the anchors arrives at each document, in [0, 1]. No anchors.
+    Return the share of all weight from the anchors that arrives at each document, in [0, 1], without the anchors.
 
-    The published system divides by the largest weight instead, so that the best of any neighbours counts as
-    much as one that everything points to. Over a graph of mere likenesses nDCG@10 on LoCoMo fell from .835
-    to .806.
+    The published system divides by the largest weight instead, so that the best of weak neighbours counts as much
+    as a document that all relations lead to. In a graph of similarity relations only, that lowered nDCG@10 on
+    LoCoMo from .835 to .806.
     """
     all_of_it = ALPHA * math.fsum(anchors.values())
     return {found: min(weight / all_of_it, 1.0) for found, weight in pushed if found not in anchors}
 
 
 def push_along(path: Sequence[RelationKind], anchors: Mapping[int, float], taken: Taken) -> dict[int, float]:
-    """What flows into every document along one meta-path, the anchors among them."""
+    """Return the weight that flows into every document along one meta-path, anchors included."""
     kept = {document_id: [score * ALPHA] for document_id, score in anchors.items()}
     held = dict(anchors)
     for kind in path:
@@ -91,7 +92,7 @@ def push_along(path: Sequence[RelationKind], anchors: Mapping[int, float], taken
 
 
 def _hop(held: Mapping[int, float], every: Sequence[Step]) -> dict[int, float]:
-    """What each document holds after one hop. Summed exactly: the order of edges cannot show in it."""
+    """Return the weight of each document after one hop. `math.fsum` makes it independent of the order of edges."""
     shares: defaultdict[int, list[float]] = defaultdict(list)
     for start, from_start in groupby(every, attrgetter("start")):
         heaviest = strongest(from_start, EDGES_A_NODE)

@@ -1,8 +1,8 @@
 """
-Adaptive traversal: from what was found to what is related to it, along the relations that a question asks for.
+Adaptive traversal from the search results to related documents, along the relations that fit the question.
 
-A beam search after MAGMA (arXiv 2601.03236): which kind of relation is worth following depends on the intent,
-and how near a document is to the question decides among equals.
+A beam search after MAGMA (arXiv 2601.03236): the intent of the question determines the weight of each kind of
+relation, and the similarity of a document to the question decides among relations of one kind.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from clawmem.domain.graph.edges import Edges, steps
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.ports.relations import RelationKind
 
-DECAY = 0.9  # what a document keeps of the score of the one before it
-FOR_STRUCTURE, FOR_MEANING = 0.6, 0.4  # shares of a step's exponent
-OTHER_STRUCTURE = 1.0  # supporting, contradicts, usage
+DECAY = 0.9  # share of a document's score that it passes on
+FOR_STRUCTURE, FOR_MEANING = 0.6, 0.4  # weights of the kind of relation and of the cosine
+OTHER_STRUCTURE = 1.0  # for the kinds supporting, contradicts and usage
 
 STRUCTURE = MappingProxyType(
     {
@@ -60,24 +60,24 @@ STRUCTURE = MappingProxyType(
 )
 
 Similarity = Callable[[int], float]
-"""The cosine of a document and the question, in [-1, 1]; 0 where there is no vector."""
+"""Returns the cosine of a document and the question, in [-1, 1]; 0 for a document without a vector."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How far a traversal goes: levels, documents kept of each, documents after which no level begins."""
+    """Limits of a traversal: levels, documents kept per level, and documents after which no level is expanded."""
 
     depth: int
     beam: int
     budget: int
 
 
-SEARCH_BOUNDS = Bounds(depth=2, beam=5, budget=30)  # from 10 anchors
-CLAUSE_BOUNDS = Bounds(depth=2, beam=3, budget=15)  # for one clause of a plan, from 5
+SEARCH_BOUNDS = Bounds(depth=2, beam=5, budget=30)  # for 10 anchors
+CLAUSE_BOUNDS = Bounds(depth=2, beam=3, budget=15)  # for the 5 anchors of one clause of a plan
 
 
 class Reached(NamedTuple):
-    """A document with its score, which compares only within one traversal, and its distance from the anchors."""
+    """A reached document, its distance from the anchors, and its score, comparable within one traversal only."""
 
     document_id: int
     score: float
@@ -85,19 +85,20 @@ class Reached(NamedTuple):
 
 
 class _Way(NamedTuple):
-    """One step to a document: what its start passes on, how much its kind counts, and its weight."""
+    """One step to a document: the score passed on by its start, the weight of its kind, and its own weight."""
 
     passed_on: float
     structure: float
     weight: float
 
     def score(self, cosine: float) -> float:
+        """Return the score of the document at the end, for its *cosine* to the question."""
         transition = math.exp(FOR_STRUCTURE * self.structure + FOR_MEANING * cosine)
         return self.passed_on + transition * self.weight
 
 
 def structure_of(intent: Intent, kind: RelationKind) -> float:
-    """How much a kind of relation counts for a question of that *intent*."""
+    """Return the weight of a kind of relation for a question with *intent*."""
     return STRUCTURE[intent].get(kind, OTHER_STRUCTURE)
 
 
@@ -109,19 +110,19 @@ def traverse(
     bounds: Bounds = SEARCH_BOUNDS,
 ) -> list[Reached]:
     """
-    Documents that can be reached from *anchors*, best first; the anchors with their own scores among them.
+    Return the documents that can be reached from *anchors*, best first; the anchors keep their own scores.
 
-    Level by level the ``beam`` best of what the last level leads to are kept. A step scores
-    ``0.9 * score(start) + exp(0.6 * structure(intent, kind) + 0.4 * cosine) * weight``; a document that several
-    steps lead to counts once, at its best. What was reached is not reached again. No level begins once
-    ``budget`` documents were reached, so that it is exceeded by less than a beam.
+    Each level keeps the ``beam`` best documents that the previous level leads to. A step scores
+    ``0.9 * score(start) + exp(0.6 * structure(intent, kind) + 0.4 * cosine) * weight``. A document that several
+    steps lead to gets its best score. A document that was reached is not reached again. No level is expanded once
+    ``budget`` documents were reached, so the result exceeds the budget by less than one beam.
 
     Args:
         anchors: Scores by document.
-        similarity: Asked only of documents that may still come into the beam, once each.
+        similarity: Called at most once per document and level, only for documents that may still enter the beam.
 
     Returns:
-        By score descending, then id. The order in which edges are given does not matter.
+        Documents by score descending, then id ascending. The order of the edges does not matter.
     """
     reached = {document_id: Reached(document_id, score, 0) for document_id, score in anchors.items()}
     frontier = [*reached.values()]
@@ -136,17 +137,17 @@ def traverse(
 
 def scaled(reached: Iterable[Reached], intent: Intent) -> dict[int, float]:
     """
-    How good the way to each document is, in [0, 1]; 1 is the best there can be at its distance. No anchors.
+    Return the scores relative to the highest score possible at each document's distance, in [0, 1], without anchors.
 
-    The published system divides by the highest score instead, so that the best of any neighbours counts as
-    much as a certain cause. Over a graph of mere likenesses that put them above what matched: nDCG@10 on
-    Cranfield fell from .425 to .253.
+    The published system divides by the highest score of the traversal instead, so that the best of weak neighbours
+    counts as much as a certain cause. In a graph of similarity relations only, that ranked neighbours above
+    matching documents: nDCG@10 on Cranfield fell from .425 to .253.
     """
     return {found.document_id: found.score / most_at(found.depth, intent) for found in reached if found.depth}
 
 
 def most_at(depth: int, intent: Intent) -> float:
-    """The highest score *depth* steps from an anchor of 1: each step of the best kind, weight 1 and cosine 1."""
+    """Return the highest score *depth* steps from an anchor of score 1: best kind, weight 1 and cosine 1 each."""
     if depth == 0:
         return 1.0
     best = max(*STRUCTURE[intent].values(), OTHER_STRUCTURE)
@@ -166,7 +167,12 @@ def _ways(
 
 
 def _best(ways: Mapping[int, list[_Way]], similarity: Similarity, beam: int) -> list[tuple[int, float]]:
-    """The *beam* best documents. A similarity costs a look at the vault, so the most promising are asked first."""
+    """
+    Return the *beam* best documents with their scores.
+
+    A similarity costs a read from the vault. Candidates are therefore tried by their upper bound, highest first,
+    until no remaining bound can enter the beam.
+    """
     promise = {found: max(way.score(1.0) for way in several) for found, several in ways.items()}
     kept: list[tuple[int, float]] = []
     for found in sorted(promise, key=lambda found: (-promise[found], found)):

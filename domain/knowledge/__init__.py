@@ -1,1 +1,1 @@
-"""What is learned from notes: how a model's words become facts, and which of them are let in."""
+"""Knowledge derived from notes: entities, triples and enrichments, with checks of what a model proposes."""

@@ -1,15 +1,15 @@
-"""How much it says that two entities occur together."""
+"""Strength of the co-occurrence of two entities."""
 
 from __future__ import annotations
 
 import math
 
-FULL = 5.0  # log of the number of documents (about 147) from which on it could not say more
+FULL = 5.0  # natural logarithm of the count (about 147 documents) at which the score reaches 1
 
 
 def cooccurrence_score(count: int) -> float:
     """
-    ``min(1, ln(1 + count) / 5)``: how near two entities are that *count* documents mention together, in [0, 1].
+    Return ``min(1, ln(1 + count) / 5)``, the strength of two entities that *count* documents mention together.
 
     Raises:
         ValueError: *count* is negative.

@@ -1,1 +1,1 @@
-"""What becomes of documents after they were written: pinned, snoozed, archived, forgotten."""
+"""Life cycle of stored documents: pinned, snoozed, archived, forgotten."""

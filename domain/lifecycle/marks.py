@@ -1,4 +1,4 @@
-"""By what a forgotten document would be known again: words that it alone holds, and whole sentences."""
+"""Fingerprints of a forgotten document: words that occur in no other document, and whole sentences."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable
 
 MOST_MARKS = 8
-MOST_TRIED = 200  # words, the longest first
+MOST_TRIED = 200  # words, longest first
 LEAST_LETTERS = 5
 MOST_SENTENCES = 20
 LEAST_WORDS = 4
@@ -17,9 +17,9 @@ _END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 def marks_of(texts: Iterable[str], places: str, is_theirs: Callable[[str], bool]) -> list[str]:
     """
-    Up to eight words of *texts*, the longest first, that *is_theirs* says nobody else holds.
+    Return up to eight words of *texts*, longest first, for which *is_theirs* reports that no other document has them.
 
-    Words of *places* are no marks, for the place of a document is kept.
+    Words of *places* are left out, because the path of a forgotten document stays stored.
     """
     known = {word.casefold() for word in _WORD.findall(places)}
     found = {word for text in texts for word in _WORD.findall(text) if len(word) >= LEAST_LETTERS}
@@ -30,9 +30,9 @@ def marks_of(texts: Iterable[str], places: str, is_theirs: Callable[[str], bool]
 
 def sentences_of(text: str, places: Collection[str] = ()) -> list[str]:
     """
-    Return the first twenty sentences and lines of *text* that have four words or more, in their own spelling.
+    Return the first twenty sentences and lines of *text* with four words or more, in their original spelling.
 
-    A line that only cites one of *places* is left out, for a place is kept.
+    A line that only cites one of *places* is left out, because the path of a forgotten document stays stored.
     """
     every = (part.strip() for part in _END.split(text))
     said = (one for one in every if one.removeprefix("- ") not in places)
@@ -40,5 +40,5 @@ def sentences_of(text: str, places: Collection[str] = ()) -> list[str]:
 
 
 def is_code(word: str) -> bool:
-    """Whether *word* mixes letters and digits: what no file of a program holds by chance."""
+    """Whether *word* mixes letters and digits, so that it hardly occurs in another file by chance."""
     return not word.isalpha() and not word.isdigit()

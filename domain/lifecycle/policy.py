@@ -1,4 +1,4 @@
-"""Which documents are put away by themselves, and which of those for good: an owner's policy, and what is due."""
+"""Policy of the owner for archiving and purging idle documents, and the checks which documents are due."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ _KEYS = frozenset(
 @dataclass(frozen=True, slots=True)
 class ArchivePolicy:
     """
-    After how many days without a change or an access a document is put away; of some types after others, or never.
+    Days without a change or an access after which documents are archived, with overrides by content type.
 
-    ``purge_after_days`` later it is forgotten, with ``None`` never. ``only_previews`` unless the owner said otherwise: then nothing is ever put away unasked.
+    ``None`` in ``type_days`` means never. Archived documents are forgotten after ``purge_after_days``; ``None``
+    means never. With ``only_previews``, the default, nothing is archived without an explicit request.
     """
 
     after_days: float = AFTER_DAYS
@@ -33,16 +34,16 @@ class ArchivePolicy:
     purge_after_days: float | None = None
 
     def days_of(self, content_type: str) -> float | None:
-        """The limit for documents of a type; ``None`` is never."""
+        """Return the limit in days for documents of a type; ``None`` means never."""
         return self.type_days.get(content_type, self.after_days)
 
 
 def read_policy(chosen: Mapping[str, Any]) -> ArchivePolicy | None:
     """
-    The policy that the section ``lifecycle`` of a configuration describes; ``None`` where it is empty.
+    Return the policy of the section ``lifecycle`` of a configuration; ``None`` if the section is empty.
 
     Raises:
-        ConfigError: a key nobody knows, or a value of the wrong kind.
+        ConfigError: an unknown key, or a value of the wrong type.
     """
     if not chosen:
         return None
@@ -65,15 +66,13 @@ def read_policy(chosen: Mapping[str, Any]) -> ArchivePolicy | None:
 
 
 def idle_days(document: Document, now_ms: int) -> float:
-    """Since a document was changed or accessed, whichever was later; 0 where neither time can be read."""
+    """Return the days since the later of the last change and the last access; 0 if neither time can be parsed."""
     times = (parse_iso(document.modified_at), parse_iso(document.last_accessed_at or ""))
     return max(0.0, (now_ms - max([at for at in times if at is not None], default=now_ms)) / DAY_MS)
 
 
 def is_due(document: Document, policy: ArchivePolicy, now_ms: int) -> bool:
-    """
-    Whether *policy* puts a document away: served, neither pinned nor snoozed, not exempt, idle for longer than its limit.
-    """
+    """Whether *policy* archives a document: active, not pinned, snoozed or exempt, and idle for more than its limit."""
     limit = policy.days_of(document.content_type)
     if limit is None or document.inactive is not None:
         return False
@@ -83,7 +82,7 @@ def is_due(document: Document, policy: ArchivePolicy, now_ms: int) -> bool:
 
 
 def is_due_for_good(archived_at: str, policy: ArchivePolicy, now_ms: int) -> bool:
-    """Whether *policy* forgets what was archived then; never where that time cannot be read."""
+    """Whether *policy* purges a document archived at *archived_at*; false if that time cannot be parsed."""
     archived_ms = parse_iso(archived_at)
     if policy.purge_after_days is None or archived_ms is None:
         return False

@@ -1,4 +1,4 @@
-"""What the times at which a document was surfaced say of it: whether to keep it at hand, or to let it rest."""
+"""Statistics over the times a document was surfaced, from which pin and snooze candidates are derived."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clawmem.domain.briefing.current import DAY_MS
 from clawmem.domain.documents.times import parse_iso
 from clawmem.ports.captures import RecallStats
 
-ENOUGH = 5  # different questions or days, after which more of them say no more
+ENOUGH = 5  # distinct queries or days at which the measures reach their maximum
 A_WEEK = 7.0
 _DAY_CHARS = 10
 
@@ -19,7 +19,7 @@ SNOOZE_RECALLS, SNOOZE_IGNORED = 5, 0.8
 
 
 class Surfacing(NamedTuple):
-    """One time that a document was put beside a prompt: when, beside which, and whether it was of use."""
+    """One time that a document was added to a prompt: when, to which prompt, and whether the answer used it."""
 
     at: str
     query_hash: str
@@ -27,7 +27,7 @@ class Surfacing(NamedTuple):
 
 
 def recall_stats(document_id: int, times: Sequence[Surfacing]) -> RecallStats:
-    """What *times*, one or more in any order, come to."""
+    """Return the statistics of *times*, one or more in any order."""
     days = sorted({one.at[:_DAY_CHARS] for one in times})
     queries = len({one.query_hash for one in times})
     moments = sorted(one.at for one in times)
@@ -45,17 +45,17 @@ def recall_stats(document_id: int, times: Sequence[Surfacing]) -> RecallStats:
 
 
 def diversity(queries: int, days: int) -> float:
-    """From 0 to 1: beside how many different prompts, or on how many days, whichever is more; five are enough."""
+    """Return the larger number of distinct queries and distinct days, divided by five and capped at 1."""
     return min(1.0, max(queries, days) / ENOUGH)
 
 
 def spacing(days: int, span_days: float) -> float:
     """
-    From 0 to 1: how spread over time it was surfaced.
+    Return from 0 to 1 how evenly over time a document was surfaced.
 
     Args:
-        days: On how many different ones.
-        span_days: From the first of them to the last.
+        days: Number of distinct days.
+        span_days: Days from the first to the last of them.
     """
     if days < 2:
         return 0.2 * max(0, days)
@@ -63,13 +63,13 @@ def spacing(days: int, span_days: float) -> float:
 
 
 def is_pin_candidate(stats: RecallStats) -> bool:
-    """Whether many different prompts, spread over time, called for it."""
+    """Whether a document was surfaced for many different prompts, spread over time."""
     is_spread = stats.diversity >= PIN_DIVERSITY and stats.spacing >= PIN_SPACING
     return is_spread and stats.recalls >= PIN_RECALLS
 
 
 def is_snooze_candidate(stats: RecallStats) -> bool:
-    """Whether it was surfaced often, and more than four times of five of no use."""
+    """Whether a document was surfaced five times or more, and unused in more than 80 % of them."""
     return stats.recalls >= SNOOZE_RECALLS and stats.negatives > SNOOZE_IGNORED * stats.recalls
 
 

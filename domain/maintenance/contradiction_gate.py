@@ -1,4 +1,4 @@
-"""Whether what was just noted speaks against what was noted before, and what becomes of the earlier one."""
+"""Detection of a contradiction between a new and an earlier observation, and the policies for the earlier one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-LEAST_CONFIDENCE = 0.5  # inclusive: other numbers are worth exactly this
+LEAST_CONFIDENCE = 0.5  # inclusive, so that BY_NUMBERS suffices
 BY_NEGATION = 0.6
 BY_NUMBERS = 0.5
 
@@ -15,8 +15,8 @@ _NEGATION = re.compile(
     r"\b(?:not|never|no|cannot|(?:do|does|did|wo|ca|was|is|are|were|has|have|had|must|should|could|would)n['’]t)\b",
     re.IGNORECASE,
 )
-# A sign follows no digit, letter or closing bracket, and nothing but a currency stands between it and its number:
-# "3-5" and "3–5" are ranges, "2026-03-31" is a date, "x-5" a name. After a number and a blank a dash joins.
+# A sign follows no digit, letter or closing bracket, and only a currency symbol may separate it from its number:
+# "3-5" and "3–5" are ranges, "2026-03-31" is a date, "x-5" a name. A dash after a number and a blank is a joiner.
 _NUMBER = re.compile(
     r"(?:(?:(?<=\butc)|(?<=\bgmt)|(?<![\w)\]%°-]))(?<!\d\s(?=–))(?P<sign>\+/[-−]|[-−–+±])[$€£¥]?|(?P<word>\bminus\s+))?"
     r"(?P<digits>\d{1,5}(?:[.,/–−-]\d{1,5}){0,3})",
@@ -27,14 +27,14 @@ _SIGNS = {"-": "-", "−": "-", "–": "-", "+": "", "±": "±"}
 
 
 class Policy(StrEnum):
-    """What becomes of the earlier of two statements that contradict each other."""
+    """Treatment of the earlier of two contradicting statements."""
 
-    LINK = "link"  # both are served, and related as contradicting each other
-    SUPERSEDE = "supersede"  # it is kept, and not served any more
+    LINK = "link"  # both stay active and are related as contradicting
+    SUPERSEDE = "supersede"  # the earlier one is kept but no longer returned
 
 
 class Contradiction(NamedTuple):
-    """Whether two statements contradict each other, how surely from 0 to 1, and why."""
+    """Whether two statements contradict each other, with the confidence from 0 to 1 and the reason."""
 
     contradictory: bool
     confidence: float
@@ -46,9 +46,10 @@ NOTHING = Contradiction(False, 0.0)
 
 def heuristic(new: str, old: str) -> Contradiction:
     """
-    What the words of two statements about the same matter say.
+    Return the verdict of the word rules on two statements about the same matter.
 
-    Exactly one of them is a denial: 0.6. Both hold numbers or dates, none of them in common: 0.5.
+    If exactly one of them contains a negation, the confidence is 0.6. If both contain numbers or dates and share
+    none, it is 0.5.
     """
     if denies(new) is not denies(old):
         return Contradiction(True, BY_NEGATION, "one of them is a denial")
@@ -59,7 +60,7 @@ def heuristic(new: str, old: str) -> Contradiction:
 
 
 def read_verdict(answer: Any) -> Contradiction | None:
-    """A model's answer ``{contradictory, confidence, reason}``; ``None`` when it says nothing that can be used."""
+    """Return a model's verdict ``{contradictory, confidence, reason}``; ``None`` if *answer* is not usable."""
     if not isinstance(answer, Mapping) or not isinstance(answer.get("contradictory"), bool):
         return None
     sure, reason = answer.get("confidence"), answer.get("reason")
@@ -72,16 +73,16 @@ def contradiction(
     new: str, old: str, model: Contradiction | None = None, *, least: float = LEAST_CONFIDENCE
 ) -> Contradiction:
     """
-    Whether *new* contradicts *old*, surely enough to act upon it.
+    Return the contradiction of *new* and *old* if its confidence is at least *least*, else `NOTHING`.
 
-    A *model*'s verdict, where there is one, stands in the place of what the words say. Below *least* it is none.
+    A verdict of a *model* takes precedence over the word rules.
     """
     found = model or heuristic(new, old)
     return found if found.contradictory and found.confidence >= least else NOTHING
 
 
 def denies(text: str) -> bool:
-    """Whether it holds a word of denial."""
+    """Whether *text* contains a word of negation."""
     return _NEGATION.search(text) is not None
 
 
@@ -89,7 +90,7 @@ def numbers(text: str) -> frozenset[str]:
     """
     Return the numbers, dates and versions in *text*: one to four groups of up to five digits, without commas.
 
-    A negative number begins with ``-``, however its minus is written; a plus is left out; ``±`` stays.
+    A negative number begins with ``-`` in any notation of the minus sign. A plus sign is dropped, ``±`` is kept.
     """
     return frozenset(_sign(found) + found["digits"].translate(_ONE_DASH) for found in _NUMBER.finditer(text))
 

@@ -1,4 +1,4 @@
-"""Which conclusions that a model draws from several memories may be kept."""
+"""Conclusions that a model draws from several memories, and the checks each draft has to pass."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from clawmem.domain.security.promptguard import inspect
 SHORTEST = 10  # characters of a conclusion
 LEAST_SOURCES = 2
 MOST_DRAFTS = 3
-SHARED_WORDS = 2  # that make a sentence evidence
-SAME_TITLE = 0.5  # Jaccard; above, it was concluded before
+SHARED_WORDS = 2  # long words that an evidence sentence shares with the conclusion
+SAME_TITLE = 0.5  # Jaccard similarity above which a conclusion is already known
 CONFIDENCE = 0.85
-TYPES = frozenset({"decision", "preference", "milestone", "problem"})  # what conclusions are drawn from
+TYPES = frozenset({"decision", "preference", "milestone", "problem"})  # content types used as sources
 _LONG = 4
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
@@ -62,7 +62,7 @@ JUDGE = Asked(
 
 
 class Rejected(StrEnum):
-    """Why a draft is not kept; each is a counter of `Stats`."""
+    """Reasons to reject a draft; each value is the name of a counter of `Stats`."""
 
     EMPTY = "emptyRejects"
     SOURCES = "invalidIndexRejects"
@@ -72,7 +72,7 @@ class Rejected(StrEnum):
 
     @property
     def in_words(self) -> str:
-        """It as the journal says it."""
+        """The reason as the journal prints it."""
         return _WHY[self]
 
 
@@ -86,7 +86,7 @@ _WHY = {
 
 
 class Draft(NamedTuple):
-    """A conclusion, what it rests on in words, and in which candidates: their indices, counted from 1."""
+    """A conclusion, its premises, and the candidates it cites: their indices, counted from 1."""
 
     conclusion: str
     premises: tuple[str, ...] = ()
@@ -94,7 +94,7 @@ class Draft(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A memory that a conclusion may rest on: its document, its text, the names of what it mentions."""
+    """A memory that a conclusion may cite: its document, its text and the entities mentioned in it."""
 
     document_id: int
     text: str
@@ -102,20 +102,20 @@ class Candidate(NamedTuple):
 
     @property
     def anchors(self) -> frozenset[str]:
-        """What it speaks of, in lower case: its entities, or the capitalised words where it has none."""
+        """Names in the text, in lower case: its entities, or its capitalised words if it has none."""
         return frozenset(name.lower() for name in self.entities) or lexical_anchors(self.text)
 
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What became of the drafts of one run."""
+    """Counters of one run: how many drafts were made, accepted and rejected, and why."""
 
     considered: int = 0
     drafted: int = 0
     accepted: int = 0
     rejected: int = 0
     created: int = 0
-    nullCalls: int = 0  # noqa: N815  named as they are reported
+    nullCalls: int = 0  # noqa: N815  names of the reported JSON
     contaminationRejects: int = 0  # noqa: N815
     invalidIndexRejects: int = 0  # noqa: N815
     unsupportedRejects: int = 0  # noqa: N815
@@ -124,12 +124,12 @@ class Stats:
     validatorFallbackAccepts: int = 0  # noqa: N815
 
     def plus(self, *names: str) -> Stats:
-        """The same with each of these counters one higher."""
+        """Return a copy with each of these counters increased by one."""
         return replace(self, **{name: getattr(self, name) + 1 for name in names})
 
 
 def draft_prompt(texts: Sequence[str]) -> str:
-    """What a model is asked to conclude from memories."""
+    """Return the prompt that asks a model for conclusions from memories."""
     listed = "\n\n".join(f"{number}. {text}" for number, text in enumerate(texts, start=1))
     return (
         "What follows from two or more of these notes together, and stands in none of them alone? At most "
@@ -140,7 +140,7 @@ def draft_prompt(texts: Sequence[str]) -> str:
 
 
 def judge_prompt(draft: Draft, said: Sequence[str], related: Sequence[str] = ()) -> str:
-    """What a model is asked about a conclusion, the sentences that it may rest on and how their notes are related."""
+    """Return the prompt that asks whether the sentences *said* support a draft; *related*: relations of the notes."""
     listed = "\n".join(f"- {sentence}" for sentence in said)
     links = "\n\nThe notes are related: " + "; ".join(related) if related else ""
     return (
@@ -151,19 +151,19 @@ def judge_prompt(draft: Draft, said: Sequence[str], related: Sequence[str] = ())
 
 
 def title(draft: Draft) -> str:
-    """The title of what is kept of a draft."""
+    """Return the title of the document made from a draft."""
     return title_of(draft.conclusion)
 
 
 def body(draft: Draft, paths: Sequence[str]) -> str:
-    """The Markdown of what is kept of a draft: the conclusion, what it rests on, and the documents at *paths*."""
+    """Return the Markdown of the document made from a draft: conclusion, premises and the source *paths*."""
     premises, cited = ("\n".join(f"- {line}" for line in lines) for lines in (draft.premises, paths))
     parts = [f"# {title(draft)}", draft.conclusion, premises, "Concluded from:", cited]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def read_drafts(answer: Any) -> list[Draft] | None:
-    """The up to three drafts of a model's answer ``{deductions: [...]}``; ``None`` when it holds no list of them."""
+    """Return up to three drafts of a model's answer ``{deductions: [...]}``; ``None`` if it holds no such list."""
     listed = answer.get("deductions") if isinstance(answer, Mapping) else None
     if not isinstance(listed, Sequence) or isinstance(listed, str):
         return None
@@ -171,17 +171,17 @@ def read_drafts(answer: Any) -> list[Draft] | None:
 
 
 def sources(draft: Draft, pool: Sequence[Candidate]) -> list[Candidate]:
-    """The candidates that a draft cites, each once; indices that lead nowhere are left out."""
+    """Return the candidates that a draft cites, each once; indices out of range are ignored."""
     found = {pool[number - 1].document_id: pool[number - 1] for number in _indices(draft, pool)}
     return list(found.values())
 
 
 def fault(draft: Draft, pool: Sequence[Candidate]) -> Rejected | None:
     """
-    What is wrong with a draft by its form and by the names in it; ``None`` when nothing is.
+    Return why the form or the names of a draft are not acceptable; ``None`` if they are.
 
-    A conclusion has ten characters or more, two different documents behind it, is no order to a model, and names
-    nothing that a candidate speaks of which it does not cite, unless one that it cites speaks of it as well.
+    A conclusion needs at least ten characters and two different source documents. It must not read as an instruction
+    to a model, and it must not mention a name that occurs in uncited candidates only.
     """
     if len(draft.conclusion.strip()) < SHORTEST:
         return Rejected.EMPTY
@@ -193,23 +193,23 @@ def fault(draft: Draft, pool: Sequence[Candidate]) -> Rejected | None:
 
 
 def evidence(conclusion: str, cited: Sequence[Candidate]) -> list[str]:
-    """The sentences of the cited memories that share two long words or more with the conclusion."""
+    """Return the sentences of the cited memories that share two long words or more with the conclusion."""
     wanted = _long_words(conclusion)
     every = (sentence for one in cited for sentence in sentences(one.text))
     return [sentence for sentence in every if len(wanted & _long_words(sentence)) >= SHARED_WORDS]
 
 
 def supports(answer: Any) -> bool | None:
-    """Whether a model that was shown the evidence says it is enough; ``None`` when its answer cannot be used."""
+    """Return whether the model's answer says that the evidence suffices; ``None`` if it is not usable."""
     said = answer.get("supported") if isinstance(answer, Mapping) else None
     return said if isinstance(said, bool) else None
 
 
 def judged(draft: Draft, pool: Sequence[Candidate], answer: Any, stats: Stats) -> tuple[bool, Stats]:
     """
-    Whether a draft is kept, given the *answer* of the model that was shown its evidence, and the counters after.
+    Return whether a draft is accepted, given the model's *answer* on its evidence, and the updated counters.
 
-    An answer that cannot be used keeps nobody's draft back: it is accepted, and counted.
+    An answer that is not usable rejects nothing: the draft is accepted and counted as ``validatorFallbackAccepts``.
     """
     wrong = fault(draft, pool)
     said = None if wrong else supports(answer)
@@ -221,19 +221,19 @@ def judged(draft: Draft, pool: Sequence[Candidate], answer: Any, stats: Stats) -
 
 
 def rejection(before: Stats, after: Stats) -> str:
-    """Why the draft that lies between two states of the counters was not kept, in words; empty when it was."""
+    """Return in words why the draft counted between *before* and *after* was rejected; empty if it was accepted."""
     why = (one for one in Rejected if getattr(after, one) > getattr(before, one))
     return next((one.in_words for one in why), "")
 
 
 def near_titles(conclusion: str, titles: Sequence[str]) -> list[str]:
-    """The titles that share more than half of the long words with a conclusion."""
+    """Return the titles whose long words have a Jaccard similarity above 0.5 with those of a conclusion."""
     wanted = _long_words(conclusion)
     return [title for title in titles if jaccard(wanted, _long_words(title)) > SAME_TITLE]
 
 
 def is_known(conclusion: str, titles: Sequence[str]) -> bool:
-    """Whether it was concluded before: one of the near titles is no contradiction of it."""
+    """Whether an earlier conclusion says the same: a near title that does not contradict this one."""
     return any(not heuristic(conclusion, title).contradictory for title in near_titles(conclusion, titles))
 
 

@@ -1,4 +1,4 @@
-"""Whether two observations say the same, so surely that one may stand for both."""
+"""Decision whether two observations say the same with enough certainty to merge them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 from clawmem.domain.maintenance.contradiction_gate import denies, numbers
 
-NORMAL = 0.93  # cosine that two texts about the same names need
-STRICT = 0.98  # and those where the names cannot be compared
-SAME_ANCHORS = 0.5  # Jaccard; at or below, they are about others
-SAME_MATTER = 0.5  # Jaccard of the longer words; at or below, it is not even asked
-GROUNDED = 0.6  # of a pattern's words, that each observation behind it holds
-TAKEN_UP = 0.8  # of each observation's words, that the pattern holds
-_LONG = 4  # letters of a word that says what a text is about
-_STEM = 4  # letters by which such words are compared: fail, fails
+NORMAL = 0.93  # least cosine of two texts that name the same
+STRICT = 0.98  # least cosine if the names cannot be compared
+SAME_ANCHORS = 0.5  # Jaccard similarity of names; at or below, the texts are about different things
+SAME_MATTER = 0.5  # Jaccard similarity of the long words; at or below, the texts are not candidates
+GROUNDED = 0.6  # least share of a pattern's long words that each of its sources contains
+TAKEN_UP = 0.8  # least share of each source's long words that the pattern contains
+_LONG = 4  # letters of a word that indicates the topic of a text
+_STEM = 4  # letters by which words are compared: fail, fails
 _SHORTEST_NAME = 2
 
 _OTHER = re.compile(r"[^a-z0-9 ]")
@@ -27,7 +27,7 @@ _BLANKS = re.compile(r"\s+")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _SMALL = re.compile(r"\b[a-z][\w+#-]*")
 _CAPITALISED = re.compile(r"\b[A-Z][\w+#-]*")
-_COMMON = frozenset(  # neither names nor what a text is about
+_COMMON = frozenset(  # words that neither are names nor indicate a topic
     "about come comes gets goes kept keeps made makes need needs take taken takes took used uses works "
     "a all also always an and any are as at backups because before both build builds but by can change changes code "
     "deploy deploys do does each every for from good have he her his how i if in into is it its keep let make my never new "
@@ -53,7 +53,7 @@ _OPPOSITES = tuple(
         "increased decreased,grows shrinks,wider narrower,longer shorter,bigger smaller,input output,read write,reads writes,client server,internal external,won lost,raised lowered"
     ).split(",")
 )
-# After these it matters what stands before and what behind.
+# Words whose arguments cannot be swapped without a change of meaning.
 _DIRECTED = re.compile(
     r"\b(?:first|then|from|over|instead|rather|than|before|after|replac\w*|supersed\w*|above|below|behind|under|depends?|owns|owned|"
     r"calls?|reports?|taught|teaches|reviews?|sent|sends|gave|gives|owes?|beats?|into|onto)\b",
@@ -62,7 +62,7 @@ _DIRECTED = re.compile(
 
 
 class Method(StrEnum):
-    """By what it was told whether two texts are about the same."""
+    """Anchors by which two texts were compared."""
 
     ENTITIES = "entity_aware"
     LEXICAL = "lexical_only"
@@ -70,7 +70,7 @@ class Method(StrEnum):
 
 
 class Merge(NamedTuple):
-    """Whether two texts may become one, the cosine, what it had to be, and why not."""
+    """Whether two texts may be merged, their cosine, the cosine required, and the reason if they may not."""
 
     accepted: bool
     score: float
@@ -80,7 +80,7 @@ class Merge(NamedTuple):
 
 
 class Said(NamedTuple):
-    """What an observation says, and the ids of the entities that it mentions."""
+    """The text of an observation and the ids of the entities mentioned in it."""
 
     text: str
     entities: frozenset[str] = frozenset()
@@ -88,10 +88,10 @@ class Said(NamedTuple):
 
 def may_merge(one: Said, other: Said, *, normal: float = NORMAL, strict: float = STRICT) -> Merge:
     """
-    Whether *one* and *other* say the same.
+    Decide whether *one* and *other* say the same.
 
-    They do when nothing in them differs (`difference`) and the cosine of their character 3-grams reaches *normal*,
-    or *strict* where names stand in one of them only, or in neither.
+    They do if nothing in them differs (`difference`) and the cosine of their character 3-grams is at least *normal*,
+    or at least *strict* if one of them or both contain no names.
     """
     ours, theirs, method = _anchors_of(one, other)
     score = similarity(one.text, other.text)
@@ -104,13 +104,13 @@ def may_merge(one: Said, other: Said, *, normal: float = NORMAL, strict: float =
 
 def difference(one: Said, other: Said, *, in_order: bool = False) -> str:
     """
-    What keeps two texts from being the same whatever a model says, in a few words; empty when nothing does.
+    Return in a few words why two texts differ, regardless of any model's verdict; empty if they do not.
 
-    Names that differ (Jaccard of both sides at most 0.5) or change places, numbers, days and months that are not the
-    same, a denial or the opposite word on one side.
+    They differ if their names differ (Jaccard similarity at most 0.5) or are in another order, if their numbers,
+    weekdays or months are not the same, or if only one contains a negation or they contain opposite words.
 
     Args:
-        in_order: Whether all long words that both hold must stand in the same order, not only names.
+        in_order: Whether all common long words must be in the same order, not only names.
     """
     ours, theirs, _ = _anchors_of(one, other)
     if ours and theirs and jaccard(ours, theirs) <= SAME_ANCHORS:
@@ -129,10 +129,11 @@ def difference(one: Said, other: Said, *, in_order: bool = False) -> str:
 
 def may_stand_for(pattern: str, sources: Sequence[Said]) -> str:
     """
-    Why what a model wrote may not stand in the place of *sources*; empty when it may.
+    Return why *pattern*, written by a model, may not replace *sources*; empty if it may.
 
-    There are two sources or more and no two of them differ; the pattern has 0.6 of its long words or more from each of
-    them and holds 0.8 of theirs, and it has no number or name that none of them holds.
+    There must be two sources or more, and no two of them may differ. Each source must contain at least 0.6 of the
+    pattern's long words, and the pattern at least 0.8 of each source's. The pattern must not contain a number or name
+    that no source contains.
     """
     if len(sources) < 2:
         return "it rests on fewer than two observations"
@@ -151,9 +152,9 @@ def may_stand_for(pattern: str, sources: Sequence[Said]) -> str:
 
 def similarity(one: str, other: str) -> float:
     """
-    The cosine of the counts of character 3-grams, in lower case and without what is no ASCII letter or digit.
+    Return the cosine of the counts of character 3-grams, in lower case and of ASCII letters and digits only.
 
-    Equal texts have 1, an empty one 0; one of fewer than three characters is its own 3-gram.
+    It is 1 for equal texts and 0 if one is empty. A text of fewer than three characters is one 3-gram.
     """
     ours, theirs = _flat(one), _flat(other)
     if not ours or not theirs:
@@ -166,17 +167,17 @@ def similarity(one: str, other: str) -> float:
 
 
 def lexical_anchors(text: str) -> frozenset[str]:
-    """Capitalised words of two characters or more that are no common ones, in lower case: the names in it."""
+    """Return the names in *text*: capitalised words of two characters or more except common ones, in lower case."""
     return frozenset(_names(text))
 
 
 def is_candidate(one: str, other: str) -> bool:
-    """Whether two texts share so many of their words of four letters or more that they may be about the same."""
+    """Whether two texts share enough of their words of four letters or more to be about the same matter."""
     return jaccard(frozenset(long_words(one)), frozenset(long_words(other))) > SAME_MATTER
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    """What both hold, as a share of what either holds; 0 when both are empty."""
+    """Return the Jaccard similarity of two sets; 0 if both are empty."""
     either = len(one | other)
     return len(one & other) / either if either else 0.0
 
@@ -184,7 +185,7 @@ def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
 def _anchors_of(one: Said, other: Said) -> tuple[frozenset[str], frozenset[str], Method]:
     if one.entities and other.entities:
         return one.entities, other.entities, Method.ENTITIES
-    # A word that begins a sentence may be a name; one that is written small elsewhere is none.
+    # A capitalised word at the start of a sentence is no name if it is in lower case elsewhere.
     small = frozenset(_SMALL.findall(one.text)) | frozenset(_SMALL.findall(other.text))
     ours, theirs = lexical_anchors(one.text) - small, lexical_anchors(other.text) - small
     return ours, theirs, Method.LEXICAL if ours or theirs else Method.STRICTEST
@@ -196,7 +197,7 @@ def _names(text: str) -> list[str]:
 
 
 def long_words(text: str) -> list[str]:
-    """Its words of four characters or more that are no common ones, in lower case: what it is about."""
+    """Return the words of *text* that indicate its topic: four characters or more, not common, in lower case."""
     return [word for word in _words(text) if len(word) >= _LONG and word not in _COMMON]
 
 

@@ -1,4 +1,4 @@
-"""Which of many statements one may be about the same as, without comparing it with each of them."""
+"""Index of statements for finding those about the same matter without comparing all pairs."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from itertools import chain
 
 from clawmem.domain.maintenance.merge_gate import SAME_MATTER, long_words
 
-_WORTH = 3  # times as many words counted cost no more than comparing what is found by fewer
+_WORTH = 3  # counting all words is cheaper up to this multiple of the entries of the prefix
 
 
 class Nearby:
     """
-    Statements by their words; finds those that `clawmem.domain.maintenance.merge_gate.is_candidate` finds.
+    Inverted index of statements, with the same result as `clawmem.domain.maintenance.merge_gate.is_candidate`.
 
-    Two statements that share more than half of their words share *k* of the rarer ones of either, for any *k* up to
-    a word more than half of them, if so many more of these are looked at. With few of them few statements are looked
-    at twice, which is quick where there are many words; where the same words are everywhere, all of them are counted
-    at once, and what two statements share is known without comparing them.
+    Uses prefix filtering: a statement that shares *s* of the *n* words of a text shares at least two of its
+    *n* - *s* + 2 rarest words. Only statements that do are compared. If counting all words is hardly more expensive
+    than counting these, all are counted, which leaves fewer statements to compare.
 
     Args:
         statements: Ids and texts.
@@ -32,10 +31,10 @@ class Nearby:
                 self._holding.setdefault(word, []).append(number)
 
     def near(self, text: str) -> list[int]:
-        """The ids of the statements that may be about the same as *text*, in ascending order."""
+        """Return the ids of the statements that may be about the same matter as *text*, in ascending order."""
         words = frozenset(long_words(text))
         holding = sorted((self._holding.get(word, []) for word in words), key=len)
-        shared = len(words) // 2 + 1  # words at least
+        shared = len(words) // 2 + 1  # least number of common words
         least = min(2, shared)
         few = holding[: len(words) - shared + least]
         if sum(map(len, holding)) <= _WORTH * sum(map(len, few)):

@@ -1,4 +1,4 @@
-"""Observations that say the same: what a model is asked about them, and the text that then stands for them."""
+"""Patterns: observations that say the same, the prompts for finding them, and the text that replaces them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from clawmem.domain.capture.notes import COLLECTION, OBSERVATIONS, TITLE_CHARS, 
 from clawmem.domain.knowledge.enrichment import Asked
 from clawmem.ports.records import Document
 
-CONSOLIDATED = "consolidated"  # the tag by which they are told from what was said once
+CONSOLIDATED = "consolidated"  # tag of observations that replace several others
 FOLDER = "agent/consolidated"
 MOST_PATTERNS = 5
 FACT_CHARS = 300
@@ -56,21 +56,21 @@ VERDICT = Asked(
 
 
 class Pattern(NamedTuple):
-    """What a model says that several observations say, and which: their indices, counted from 1."""
+    """A sentence that several observations express, and their indices, counted from 1."""
 
     observation: str
     source_indices: tuple[int, ...]
 
 
 class Noted(NamedTuple):
-    """One occasion on which something was noted: the day, and what was noted."""
+    """One time that a statement was recorded: the day and the text."""
 
     day: str
     text: str
 
 
 def prompt(statements: Sequence[str]) -> str:
-    """What a model is asked about observations, each cut to 300 characters."""
+    """Return the prompt that asks a model for patterns in observations, each cut to 300 characters."""
     listed = "\n".join(f"{number}. {text[:FACT_CHARS]}" for number, text in enumerate(statements, start=1))
     return (
         "Some of these notes may say the same thing in other words. For each such thing give one sentence that says "
@@ -83,7 +83,7 @@ def prompt(statements: Sequence[str]) -> str:
 
 
 def judge_prompt(new: str, old: str) -> str:
-    """What a model is asked about two observations that may contradict each other."""
+    """Return the prompt that asks a model whether two observations contradict each other."""
     return (
         "Can both of these notes hold at the same time? Answer with JSON: "
         '{"contradictory": true or false, "confidence": a number from 0 to 1, "reason": a few words}. '
@@ -94,7 +94,9 @@ def judge_prompt(new: str, old: str) -> str:
 
 def read_patterns(answer: Any, count: int) -> list[Pattern] | None:
     """
-    The up to five patterns of a model's answer that name two or more of *count* notes; ``None`` when it holds no list.
+    Return up to five patterns of a model's answer, each citing two or more of *count* notes.
+
+    ``None`` if the answer holds no list of patterns.
     """
     listed = answer.get("patterns") if isinstance(answer, Mapping) else None
     if not isinstance(listed, list):
@@ -106,16 +108,16 @@ def read_patterns(answer: Any, count: int) -> list[Pattern] | None:
 
 
 def is_observation(document: Document) -> bool:
-    """Whether it is one that was captured, or that stands for some."""
+    """Whether *document* is a captured or a consolidated observation."""
     ours = document.collection == COLLECTION and document.content_type == "observation"
     return ours and document.path.startswith((f"{OBSERVATIONS}/", f"{FOLDER}/"))
 
 
 def stated(document: Document, body: str) -> str:
     """
-    What an observation states, on one line: its title, what a model said of it and its facts.
+    Return the statement of an observation on one line: its title, the sentence of the model, and its facts.
 
-    The sentence that it quotes counts where the title is cut short; where and when it was said never does.
+    If the title is cut short, the quoted sentence replaces it. The lines about speaker and occasion are left out.
     """
     lines = body.splitlines()
     if CONSOLIDATED in document.tags:
@@ -129,10 +131,10 @@ def stated(document: Document, body: str) -> str:
 
 def noted(document: Document, body: str, again: Sequence[str] = ()) -> list[Noted]:
     """
-    The occasions that a document goes back to: its own, or those of the ones that it stands for.
+    Return the times that a document's statement was recorded: its own, or those of the observations it replaces.
 
     Args:
-        again: When its own was said again since.
+        again: Later times at which a document's own statement was repeated.
     """
     if CONSOLIDATED not in document.tags:
         said = stated(document, body)
@@ -142,19 +144,19 @@ def noted(document: Document, body: str, again: Sequence[str] = ()) -> list[Note
 
 
 def consolidated_body(text: str, occasions: Iterable[Noted]) -> str:
-    """The Markdown of what stands for several observations: what they say, then when each was noted, the last first."""
+    """Return the Markdown of a consolidated observation: its text, then each recording, latest first."""
     every = sorted(occasions, reverse=True)
     listed = "\n".join(f"- {day}: {said}" for day, said in every)
     return f"# {text}\n\n{_EVIDENCE}{len(every)} times:\n\n{listed}\n"
 
 
 def consolidated_title(text: str) -> str:
-    """Its title: *text*, cut between words to 80 characters."""
+    """Return the title of a consolidated observation: *text*, cut between words to 80 characters."""
     return title_of(text)[:TITLE_CHARS]
 
 
 def consolidated_path(day: str, name: str) -> str:
-    """Where it lies in the collection of machines: ``agent/consolidated/<day>-<name>.md``."""
+    """Return its path in the collection of captured notes: ``agent/consolidated/<day>-<name>.md``."""
     return f"{FOLDER}/{day}-{name}.md"
 
 

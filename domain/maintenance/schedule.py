@@ -1,4 +1,4 @@
-"""When a lane of upkeep may work."""
+"""Schedule of the maintenance lanes."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from enum import StrEnum
 from clawmem.ports.errors import ConfigError
 
 HOURS = 24
-MOST_QUESTIONS = 30  # asked within the last ten minutes; above, somebody is at work
+MOST_QUESTIONS = 30  # within the last ten minutes; above, the system counts as busy
 RECENT_MS = 10 * 60_000
 LEASE_MS = 10 * 60_000
 
 
 class LaneName(StrEnum):
-    """The two lanes: small work often, large work at quiet times."""
+    """The two lanes: frequent small tasks, and large tasks at quiet times."""
 
     LIGHT = "light"
     HEAVY = "heavy"
 
     @property
     def lease(self) -> str:
-        """What the lane's one worker holds."""
+        """Name of the lease that the worker of the lane holds."""
         return "heavy-maintenance" if self is LaneName.HEAVY else "light-consolidation"
 
     @property
     def interval_ms(self) -> int:
-        """How long it rests between two ticks, unless the owner chose otherwise."""
+        """Default pause between two ticks."""
         return 30 * 60_000 if self is LaneName.HEAVY else 5 * 60_000
 
     @property
     def least_interval_ms(self) -> int:
-        """The shortest rest that can be chosen."""
+        """Shortest pause that can be configured."""
         return 30_000 if self is LaneName.HEAVY else 15_000
 
     @property
     def drain_s(self) -> float:
-        """For how long the end of a tick is waited for when the lane is stopped."""
+        """Time to wait for the end of a tick when the lane is stopped."""
         return 30.0 if self is LaneName.HEAVY else 15.0
 
 
 class Skipped(StrEnum):
-    """Why a lane did not work."""
+    """Reasons for a lane to skip a tick."""
 
     WINDOW = "outside_window"
     BUSY = "query_rate_high"
@@ -51,11 +51,12 @@ class Skipped(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Window:
     """
-    The hours of the day, local ones, in which the heavy lane works: from *start* until before *end*, over midnight
-    when *start* is the later one. Never when both are the same; always when one of them is missing.
+    Hours of the local day in which the heavy lane works: from *start* until before *end*.
+
+    The window spans midnight if *start* is after *end*. It is empty if both are equal, and unlimited if one is missing.
 
     Raises:
-        ConfigError: an hour that is none.
+        ConfigError: an hour outside 0 to 23.
     """
 
     start: int | None = None
@@ -67,7 +68,7 @@ class Window:
                 raise ConfigError(f"{hour} is no hour of a day; the window of the heavy lane takes 0 to 23.")
 
     def holds(self, hour: int) -> bool:
-        """Whether *hour*, 0 to 23, lies in it."""
+        """Whether *hour*, 0 to 23, is within the window."""
         if self.start is None or self.end is None:
             return True
         if self.start <= self.end:
@@ -80,11 +81,11 @@ ALWAYS = Window()
 
 def gate(window: Window, hour: int, questions: int, most: int = MOST_QUESTIONS) -> Skipped | None:
     """
-    Why the heavy lane may not work now; ``None`` when it may.
+    Return why the heavy lane may not work now; ``None`` if it may.
 
     Args:
-        hour: Of the local day.
-        questions: How many were asked within `RECENT_MS`; more than *most* are too many.
+        hour: Hour of the local day.
+        questions: Number of questions within `RECENT_MS`; more than *most* block the lane.
     """
     if not window.holds(hour):
         return Skipped.WINDOW

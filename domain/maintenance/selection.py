@@ -1,4 +1,4 @@
-"""Which memories a lane looks at first."""
+"""Order in which a maintenance lane processes memories."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ STALE_FIRST = "stale-first"
 NEWEST_FIRST = "newest-first"
 SURPRISAL = "surprisal"
 SURPRISAL_FALLBACK = "surprisal-fallback-stale"
-NEIGHBOURS = 5  # by whose distance it is told how unlike others something is
-LEAST_SURPRISAL = 0.001  # at or below, it is a copy of them
+NEIGHBOURS = 5  # nearest neighbours whose mean distance measures surprisal
+LEAST_SURPRISAL = 0.001  # at or below, the memory is a copy of its neighbours
 LIGHT_LIMIT = 50
 HEAVY_LIMIT = 100
 
 
 def stale_first(documents: Iterable[Document], recalled_at: Mapping[int, str], limit: int) -> list[Document]:
     """
-    By collection, then what nobody asked for longest: by the last recall, or where there is none the last access,
-    or else the time of writing; then by the time of writing.
+    Return documents by collection, then by last use, oldest first, then by time of writing.
+
+    The last use is the last recall, without one the last access, without both the time of writing.
 
     Args:
-        recalled_at: When documents were last given in answer, by id; it may be empty.
-        limit: How many at most; below 1 none.
+        recalled_at: Time of the last recall by document id; may be empty.
+        limit: Maximum number of documents; none if below 1.
     """
 
     def touched(one: Document) -> tuple[str, str, str, int]:
@@ -34,20 +35,20 @@ def stale_first(documents: Iterable[Document], recalled_at: Mapping[int, str], l
 
 
 def newest_first(documents: Iterable[Document], limit: int) -> list[Document]:
-    """Last written first, the later stored of two; *limit* at most, below 1 none."""
+    """Return at most *limit* documents, last written first, then highest id first; none if *limit* is below 1."""
     newest = sorted(documents, key=lambda one: (one.authored_at, one.id), reverse=True)
     return newest[: max(limit, 0)]
 
 
 def surprising_first(distances: Mapping[int, Sequence[float]], limit: int) -> list[int]:
     """
-    The ids of what is least like anything else: by the mean distance to the five nearest, the largest first, then by id.
+    Return ids by mean distance to the five nearest neighbours, largest first, then by id.
 
-    None where fewer than six have distances; one that has fewer than five neighbours has the mean of those.
+    The result is empty if fewer than six ids have distances. With fewer than five neighbours, the mean is over those.
 
     Args:
-        distances: Cosine distances of each one to its nearest neighbours, by id.
-        limit: How many at most; below 1 none.
+        distances: Cosine distances to the nearest neighbours, by id.
+        limit: Maximum number of ids; none if below 1.
     """
     if len(distances) <= NEIGHBOURS:
         return []

@@ -1,4 +1,4 @@
-"""Whether what was noted several times is still being noted."""
+"""Trend of a repeated observation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ OFTEN = 4
 
 
 class Trend(StrEnum):
-    """How often, and how lately."""
+    """Trend of an observation by how often and how recently it was recorded."""
 
     NEW = "new"
     STRENGTHENING = "strengthening"
@@ -22,10 +22,11 @@ class Trend(StrEnum):
 
 def trend(first_ms: int, last_ms: int, times: int, now_ms: int) -> Trend:
     """
-    What becomes of something that was noted *times* times.
+    Return the trend of an observation that was recorded *times* times.
 
-    First noted less than 7 days ago it is new; last noted more than 60 days ago it is stale, more than 30 it weakens;
-    noted four times or more, and within the last 14 days, it grows stronger; else it is stable.
+    First recorded less than 7 days ago, it is new. Last recorded more than 60 days ago, it is stale; more than 30
+    days ago, it is weakening. Recorded four times or more and within the last 14 days, it is strengthening. Otherwise
+    it is stable.
     """
     silent_days = (now_ms - last_ms) / DAY_MS
     if now_ms - first_ms < NEW_DAYS * DAY_MS:
