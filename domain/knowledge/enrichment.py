@@ -1,4 +1,4 @@
-"""How documents hang together by what they speak of, and what a model is asked and believed about it."""
+"""Relations between documents by shared names, and the prompts and answer checks of a model's enrichment."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from clawmem.domain.knowledge.triples import PREDICATES, Statement
 from clawmem.ports.generator import JsonSchema
 from clawmem.ports.relations import RelationKind
 
-RARE = 3.0  # log of how few documents share a name, from which on that relates them
-RARE_SHARE = 0.7  # of what two documents alone would reach, where a vault is too small for that
-NEIGHBOURS = 8  # documents that a model is shown to relate one to
-EVOLVED = 5  # of them, the strongest, whose notes may be written anew
+RARE = 3.0  # rarity from which a shared name relates two documents
+RARE_SHARE = 0.7  # share of the rarity that two documents alone reach; used in a vault too small for RARE
+NEIGHBOURS = 8  # documents in the prompt for links
+EVOLVED = 5  # strongest of them, whose descriptions may be revised
 REASON_CHARS = 200
-LEAST_SURE = 0.5  # a link that a model is less sure of is none
+LEAST_SURE = 0.5  # a link with lower confidence is ignored
 
 LINK_KINDS = (RelationKind.SEMANTIC, RelationKind.SUPPORTING, RelationKind.CONTRADICTS)
 
 
 class Asked(NamedTuple):
-    """How a model is asked for one purpose."""
+    """Parameters of a model request for one purpose."""
 
     purpose: str
     schema: JsonSchema
@@ -36,14 +36,14 @@ class Asked(NamedTuple):
 
 
 class Evolved(NamedTuple):
-    """How a description goes on, and why."""
+    """A revised description, and the reason for the revision."""
 
     content: Content
     reasoning: str = ""
 
 
 class Link(NamedTuple):
-    """What relates a document to the neighbour in that place, from 0, of those that a model was shown."""
+    """A relation to the neighbour at an index, from 0, of those in the prompt."""
 
     place: int
     kind: RelationKind
@@ -64,7 +64,7 @@ NAMES = Asked(
                     "required": ["name", "type"],
                 },
             },
-            # No type is asked for: a triple in another form is read all the same.
+            # Without a type, so that a triple in another form is still accepted.
             "triples": {"items": {"properties": {part: {"type": "string"} for part in Statement._fields}}},
         },
         "required": ["entities"],
@@ -115,22 +115,22 @@ EVOLUTION = Asked(
 
 
 def rarity(documents: int, holding: int) -> float:
-    """``ln((N + 1) / (n + 1))``: how much it says that *holding* of *documents* have something; at least 0."""
+    """Return ``ln((N + 1) / (n + 1))``, at least 0: the rarity of a term that n = *holding* of N documents contain."""
     return max(0.0, math.log((documents + 1) / (holding + 1)))
 
 
 def least_rarity(documents: int) -> float:
-    """From which rarity on a name relates documents: 3, and .7 of what two documents reach in a small vault."""
+    """Return the rarity from which a name relates documents: 3, or in a small vault .7 of what two documents reach."""
     return min(RARE, RARE_SHARE * rarity(documents, 2))
 
 
 def entity_weight(rarest: float, shared: int) -> float:
-    """``min(1, .3 + .12 · rarest + min(.15, .05 · (shared - 1)))``: how strongly names relate two documents."""
+    """Return ``min(1, .3 + .12 · rarest + min(.15, .05 · (shared - 1)))``, the weight of a relation by shared names."""
     return min(1.0, 0.3 + 0.12 * rarest + min(0.15, 0.05 * (shared - 1)))
 
 
 def names_prompt(title: str, content_type: str, body: str) -> str:
-    """What a model is asked for the names in a document."""
+    """Return the prompt that asks a model for the names in a document."""
     return (
         "List what a document speaks of by name, and what it says of those. Answer with JSON: "
         f'{{"entities": [{{"name", "type"}}], "triples": [{{"subject", "predicate", "object"}}]}}. type is one of '
@@ -141,7 +141,7 @@ def names_prompt(title: str, content_type: str, body: str) -> str:
 
 
 def read_names(value: Any, title: str, body: str, content_type: str) -> list[Name]:
-    """The names of a model's answer that stand in the document and can be names, each once, as many as may be."""
+    """Return the valid names of a model's answer that occur in the document, each once, up to the type's limit."""
     text = _words_of(f"{title}\n{body}")
     listed = value.get("entities") if isinstance(value, Mapping) else None
     found: dict[str, Name] = {}
@@ -153,7 +153,7 @@ def read_names(value: Any, title: str, body: str, content_type: str) -> list[Nam
 
 
 def read_statements(value: Any, body: str) -> list[tuple[Statement, str]]:
-    """Return the triples of a model's answer that a sentence of *body* proves, each with the first that does."""
+    """Return the triples of a model's answer that a sentence of *body* proves, each with the first such sentence."""
     offered = value.get("triples") if isinstance(value, Mapping) else None
     said = list(sentences(body))
     proved = ((one, next((text for text in said if proves(one, text)), "")) for one in read_triples(offered))
@@ -161,7 +161,7 @@ def read_statements(value: Any, body: str) -> list[tuple[Statement, str]]:
 
 
 def links_prompt(document: str, neighbours: Sequence[str]) -> str:
-    """What a model is asked about a document and what is near to it, each given as a text."""
+    """Return the prompt that asks a model for relations of a document to similar ones, each given as a text."""
     listed = "\n\n".join(f"[{place}] {text}" for place, text in enumerate(neighbours, start=1))
     return (
         "Which of the numbered documents does the first one relate to, and how? semantic: about the same matter; "
@@ -173,7 +173,7 @@ def links_prompt(document: str, neighbours: Sequence[str]) -> str:
 
 
 def read_links(value: Any, neighbours: int) -> list[Link]:
-    """The links of a model's answer to what there is, of a known kind, sure enough, one of a kind for each place."""
+    """Return the links of a model's answer with existing targets, known kinds and confidence; one per kind and target."""
     listed = value.get("links") if isinstance(value, Mapping) else None
     found: dict[tuple[int, RelationKind], Link] = {}
     for one in listed if isinstance(listed, list) else ():
@@ -184,7 +184,7 @@ def read_links(value: Any, neighbours: int) -> list[Link]:
 
 
 def evolution_prompt(document: str, neighbour: str, content: Content) -> str:
-    """What a model is asked about the description of a document, now that there is a new one near to it."""
+    """Return the prompt that asks whether the description of a document changes with a similar new document."""
     return (
         "A new document was added near to an older one. Does it change what the older one means, so that its "
         "description has to be written anew? Most do not. Answer with JSON: "
@@ -196,7 +196,7 @@ def evolution_prompt(document: str, neighbour: str, content: Content) -> str:
 
 
 def read_evolution(value: Any, before: Content) -> Evolved | None:
-    """How a description goes on; ``None`` where it stays. What the answer leaves empty stays as it was."""
+    """Return the revised description, or ``None`` if it does not change. Empty fields keep their previous value."""
     if not isinstance(value, Mapping) or value.get("should_evolve") is not True:
         return None
     after = read_content(
@@ -232,5 +232,5 @@ def _reason(answer: Mapping[str, Any]) -> str:
 
 
 def _words_of(text: str) -> str:
-    """Its words with a blank around each, so that one text holds another as whole words."""
+    """Return the words of *text* with a blank around each, for substring tests by whole words."""
     return f" {' '.join(name_words(text))} "

@@ -1,4 +1,4 @@
-"""What people, projects and things are called, so that the same name means the same entity wherever it stands."""
+"""Entity ids derived from names, so that a name means the same entity in every document."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import TypeVar
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.security.patterns import Pattern
 
-VAULT = "default"  # how the ids of a vault's entities begin
+VAULT = "default"  # prefix of the entity ids of a vault
 CONCEPT = "concept"
 KINDS = ("person", "project", "service", "tool", CONCEPT, "org", "location")
 
 Entity = TypeVar("Entity")
 
-# Letters and digits alone would make one thing of C++ and C#.
+# With letters and digits alone, C++ and C# would have the same id.
 _SIGNS = {"++": " plus plus ", "#": " sharp "}
 _SIGN = Pattern(r"(?<=[^\W_])(?:\+\+|#)(?![^\W_])", "++|#")
 
 
 def name_words(text: str) -> list[str]:
-    """The words of a name, or of a text that holds names; in the name of ``C++`` its signs are words."""
+    """Return the words of *text*; the signs of names such as ``C++`` are spelled out as words."""
     if _SIGN.may_match(text):
         text = _SIGN.compiled.sub(lambda sign: _SIGNS[sign[0]], text)
     return words(text)
@@ -28,10 +28,10 @@ def name_words(text: str) -> list[str]:
 
 def entity_id(name: str, kind: str) -> str:
     """
-    ``default:<kind>:<slug>``, where the slug is the words of *name* in lower case, joined by ``_``.
+    Return ``default:<kind>:<slug>``; the slug is the words of *name* in lower case, joined by ``_``.
 
     Raises:
-        ValueError: *name* has no words, or there is no such kind.
+        ValueError: *name* has no words, or *kind* is unknown.
     """
     if kind not in KINDS or not (slug := _slug(name)):
         raise ValueError(f"{name!r} can be the name of no {kind!r}")
@@ -39,16 +39,16 @@ def entity_id(name: str, kind: str) -> str:
 
 
 def ids_of(name: str) -> tuple[str, ...]:
-    """Every id that something of that name can have, one for each kind; none for a name without words."""
+    """Return the ids of an entity called *name*, one for each kind; none if the name has no words."""
     slug = _slug(name)
     return tuple(f"{VAULT}:{kind}:{slug}" for kind in KINDS) if slug else ()
 
 
 def only_one(name: str, known: Mapping[str, Entity]) -> Entity | None:
     """
-    Return the entity of that name among those *known*, by id; ``None`` where none has it, or one of each of two kinds.
+    Return the entity called *name* among *known* ids; ``None`` if none exists or entities of two kinds do.
 
-    A concept is what nothing more is known of: beside an entity of a specific kind it does not count.
+    ``concept`` means that the kind is unknown; it does not count if there is an entity of a specific kind.
     """
     having = [one for one in ids_of(name) if one in known]
     specific = [one for one in having if not is_generic(one)]
@@ -57,7 +57,7 @@ def only_one(name: str, known: Mapping[str, Entity]) -> Entity | None:
 
 
 def is_generic(entity: str) -> bool:
-    """Whether an id or a kind is that of a concept, which every specific kind takes the place of."""
+    """Whether an id or a kind is that of a concept, which any specific kind replaces."""
     return entity == CONCEPT or entity.startswith(f"{VAULT}:{CONCEPT}:")
 
 

@@ -10,8 +10,8 @@ from clawmem.domain.knowledge.triples import LITERAL, Statement
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.domain.security.patterns import AnyCase
 
-LEAST_STEM = 3  # letters that two forms of a word share
-LEAST_VERB = 4  # before an ending that the words of names have by chance
+LEAST_STEM = 3  # letters of the common prefix of two forms of a word
+LEAST_VERB = 4  # the same for verb endings, which names may also have by chance
 _PLURALS = ({"", "s"}, {"", "es"}, {"y", "ies"})
 _OTHERS = (
     {"", "n"},
@@ -25,16 +25,16 @@ _OTHERS = (
     {"y", "ied"},
 )
 _PRONOUN = AnyCase(r"^\W*(?:it|they|he|she|we|this|that|i|es|er|sie|wir|ich|das)(?:['’]\w+)?\b")
-_USER = ["user"]  # how models call the speaker of "I"
+_USER = ["user"]  # the name that models use for the speaker of "I"
 
 
 def proves(statement: Statement, quote: str, *, title: str = "", by_user: bool = False) -> bool:
     """
     Whether *quote* names the subject and the object of *statement*.
 
-    Case, articles and the ending of a word make no difference. The words of a name stand side by side; those of an
-    object that is a text of its own stand anywhere. A quote that begins with a pronoun speaks of the subject that
-    *title* names, and one *by_user* also of the user.
+    Case, articles and word endings are ignored. The words of a name must be adjacent; the words of an object that is
+    free text may be anywhere. In a quote that begins with a pronoun, the subject may be named in *title* instead; in
+    a quote *by_user* it may also be the user.
     """
     held = _content(quote)
     if not (_is_named(statement.subject, held) or _is_meant(statement.subject, quote, title, by_user)):
@@ -45,7 +45,7 @@ def proves(statement: Statement, quote: str, *, title: str = "", by_user: bool =
 
 
 def is_grounded(fact: str, said: str) -> bool:
-    """Whether every name and every number of *fact*, a sentence in other words, occurs in the conversation *said*."""
+    """Whether every name and every number in *fact*, which is not a quotation, occurs in the conversation *said*."""
     held = name_words(said)
     numbers = [word for word in name_words(fact) if word.isdigit()]
     names = [word for name in names_in("", fact) for word in _content(name.name)]
@@ -65,7 +65,7 @@ def _is_named(name: str, held: list[str]) -> bool:
 
 
 def _are_forms(one: str, other: str) -> bool:
-    """Whether two words differ in nothing but an ending; words with digits have none."""
+    """Whether two words differ only in their ending; words with digits have no endings."""
     if one == other:
         return True
     stem = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))))
@@ -76,6 +76,6 @@ def _are_forms(one: str, other: str) -> bool:
 
 
 def _content(text: str) -> list[str]:
-    """The words of *text* without those that any sentence has; all of them where there are no others."""
+    """Return the words of *text* without stop words; all words if there are only stop words."""
     words = name_words(text)
     return [word for word in words if word not in STOP_WORDS] or words

@@ -1,4 +1,4 @@
-"""JSON as language models write it: nearly."""
+"""Reader for the approximate JSON that language models write."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SEPARATORS = re.compile(r"(?:[\s,]++|//[^\n]*|#[^\n]*|/\*.*?(?:\*/|\Z))*+", re.
 _WORD = re.compile(r"[\w$.+-]+")
 _NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d+)(?:[eE][+-]?\d+)?")
 _KEY = re.compile(r"[^\W\d][\w$-]*")
-# A quote ends its string where something that can follow a string follows; others belong to the text.
+# A quote only ends its string if something follows that can follow a string; other quotes belong to the text.
 _AFTER_STRING = re.compile(r"(?<![ \t])[ \t]*(?:[,:}\]\r\n#]|//|/\*|\Z)")
 _CODE_POINT = re.compile(r"u([0-9a-fA-F]{4})(?:\\u([dD][c-fC-F][0-9a-fA-F]{2}))?")
 
@@ -22,21 +22,21 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\n": ""} | {
 _LITERALS = {
     "true": True, "false": False, "null": None, "none": None, "undefined": None, "nan": None, "infinity": None
 }  # fmt: skip
-_NOTHING: Any = object()  # where the text ends before a value begins
+_NOTHING: Any = object()  # result where the text ends before a value begins
 
 
 Value = TypeVar("Value")
 
 
 class Senseless(ValueError):
-    """What stands here cannot be JSON, however kindly it is read."""
+    """The text cannot be interpreted as JSON."""
 
 
 class LenientReader:
     """
-    Reads one value out of *text*; `place` is then behind it, and `is_cut` says whether the text ended within it.
+    Reads one value from *text*. `place` is then the offset after it, and `is_cut` tells whether the text ended in it.
 
-    What an array was cut off in is dropped. An object keeps the members before, and an unfinished string.
+    The item in which an array was cut off is dropped. An object keeps its previous members, and an unfinished string.
     """
 
     def __init__(self, text: str, place: int) -> None:
@@ -46,7 +46,7 @@ class LenientReader:
 
     def value(self, depth: int = 0) -> Any:
         """
-        The object, array, string, number or literal that is next.
+        Return the next object, array, string, number or literal.
 
         Raises:
             Senseless: there is none.
@@ -89,7 +89,7 @@ class LenientReader:
         return items
 
     def _is_over(self, end: str) -> bool:
-        """Whether the object or array ends here: by its bracket, by its parent's, or with the text."""
+        """Whether the object or array ends here: with its bracket, its parent's, or the text."""
         self._skip(_SEPARATORS)
         sign = self._next()
         if not sign:
@@ -142,7 +142,7 @@ class LenientReader:
         self.place = found.end()
         word = found[0]
         if self.place == len(self.text):
-            return self._cut(_NOTHING)  # 0.9 may have been going to be 0.95
+            return self._cut(_NOTHING)  # 0.9 may be a cut-off 0.95
         if word.casefold().lstrip("+-") in _LITERALS:
             return _LITERALS[word.casefold().lstrip("+-")]
         if _NUMBER.fullmatch(word):
@@ -154,7 +154,7 @@ class LenientReader:
         return value
 
     def _next(self) -> str:
-        """The sign that is next; empty at the end of the text."""
+        """Return the next character; empty at the end of the text."""
         return self.text[self.place : self.place + 1]
 
     def _skip(self, filling: re.Pattern[str]) -> None:

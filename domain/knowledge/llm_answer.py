@@ -1,4 +1,4 @@
-"""From what a language model writes to the value it means, or to None; nothing that it writes raises."""
+"""Conversion of a language model's answer to a value of a schema, or to None. No answer raises an error."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from clawmem.domain.knowledge.lenient_json import LenientReader, Senseless
 from clawmem.ports.generator import JsonSchema
 
-MAX_CHARS = 100_000  # no answer is longer; what follows is noise that would only cost time
-MAX_STARTS = 64  # brackets at which a value is looked for: chatter has a few
-QUOTED_BACK = 2000  # characters of a wrong answer that its author is shown
+MAX_CHARS = 100_000  # no useful answer is longer
+MAX_STARTS = 64  # opening brackets at which a value is searched; surrounding chatter contains few
+QUOTED_BACK = 2000  # characters of an unusable answer that the repair prompt quotes
 
 _THOUGHTS = re.compile(r"<(think|thinking|thought|reasoning)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _END_OF_THOUGHTS = re.compile(r"\A.*</(?:think|thinking|thought|reasoning)>", re.DOTALL | re.IGNORECASE)
@@ -30,14 +30,14 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 
 class Found(NamedTuple):
-    """A value, and where in its text it ends; None when the text ended before there was anything of it."""
+    """A value and the offset of its end; the value is None if the text ended before any of it was complete."""
 
     value: Any
     end: int
 
 
 class Usable(NamedTuple):
-    """The part of a value that fits its schema, and how many items of its arrays were dropped."""
+    """The part of a value that fits its schema, and the number of array items that were dropped."""
 
     value: Any
     dropped: int
@@ -51,14 +51,14 @@ def json_answer(
     tell_dropped: Callable[[int], None] = lambda dropped: None,
 ) -> Any | None:
     """
-    The value of *schema*'s shape that *ask* gives for *prompt*; None when it gives none.
+    Return the value in *ask*'s answer to *prompt* that fits *schema*; None if there is none.
 
-    Items of an array that do not fit are dropped as long as one fits. A first answer that cannot be used is shown to its
-    author once, with what is wrong about it. The second answer counts as it is. What *ask* raises, this raises.
+    Array items that do not fit are dropped as long as one fits. If the first answer is not usable, the model is asked
+    once more, with its answer and the problem in the prompt. Exceptions of *ask* propagate.
 
     Args:
-        ask: A prompt to an answer; a `Generator` with its limits and its deadline already chosen.
-        tell_dropped: Called with the number of items that were dropped, where some were.
+        ask: Returns the answer to a prompt; a `Generator` with its limits and its deadline already bound.
+        tell_dropped: Called with the number of dropped items, if any were.
     """
     answer = ask(prompt)
     found, problem = _judged(answer, schema)
@@ -73,9 +73,9 @@ def json_answer(
 
 def usable(value: Any, schema: JsonSchema) -> Usable | None:
     """
-    Return what of *value* fits *schema*; ``None`` where it is of another shape, or not one item of an array fits.
+    Return the part of *value* that fits *schema*; ``None`` if its type differs or no item of an array fits.
 
-    Dropped are items of an array, and members of an object that are not required.
+    Array items that do not fit and optional object members that do not fit are dropped.
     """
     if mismatch(value, schema) is None:
         return Usable(value, 0)
@@ -101,7 +101,7 @@ def _usable_members(value: dict[str, Any], schema: JsonSchema) -> tuple[dict[str
 
 
 def repair_prompt(prompt: str, answer: str, problem: str) -> str:
-    """The question once more, with the answer that could not be used and what was wrong about it."""
+    """Return the prompt once more, with the unusable answer and its problem."""
     return (
         f"{prompt}\n\nYour last answer could not be used: {problem}. It was:\n\n{answer[:QUOTED_BACK]}\n\n"
         "Answer again with the corrected JSON and nothing else."
@@ -110,12 +110,12 @@ def repair_prompt(prompt: str, answer: str, problem: str) -> str:
 
 def read_json(text: str, schema: JsonSchema | None = None) -> Any | None:
     """
-    The JSON object or array that *text* holds; None when there is none, and never an error.
+    Return the JSON object or array in *text*; None if there is none. Never raises.
 
-    Thoughts, code fences and chatter around it do not matter, nor do comments, trailing commas, single and
-    typographic quotes, quotes within strings, Python's literals and an end that is cut off. What is cut off
-    within an array is dropped; within an object an unfinished string is kept. Of several values the first
-    that fits *schema* is meant, otherwise the longest. Numbers that JSON cannot write become None.
+    Ignores thoughts, code fences and chatter around the value. Accepts comments, trailing commas, single and
+    typographic quotes, quotes within strings, Python's literals and a cut-off end: a cut-off array item is dropped,
+    a cut-off string in an object is kept. Of several values the first that fits *schema* is returned, otherwise the
+    longest. Numbers that JSON cannot represent become None.
     """
     try:
         found = list(_found(_without_thoughts(text[:MAX_CHARS].strip())))
@@ -126,9 +126,9 @@ def read_json(text: str, schema: JsonSchema | None = None) -> Any | None:
 
 def mismatch(value: Any, schema: JsonSchema, path: str = "$") -> str | None:
     """
-    The first thing about *value* that *schema* forbids, in words that a model understands; None when it fits.
+    Return the first violation of *schema* in *value*, in words that a model understands; None if it fits.
 
-    Only ``type``, ``properties``, ``required``, ``items`` and ``enum`` are looked at.
+    Only ``type``, ``properties``, ``required``, ``items`` and ``enum`` are checked.
     """
     return next(_mismatches(value, schema, path), None)
 
@@ -143,12 +143,12 @@ def _judged(answer: str, schema: JsonSchema) -> tuple[Usable | None, str | None]
 
 def _without_thoughts(text: str) -> str:
     if text[:1] in ("{", "["):
-        return text  # its strings may speak of thoughts
+        return text  # strings in the JSON may contain these tags
     return _END_OF_THOUGHTS.sub("", _THOUGHTS.sub("", text))
 
 
 def _found(text: str) -> Iterator[tuple[Any, int]]:
-    """Every value of *text* and of its fenced blocks, with its length."""
+    """Yield every value in *text* and in its fenced blocks, with its length."""
     for block in (text, *(match[1] for match in _FENCED.finditer(text))):
         place = 0
         for _ in range(MAX_STARTS):
@@ -204,7 +204,7 @@ def _is_same(value: Any, choice: Any) -> bool:
 
 
 def _strict(text: str, start: int) -> Found | None:
-    """The value that begins at *start*, when it is JSON as it should be (line breaks in strings forgiven)."""
+    """Return the value at *start* if it is valid JSON (line breaks in strings are accepted)."""
     try:
         return Found(*_DECODER.raw_decode(text, start))
     except (ValueError, RecursionError):
@@ -212,13 +212,13 @@ def _strict(text: str, start: int) -> Found | None:
 
 
 def _lenient(text: str, start: int) -> Found | None:
-    """The value that begins at *start*, as far as it can be made out; None when nothing begins there."""
+    """Return the value at *start* as far as it can be read; None if no value begins there."""
     reader = LenientReader(text, start)
     try:
         value = reader.value()
     except Senseless:
         return None
-    # Cut off before anything was complete: not the same as "there is nothing", which is a good answer.
+    # Cut off before anything was complete. An empty value that is complete is a valid answer.
     return Found(None if reader.is_cut and not value else value, reader.place)
 
 
@@ -234,7 +234,7 @@ def _refused(constant: str) -> Any:
 
 
 def _whole(value: Any) -> Any:
-    """*value* without halves of surrogate pairs, which an escape can name and nothing can store."""
+    """Return *value* without unpaired surrogates, which JSON escapes can express but no storage accepts."""
     if isinstance(value, str):
         return (
             value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,4 +1,4 @@
-"""Names in a document: which words are one, and which of two names are of the same thing."""
+"""Recognition of names in a document, and matching of names of the same thing."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from clawmem.domain.knowledge.entities import CONCEPT, name_words
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
 
 SHORTEST, LONGEST = 2, 60
-TITLE_ALIKE = 0.85  # a name that says no more than the title
+TITLE_ALIKE = 0.85  # similarity above which a name merely repeats the title
 CAPS = {"research": 15, "hub": 12, "conversation": 12, "project": 10}
 CAP = 8  # of a decision, deduction, note, handoff or progress report
 OTHER_CAP = 10
 _EIGHT = frozenset({"decision", "deductive", "note", "handoff", "progress"})
 SAME, SAME_PERSON = 0.75, 0.65
-SHORT = 5  # letters up to which one letter makes another name
+SHORT = 5  # letters; in names up to this length one different letter makes a different name
 
 PERSON, TOOL, LOCATION = "person", "tool", "location"
 _TECH = frozenset({"project", "service", TOOL, CONCEPT})
@@ -35,19 +35,19 @@ _CALENDAR = frozenset(
     "wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays "
     "christmas easter".split()
 )
-# Written with capitals, and the name of nothing that notes are about: languages, units, formats, general terms.
+# Capitalised words that name no subject of a note: languages, units, formats, general terms.
 _COMMON = frozenset(
     "english dutch german french spanish italian portuguese japanese chinese irish polish russian arabic greek "
     "kb mb gb tb kwh mbit gbit mhz ghz pdf csv json html http https url api sql utc faq sms ok pm am id qos "
     "get post put patch delete head options".split()
 )
 
-# What is cut out before capitals are looked at: code, links' addresses and quoted lines are not prose.
+# Removed before capitals are examined: code, addresses of links and quoted lines are not prose.
 _NOT_PROSE = re.compile(
     r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)|`[^`\n]*`|\]\([^()\n]*(?:\([^()\n]*){0,3}\)|https?://\S+|^[ \t]*>.*$|<[^<>\n]*(?:<[^<>\n]*){0,3}>",
     re.DOTALL | re.MULTILINE,
 )
-# Where a capital says nothing: behind a line's beginning and its marks, a full stop, a colon, an opening sign.
+# Positions where a capital is no evidence: the start of a line after its marks, and after ".", ":" or a bracket.
 _MARK = re.compile(r"[\s*_|>#\"'“„(\[\d.)x-]")
 _BEGINS = re.compile(r"[.!?…:;|•“”„\"(\[*_>#/]|\d\)")
 MARKS = 60  # characters; longer runs of marks are drawings
@@ -59,30 +59,30 @@ _JOINED = re.compile(
 )
 _PARTICLES = frozenset("van de der den of von la le".split())
 _GERMAN = frozenset("und ist nicht das wir ich auf für dem eine".split())
-GERMAN_WORDS = 2  # of these, that prove it
-FEW_CAPITALS = 5  # so many say nothing about a language
-MOST_CAPITALS = 0.2  # share of words within sentences; above it, as in German, capitals mark no names
+GERMAN_WORDS = 2  # number of these words that identify German
+FEW_CAPITALS = 5  # too few to identify a language
+MOST_CAPITALS = 0.2  # share of the words within sentences; above it, as in German, capitals do not mark names
 
 
 class Name(NamedTuple):
-    """What something is called, and what kind of thing it is as far as that is known."""
+    """A name and the kind of thing it names, as far as it is known."""
 
     name: str
     kind: str = CONCEPT
 
 
 def bucket_of(kind: str) -> str:
-    """What *kind* may be merged with: ``person``, ``org`` and ``location`` only with themselves, the rest is ``tech``."""
+    """Return the merge group of *kind*: ``person``, ``org`` and ``location`` are their own, all others ``tech``."""
     return "tech" if kind in _TECH else kind
 
 
 def cap_of(content_type: str) -> int:
-    """How many names of a document of that type are kept."""
+    """Return the maximum number of names for a document of that type."""
     return CAPS.get(content_type, CAP if content_type in _EIGHT else OTHER_CAP)
 
 
 def similarity(one: str, other: str) -> float:
-    """``1 - distance / length``: Levenshtein without case, over the longer of both; 1 for two empty names."""
+    """Return ``1 - distance / length``: Levenshtein ignoring case, over the longer name; 1 for two empty names."""
     one, other = one.casefold(), other.casefold()
     longest = max(len(one), len(other))
     return 1.0 - _distance(one, other) / longest if longest else 1.0
@@ -90,10 +90,10 @@ def similarity(one: str, other: str) -> float:
 
 def is_name(name: str, kind: str = CONCEPT, title: str = "") -> bool:
     """
-    Whether it can be the name of something worth knowing in a document of that *title*.
+    Whether *name* can be a useful name in a document with that *title*.
 
-    Not what is shorter than 2 or longer than 60 characters, a placeholder, a label that ends with a colon, the
-    title over again, or a place that is no address and no ``VM 3``.
+    Rejected are names shorter than 2 or longer than 60 characters, placeholders, labels that end with a colon,
+    repetitions of the title, and locations that are neither an address nor like ``VM 3``.
     """
     flat = name.strip()
     return (
@@ -108,10 +108,10 @@ def is_name(name: str, kind: str = CONCEPT, title: str = "") -> bool:
 
 def is_same(one: Name, other: Name) -> bool:
     """
-    Whether two names are of the same thing: of one bucket, and alike enough (.75, people .65).
+    Whether two names mean the same thing: they are in one merge group and similar (at least .75, people .65).
 
-    However alike, names with other numbers are two, and so are short words and people of one word that differ
-    in more than accents: Lin is not Lina, and Maria is not Marta.
+    Names with different numbers are always different. So are short words, and people with one-word names, that
+    differ in more than accents: Lin is not Lina, and Maria is not Marta.
     """
     if bucket_of(one.kind) != bucket_of(other.kind):
         return False
@@ -133,19 +133,19 @@ def names_in(
     is_known: Callable[[str], bool] = lambda name: False,
 ) -> list[Name]:
     """
-    The names that a document shows by itself, the most often named first, as many as its type allows.
+    Return the names that a document shows without a model, most frequent first, up to the limit of its type.
 
-    People are those that its front matter lists. In prose a word is a name by its capital where a small letter
-    could stand, and never written small in the same document; and by a capital within it, as in IndexedDB. Where
-    a fifth of the words within sentences has capitals, as in German, those mark nothing.
+    People are taken from its front matter. A word in prose is a name if it is capitalised where lower case would be
+    possible and is never in lower case in the document, or if it has a capital inside, as IndexedDB. If a fifth of
+    the words within sentences are capitalised, as in German, capitals are no evidence.
 
     Args:
-        is_known: Whether other documents have that name; then it is one at the beginning of a sentence as well.
+        is_known: Whether other documents have that name; it is then also recognised at the start of a sentence.
     """
     prose = _NOT_PROSE.sub(lambda cut: " \n" if "\n" in cut[0] else " , ", body)
     found = Counter[Name]()
     for person in people:
-        found[Name(person.strip(), PERSON)] += 2  # listed, not only mentioned
+        found[Name(person.strip(), PERSON)] += 2  # weighs more than a mention
     found.update(_joined(joined) for joined in _JOINED.findall(prose) if joined.lower() not in _COMMON)
     found.update(map(Name, _capitalised(prose, is_known)))
     kept = [name for name, _ in found.most_common() if is_name(*name, title)]
@@ -153,14 +153,14 @@ def names_in(
 
 
 def people_of(front_matter: Mapping[str, str]) -> list[str]:
-    """Who is listed in front matter, given as printable pairs: ``participants: Ann Lee, Bo Dahl``."""
+    """Return the people in front matter, given as printable pairs: ``participants: Ann Lee, Bo Dahl``."""
     lists = (value for key, value in front_matter.items() if key.casefold() in PEOPLE_KEYS)
     names = (part.strip(" \"'") for value in lists for part in re.split(r"[,;\[\]\n]", value))
     return [name for name in dict.fromkeys(names) if is_name(name, PERSON) and name[:1].isupper()]
 
 
 def full_name(name: str, people: Iterable[str]) -> str | None:
-    """Who is meant by a first name or a part of a name: the one of *people* that holds all its words, or nobody."""
+    """Return the one of *people* whose name contains all words of *name*; ``None`` unless there is exactly one."""
     wanted = set(_plain(name).split())
     meant = {person for person in people if wanted and wanted <= set(_plain(person).split())}
     return meant.pop() if len(meant) == 1 else None
@@ -183,35 +183,35 @@ def _capitalised(prose: str, is_known: Callable[[str], bool]) -> Iterator[str]:
 
 
 def _has_capitals_for_nouns(small: AbstractSet[str], within: Sequence[str]) -> bool:
-    """Whether a text is German, by its small words or, where it is long enough to tell, by its capitals."""
+    """Whether a text is German, by its function words or, if it is long enough, by its share of capitals."""
     capitals = sum(map(_is_capital, within))
     many = capitals > FEW_CAPITALS and capitals > MOST_CAPITALS * len(within)
     return many or len(small & _GERMAN) >= GERMAN_WORDS
 
 
 class _Run(NamedTuple):
-    """Words that follow each other with blanks alone between them; the first may have its capital from its place."""
+    """Adjacent words, separated by blanks only; the first may be capitalised because it starts a sentence."""
 
     words: Sequence[str]
     is_beginning: bool
 
     @property
     def within(self) -> Sequence[str]:
-        """The words whose capitals say something: behind a doubtful one its neighbours are doubtful, too."""
+        """Words whose capitals are evidence: all but the capitalised words at the start of a sentence."""
         if not self.is_beginning:
             return self.words
         return self.words[len(self.opening) :]
 
     @property
     def opening(self) -> Sequence[str]:
-        """The words with capitals at the beginning of a sentence."""
+        """Capitalised words at the start of a sentence."""
         return list(takewhile(_is_capital, self.words)) if self.is_beginning else []
 
 
 def _at_beginning(
     opening: Sequence[str], small: AbstractSet[str], is_sure: Callable[[str], bool]
 ) -> Iterator[str]:
-    """What is a name elsewhere is one at the beginning of a sentence, with or without its first word."""
+    """Yield the start of a sentence if it is a known name, with or without its first word."""
     for row in (opening, opening[1:], opening[:1]):
         if (name := _trimmed(row, small)) and is_sure(name):
             yield name
@@ -219,7 +219,7 @@ def _at_beginning(
 
 
 def _names(words: Sequence[str], small: AbstractSet[str]) -> Iterator[str]:
-    """Neighbours with capitals, as one name; a genitive ends it."""
+    """Yield runs of capitalised words as one name each; a genitive ends a name."""
     row: list[str] = []
     for place, word in enumerate((*words, "")):
         if _is_capital(word) or (
@@ -234,7 +234,7 @@ def _names(words: Sequence[str], small: AbstractSet[str]) -> Iterator[str]:
 
 
 def _trimmed(row: Sequence[str], small: AbstractSet[str]) -> str:
-    """The name that *row* is, without common words at its ends; empty where nothing is left."""
+    """Return the name in *row* without common words at its ends; empty if nothing is left."""
     while row and (_is_common(row[0], small) or row[0] in _PARTICLES):
         row = row[1:]
     while row and (_is_common(row[-1], small) or row[-1] in _PARTICLES or len(row[-1]) == 1):
@@ -244,7 +244,7 @@ def _trimmed(row: Sequence[str], small: AbstractSet[str]) -> str:
 
 
 def _is_beginning(line: str, at: int) -> bool:
-    """Whether nothing but marks stands between offset *at* of *line* and the beginning of the line or sentence."""
+    """Whether only marks are between offset *at* of *line* and the beginning of the line or sentence."""
     begin = at
     while begin > max(0, at - MARKS) and _MARK.match(line, begin - 1):
         begin -= 1
@@ -266,12 +266,12 @@ def _is_common(word: str, small: AbstractSet[str]) -> bool:
 
 
 def _bare(word: str) -> str:
-    """Without the ending of a genitive."""
+    """Return *word* without the ending of a genitive."""
     return re.sub(r"['’]s?\Z", "", word).strip("-'’&")
 
 
 def _distinct(names: Iterable[Name]) -> list[Name]:
-    """Each thing once, by its first name; what is part of a longer name of somebody is that person."""
+    """Return each name once in its first spelling, without those that are part of a person's longer name."""
     kept: dict[str, Name] = {}
     for name in names:
         kept.setdefault(_plain(name.name), name)
@@ -280,14 +280,14 @@ def _distinct(names: Iterable[Name]) -> list[Name]:
 
 
 def _same_person(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Two names of several words that share one, while the others begin alike."""
+    """Whether two names of several words share a word and have the same initials."""
     if min(len(one), len(other)) < 2 or not set(one) & set(other):
         return False
     return {word[0] for word in one} == {word[0] for word in other}
 
 
 def _plain(name: str) -> str:
-    """Its words in lower case without accents, which people leave out."""
+    """Return the words of *name* in lower case without accents, which writers often omit."""
     decomposed = unicodedata.normalize("NFKD", " ".join(name_words(name)))
     return "".join(char for char in decomposed if not unicodedata.combining(char))
 

@@ -1,4 +1,4 @@
-"""What a document is about: its telling words, and what a model is asked for and believed beside them."""
+"""Description of a document: its keywords, and the prompt and answer check of a model's description."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.ports.generator import JsonSchema
 
 KEYWORDS, TAGS = 7, 5
-CONSIDERED = (
-    40  # words whose rarity is asked for: of those that are written once or twice nothing is expected
-)
-HEADING_COUNTS = 3  # as if a heading's words were written that often
+CONSIDERED = 40  # most frequent words whose rarity is looked up
+HEADING_COUNTS = 3  # times that a word in a heading counts
 SHORTEST_KEYWORD = 3
-SHOWN = 2000  # characters of a body that a model is shown
+SHOWN = 2000  # characters of a body in a prompt
 CONTEXT_CHARS = 400
 
 PURPOSE = "note"
@@ -36,7 +34,7 @@ _HEADING = re.compile(r"^#{1,6}[ \t]+(.+)$", re.MULTILINE)
 
 
 class Content(NamedTuple):
-    """What keywords, tags and a sentence or two of context say of a document."""
+    """Description of a document: keywords, tags and one or two sentences of context."""
 
     keywords: tuple[str, ...]
     tags: tuple[str, ...] = ()
@@ -45,10 +43,12 @@ class Content(NamedTuple):
 
 def keywords(title: str, body: str, rarity: Callable[[str], float]) -> tuple[str, ...]:
     """
-    The seven words that tell most: often in this document, rare in the others. Headings count three times.
+    Return the seven words that best characterise a document: frequent in it and rare in the others.
+
+    A word in a heading counts three times.
 
     Args:
-        rarity: Of a word, 0 or more; nothing is told by a word of rarity 0.
+        rarity: Returns the rarity of a word, 0 or more; a word of rarity 0 is never a keyword.
     """
     headings = " ".join([title, *_HEADING.findall(body)])
     counts = Counter(word for word in words(body) if _is_telling(word))
@@ -60,7 +60,7 @@ def keywords(title: str, body: str, rarity: Callable[[str], float]) -> tuple[str
 
 
 def prompt(title: str, content_type: str, body: str) -> str:
-    """What a model is asked about one document."""
+    """Return the prompt that asks a model to describe one document."""
     return (
         "Describe a document so that it is found later. Answer with JSON: "
         '{"keywords": [3 to 7 words or names that tell it from others], "tags": [2 to 5 general topics], '
@@ -70,15 +70,15 @@ def prompt(title: str, content_type: str, body: str) -> str:
 
 
 def shown(title: str, content_type: str, body: str) -> str:
-    """A document as a model is shown it: title, type and the first 2000 characters."""
+    """Return a document as prompts show it: title, type and the first 2000 characters."""
     return f"Title: {title}\nType: {content_type}\n\n{body[:SHOWN]}"
 
 
 def read_content(value: Any) -> Content | None:
     """
-    What a model's answer says, as much as may be kept of it; ``None`` for an answer that says nothing.
+    Return the description in a model's answer, cut to the limits; ``None`` if the answer is not usable.
 
-    Without a sentence of context or without a keyword it is no description.
+    A description needs a context and at least one keyword.
     """
     if not isinstance(value, Mapping):
         return None

@@ -1,4 +1,4 @@
-"""Triples as language models write them: nearly."""
+"""Parser for the approximate triples that language models write."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.domain.security.escaping import unescape
 from clawmem.domain.security.patterns import Pattern
 
-MOST = 5  # of one observation
+MOST = 5  # triples of one observation
 SHORTEST, LONGEST_SUBJECT, LONGEST_OBJECT = 2, 80, 120
-MOST_DEPTH = 4  # of lists within lists
+MOST_DEPTH = 4  # nesting of lists
 
 _PARTS = ("subject", "predicate", "object")
 _ELEMENT = Pattern(
@@ -38,24 +38,24 @@ _PLACEHOLDER = Pattern(
 
 def read_triples(said: Any) -> list[Statement]:
     """
-    What a model wrote as triples, in whichever form: at most five, each once; nothing raises.
+    Return the triples that a model wrote, in any of several forms: at most five, each once. Never raises.
 
-    Read are ``<triple>`` elements, with their parts as elements or attributes, and where there are none, lines of
-    ``subject predicate object`` however they are parted; and lists of such texts, of objects with these members,
-    and of lists of three. Dropped is what has an unknown predicate, a placeholder, a name that is too short, too
-    long or nothing but stop words.
+    Accepted are ``<triple>`` elements with their parts as elements or attributes and, if there are none, lines of
+    ``subject predicate object`` with various separators; also lists of such texts, of objects with these members, and
+    of lists of three. A triple is dropped if its predicate is unknown or a part is a placeholder, too short, too
+    long or only stop words.
     """
     found = (statement for parts in _offered(said) if (statement := _statement(*parts)))
     return list(dict.fromkeys(found))[:MOST]
 
 
 def are_offered(said: Any) -> bool:
-    """Whether there is anything that was meant to be read."""
+    """Whether *said* contains anything, so that triples were intended."""
     return bool(said.strip() if isinstance(said, str) else said)
 
 
 def _offered(said: Any, depth: int = 0) -> Iterator[tuple[str, str, str]]:
-    """The three parts of everything that looks like a triple."""
+    """Yield the three parts of everything that looks like a triple."""
     if isinstance(said, str):
         yield from _written(said)
     elif isinstance(said, Mapping):
@@ -77,7 +77,7 @@ def _of_mapping(said: Mapping[Any, Any], depth: int) -> Iterator[tuple[str, str,
 
 
 def _are_parts(said: list[Any]) -> bool:
-    """Whether a list is one triple; three texts of which each is one are not."""
+    """Whether a list is one triple, and not three texts that are a triple each."""
     are_texts = len(said) == len(_PARTS) and all(isinstance(part, str) for part in said)
     return are_texts and next(_written(said[0]), None) is None
 
@@ -112,7 +112,7 @@ def _statement(subject: str, predicate: str, object_: str) -> Statement | None:
 
 
 def _names_something(name: str) -> bool:
-    """``it`` and ``the other one`` are words for something that only the conversation knows."""
+    """Whether *name* has other words than stop words; ``it`` and ``the other one`` are no names."""
     return bool(set(name_words(name)) - STOP_WORDS)
 
 

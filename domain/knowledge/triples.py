@@ -1,4 +1,4 @@
-"""What a conversation says of things as subject, predicate and object, and what of it ends what was said before."""
+"""Statements as triples of subject, predicate and object, and the rules by which one ends another."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ PREDICATES = (
     "resolved_by",
     "owned_by",
 )
-LITERAL = frozenset({"prefers", "avoids"})  # whose object is a text of its own, not the name of something
+LITERAL = frozenset({"prefers", "avoids"})  # predicates whose object is free text, not a name
 SAID_OF = frozenset({"decision", "preference", "milestone", "problem", "discovery", "feature"})
 SETTLED = frozenset({"decision", "preference"})
 SURE, LESS_SURE = 0.9, 0.7
 _ID_DIGITS = 16
 
-# What cannot be so any more of who has migrated elsewhere, and of who has something else in the place of it.
+# Predicates that end when the subject migrates (_LEFT), and when the object is replaced (_GIVEN_UP).
 _LEFT = frozenset({MIGRATED_TO, "runs_on", "deployed_to"})
 _GIVEN_UP = _LEFT | {"uses", "adopted", "depends_on", "integrates_with"}
 
 
 class Statement(NamedTuple):
-    """One thing that is said: of the *subject*, by one of `PREDICATES`, the *object*."""
+    """A statement about the *subject*: one of `PREDICATES`, and the *object*."""
 
     subject: str
     predicate: str
@@ -44,26 +44,26 @@ class Statement(NamedTuple):
     @property
     def id(self) -> str:
         """
-        Sixteen hex digits by which it is told from any other: whoever says it, and whenever it holds.
+        Id of the statement, independent of its source and time: sixteen hex digits.
 
-        The first of the SHA-256 of its three parts in UTF-8, a NUL between any two.
+        They are the first of the SHA-256 of its three parts in UTF-8, separated by NUL.
         """
         said = "\0".join(self).encode("utf-8", "surrogatepass")
         return sha256(said).hexdigest()[:_ID_DIGITS]
 
 
 def confidence_of(kind: str) -> float:
-    """How far what an observation of that kind says of things is relied on."""
+    """Return the confidence in statements from an observation of that kind."""
     return SURE if kind in SETTLED else LESS_SURE
 
 
 def ends(new: Collection[Statement], held: Statement) -> bool:
     """
-    Whether *held* cannot hold any more because of what one document says *new*; parts are ids or texts.
+    Whether the statements *new* of one document end the statement *held*; parts are ids or texts.
 
-    Only what is explicit ends anything: who has ``migrated_to`` one place is at no other, and what was
-    ``replaced`` is given up by its replacement, and by those of whom the same document says that they now have
-    the replacement. Using one more thing ends nothing.
+    Only explicit statements end others. A subject that ``migrated_to`` one place is in no other. Something that was
+    ``replaced`` is no longer used by its replacement, nor by subjects that use the replacement according to the same
+    document. Using one more thing ends nothing.
     """
     return held not in new and any(_is_over(held, one, new) for one in new)
 

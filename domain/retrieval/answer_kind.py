@@ -1,4 +1,4 @@
-"""What a question's first words say of the shape of its answer."""
+"""Kind of answer that a question expects: whether it must contain a number."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _NUMBER = AnyCase(
 
 
 def asks_for_number(query: str) -> bool:
-    """Whether the answer to *query* must hold a number, in digits or words. English only."""
+    """Whether the answer to *query* must contain a number, in digits or words. English only."""
     return _ASKS_HOW_MANY.search(query) is not None
 
 
 def holds_number(text: str) -> bool:
-    """Whether *text* holds a number, in digits or in English words."""
+    """Whether *text* contains a number, in digits or in English words."""
     return _NUMBER.search(text) is not None

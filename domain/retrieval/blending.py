@@ -1,4 +1,4 @@
-"""Two ways to bring together what the indexes and what a reranker say of the same answers."""
+"""Two formulas to blend the fused scores of the indexes with the scores of a reranker."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from clawmem.domain.retrieval.fusion import Key, min_max
 
 RERANKER_SHARE = 0.7
-LEAST_SPREAD = 0.001  # scores that lie closer together are those of a model that tells nothing apart
+LEAST_SPREAD = 0.001  # reranker scores within this range do not distinguish the candidates
 
-# By 1-based rank: up to the third, up to the tenth, and beyond.
+# (last rank, share), with ranks from 1.
 PUBLISHED_SHARES = ((3, 0.75), (10, 0.60))
 PUBLISHED_LAST_SHARE = 0.40
 
@@ -18,19 +18,20 @@ def blend(
     fused: Mapping[Key, float], reranked: Mapping[Key, float], share: float = RERANKER_SHARE
 ) -> dict[Key, float]:
     """
-    ``(1 - share) * fused + share * top * r``: *r* the reranker's scores scaled to [0, 1], *top* the best fused one.
+    Return ``(1 - share) * fused + share * top * r``: *r* is the reranker's score scaled to [0, 1], *top* the best *fused*.
 
-    As long as *share* is above one half the reranker can bring about every order, whatever the fused scores:
-    best at 0 with ``share * top`` comes before worst at *top* with ``(1 - share) * top``. An answer that it did
-    not read has r = 0 and stays behind those it did, if it was. Where its scores lie within `LEAST_SPREAD`
-    of each other, all fused scores stay as they are. Scores that are not finite count as not read.
+    If *share* is above one half, the reranker can produce every order: its best candidate with fused score 0 gets
+    ``share * top``, which is more than ``(1 - share) * top`` of its worst with fused score *top*. A candidate that it
+    did not score has r = 0. If its scores are within `LEAST_SPREAD` of each other, the fused scores are returned
+    unchanged. Scores that are not finite count as missing.
 
     Args:
-        fused: >= 0.
-        reranked: By the same keys, or some of them.
+        fused: Scores >= 0.
+        reranked: Scores for the same keys, or some of them.
+        share: Weight of the reranker, 0 to 1.
 
     Returns:
-        A score for every key of *fused*, in its order, none above its best.
+        A score for every key of *fused*, in its order, none above the best of *fused*.
 
     Raises:
         ValueError: *share* is not between 0 and 1.
@@ -48,13 +49,13 @@ def blend(
 
 def published_blend(ranked: Sequence[Key], reranked: Mapping[Key, float]) -> dict[Key, float]:
     """
-    The published blend: ``w / rank + (1 - w) * r``, with w .75 up to rank 3, .60 up to 10, .40 beyond.
+    Return the published blend ``w / rank + (1 - w) * r``, with w .75 up to rank 3, .60 up to 10, .40 beyond.
 
-    Kept for comparison. The first can never be overtaken: it has .75 at least, the second .625 at most.
+    Used for comparison. The first candidate always stays first: it gets at least .75, the second at most .625.
 
     Args:
-        ranked: Best first, each once.
-        reranked: In [0, 1]; what is missing has 0.
+        ranked: Keys, best first, each once.
+        reranked: Scores in [0, 1]; a missing score counts as 0.
     """
     return {
         key: published_share(rank) / rank + (1 - published_share(rank)) * reranked.get(key, 0.0)
@@ -63,5 +64,5 @@ def published_blend(ranked: Sequence[Key], reranked: Mapping[Key, float]) -> dic
 
 
 def published_share(rank: int) -> float:
-    """What the rank before reranking is worth in the published blend, by that rank, from 1."""
+    """Return the weight of the previous *rank*, from 1, in the published blend."""
     return next((share for last, share in PUBLISHED_SHARES if rank <= last), PUBLISHED_LAST_SHARE)

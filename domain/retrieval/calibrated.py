@@ -1,9 +1,8 @@
 """
-The ranking policy `calibrated`, the default: relevance first, metadata for near-ties.
+The default ranking policy `calibrated`: relevance first, metadata for near-ties.
 
-A document that matches clearly better stays ahead, whatever is known about the others; only a question
-that asks for what is recent, or for what holds now, lets time outweigh a moderate difference in relevance,
-and only among documents that match at all.
+A clearly better match stays ahead, whatever the metadata of the others. Only if a question asks for recent or current
+information can the age outweigh a moderate difference in relevance, and only among documents that match.
 """
 
 from __future__ import annotations
@@ -15,40 +14,39 @@ from clawmem.domain.retrieval.composite import MOST_FREQUENCY, Signals, frequenc
 from clawmem.domain.retrieval.confidence import baseline, blend_stored
 from clawmem.domain.retrieval.recency import FOREVER, decay, half_life_days, recency
 
-# The largest each term can be. Together they span 0.060, from -0.020 to +0.040: two documents whose
-# relevance differs by more than 0.06 therefore never change places. Raise one only by lowering another.
+# Maximum of each term. Together they span 0.060, from -0.020 to +0.040, so two documents whose relevance differs by
+# more than 0.06 never change places. Increase one only by decreasing another.
 CONFIDENCE = 0.012
 QUALITY = 0.004
 FREQUENCY = 0.004
 RECENCY = 0.004
 PIN = 0.016
 
-INTENDED_RECENCY = 0.25  # asked for, so it may move a document past better matches
-INTENDED_HALF_LIFE_DAYS = 60.0  # for all types: the question is about time, not about what goes stale
-CURRENT_RECENCY = 0.20  # what holds now may be old, but of two that match the younger one knows better
+INTENDED_RECENCY = 0.25  # may rank a document above better matches, because the question asks for recency
+INTENDED_HALF_LIFE_DAYS = 60.0  # for all content types
+CURRENT_RECENCY = 0.20  # lower, because a current fact may be old
 CURRENT_HALF_LIFE_DAYS = 180.0
-COMPARABLE = 0.4  # relevance from which time counts in full; below it counts by its share of this
+COMPARABLE = 0.4  # relevance from which recency counts in full; below, in proportion
 
-_ROUNDING = 1e-9  # more than a sum of six is off by
+_ROUNDING = 1e-9  # above the rounding error of a sum of six terms
 
 
 def calibrated(
     relevance: float, signals: Signals, *, recency_intent: bool = False, current_intent: bool = False
 ) -> float:
     """
-    Score one document in [0, 1]: its relevance, moved a little by what is known about it.
+    Return the score of one document in [0, 1]: its relevance, slightly adjusted by its metadata.
 
-    Never falls when relevance rises. Without an intent the metadata moves it by -0.020 to +0.040
-    at most, and a relevance more than 0.06 higher always wins. The clamp to 1.0 can make the best matches
-    equal: sort by `sort_score`, show this.
+    It never decreases with increasing relevance. Without an intent, the adjustment is between -0.020 and +0.040, so a
+    relevance more than 0.06 higher always wins. The clamp to 1.0 can make the best matches equal: sort by
+    `sort_score` and display this score.
 
     Args:
-        relevance: The fused score of this query, scaled to [0, 1]; values outside count as the nearer end,
-            NaN as 0.
-        signals: ``search`` and ``length`` are not read: relevance already says how well, and a snippet
-            of the matching fragment costs the same whatever the length.
-        recency_intent: The question asks for what is recent (`TimeIntent.RECENT`).
-        current_intent: It asks for what holds now (`TimeIntent.CURRENT`); of both, the former counts.
+        relevance: The fused score of this query, scaled to [0, 1]; other values are clamped, NaN counts as 0.
+        signals: Metadata of the document. ``search`` and ``length`` are not used: relevance already measures the
+            match, and a snippet of the matching fragment has the same cost at any length.
+        recency_intent: The question asks for recent information (`TimeIntent.RECENT`).
+        current_intent: It asks for the current state (`TimeIntent.CURRENT`); ignored with *recency_intent*.
     """
     return _unit(sort_score(relevance, signals, recency_intent=recency_intent, current_intent=current_intent))
 
@@ -56,7 +54,7 @@ def calibrated(
 def sort_score(
     relevance: float, signals: Signals, *, recency_intent: bool = False, current_intent: bool = False
 ) -> float:
-    """The sum of `parts` before the clamp: strictly rising with relevance, so that it can order the best."""
+    """Return the sum of `parts` without the clamp: strictly increasing with relevance, so that it orders ties."""
     terms = parts(relevance, signals, recency_intent=recency_intent, current_intent=current_intent)
     return math.fsum(terms.values())
 
@@ -65,12 +63,12 @@ def parts(
     relevance: float, signals: Signals, *, recency_intent: bool = False, current_intent: bool = False
 ) -> dict[str, float]:
     """
-    The terms of the score by name, for an explanation; they sum to `sort_score`.
+    Return the terms of the score by name, for an explanation; they sum to `sort_score`.
 
-    A neutral document has 0 in every term but ``relevance``: a note one half life old with stored
-    confidence and quality 0.5, one revision, no duplicate, not pinned. With *recency_intent* the term
-    ``recency`` runs from 0 to 0.25 instead of around zero, with *current_intent* from 0 to 0.20; in full
-    only from a relevance of 0.4 on, so that nothing is an answer merely by being new.
+    A neutral document has 0 in every term but ``relevance``: a note one half life old with stored confidence and
+    quality 0.5, one revision, no duplicate, not pinned. With *recency_intent* the term ``recency`` ranges from 0 to
+    0.25 instead of around zero, with *current_intent* from 0 to 0.20. Both count in full only from a relevance of
+    0.4, so that no document ranks high merely because it is new.
 
     Returns:
         ``relevance``, ``confidence``, ``quality``, ``frequency``, ``recency``, ``pin``, in this order.
@@ -87,13 +85,13 @@ def parts(
 
 
 def reach(*, recency_intent: bool = False, current_intent: bool = False) -> tuple[float, float]:
-    """How far a `sort_score` can lie below a relevance in [0, 1], and how far above, whatever is known of a document."""
+    """Return the maximum of relevance minus `sort_score` and of `sort_score` minus relevance, over all documents."""
     by_age = INTENDED_RECENCY if recency_intent else CURRENT_RECENCY if current_intent else RECENCY
     loss = CONFIDENCE + QUALITY + (0.0 if recency_intent or current_intent else RECENCY)
     return loss + _ROUNDING, CONFIDENCE + QUALITY + FREQUENCY + by_age + PIN + _ROUNDING
 
 
-# Of a hundred candidates most have the same few values.
+# Most candidates of a query share a few values.
 @lru_cache(1024)
 def _confidence(content_type: str, stored: float) -> float:
     return CONFIDENCE * _centred(blend_stored(baseline(content_type), stored))
@@ -115,7 +113,7 @@ def _recency(match: float, signals: Signals, recent: bool, current: bool) -> flo
 
 def _freshness(signals: Signals) -> float:
     if half_life_days(signals.content_type) == FOREVER:
-        return 0.5  # age says nothing about it, for or against
+        return 0.5  # neutral: the content type does not age
     return recency(
         signals.content_type,
         signals.age_days,
@@ -125,7 +123,7 @@ def _freshness(signals: Signals) -> float:
 
 
 def _centred(share: float) -> float:
-    """[0, 1] to [-1, 1]; unknown (NaN) is neutral."""
+    """Map [0, 1] to [-1, 1]; NaN (unknown) is neutral."""
     return 0.0 if math.isnan(share) else 2 * _unit(share) - 1
 
 

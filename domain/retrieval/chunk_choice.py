@@ -1,4 +1,4 @@
-"""Which part of a long text a reranker reads."""
+"""Selection of the part of a long text that a reranker reads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from clawmem.domain.retrieval.query_forms import STOP_WORDS
 CHUNK_CHARS = 4000
 OVERLAP_CHARS = 200
 
-# Whole worths, so that a tie is a tie: a query term 1.0, an intent term 0.5.
+# Integer weights, so that equal scores compare as equal: a query term counts 1.0, an intent term 0.5.
 _TERM, _INTENT_TERM = 2, 1
 
 
@@ -23,19 +23,23 @@ def choose_chunk(
     overlap: int = OVERLAP_CHARS,
 ) -> str:
     """
-    A text that is short enough as it is; of a longer one the window of *chars* that is worth reading.
+    Return *body* if it is short enough, else the window of *chars* characters most useful to a reranker.
 
-    Where it is known which fragment matched, that is the window around it: the beginning of a long note says
-    little about an answer in its middle. Where it is not, the beginning. With *intent_terms* windows of *chars*
-    that overlap by *overlap* compete too: each is worth 1.0 for every distinct term that it holds (as a
-    substring, in any case) and 0.5 for every intent term, and the first of equals wins, in the order given here.
+    That is the window around the matching fragment, if it is known, else the beginning of the text. With
+    *intent_terms*, windows of *chars* characters that overlap by *overlap* are candidates too. A window scores 1.0
+    for each distinct query term in it (as a substring, ignoring case) and 0.5 for each intent term. Of equal windows
+    the first wins, in the order given here.
 
     Args:
-        around: Character offsets (start, end) of the fragment that matched; past the end count as the end.
-        chars: > *overlap*.
+        body: The text.
+        terms: Terms of the query.
+        intent_terms: Terms of the intent.
+        around: Character offsets (start, end) of the matching fragment; clamped to the length of the text.
+        chars: Length of a window, more than *overlap*.
+        overlap: Characters that neighbouring windows share.
 
     Raises:
-        ValueError: windows that would not move on, or an *around* that is no range.
+        ValueError: *overlap* is negative or not less than *chars*, or *around* is no range.
     """
     if not 0 <= overlap < chars:
         raise ValueError(f"windows of {chars} characters cannot overlap by {overlap}")
@@ -50,9 +54,9 @@ def choose_chunk(
 
 def intent_terms(intent: str) -> tuple[str, ...]:
     """
-    The words of an intent that can tell windows apart: lower case, without stop words and single characters.
+    Return the words of an intent that can distinguish windows: lower case, no stop words or single characters.
 
-    Split at white space; of each word only letters, digits and hyphens are kept.
+    The intent is split at white space; only letters, digits and hyphens of each word are kept.
     """
     typed = intent.lower().split()
     bare = ("".join(sign for sign in word if sign.isalnum() or sign == "-") for word in typed)
@@ -62,7 +66,7 @@ def intent_terms(intent: str) -> tuple[str, ...]:
 
 def _window_around(length: int, around: tuple[int, int], chars: int) -> int:
     start, end = (min(place, length) for place in around)
-    # Centred; a fragment that is longer than a window is read from its beginning.
+    # Centred on the fragment; a fragment longer than a window is read from its beginning.
     wanted = start - max(0, chars - (end - start)) // 2
     return max(0, min(wanted, length - chars))
 
