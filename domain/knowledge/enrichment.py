@@ -173,7 +173,7 @@ def links_prompt(document: str, neighbours: Sequence[str]) -> str:
 
 
 def read_links(value: Any, neighbours: int) -> list[Link]:
-    """Return the links of a model's answer with existing targets, known kinds and confidence; one per kind and target."""
+    """Return the valid links of a model's answer, at most one of each kind for each neighbour."""
     listed = value.get("links") if isinstance(value, Mapping) else None
     found: dict[tuple[int, RelationKind], Link] = {}
     for one in listed if isinstance(listed, list) else ():

@@ -18,7 +18,7 @@ def blend(
     fused: Mapping[Key, float], reranked: Mapping[Key, float], share: float = RERANKER_SHARE
 ) -> dict[Key, float]:
     """
-    Return ``(1 - share) * fused + share * top * r``: *r* is the reranker's score scaled to [0, 1], *top* the best *fused*.
+    Return ``(1 - share) * fused + share * top * r``: *r* the reranker's score scaled to [0, 1], *top* the best *fused*.
 
     If *share* is above one half, the reranker can produce every order: its best candidate with fused score 0 gets
     ``share * top``, which is more than ``(1 - share) * top`` of its worst with fused score *top*. A candidate that it

@@ -1,8 +1,8 @@
 """
-The ranking policy `published`: the composite formula as its authors printed it.
+The ranking policy `published`: the composite formula exactly as its authors published it.
 
-It is kept exact for those who want it and for comparison. It is not the default: measured on judged
-questions, its metadata outweighs relevance (see `calibrated`).
+It is available as an option and for comparison. It is not the default, because on judged questions its metadata
+outweighs relevance (see `calibrated`).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from clawmem.domain.retrieval.recency import recency
 from clawmem.ports.named_tuple import NamedTuple
 
 USUAL_WEIGHTS = (0.50, 0.25, 0.25)  # search, recency, confidence
-RECENCY_WEIGHTS = (0.10, 0.70, 0.20)  # the same three when the question asks for what is recent
+RECENCY_WEIGHTS = (0.10, 0.70, 0.20)  # the same three for a question with recency intent
 
-PLAIN_LENGTH = 500  # characters up to which a document is not held to be long
+PLAIN_LENGTH = 500  # characters up to which a document is not penalised for its length
 LEAST_LENGTH_FACTOR = 0.3
 MOST_FREQUENCY = 0.10
 PIN = 0.3
@@ -32,12 +32,12 @@ Item = TypeVar("Item")
 
 class Signals(NamedTuple):
     """
-    What ranking may know about one matching document. The defaults are the neutral values.
+    Inputs to the ranking of one matching document. The defaults are the neutral values.
 
-    Ages are days before the question, NaN when there is no readable date; ``days_since_access`` is ``None``
-    when no access is known. ``never_accessed`` says that the recorded access is only the stamp of a change.
-    ``search``, ``stored_confidence`` and ``quality`` lie in [0, 1]; ``length`` counts characters;
-    ``revisions`` and ``duplicates`` count the document itself, so 1 means none.
+    Ages are days before the question, NaN without a readable date. ``days_since_access`` is ``None`` if no access is
+    known. ``never_accessed`` means that the recorded access is only the time stamp of a change. ``search``,
+    ``stored_confidence`` and ``quality`` are in [0, 1]. ``length`` counts characters. ``revisions`` and
+    ``duplicates`` include the document itself, so 1 means none.
     """
 
     search: float
@@ -56,16 +56,18 @@ class Signals(NamedTuple):
 
 def published(signals: Signals, *, recency_intent: bool = False, co_activations: int = 0) -> float:
     """
-    Score one document by the published formula, step by step in its order.
+    Return the score of one document by the published formula, step by step in its order.
 
-    Weighted base, then times quality (0.7 to 1.3), times length (1 down to 0.3), times frequency (up to
-    1.1), plus 0.3 capped at 1.0 when pinned, times co-activation (up to 1.15). Above 1.0 is possible.
+    The weighted base is multiplied by quality (0.7 to 1.3), length (1 down to 0.3) and frequency (up to 1.1). A pinned
+    document gets 0.3 more, capped at 1.0. Co-activation multiplies by up to 1.15, so scores above 1.0 are possible.
 
     Args:
-        recency_intent: The question asks for what is recent (`has_recency_intent`).
-        co_activations: From `co_activation_counts` over the order these scores give without it.
+        signals: Inputs of the document.
+        recency_intent: The question asks for recent information (`has_recency_intent`).
+        co_activations: From `co_activation_counts`, for the order of these scores without co-activation.
 
     Returns:
+        The score; 0.0 if a signal makes it NaN or infinite, pinned or not.
         The score; 0.0 when a signal makes it NaN or infinite, pinned or not.
     """
     score = _base(signals, RECENCY_WEIGHTS if recency_intent else USUAL_WEIGHTS)
@@ -80,15 +82,15 @@ def published(signals: Signals, *, recency_intent: bool = False, co_activations:
 
 
 def length_factor(length: int) -> float:
-    """1.0 up to 500 characters, then ``1 / (1 + 0.5 log2(length / 500))``, never below 0.3."""
+    """Return 1.0 up to 500 characters, then ``1 / (1 + 0.5 log2(length / 500))``, never below 0.3."""
     return max(LEAST_LENGTH_FACTOR, 1 / (1 + 0.5 * math.log2(max(length / PLAIN_LENGTH, 1))))
 
 
 def frequency_boost(revisions: int, duplicates: int) -> float:
     """
-    What repetition adds, in [0, 0.10]: ``0.03 ln(1 + 2 (revisions - 1) + (duplicates - 1))``.
+    Return ``0.03 ln(1 + 2 (revisions - 1) + (duplicates - 1))``, the bonus for repetition, in [0, 0.10].
 
-    Both count the document itself: 1 and 1 give 0, and so does anything below.
+    Both counts include the document itself: 1 and 1 give 0, and so do lower values.
     """
     signal = 2 * (revisions - 1) + (duplicates - 1)
     return min(MOST_FREQUENCY, 0.03 * math.log1p(signal)) if signal > 0 else 0.0
@@ -96,17 +98,18 @@ def frequency_boost(revisions: int, duplicates: int) -> float:
 
 def co_activation_counts(ranked: Sequence[Key], partners: Mapping[Key, Mapping[Key, int]]) -> dict[Key, int]:
     """
-    How often the lower results were used together with the best ones.
+    Return how often the lower results were used together with the best ones.
 
-    The top quarter of *ranked* (at least one) are sources. Each brings its five strongest partners, ties by
-    key; a result below the sources that is among them gets the pair's count, the largest over the sources.
+    The top quarter of *ranked* (at least one result) are sources. For each source its five strongest partners are
+    taken, ties sorted by key. A result below the sources that is a partner gets the count of the pair; of several
+    sources the largest.
 
     Args:
         ranked: Results, best first, scored without co-activation.
         partners: By document, the documents it was used together with and how often.
 
     Returns:
-        Only results with a count; empty for no results.
+        Counts of results that have one.
     """
     sources = ranked[: max(1, len(ranked) // 4)]
     others = set(ranked) - set(sources)
@@ -120,9 +123,9 @@ def co_activation_counts(ranked: Sequence[Key], partners: Mapping[Key, Mapping[K
 
 def published_order(ranked: Sequence[Item], content_type_of: Callable[[Item], str]) -> list[Item]:
     """
-    The second, stable sort for recency intent: handoffs, decisions and progress first, in their order.
+    Return *ranked* stably sorted for recency intent: handoffs, decisions and progress first.
 
-    For a question without recency intent the ranking is final as it is; do not call this.
+    Only for questions with recency intent; for others the ranking is already final.
     """
     return sorted(ranked, key=lambda item: content_type_of(item) not in FIRST_WHEN_RECENT)
 

@@ -1,4 +1,4 @@
-"""How far a document can be relied on: what its type promises, and what later evidence stored."""
+"""Confidence in a document: the baseline of its type, adjusted by age, use and stored evidence."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ BASELINE = {
     "observation": 0.50,
 }
 
-# Nobody has to reread these for them to stay true.
+# Types that stay valid without being read again.
 ATTENTION_EXEMPT = frozenset({"decision", "hub", "research", "antipattern", "deductive", "preference"})
 WEEKLY_ATTENTION = 0.95
 LEAST_ATTENTION = 0.5
 MOST_REINFORCEMENT = 1.5
-NEUTRAL = 0.5  # a stored confidence nobody has moved
-SAME_MOMENT_SECONDS = 1.0  # indexing stamps both times; an access that close to the change is no access
+NEUTRAL = 0.5  # initial stored confidence
+SAME_MOMENT_SECONDS = 1.0  # indexing sets both times; an access this close to the change is not a real one
 
 
 def baseline(content_type: str) -> float:
-    """The confidence a document of this type starts with, in [0, 1]; 0.5 for an unknown type."""
+    """Return the initial confidence of documents of this type, in [0, 1]; 0.5 for an unknown type."""
     return BASELINE.get(content_type, DEFAULT_BASELINE)
 
 
 def was_never_accessed(seconds_from_change_to_access: float) -> bool:
-    """Whether the recorded access is only the stamp of the change itself: one second or less apart."""
+    """Whether the recorded access is only the time stamp of the change itself: one second or less apart."""
     return abs(seconds_from_change_to_access) <= SAME_MOMENT_SECONDS
 
 
 def attention(content_type: str, days_since_access: float | None) -> float:
     """
-    How much of the confidence survives neglect: ``max(0.5, 0.95 ** weeks since the last access)``.
+    Return the share of the confidence that remains without access: ``max(0.5, 0.95 ** weeks since the last access)``.
 
-    1.0 for the six exempt types, and when the last access is unknown (``None``, NaN) or not in the past.
+    1.0 for the six exempt types, and if the last access is unknown (``None``, NaN) or not in the past.
     """
     if content_type in ATTENTION_EXEMPT or days_since_access is None or not days_since_access > 0:
         return 1.0
@@ -62,16 +62,17 @@ def computed_confidence(
     never_accessed: bool = False,
 ) -> float:
     """
-    The confidence that type, age and use give a document, in [0, 1].
+    Return the confidence derived from type, age and use, in [0, 1].
 
-    ``min(1, baseline * recency * min(1.5, 1 + 0.1 log2(1 + accesses)) * attention)``; recency is that of
-    the plain half life, so use is not counted twice.
+    It is ``min(1, baseline * recency * min(1.5, 1 + 0.1 log2(1 + accesses)) * attention)``. The recency uses the plain
+    half life, so that use is not counted twice.
 
     Args:
-        age_days: As for `recency`: future 1.0, NaN 0.5.
-        access_count: A negative count is none.
-        days_since_access: ``None`` when it is not known.
-        never_accessed: The recorded access is not a real one (`was_never_accessed`): attention is left out.
+        content_type: Type of the document.
+        age_days: As for `recency`: a future date gives 1.0, NaN 0.5.
+        access_count: A negative count means none.
+        days_since_access: ``None`` if unknown.
+        never_accessed: The recorded access is not a real one (`was_never_accessed`), so attention is ignored.
     """
     reinforcement = min(MOST_REINFORCEMENT, 1 + 0.1 * math.log2(1 + max(0, access_count)))
     kept = 1.0 if never_accessed else attention(content_type, days_since_access)
@@ -80,10 +81,10 @@ def computed_confidence(
 
 def blend_stored(computed: float, stored: float) -> float:
     """
-    Let stored evidence move the computed confidence: ``min(1, computed * (stored / 0.5 + 1) / 2)``.
+    Return the computed confidence adjusted by stored evidence: ``min(1, computed * (stored / 0.5 + 1) / 2)``.
 
-    A stored 0.5 (or NaN: nothing was stored) leaves it as it is, 0 halves it, 1 raises it by half.
-    A stored value outside [0, 1] counts as the nearer end.
+    A stored 0.5 (or NaN: nothing stored) leaves it unchanged, 0 halves it, 1 raises it by half. Stored values outside
+    [0, 1] are clamped.
     """
     if math.isnan(stored):
         return computed

@@ -1,4 +1,4 @@
-"""One question as several, by a language model: what it is asked, and what of its answer is used."""
+"""Decomposition of a question into several by a language model: prompt and answer parser."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from clawmem.ports.generator import JsonSchema
 
 TEMPERATURE = 0.3
 MAX_TOKENS = 300
-MAX_CONTEXT = 300  # characters of what the session is about
+MAX_CONTEXT = 300  # characters of the session's subject
 
 _CLAUSE = {
     "type": "object",
@@ -26,7 +26,7 @@ SCHEMA: JsonSchema = {
     "properties": {"clauses": {"type": "array", "items": _CLAUSE}},
     "required": ["clauses"],
 }
-# What is read: one wrong clause spoils none of the others, and many a model leaves the wrapping away.
+# Schema for reading: one wrong clause does not affect the others, and many models omit the wrapping object.
 READABLE: JsonSchema = {
     "type": ["object", "array"],
     "properties": {"clauses": {"type": "array"}},
@@ -49,17 +49,17 @@ Answer with JSON only:
 
 
 def decomposition_prompt(query: str, context: str = "") -> str:
-    """What a model is asked for *query*; of *context*, what the session is about, the first 300 characters."""
+    """Return the prompt for decomposing *query*; the first 300 characters of *context* name the session's subject."""
     about = context.strip()[:MAX_CONTEXT]
     return _PROMPT.format(query=query, context=f"\nThe session is about: {about}\n" if about else "")
 
 
 def read_clauses(answer: Any) -> tuple[Clause, ...]:
     """
-    The clauses of an answer of the shape `READABLE`, most important first, at most four; none of garbage.
+    Return the clauses of an answer with the schema `READABLE`, most important first, at most four; none if malformed.
 
-    A clause of an unknown type or without words is dropped, and so is one that was there before. A priority
-    counts as the nearest of 1 to 5, one that is no whole number as 5.
+    A clause of an unknown type or without words is dropped, and so are duplicates. A priority is clamped to 1..5; one
+    that is not an integer counts as 5.
     """
     given = answer.get("clauses") if isinstance(answer, dict) else answer
     read = [_clause(one) for one in given] if isinstance(given, list) else []

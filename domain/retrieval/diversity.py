@@ -1,3 +1,5 @@
+"""Diversification of a ranking by moving near-duplicates to its end."""
+
 from __future__ import annotations
 
 import re
@@ -6,9 +8,9 @@ from itertools import pairwise
 from typing import TypeVar
 
 LIKENESS = 0.6
-MIN_WORD = 4  # shorter words are mostly grammar and say nothing about likeness on their own
+MIN_WORD = 4  # shorter words are mostly function words and do not indicate similarity alone
 
-# Kana and Han are written without spaces: each character is a word, so its bigrams still compare.
+# Kana and Han are written without spaces: each character counts as a word, so that their bigrams are compared.
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(f"[{_UNSPACED}]|[^\\W{_UNSPACED}]+")
 
@@ -24,18 +26,18 @@ def diversify(
     enough: int | None = None,
 ) -> list[Item]:
     """
-    Move near-copies behind the rest: greedy maximal marginal relevance over word likeness.
+    Return *items* with near-duplicates moved to the end: greedy maximal marginal relevance on word similarity.
 
-    Going down the ranking, an item whose Jaccard likeness to any item kept so far exceeds *threshold*
-    (at exactly the threshold it stays) goes to the tail. Kept items and tail each keep their order;
-    nothing is removed. Two items or fewer come back unchanged. Items without words are like nothing.
+    Going down the ranking, an item goes to the tail if its Jaccard similarity to a kept item exceeds *threshold* (not
+    if it equals it). Kept items and tail preserve their order; nothing is removed. Up to two items are returned
+    unchanged. Items without words are similar to none.
 
     Args:
         items: Best first.
-        text_of: Title and body of an item; asked at most once per item.
+        text_of: Returns title and body of an item; called at most once per item.
         threshold: In [0, 1].
-        enough: Stop comparing once so many are kept; what was not looked at stays before the tail. The
-            first *enough* items are the same whatever it is.
+        enough: Stop comparing once this many are kept; the remaining items stay before the tail. The first *enough*
+            items do not depend on it.
 
     Raises:
         ValueError: *threshold* is outside [0, 1].
@@ -74,13 +76,13 @@ def without_copies(
 
 
 def _features(text: str) -> Features:
-    """Word pairs, and the words that mean something alone."""
+    """Return the word pairs of *text* and its longer words."""
     words = _WORD.findall(text.lower())
     return frozenset([*pairwise(words), *(word for word in words if len(word) >= MIN_WORD)])
 
 
 def _is_alike(left: Features, right: Features, threshold: float) -> bool:
-    """Whether the Jaccard likeness exceeds *threshold*; texts of very unlike length need no comparing."""
+    """Whether the Jaccard similarity exceeds *threshold*; very different sizes rule it out without comparing."""
     small, large = sorted((len(left), len(right)))
     if small <= threshold * large:
         return False

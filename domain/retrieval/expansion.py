@@ -1,9 +1,8 @@
 """
-A question in other words, as a language model gives them: what it is asked, and what is made of its answer.
+Query expansion by a language model: prompt and answer parser.
 
-Three kinds of other words serve three purposes: keywords for the index of words, rephrasings for that of
-vectors, and a made-up passage that lies nearer to the answer than any question does (HyDE: Gao, Ma, Lin and
-Callan 2022).
+There are three kinds of variants: keywords for the lexical index, rephrasings for the vector index, and a hypothetical
+passage that is closer to the answer than a question is, also for the vector index (HyDE: Gao, Ma, Lin and Callan 2022).
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from types import MappingProxyType
 from clawmem.domain.documents.tokens import normalise, words
 from clawmem.domain.retrieval.query_forms import query_forms
 
-MAX_TOKENS = 500  # of the answer
+MAX_TOKENS = 500  # of the model's answer
 TEMPERATURE = 0.7
-MAX_ANSWER_CHARS = 10_000  # what a model writes beyond that is no answer to this
+MAX_ANSWER_CHARS = 10_000  # longer answers are cut
 MAX_VARIANT_CHARS = 1_000
-MAX_ASKED_CHARS = 2_000  # of a question; a pasted page is understood by its beginning
+MAX_ASKED_CHARS = 2_000  # of a question; a longer text is cut
 
 STRONG_SCORE = 0.85
 STRONG_GAP = 0.15
@@ -32,11 +31,11 @@ _WRAPPING = " \t\r\"'`*_“”"
 
 
 class VariantKind(StrEnum):
-    """What other words are for."""
+    """Purpose of a query variant."""
 
-    LEX = "lex"  # keywords, for the index of words
-    VEC = "vec"  # a rephrasing, for the index of vectors
-    HYDE = "hyde"  # a passage that could be the answer, for the index of vectors
+    LEX = "lex"  # keywords, for the lexical index
+    VEC = "vec"  # a rephrasing, for the vector index
+    HYDE = "hyde"  # a hypothetical answer passage, for the vector index
 
 
 LIMITS = MappingProxyType({VariantKind.LEX: 3, VariantKind.VEC: 3, VariantKind.HYDE: 1})
@@ -44,7 +43,7 @@ LIMITS = MappingProxyType({VariantKind.LEX: 3, VariantKind.VEC: 3, VariantKind.H
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A question in other words."""
+    """A rewritten query and its purpose."""
 
     kind: VariantKind
     text: str
@@ -52,10 +51,10 @@ class Variant:
 
 def expansion_prompt(query: str, intent: str = "") -> str:
     """
-    What a model is asked, so that its answer can be read by `read_expansion`.
+    Return the prompt for variants of *query*; `read_expansion` parses the answer.
 
     Args:
-        intent: What the asker wants to do with the answer; empty when nobody said.
+        intent: Purpose for which the user needs the answer; empty if unknown.
     """
     purpose = f"The asker's purpose: {_in_a_line(intent)}\n" if intent.strip() else ""
     return (
@@ -72,14 +71,14 @@ def expansion_prompt(query: str, intent: str = "") -> str:
 
 def read_expansion(answer: str, query: str) -> tuple[Variant, ...]:
     """
-    The other words that *answer* holds: up to three of keywords, three rephrasings and one passage.
+    Return the variants in *answer*: up to three keyword lines, three rephrasings and one passage.
 
-    Lines of another kind are dropped, as are those that share no content word with *query*: they are about
-    something else. So is what says the question again, or the same twice. List marks, quotes and what a model
-    thought before it answered do not matter. Nothing that is written raises.
+    Other lines are dropped, and so are variants that share no content word with *query*, because they are off topic,
+    and repetitions of the query or of another variant. List marks, quotes and thoughts before the answer are ignored.
+    Never raises.
 
     Returns:
-        In the order written; empty when nothing is left, and the question stands for itself.
+        Variants in order; empty if none is left, so that only the query itself is used.
     """
     written = answer[:MAX_ANSWER_CHARS].rpartition(_END_OF_THOUGHTS)[2]
     return tuple(_limited(_telling(list(_variants(written)), query)))
@@ -89,14 +88,14 @@ def is_strong_signal(
     scores: Sequence[float], *, score: float = STRONG_SCORE, gap: float = STRONG_GAP
 ) -> bool:
     """
-    Whether words alone have found the note, so that other words would only cost time.
+    Whether the lexical search alone has found the note, so that expansion would only cost time.
 
-    The best score is at least *score*, and at least *gap* above the second; a second that is missing is 0.
-    Scores saturate as a vault grows (three words meet in one note of 20 000 at .96, in the next at .95): this
-    is mostly true of a single hit.
+    The best score is at least *score*, and at least *gap* above the second; a missing second counts as 0. Scores
+    saturate as a vault grows (three words meet in one note of 20 000 at .96, in the next at .95), so this is mostly
+    true of a single hit.
 
     Args:
-        scores: Best first, in [0, 1), as `clawmem.domain.retrieval.bm25.lexical_score` gives them.
+        scores: Best first, in [0, 1), from `clawmem.domain.retrieval.bm25.lexical_score`.
     """
     best, second = (*scores[:2], 0.0, 0.0)[:2]
     return best >= score and best - second >= gap
@@ -121,7 +120,7 @@ def _telling(variants: Sequence[Variant], query: str) -> Iterator[Variant]:
 
 
 def _shares(text: str, asked: Sequence[str]) -> bool:
-    # Within words, so that "sessions" is about a "session".
+    # By substring, so that "sessions" matches "session".
     lower = normalise(text).lower()
     return any(word in lower for word in asked)
 

@@ -1,4 +1,4 @@
-"""Two ways to bring the legs of a search together: by rank, or by scores scaled per query."""
+"""Two ways to fuse the results of several retrievers: by rank, or by scores scaled per query."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
-K = 60.0  # Cormack, Clarke & Büttcher 2009: flat between 20 and 100, so no one tunes it
-TOP_RANK_BONUS = (0.05, 0.02, 0.02)  # by 0-based rank: a first place in one leg outlives two middling ones
+K = 60.0  # Cormack, Clarke & Büttcher 2009: results hardly change between 20 and 100, so it is not tuned
+TOP_RANK_BONUS = (0.05, 0.02, 0.02)  # by 0-based rank: one first place outweighs two middle ranks
 
 
 class Orderable(Hashable, Protocol):
-    """A key that can be looked up and compared, so that ties have one answer."""
+    """A key that is hashable and sortable, so that ties are broken deterministically."""
 
     def __lt__(self, other: Any, /) -> bool: ...
 
@@ -28,23 +28,24 @@ def rrf(
     bonus: bool = True,
 ) -> list[tuple[Key, float]]:
     """
-    Fuse rankings by reciprocal rank: the sum over legs of ``w / (k + r + 1)``, *r* the 0-based rank.
+    Fuse rankings by reciprocal rank: the sum over retrievers of ``w / (k + r + 1)``, *r* the 0-based rank.
 
-    Only ranks are read, so legs whose scores are not comparable (BM25, cosine) may be mixed. With *bonus*
-    each leg adds 0.05 at its rank 0 and 0.02 at its ranks 1 and 2, whatever its weight. Ties break on the
-    key and the order of the legs does not matter: the result is a function of the input and nothing else.
+    Only ranks are used, so retrievers with incomparable scores (BM25, cosine) may be mixed. With *bonus*, each
+    retriever adds 0.05 at its rank 0 and 0.02 at its ranks 1 and 2, whatever its weight. Ties are broken by the key.
+    The order of the retrievers does not matter.
 
     Args:
-        rankings: Leg name to keys, best first. A repeated key counts once, at its best rank.
-        weights: By leg name; a leg not named weighs 1.0. NaN, infinite and negative weights count as 1.0,
-            0 leaves the leg out.
+        rankings: Keys by name of the retriever, best first. A repeated key counts once, at its best rank.
+        weights: Weights by name; the default is 1.0. NaN, infinite and negative weights count as 1.0, 0 leaves the
+            retriever out.
         k: Damping; not finite or not positive counts as 60.
+        bonus: Whether top ranks get a bonus.
 
     Returns:
-        Every key of a leg with weight, and its score, best first.
+        Every key of a retriever with nonzero weight, and its score, best first.
 
     Raises:
-        ValueError: A weight names a leg that is not there.
+        ValueError: A weight names an unknown retriever.
     """
     given = dict(weights or {})
     _refuse_strangers(given, rankings)
@@ -66,11 +67,11 @@ def min_max(scores: Mapping[Key, float], *, floor: float | None = None) -> dict[
     NaN and infinite scores are dropped. When all scores are the same, one or many, each becomes 1.0.
 
     Args:
-        floor: The score that means "nothing"; scores at or below it become 0, and when none is above it
-            all do. ``None`` takes the lowest score.
+        floor: The score that means "no match"; scores at or below it become 0, and all do if none is above it.
+            ``None`` uses the lowest score.
 
     Returns:
-        The scaled scores in the given order; empty when nothing finite was given.
+        The scaled scores in the given order; empty if no score is finite.
 
     Raises:
         ValueError: *floor* is not finite.
@@ -93,10 +94,10 @@ def min_max(scores: Mapping[Key, float], *, floor: float | None = None) -> dict[
 
 def weighted_sum(parts: Iterable[tuple[float, Mapping[Key, float]]]) -> dict[Key, float]:
     """
-    Add up scores key by key, each mapping times its weight; a key absent from a mapping gets 0 from it.
+    Return the weighted sum of scores by key; a key absent from a mapping gets 0 from it.
 
-    With weights that sum to 1 and scores in [0, 1] the result stays in [0, 1], up to rounding.
-    The order of *parts* does not change a sum.
+    With weights that sum to 1 and scores in [0, 1] the result is in [0, 1], up to rounding. The order of *parts* does
+    not affect a sum.
 
     Raises:
         ValueError: A weight is not finite.
@@ -111,7 +112,7 @@ def weighted_sum(parts: Iterable[tuple[float, Mapping[Key, float]]]) -> dict[Key
 
 
 def _exact_sums(shares: Mapping[Key, Iterable[float]]) -> dict[Key, float]:
-    """Rounded once, at the end: the order in which the shares came cannot show in the sum."""
+    """Return sums that are rounded once, at the end, and therefore do not depend on the order of the shares."""
     return {key: math.fsum(values) for key, values in shares.items()}
 
 

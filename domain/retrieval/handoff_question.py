@@ -1,4 +1,4 @@
-"""Questions that the newest handoff answers: "where did we leave off", "what is next"."""
+"""Detection of questions that the newest handoff answers: "where did we leave off", "what is next"."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LEAVING_OFF = frozenset(
 
 
 def asks_for_handoff(query: str, *, now_ms: int) -> bool:
-    """Whether *query* asks where work stopped or goes on, and names neither a topic nor a time."""
+    """Whether *query* asks where work stopped or how to continue, and names neither a topic nor a time."""
     if temporal_range(query, now_ms=now_ms) is not None:
         return False
     return _LEAVING_OFF.issuperset(topic_besides(query, None))

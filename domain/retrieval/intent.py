@@ -1,7 +1,7 @@
 """
-What kind of answer a question wants, told from its words.
+Classification of a question's intent by its words.
 
-Whole words decide: "update" is no date, "blockchain" blocks nothing, "whole" asks for nobody.
+Whole words are matched: "update" is not a date, "blockchain" contains no "block", "whole" no "who".
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from types import MappingProxyType
 from clawmem.domain.security.patterns import AnyCase, Pattern
 from clawmem.ports.named_tuple import NamedTuple
 
-# Each names the words of which it needs one: most questions hold few of them, and compile few patterns.
+# Each pattern lists words of which it needs one. Most questions contain few of them, so few patterns are compiled.
 _RECENCY = AnyCase(
     r"""\b(?:
         recent(?:ly)? | latest | yesterday | today | continue
@@ -25,7 +25,7 @@ _RECENCY = AnyCase(
     "recent|latest|yesterday|today|continue|last|left|pick|where|doing|working",
     re.VERBOSE,
 )
-# What `has_recency_intent` leaves out, being the published list; "last summer" and "last year" are history.
+# Not in `has_recency_intent`, which uses the published list. "Last summer" and "last year" are history.
 _LATELY = AnyCase(
     r"""\b(?:
         lately | newest | leave\s+off | this\s+year
@@ -58,16 +58,16 @@ _NO_DAY = AnyCase(rf"\b{_AS_OF_TODAY}\b", "now|today & of")
 
 
 class TimeIntent(StrEnum):
-    """Of which time a question wants to know."""
+    """Time that a question is about."""
 
     ANY = "any"
-    RECENT = "recent"  # what happened lately
-    CURRENT = "current"  # what holds now, however old
-    HISTORY = "history"  # what was before
+    RECENT = "recent"  # recent events
+    CURRENT = "current"  # the current state, however old
+    HISTORY = "history"  # a former state
 
 
 class Intent(StrEnum):
-    """What a question asks for. The order is the order of preference where scores are equal."""
+    """Kind of answer that a question asks for. The order breaks ties between equal scores."""
 
     WHY = "WHY"
     WHEN = "WHEN"
@@ -75,7 +75,7 @@ class Intent(StrEnum):
     WHAT = "WHAT"
 
 
-# Intents along whose answers relations are followed from document to document.
+# Intents for which the relations of the results are followed.
 GRAPH_INTENTS = frozenset({Intent.WHY, Intent.ENTITY})
 
 
@@ -114,18 +114,18 @@ _SIGNS = MappingProxyType(
 _OPENERS = MappingProxyType({"why": Intent.WHY, "when": Intent.WHEN, "who": Intent.ENTITY})
 _FIRST_WORD = Pattern(r"\A\W*(\w+)")
 
-SIGN = 3  # what a category gains by any of its words
-OPENER = 2  # by being what the question begins with
-NAMED_TIME = 2  # WHEN, by a stretch of time that could be read
+SIGN = 3  # score of a category for any of its words
+OPENER = 2  # score for the first word of the question
+NAMED_TIME = 2  # score of WHEN for a recognised time
 LEAST_PERCENT, PERCENT_A_POINT, MOST_PERCENT = 60, 10, 95  # confidence
 DECIDED = 0.8
 
 
 class Classification(NamedTuple):
     """
-    What a question asks for, with ``confidence`` in [0.6, 0.95] and the scores that it comes from.
+    The intent of a question, with ``confidence`` in [0.6, 0.95] and the scores it is derived from.
 
-    ``is_decided`` is False where no word said anything: then a model may be asked.
+    ``is_decided`` is False if the words do not determine the intent; a model may then be asked.
     """
 
     intent: Intent
@@ -140,21 +140,21 @@ class Classification(NamedTuple):
 
 def has_recency_intent(query: str) -> bool:
     """
-    Whether the question asks for what happened lately: "latest", "yesterday", "where were we", "pick up" …
+    Whether the question asks for recent events: "latest", "yesterday", "where were we", "pick up" …
 
-    Whole words only, in any case; words of a phrase may be apart by any white space. "current" is not
-    among them: it asks for what holds now, which may be old.
+    Whole words only, ignoring case; words of a phrase may be separated by any white space. "current" is not included:
+    it asks for the current state, which may be old.
     """
     return _RECENCY.search(query) is not None
 
 
 def time_intent(query: str) -> TimeIntent:
     """
-    Of which time *query* wants to know, by its words; whole words in any case, as `has_recency_intent`.
+    Return the time that *query* asks for, by whole words in any case, as `has_recency_intent`.
 
-    Of several the first counts: "the latest", "lately", "the last one" ask for what is recent; "before",
-    "formerly", "used to", "the first", "in summer 2025", "why did we leave" for what was; "now", "currently",
-    "these days", "as of today" for what holds.
+    The first match counts: "the latest", "lately", "the last one" ask for recent events; "before", "formerly",
+    "used to", "the first", "in summer 2025", "why did we leave" for a former state; "now", "currently", "these
+    days", "as of today" for the current state.
     """
     not_this_day = _NO_DAY.compiled.sub("now", query) if _NO_DAY.search(query) else query
     if has_recency_intent(not_this_day) or _LATELY.search(query):
@@ -166,15 +166,15 @@ def time_intent(query: str) -> TimeIntent:
 
 def classify_intent(query: str, *, names_time: bool = False) -> Classification:
     """
-    Classify *query* by its words: 3 for any sign of a category, 2 more if it opens with why, when or who.
+    Classify *query* by its words: 3 for any word of a category, 2 more if it begins with why, when or who.
 
     Args:
         query: Any text.
-        names_time: Whether a stretch of time was read from it (`temporal_range`): 2 more for WHEN.
+        names_time: Whether a time was recognised in it (`temporal_range`): 2 more for WHEN.
 
     Returns:
-        The category of the highest score, at a confidence of ``min(0.95, 0.6 + 0.1 * score)``; of equal
-        ones WHY before WHEN before ENTITY. WHAT at 0.6 where nothing scores.
+        The category with the highest score, at a confidence of ``min(0.95, 0.6 + 0.1 * score)``; of equal scores WHY
+        before WHEN before ENTITY. WHAT at 0.6 if nothing scores.
     """
     scores = {intent: SIGN * bool(sign.search(query)) for intent, sign in _SIGNS.items()}
     scores[Intent.WHEN] += NAMED_TIME * names_time

@@ -1,4 +1,4 @@
-"""How much words and meaning count for each kind of question."""
+"""Weights of the lexical and vector retrievers for each intent of a question."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from clawmem.domain.retrieval.intent import Intent
 
 
 class LegWeights(NamedTuple):
-    """What the two ways of finding are worth, relative to each other's usual worth."""
+    """Factors by which the weights of the lexical and vector retrievers are multiplied."""
 
     words: float
     meaning: float
 
 
-# A time is named by its words; a reason is often given in others than it is asked for.
+# A time is found by its words; a reason is often expressed in other words than the question.
 LEG_WEIGHTS: Mapping[Intent, LegWeights] = MappingProxyType(
     {
         Intent.WHY: LegWeights(words=1.0, meaning=1.5),
@@ -28,7 +28,7 @@ LEG_WEIGHTS: Mapping[Intent, LegWeights] = MappingProxyType(
 
 
 def steered(weights: Mapping[str, float], intent: Intent, meaning: str) -> dict[str, float]:
-    """*weights* of fusion as the *intent* wants them; the leg called *meaning* is that of vectors."""
+    """Return *weights* of fusion adjusted to *intent*; *meaning* is the name of the vector retriever."""
     factors = LEG_WEIGHTS[intent]
     return {
         name: weight * (factors.meaning if name == meaning else factors.words)

@@ -1,8 +1,8 @@
 """
-How well a text covers a question, word by word.
+Late interaction: how well a text covers the words of a question.
 
-Each word of the question is matched with the nearest word of the text (the MaxSim of ColBERT, Khattab &
-Zaharia 2020), so that a synonym counts for nearly as much as the word itself.
+Each word of the question is matched with the most similar word of the text (the MaxSim of ColBERT, Khattab & Zaharia
+2020), so that a synonym counts almost as much as the word itself.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 
 from clawmem.ports.records import FragmentKey
 
-# What a line's neighbours may lend it: "it" in one line is named in the line before.
+# Shares of the neighbours' similarity that count for a line: "it" in one line is often named in the line before.
 NEIGHBOUR_SHARES = (1.0, 0.8, 0.5)
 
-# What the names of a note lend to each of its lines: the note about a person seldom repeats the person's name.
+# Share that the names of a note contribute to its lines: a note about a person seldom repeats the person's name.
 NAME_SHARE = 1.0
 
 Row = Sequence[float]
@@ -26,14 +26,14 @@ Row = Sequence[float]
 
 def coverage(weights: Row, nearest: Row) -> float:
     """
-    The weighted mean of how near the text comes to each word of the question.
+    Return the weighted mean of the similarities of the text to the words of the question.
 
     Args:
-        weights: Of the question's words, not negative; they sum to 1, so that the result lies in [0, 1].
-        nearest: For each word the similarity of the nearest word of the text, in [0, 1].
+        weights: Weights of the question's words, not negative; they sum to 1, so that the result is in [0, 1].
+        nearest: For each word the similarity of the most similar word of the text, in [0, 1].
 
     Raises:
-        ValueError: not as many numbers as weights.
+        ValueError: the arguments differ in length.
     """
     return math.fsum(weight * near for weight, near in zip(weights, nearest, strict=True))
 
@@ -46,14 +46,17 @@ def covered(
     names: Mapping[int, Row] = MappingProxyType({}),
 ) -> dict[FragmentKey, float]:
     """
-    The coverage of each line of *keys*, with what the lines around it and the names of its note lend.
+    Return the coverage of each line of *keys*, including contributions of neighbouring lines and the note's names.
 
-    For each word of the question the best counts of the line itself, its neighbours, those *d* lines
-    away at ``shares[d]``, and the names. A line without a row of its own gets what the others lend.
+    For each word of the question, the maximum of the line itself, its neighbours and the names counts. Neighbours *d*
+    lines away are multiplied by ``shares[d]``. A line without a row of its own only gets these contributions.
 
     Args:
-        rows: How near each line comes to each word; of *keys* and of their neighbours that exist.
-        names: What the names of a document lend to each word, by document; see `lent_by_names`.
+        keys: Lines to score.
+        rows: Similarity of each line to each word, for *keys* and their existing neighbours.
+        weights: Weights of the question's words.
+        shares: Factors by distance in lines.
+        names: By document, the contribution of its names to each word; see `lent_by_names`.
     """
     width = len(weights)
     return {
@@ -64,13 +67,14 @@ def covered(
 
 def lent_by_names(question: Sequence[str], names: Mapping[int, Collection[str]]) -> dict[int, list[float]]:
     """
-    Return for each document how much its names lend to each word of *question*, in [0, `NAME_SHARE`].
+    Return by document the contribution of its names to each word of *question*, in [0, `NAME_SHARE`].
 
-    A name lends to the words that it holds. A word lends the less, the more of the documents have it in a name:
-    what all of them are called tells no two of them apart. Documents that lend nothing are left out.
+    A name contributes to the words it contains. The contribution of a word decreases with the number of documents
+    whose names contain it; a word in all of them contributes nothing. Documents without a contribution are left out.
 
     Args:
-        names: The words of the names of each document, all documents that are compared.
+        question: Words of the question.
+        names: The words of the names of each document that is compared.
     """
     asked = frozenset(question)
     named = {document: asked.intersection(some) for document, some in names.items()}
@@ -85,7 +89,7 @@ def lent_by_names(question: Sequence[str], names: Mapping[int, Collection[str]])
 
 
 def around(keys: Collection[FragmentKey], shares: Row = NEIGHBOUR_SHARES) -> set[FragmentKey]:
-    """*keys* and those of the lines that may lend to them."""
+    """Return *keys* and the keys of the neighbouring lines that may contribute to them."""
     reach = range(1 - len(shares), len(shares))
     return {FragmentKey(key.document_id, key.seq + step) for key in keys for step in reach}
 
@@ -94,7 +98,7 @@ def _best(
     key: FragmentKey, rows: Mapping[FragmentKey, Row], width: int, shares: Row, named: Row
 ) -> list[float]:
     document_id, seq = key
-    at: Mapping[Any, Row] = rows  # asked by plain pairs, of which several for each line are made
+    at: Mapping[Any, Row] = rows  # looked up by plain tuples, which are cheaper to create than keys
     found = [
         (share, row)
         for step in range(1 - len(shares), len(shares))

@@ -1,4 +1,4 @@
-"""Questions about a time: the words besides the time, and how much the time alone says."""
+"""Questions about a time: their topic besides the time, and the confidence that the time alone gives."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from clawmem.domain.retrieval.newest import content_words
 from clawmem.domain.retrieval.temporal import TimeRange
 
-# Not fitted: the chance that the time was read rightly and that the date of a note in it is right.
+# Not fitted: estimates of how often the time of the question and the date of a note are recognised correctly.
 IN_ITS_TIME = 0.8
-OUT_OF_ITS_TIME = 0.05  # at most, for a note that was written at another time
-BY_TIME_OF_FILE = 0.3  # at most, for a note without a date of its own, which only its file has
+OUT_OF_ITS_TIME = 0.05  # maximum for a note that was written at another time
+BY_TIME_OF_FILE = 0.3  # maximum for a note that is only dated by its file
 
-# Words that ask for anything at all. None of them names a topic.
+# Words of generic questions; none of them names a topic.
 _ANYTHING = frozenset(
     """
     anything something everything nothing stuff thing things
@@ -27,17 +27,17 @@ _ANYTHING = frozenset(
 
 
 def topic_besides(query: str, named: TimeRange | None) -> tuple[str, ...]:
-    """Return the words of *query* that name a topic, without those that were read as time."""
+    """Return the words of *query* that name a topic, without the words of the *named* time."""
     rest = f"{query[: named.start]} {query[named.end :]}" if named else query
     return tuple(word for word in content_words(rest) if word not in _ANYTHING)
 
 
 def time_share(time_rarity: float, topic_rarities: Sequence[float]) -> float:
     """
-    Return the confidence that the time of a note alone gives, in [0, `IN_ITS_TIME`].
+    Return the confidence in a note that only matches the time, in [0, `IN_ITS_TIME`].
 
-    The time counts like a word of the question: the fewer notes were written in it, and the fewer other words the
-    question has, the more it says.
+    The time counts like a word of the question: its weight grows with its rarity among the notes and falls with the
+    weight of the question's other words.
     """
     total = time_rarity + sum(topic_rarities)
     return IN_ITS_TIME * time_rarity / total if total > 0 else 0.0

@@ -1,8 +1,8 @@
 """
 Questions for the newest note of a kind or about a topic: "the latest handoff", "newest offer from the roofer".
 
-"Last" counts as an adjective of a note, not of a stretch of time: "the last invoice", but not "last week". English,
-German, French, Spanish, Chinese and Japanese are read.
+"Last" counts if it qualifies a note ("the last invoice"), not a period ("last week"). Supported are English, German,
+French, Spanish, Chinese and Japanese.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.ports.named_tuple import NamedTuple
 
-MATCHING = 0.9  # of the best coverage of the topic that any note reaches
-# The newest note of a kind answers "the latest handoff" by its type and date alone. Not fitted: the chance that the
-# kind was read rightly and that type and date of the note are right.
+MATCHING = 0.9  # share of the best coverage of the topic that a matching note needs
+# Confidence of the newest note of a kind ("the latest handoff"), which matches by its type and date alone. Not fitted:
+# an estimate of how often the kind in the question and the type and date of the note are recognised correctly.
 OF_ITS_KIND = 0.8
-LEAST_COVERAGE = 0.5  # of the topic's weight, or the question names another topic than any note has
+LEAST_COVERAGE = 0.5  # of the topic's weight; below, no note is about the topic
 
-# Words after the adjective "last" that do not ask for a note.
+# Words that after the adjective "last" do not ask for a note.
 _TIMES = (
     r"(?:(?:[0-9]+|few|couple\s+of|several|two|three|four|five|six|seven|ten|twelve|zwei|drei|vier|fünf|sechs|sieben"
     r"|zehn|paar|deux|trois|quatre|cinq|sept|dix|quelques|dos|tres|cuatro|cinco|siete|diez|pocos|pocas)\s+)?"
@@ -46,13 +46,13 @@ _NEWEST = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# "When did we last meet" asks for a moment: a verb follows "last".
+# "When did we last meet" asks for a time: here "last" is an adverb, followed by a verb.
 _ADVERB = re.compile(
     r"\b(?:did|do|does|have|has|had|was|were)\s+(?:[\w'’-]+\s+){1,3}(?<!\bthe\s)(?<!\bmy\s)(?<!\bour\s)(?<!['’]s\s)"
     r"(?<!\byour\s)(?<!\btheir\s)(?<!\bhis\s)(?<!\bher\s)$",
     re.IGNORECASE,
 )
-# Between "latest" and the kind at most two words are allowed, and none of these, with which the topic begins.
+# At most two words are allowed between "latest" and the kind, and none of these, which begin the topic.
 _BREAK = re.compile(
     r"[?.!,;:]|\b(?:about|and|at|by|did|do|does|for|from|has|have|in|is|of|on|that|the|to|was|were|where|which|who"
     r"|with|an|auf|aus|bei|für|im|mit|über|vom|von|zu|zum|zur|à|avec|dans|de|des|du|en|pour|sur|con|del|para|por|sobre)\b",
@@ -62,7 +62,7 @@ _NEAR = re.compile(r"\A\s*(?:(?:[\w'’-]+\s+){0,2}|[⺀-鿿]{0,4})")
 _DIRECTLY = re.compile(r"(?:\s|\b(?:le|la|les|el|los|las|plus|más)\b)*")
 _ASKING = re.compile("(?:是|在|有)?(?:什么|哪[里些个篇份]?|谁)|は?(?:何|どこ|誰)(?:ですか)?")
 
-# The words by which people ask for a content type, and for any note at all.
+# The words by which a question names a content type, or any note.
 ANY_KIND = "any"
 _KIND_WORDS = MappingProxyType(
     {
@@ -87,7 +87,7 @@ _KINDS: Mapping[str, re.Pattern[str]] = MappingProxyType(
         for kind, some in _KIND_WORDS.items()
     }
 )
-# Words that are no part of a topic, in addition to the stop words.
+# Words that are not part of a topic, in addition to the stop words.
 _FRAME = frozenset(
     """
     show find give get tell look open read see list need want know please got say says said write wrote written made
@@ -104,10 +104,10 @@ _FRAME = frozenset(
 
 class NewestQuestion(NamedTuple):
     """
-    A question for the newest note, taken apart.
+    The parts of a question for the newest note.
 
     ``kind`` is a content type, `ANY_KIND` for any note, or empty if no kind is named. ``noun`` is the noun after the
-    superlative, which may name a folder or a tag ("meeting", "invoice"). ``topic`` holds the words of the topic,
+    superlative, which may name a folder or a tag ("meeting", "invoice"). ``topic`` contains the words of the topic,
     ``kind_words`` the words that name the kind.
     """
 
@@ -118,7 +118,7 @@ class NewestQuestion(NamedTuple):
 
 
 def newest_question(query: str) -> NewestQuestion | None:
-    """Return the kind and the topic if *query* asks for the newest note, else ``None``."""
+    """Return the parts of *query* if it asks for the newest note, else ``None``."""
     found = next((one for one in _NEWEST.finditer(query) if not _is_adverb(query, one)), None)
     if found is None:
         return None
@@ -135,7 +135,7 @@ def newest_question(query: str) -> NewestQuestion | None:
 
 
 def matching(coverage: Mapping[int, float]) -> set[int]:
-    """Return the notes that cover the topic about as well as the best of them; none where that is not enough."""
+    """Return the notes whose coverage of the topic is near the best; none if the best is below `LEAST_COVERAGE`."""
     best = max(coverage.values(), default=0.0)
     least = max(LEAST_COVERAGE, MATCHING * best) - 1e-9
     return {document for document, share in coverage.items() if share >= least}
@@ -148,17 +148,17 @@ def newest_first(
     Return documents by their dates, newest first.
 
     Args:
-        dated: When each was written, in texts that sort as their times do.
-        superseded: Those that another note has superseded: they come last.
-        undated: Those that have the time of their file only, which is that of the last copy: they come after
-            those with a date of their own.
+        dated: The time at which each was written, as texts that sort chronologically.
+        superseded: Documents that another note has superseded; they come last.
+        undated: Documents dated only by their file, whose time may be that of a copy; they come after those with
+            a date of their own.
     """
     by_date = sorted(dated, key=lambda one: (dated[one], one), reverse=True)
     return sorted(by_date, key=lambda one: (one in superseded, one in undated))
 
 
 def names_the_same(noun: str, name: str) -> bool:
-    """Whether a folder or a tag is called like *noun*, in the singular or the plural."""
+    """Whether *noun* and *name*, of a folder or tag, are the same word, in singular or plural."""
     return _singular(noun) == _singular(name)
 
 
@@ -174,7 +174,7 @@ def _is_adverb(query: str, found: re.Match[str]) -> bool:
 
 
 def _kind_near(query: str, superlative: re.Match[str]) -> tuple[str, re.Match[str]] | None:
-    """The kind that the superlative belongs to; a special one before `ANY_KIND` ("the latest decision notes")."""
+    """Return the kind that the superlative refers to; a specific one before `ANY_KIND` ("the latest decision notes")."""
     found = (
         (kind, word)
         for kind, pattern in _KINDS.items()
@@ -192,7 +192,7 @@ def _belongs(query: str, superlative: re.Match[str], word: re.Match[str]) -> boo
 
 
 def _noun_after(text: str) -> str:
-    """The last noun before the topic begins that names more than any note: "meeting" of "meeting notes from May"."""
+    """Return the last specific noun before the topic: "meeting" for "meeting notes from May"."""
     end = _BREAK.search(text)
     head = text[: end.start()] if end else text
     nouns = [word for word in content_words(head)[:3] if not _KINDS[ANY_KIND].fullmatch(word)]
@@ -200,6 +200,6 @@ def _noun_after(text: str) -> str:
 
 
 def content_words(text: str) -> tuple[str, ...]:
-    """Return the words of *text* that tell a topic, each once."""
+    """Return the words of *text* that name a topic, each once."""
     some = dict.fromkeys(words(_ASKING.sub(" ", text)))
     return tuple(word for word in some if word not in STOP_WORDS and word not in _FRAME)

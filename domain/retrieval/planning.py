@@ -1,8 +1,8 @@
 """
-One question or several? A question about several things is asked as several, without a model.
+Rule-based plan of a search: splits a question about several topics into several questions, without a model.
 
-"What did we decide about caching as well as logging, and why did we drop the queue?" is three: what is joined
-stands alone, and a part that asks nothing by itself ("logging") begins as its neighbour does.
+"What did we decide about caching as well as logging, and why did we drop the queue?" becomes three questions. A part
+that is no question by itself ("logging") gets the beginning of the first part.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from clawmem.domain.retrieval.intent import Intent, classify_intent
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
 
 MAX_SIMPLE_WORDS = 5
-LONG_WORD = 3  # letters; shorter words are mostly grammar and make no question complex
+LONG_WORD = 3  # letters; shorter words are mostly function words and do not make a question complex
 MAX_CLAUSES = 4
 FIRST, SECOND, THIRD = 1, 2, 3  # priorities
 MOST_IMPORTANT, LEAST_IMPORTANT = 1, 5
-WEIGHT = 6  # of a clause, before its priority is taken off
+WEIGHT = 6  # weight of a clause is this minus its priority
 
-# No expression can be read in two ways, so that a pasted page is searched in one pass.
+# The patterns are unambiguous, so that long texts are matched in linear time.
 _ASKS = r"(?:is|are|was|were|do|does|did|has|have|had|can|will|should)"
 _ASKED_ON = rf"and\s+(?=(?:what|how|why)\b|(?:when|where|who|which)\s+{_ASKS}\b)"
 _SAID_ON = r"(?:and\s+also|additionally|as\s+well\s+as|along\s+with)\b"
-_PLUS = r"(?<!\d\s)(?<!\bc\s)(?<!\bplus\s)plus\b(?!\s+(?:\d|plus\b))"  # no sum, no language
+_PLUS = r"(?<!\d\s)(?<!\bc\s)(?<!\bplus\s)plus\b(?!\s+(?:\d|plus\b))"  # neither a sum nor "C plus plus"
 _JOIN = re.compile(rf"\b(?:{_SAID_ON}|{_ASKED_ON}|{_PLUS})", re.IGNORECASE)
 _TWO_QUESTIONS = r"[?？][^\w?？]*\w[^?？]*[?？]"
 _QUESTION_END = re.compile(r"(?<=[?？])(?=[^\w?？]*\w)")
-_FAR = 200  # characters between "both" and its "and"
+_FAR = 200  # maximum characters between "both" and its "and"
 _BOTH = re.compile(
     rf"\bboth\s+(?P<one>[^\s,;.?][^,;.?]{{0,{_FAR}}}?)\s+and\s+(?P<other>[^\s,;.?][^,;.?]*)", re.IGNORECASE
 )
@@ -53,7 +53,7 @@ _PREPOSITION = re.compile(r"\A(?:about|for|on|with|of|in|to|from|at|by|regarding
 
 
 class ClauseKind(StrEnum):
-    """Where a clause is looked up."""
+    """Retriever that answers a clause."""
 
     LEXICAL = "bm25"
     VECTOR = "vector"
@@ -62,7 +62,7 @@ class ClauseKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One question of a plan; ``priority`` 1 counts most, 5 least."""
+    """One question of a plan; ``priority`` ranges from 1, the highest, to 5."""
 
     kind: ClauseKind
     query: str
@@ -70,24 +70,26 @@ class Clause:
 
     @property
     def weight(self) -> int:
-        """What its ranking weighs among those of the other clauses: 6 less the priority, 5 to 1."""
+        """Weight of its ranking among those of the other clauses: 6 minus the priority, 5 to 1."""
         return WEIGHT - self.priority
 
 
 def has_several_topics(query: str) -> bool:
     """
-    Whether *query* joins questions: "and also", "and what / how / why", "and when / where / who / which" with a
-    verb that asks, "both … and", two question marks with words between them, "additionally", "as well as",
-    "along with". Whole words only, in any case.
+    Whether *query* joins several questions.
+
+    It does if it contains "and also", "and what / how / why", "and when / where / who / which" with an interrogative
+    verb, "both … and", two question marks with words between them, "additionally", "as well as" or "along with". Whole
+    words only, ignoring case.
     """
     return _SEVERAL_TOPICS.search(query) is not None
 
 
 def is_simple(query: str) -> bool:
     """
-    Whether *query* is asked as it stands: at most five words of three letters or more, or nothing that joins.
+    Whether *query* is searched undivided: at most five words of three letters or more, or no conjunction.
 
-    Here "plus" joins as well, except between numbers and in the names of languages.
+    "Plus" also counts as a conjunction here, except between numbers and in the names of languages.
     """
     long_words = [word for word in words(query) if len(word) >= LONG_WORD or is_unspaced(word)]
     if len(long_words) <= MAX_SIMPLE_WORDS:
@@ -97,12 +99,12 @@ def is_simple(query: str) -> bool:
 
 def plan(query: str) -> tuple[Clause, ...]:
     """
-    The clauses to look up for *query*, two to four of them, most important first; none for a blank one.
+    Return the clauses to search for *query*, two to four, most important first; none for a blank query.
 
-    A simple question, and each part of a question of two, is looked up by its words (in the graph where it
-    asks why or who) and, less important, by its meaning. Of three parts and more each is looked up by its
-    words and the whole by its meaning; the third part is then all that is left. A question that says that
-    it joins something, but not what, is looked up whole in both ways.
+    A simple question, and each part of a question of two, is searched lexically (in the graph if it asks why or who)
+    and, with lower priority, by vectors. Of three or more parts each is searched lexically and the whole question by
+    vectors; the third part then contains all remaining ones. A complex question that cannot be split is searched
+    undivided in both ways.
     """
     if not query.strip():
         return ()
@@ -118,7 +120,7 @@ def plan(query: str) -> tuple[Clause, ...]:
 
 
 def question_parts(query: str) -> list[str]:
-    """The questions that *query* joins, in order, each once and each complete; only *query* if it joins none."""
+    """Return the questions that *query* joins, in order, each once and complete; *query* alone if it joins none."""
     parts: list[str] = []
     for sentence in _QUESTION_END.split(query):
         parts += _completed(part for joined in _JOIN.split(sentence) for part in _both_apart(joined))
@@ -140,7 +142,7 @@ def _folded(parts: list[str]) -> list[str]:
 
 
 def _both_apart(part: str) -> Iterator[str]:
-    """One part for A and one for B of "both A and B rest"; B is taken to be as many words as A."""
+    """Yield one part for A and one for B of "both A and B rest"; B is assumed to have as many words as A."""
     both = _BOTH.search(part)
     if both is None:
         yield part
@@ -153,7 +155,7 @@ def _both_apart(part: str) -> Iterator[str]:
 
 
 def _completed(parts: Iterable[str]) -> Iterator[str]:
-    """Parts with words of their own; one that asks nothing itself begins as the first one of its sentence."""
+    """Yield parts with content; a part that is no question itself gets the beginning of its sentence's first part."""
     first = ""
     for part in (part.strip(" ,;:.\n\t") for part in parts):
         if not first:

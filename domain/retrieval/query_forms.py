@@ -1,9 +1,9 @@
 """
-From what a person typed to what an index is asked.
+Conversion of a typed query to queries of the lexical index.
 
-A natural question becomes "any of its content words": with every word required, conversational questions
-found almost nothing (session hit@10 .22 against .97, same index). A name, a path, a version or up to three
-bare terms also get the precise form, every term required, which ranks above the relaxed one.
+A natural question becomes a query for any of its content words. With every word required, conversational questions
+found almost nothing (session hit@10 .22 against .97, same index). A name, a path, a version or up to three bare terms
+also get the precise form, with every term required, which ranks above the relaxed form.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import LexicalQuery, Term
 
 MAX_QUERY = 10_000  # characters
-MAX_TERMS = 64  # distinct words that are looked for; a pasted page asks by its first ones
+MAX_TERMS = 64  # distinct words that are searched; further words of a long text are ignored
 MAX_BARE_TERMS = 3
-MIN_PREFIX = 2  # letters; a single one would stand for a tenth of the vocabulary
+MIN_PREFIX = 2  # letters; a single one would match a tenth of the vocabulary
 
 _FUNCTION_WORDS = """
 a about above after again all also am an and any are as at be because been before being below between both
@@ -34,7 +34,7 @@ _CUT_OFF_BY_AN_APOSTROPHE = (
 )
 STOP_WORDS = frozenset(f"{_FUNCTION_WORDS} {_CUT_OFF_BY_AN_APOSTROPHE}".split())
 
-# No part can be read in two ways, so that a long word of a pasted page is refused in one pass.
+# The pattern is unambiguous, so that a long word is rejected in linear time.
 _IDENTIFIER = Pattern(
     r"""
     (?<!\w)(?:\w+(?:[./\\:#@-]+\w+)+   # src/retry.py, v2.3.1, ISO-8601
@@ -49,10 +49,10 @@ _IDENTIFIER = Pattern(
 
 class QueryForms(NamedTuple):
     """
-    The forms of one question, to be asked in this order.
+    The forms of one query, to be searched in this order.
 
-    ``precise`` wants every term, as a prefix; ``relaxed`` any. ``words`` are what snippets and explanations
-    mark. ``relaxed`` without terms means that there is nothing to look for.
+    ``precise`` requires every term, as a prefix; ``relaxed`` any term. ``words`` are marked in snippets and
+    explanations. ``relaxed`` has no terms if there is nothing to search for.
     """
 
     words: tuple[str, ...]
@@ -62,10 +62,10 @@ class QueryForms(NamedTuple):
 
 def query_forms(query: str) -> QueryForms:
     """
-    Read *query* as words; nothing a person types reaches a search engine's syntax.
+    Parse *query* into words; no input reaches a search engine's query syntax.
 
-    Stop words are dropped unless nothing else is left, or where the precise form wants the whole of a name
-    (``before_compaction``). Words keep their order, each once.
+    Stop words are dropped unless there are no other words. The precise form keeps them, because they may be part of a
+    name (``before_compaction``). Words keep their order, each once.
     """
     every = list(dict.fromkeys(words(query)))
     content = tuple([word for word in every if word not in STOP_WORDS] or every)[:MAX_TERMS]
@@ -80,7 +80,7 @@ def query_forms(query: str) -> QueryForms:
 
 
 def is_precise(query: str) -> bool:
-    """Whether *query* reads as a name rather than a question: all identifiers, or up to three bare terms."""
+    """Whether *query* is a name rather than a question: only identifiers, or up to three bare terms."""
     typed = normalise(query).rstrip()
     parts = typed.split()
     if typed.endswith("?") or any(part.lower().strip("?!.,;:'\"") in STOP_WORDS for part in parts):
@@ -89,7 +89,7 @@ def is_precise(query: str) -> bool:
 
 
 def identifiers(query: str) -> list[str]:
-    """Return the names of code in *query*, in order: paths, codes, versions, ``snake_case`` and ``camelCase``."""
+    """Return the code identifiers in *query*, in order: paths, codes, versions, ``snake_case`` and ``camelCase``."""
     found = (match[0] for match in _IDENTIFIER.compiled.finditer(normalise(query)))
     return [name for name in found if not name.replace("-", "").isalpha() or not name.islower()]
 
@@ -99,6 +99,6 @@ def _terms(some: Iterable[str], *, prefix: bool) -> tuple[Term, ...]:
 
 
 def _term(word: str, *, prefix: bool) -> Term:
-    # A single character of an unspaced script is found as the beginning of an indexed pair.
+    # A single character of an unspaced script is searched as the prefix of an indexed pair.
     alone = is_unspaced(word) and len(word) == 1
     return Term(word, prefix=alone or (prefix and len(word) >= MIN_PREFIX and not is_unspaced(word)))

@@ -1,3 +1,5 @@
+"""Recency of a document by content type, age and use."""
+
 from __future__ import annotations
 
 import math
@@ -5,7 +7,7 @@ import math
 FOREVER = math.inf
 DEFAULT_HALF_LIFE_DAYS = 60.0
 
-# What people decided, prefer or must avoid does not go stale by itself; what they were doing does.
+# Decisions, preferences and antipatterns do not become stale with age; records of ongoing work do.
 HALF_LIFE_DAYS = {
     "handoff": 30.0,
     "progress": 45.0,
@@ -23,14 +25,14 @@ HALF_LIFE_DAYS = {
     "antipattern": FOREVER,
 }
 
-UNKNOWN_AGE = 0.5  # neither fresh nor stale
-ACCESS_MEMORY_DAYS = 90.0  # an access longer ago no longer slows the decay
+UNKNOWN_AGE = 0.5  # neutral
+ACCESS_MEMORY_DAYS = 90.0  # an earlier access does not slow the decay
 ACCESS_GAIN = 0.3
 MAX_EXTENSION = 3.0
 
 
 def half_life_days(content_type: str) -> float:
-    """Days after which a document of this type counts half: ``inf`` if it is ageless, 60 if it is unknown."""
+    """Return the half life of documents of this type in days: ``inf`` if they do not age, 60 if the type is unknown."""
     return HALF_LIFE_DAYS.get(content_type, DEFAULT_HALF_LIFE_DAYS)
 
 
@@ -42,16 +44,17 @@ def recency(
     days_since_access: float | None = None,
 ) -> float:
     """
-    How fresh a document is, in [0, 1]: ``0.5 ** (age / half life)``.
+    Return the recency of a document, in [0, 1]: ``0.5 ** (age / half life)``.
 
-    Use lengthens the half life: ``min(3 H, H + 0.3 H ln(1 + n f))``, *n* accesses and
-    ``f = max(0, 1 - days_since_access / 90)``. Without accesses the half life is that of the type.
+    Use extends the half life to ``min(3 H, H + 0.3 H ln(1 + n f))`` for *n* accesses and
+    ``f = max(0, 1 - days_since_access / 90)``. Without accesses it is that of the type.
 
     Args:
-        age_days: Since the document was authored. Zero and negative (a date in the future) give 1.0,
-            NaN (no readable date) gives 0.5.
-        access_count: A negative count is none.
-        days_since_access: ``None`` or NaN when it is not known: then ``f = 1``. Negative counts as now.
+        content_type: Type of the document.
+        age_days: Days since the document was written. Zero and negative (a date in the future) give 1.0, NaN (no
+            readable date) gives 0.5.
+        access_count: A negative count means none.
+        days_since_access: ``None`` or NaN if unknown: then ``f = 1``. Negative counts as 0.
 
     Returns:
         1.0 for types that do not age, whatever the date; exactly 0.5 at one half life.
@@ -64,7 +67,7 @@ def recency(
 
 def decay(age_days: float, half_life: float) -> float:
     """
-    ``0.5 ** (age_days / half_life)``, with 1.0 for a future date and 0.5 for an unknown one (NaN).
+    Return ``0.5 ** (age_days / half_life)``, with 1.0 for a future date and 0.5 for an unknown one (NaN).
 
     Raises:
         ValueError: *half_life* (days) is not above zero.
