@@ -12,9 +12,9 @@ from clawmem.domain.documents.tokens import words
 from clawmem.domain.security.patterns import AnyCase, Pattern
 
 SHORTEST, LONGEST = 10, 200  # characters of a statement
-HEAD = 400  # characters at the beginning of a note that may say that the note is outdated
+HEAD = 400  # characters at the beginning of a note that are searched for a mark that it is outdated
 
-# Sections, lead-ins ("Reasons:") and labels ("Open: …") whose text does not hold.
+# Sections, lead-ins ("Reasons:") and labels ("Open: …") whose text states no current fact.
 _ASIDE = AnyCase(
     r"""\b(?:
         options? | alternativ\w* | consider\w* | candidates? | compar\w* | reject\w* | refused | declined
@@ -62,7 +62,7 @@ _NOTE_OUTDATED = AnyCase(
         | outcome[^.\n]{0,60}:\s*no\b | 已废弃 | 不再有效""",
     flags=re.VERBOSE,
 )
-# Such a sentence refers to the sentence before it and is half of a statement alone.
+# A sentence with such an opening refers to the previous sentence and is incomplete on its own.
 _LEANING = AnyCase(
     r"""\A(?:this | that | these | those | it | its | they | them | their | he | she | his | her | him | both | such | so | then
         | and | but | or | nor | also | otherwise | however | therefore | thus | still | because | which | who | where | when
@@ -72,7 +72,7 @@ _LEANING = AnyCase(
     flags=re.VERBOSE,
 )
 _LINK = Pattern(r"!?\[\[(?:[^\[\]|]{0,300}\|)?([^\[\]|]{1,300})\]\]|!?\[([^\[\]]{0,300})\]\([^()]{0,1000}\)")
-# "ADR 12: …", "RFC-7 – …": the number of a record, not its subject.
+# "ADR 12: …", "RFC-7 – …": the number of a record is not its subject.
 _RECORD_NUMBER = Pattern(r"^[A-Za-z]{1,10}[ -]?#?[0-9]+\s*[:.–—-]\s+")
 _LABEL = Pattern(r"^[^.!?:。：]{1,40}[:：]")
 _END = Pattern(r"[.!。！][\"')\]»”*]*$")
@@ -91,10 +91,10 @@ _MOST_SHARED = 0.75
 
 def note_statements(title: str, body: str) -> list[str]:
     """
-    Return the whole statements of a note that hold now, the most telling first; none of a note that is outdated.
+    Return the complete, current statements of a note, title first; none if the note is outdated.
 
-    Its title comes first where it is a statement; one that is an order ("Move sessions to Postgres") replaces a body
-    without any.
+    The title is included if it is a statement. An imperative title ("Move sessions to Postgres") is only used if the
+    body contains no statement.
     """
     if _NOTE_OUTDATED.search(body[:HEAD]):
         return []
@@ -105,7 +105,7 @@ def note_statements(title: str, body: str) -> list[str]:
 
 
 def named_decision(title: str, body: str) -> list[str]:
-    """Return the title of a decision without a whole statement; nothing of one that is outdated, rejected or open."""
+    """Return the title of a decision that is no complete statement; nothing if outdated, rejected or undecided."""
     named = _RECORD_NUMBER.compiled.sub("", title).strip()
     undecided = any(pattern.search(named) for pattern in (_REJECTED, _OPEN, _OUTDATED))
     if not named or undecided or "?" in named or "？" in named or _NOTE_OUTDATED.search(body[:HEAD]):
@@ -114,16 +114,16 @@ def named_decision(title: str, body: str) -> list[str]:
 
 
 def statements(body: str) -> list[str]:
-    """Return the whole statements of a text that hold now, in their order."""
+    """Return the complete, current statements of *body* in order."""
     return [one for text in _texts(body) for one in _of_block(text)]
 
 
 def is_statement(text: str) -> bool:
     """
-    Whether *text* is one whole statement that holds now.
+    Whether *text* is one complete, current statement.
 
-    It has 10 to 200 characters, begins like a sentence, has a verb, and does not lean on the sentence before it. It
-    is no question and neither rejected, open nor past. A full stop may be missing: a title or list item has none.
+    It has 10 to 200 characters, begins like a sentence, has a verb, and does not refer to a previous sentence. It is
+    not a question, not rejected, not undecided and not past. A full stop is optional, as in a title or list item.
     """
     text = text.strip()
     if (
@@ -147,7 +147,7 @@ def is_statement(text: str) -> bool:
 
 
 def _names_a_property(text: str) -> bool:
-    """Whether *text* is "label: value" or "label: a, b, c", which says nothing without its note."""
+    """Whether *text* is "label: value" or "label: a, b, c", which is not understandable without its note."""
     label = _LABEL.compiled.match(text)
     if label is None:
         return False
@@ -158,7 +158,7 @@ def _names_a_property(text: str) -> bool:
 
 
 def title_statement(title: str) -> str:
-    """Return a note's title where it is a whole statement or "subject: answer"; empty where it only names a subject."""
+    """Return a note's title if it is a complete statement or "subject: answer", else an empty string."""
     title = _RECORD_NUMBER.compiled.sub("", title).strip()
     if _LABEL.compiled.match(title):
         return title if _is_answer(title) else ""
@@ -182,7 +182,7 @@ def _repeats(one: str, other: str) -> bool:
 
 
 def _texts(body: str) -> Iterator[str]:
-    """Yield paragraphs and list items, except those of sections and lists that hold options, reasons or the past."""
+    """Yield paragraphs and list items, except in sections and lists of options, reasons or past events."""
     path: list[tuple[int, str]] = []
     introduced_aside = False
     for block in blocks(body):

@@ -1,1 +1,1 @@
-"""What a conversation leaves behind: sentences worth keeping, who said them, and what becomes of them later."""
+"""Capture of notes from conversations: extraction, kinds, handoffs and later contradictions."""

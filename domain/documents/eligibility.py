@@ -39,7 +39,7 @@ INVALID_RUN = re.compile(r"[^\w-]+")
 
 Matcher = Callable[[str], bool]
 Segment = re.Pattern[str] | None  # None is `**`: any number of folders
-NOTHING = re.compile(r"(?!)")  # stands for the segments after the end of a pattern
+NOTHING = re.compile(r"(?!)")  # replaces the segments after the end of a pattern
 
 
 def is_excluded(path: str) -> bool:

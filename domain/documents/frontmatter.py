@@ -33,7 +33,7 @@ class FrontMatter:
 @dataclass(frozen=True, slots=True)
 class Facts:
     """
-    Facts that a document declares in its front matter; ``None`` and ``()`` stand for absent or unusable values.
+    Facts that a document declares in its front matter; ``None`` and ``()`` mean absent or unusable.
 
     ``date`` is the ISO text as declared, always accepted by `times.parse_iso`. ``extra`` contains every key in
     order with a printable value, including keys that have a field. ``confidence`` is in [0, 1]. ``supersedes`` and

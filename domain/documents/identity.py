@@ -28,7 +28,7 @@ def body_hash(body: str) -> str:
 
 
 def source_hash(data: bytes) -> str:
-    """Return the SHA-256 of the bytes of a file, front matter included; it tells whether the file has changed."""
+    """Return the SHA-256 of the bytes of a file, front matter included; it detects changes of the file."""
     return sha256(data).hexdigest()
 
 
@@ -64,7 +64,7 @@ def is_docid(text: str) -> bool:
 
 def normalise_docid(text: str) -> str:
     """
-    Return the hex digits of a docid as they are stored: lower case, without ``#``.
+    Return the hex digits of a docid in the stored form: lower case, without ``#``.
 
     Raises:
         InvalidInput: ``INVALID_INPUT`` if *text* is not a docid (see `is_docid`).

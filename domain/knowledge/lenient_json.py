@@ -34,7 +34,7 @@ class Senseless(ValueError):
 
 class LenientReader:
     """
-    Reads one value from *text*. `place` is then the offset after it, and `is_cut` tells whether the text ended in it.
+    Reads one value from *text*. `place` is then the offset after it, and `is_cut` reports whether the text ended in it.
 
     The item in which an array was cut off is dropped. An object keeps its previous members, and an unfinished string.
     """

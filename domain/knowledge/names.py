@@ -65,7 +65,7 @@ MOST_CAPITALS = 0.2  # share of the words within sentences; above it, as in Germ
 
 
 class Name(NamedTuple):
-    """A name and the kind of thing it names, as far as it is known."""
+    """A name and, if known, the kind of thing it names."""
 
     name: str
     kind: str = CONCEPT

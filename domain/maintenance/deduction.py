@@ -163,7 +163,7 @@ def body(draft: Draft, paths: Sequence[str]) -> str:
 
 
 def read_drafts(answer: Any) -> list[Draft] | None:
-    """Return up to three drafts of a model's answer ``{deductions: [...]}``; ``None`` if it holds no such list."""
+    """Return up to three drafts of a model's answer ``{deductions: [...]}``; ``None`` if it has no such list."""
     listed = answer.get("deductions") if isinstance(answer, Mapping) else None
     if not isinstance(listed, Sequence) or isinstance(listed, str):
         return None

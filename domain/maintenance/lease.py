@@ -43,7 +43,7 @@ def token_of(chance: bytes) -> str:
 
 def may_renew(held_token: str, current_token: str | None) -> bool:
     """
-    Whether a holder may renew its lease, live or expired: nobody acquired it since, and it was not released.
+    Whether a holder may renew its lease, live or expired: no one acquired it since, and it was not released.
 
     Args:
         current_token: Token of the last acquisition; ``None`` if the lease was released.

@@ -96,7 +96,7 @@ def read_patterns(answer: Any, count: int) -> list[Pattern] | None:
     """
     Return up to five patterns of a model's answer, each citing two or more of *count* notes.
 
-    ``None`` if the answer holds no list of patterns.
+    ``None`` if the answer contains no list of patterns.
     """
     listed = answer.get("patterns") if isinstance(answer, Mapping) else None
     if not isinstance(listed, list):

@@ -1,7 +1,7 @@
 """
 The default ranking policy `calibrated`: relevance first, metadata for near-ties.
 
-A clearly better match stays ahead, whatever the metadata of the others. Only if a question asks for recent or current
+A clearly better match stays ahead regardless of the metadata of the others. Only if a question asks for recent or current
 information can the age outweigh a moderate difference in relevance, and only among documents that match.
 """
 

@@ -31,7 +31,7 @@ def rrf(
     Fuse rankings by reciprocal rank: the sum over retrievers of ``w / (k + r + 1)``, *r* the 0-based rank.
 
     Only ranks are used, so retrievers with incomparable scores (BM25, cosine) may be mixed. With *bonus*, each
-    retriever adds 0.05 at its rank 0 and 0.02 at its ranks 1 and 2, whatever its weight. Ties are broken by the key.
+    retriever adds 0.05 at its rank 0 and 0.02 at its ranks 1 and 2, regardless of its weight. Ties are broken by the key.
     The order of the retrievers does not matter.
 
     Args:
@@ -48,7 +48,7 @@ def rrf(
         ValueError: A weight names an unknown retriever.
     """
     given = dict(weights or {})
-    _refuse_strangers(given, rankings)
+    _refuse_unknown(given, rankings)
     damping = k if math.isfinite(k) and k > 0 else K
     shares: dict[Key, list[float]] = {}
     for leg, ranking in rankings.items():
@@ -116,9 +116,9 @@ def _exact_sums(shares: Mapping[Key, Iterable[float]]) -> dict[Key, float]:
     return {key: math.fsum(values) for key, values in shares.items()}
 
 
-def _refuse_strangers(weights: Mapping[str, float], rankings: Mapping[str, object]) -> None:
-    if strangers := sorted(weights.keys() - rankings.keys()):
-        raise ValueError(f"weights for legs that are not there: {', '.join(strangers)}")
+def _refuse_unknown(weights: Mapping[str, float], rankings: Mapping[str, object]) -> None:
+    if unknown := sorted(weights.keys() - rankings.keys()):
+        raise ValueError(f"weights for unknown retrievers: {', '.join(unknown)}")
 
 
 def _weight(given: float) -> float:

@@ -1,9 +1,9 @@
 """
-Adding up what several indexes say about the same text at several grains.
+Fusion of the scores of several indexes for the same text at several granularities.
 
-Each leg's scores are scaled by its own best answer and added with fixed weights. The sum of line, passage,
-section and whole document is worth more than any embedder adds on conversations, and costs no model; equal
-weights for documents lost nothing on any development collection, so they are not tuned further.
+Each retriever's scores are scaled by its best result and added with fixed weights. On conversations, the sum of line,
+passage, section and document scores improves results more than any embedder and needs no model. Equal weights for
+documents lost nothing on any development collection, so they are not tuned further.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ Scores = dict[FragmentKey, float]
 Legs = Mapping[str, Sequence[Hit]]
 
 LINE, PASSAGE, SECTION, DOCUMENT, VECTOR = "line", "passage", "section", "document", "vector"
-SPEAKER = "speaker"  # who says it is named in the question
-TIME = "time"  # it was written when the question says
-NUMBER = "number"  # it holds one, and the question asks for one
-COVERAGE = "coverage"  # how near its words come to those of the question
-WHOLE = "whole"  # how near it is to the question as a whole
-BEST_LINE = "best line"  # the relevance of the document's best line, all told
+SPEAKER = "speaker"  # the line's speaker is named in the question
+TIME = "time"  # the document was written in the time that the question names
+NUMBER = "number"  # the line contains a number, and the question asks for one
+COVERAGE = "coverage"  # similarity of the line to the words of the question
+WHOLE = "whole"  # similarity of the line to the question as a whole
+BEST_LINE = "best line"  # the final relevance of the document's best line
 
-# Which leg counts how much, for an answer that is a document and for one that is a line. Fitted together on
-# two chat collections for lines and on a chat and an abstract collection for documents, then rounded; the
-# ablation in docs/benchmarks.md shows each one left out.
+# Weights of the retrievers, for results that are documents and for results that are lines. Fitted together on two
+# chat collections for lines and on a chat and an abstract collection for documents, then rounded. The ablation in
+# docs/benchmarks.md leaves out each one in turn.
 DOCUMENT_WEIGHTS = MappingProxyType(
     {
         BEST_LINE: 2.0,
@@ -57,36 +57,36 @@ LINE_WEIGHTS = MappingProxyType(
         NUMBER: 0.2,
     }
 )
-VARIANT_MARK = "~"  # "vector~1": what the leg said to the question in other words
+VARIANT_MARK = "~"  # "vector~1": results of the vector retriever for the first query variant
 
-# A turn is understood by its neighbours: a question is answered in the next line, "it" stands for the last.
-# To tell lines of one document apart takes more of it than to tell documents apart.
+# A chat turn depends on its neighbours: a question is answered in the next line, "it" refers to the previous one.
+# Distinguishing lines of one document needs a larger share than distinguishing documents.
 LINE_NEIGHBOUR_SHARE = 0.4
 DOCUMENT_NEIGHBOUR_SHARE = 0.1
 
-SPEAKER_LIFT = 0.3  # what a line gains, as a share of its score, when the question names who says it
+SPEAKER_LIFT = 0.3  # relative increase of a line's score if the question names its speaker
 
 _WITHOUT_ZERO = frozenset({VECTOR, COVERAGE, WHOLE})
 
-DEPTH = 100  # answers that are worked out; nobody may ask for more
+DEPTH = 100  # results that are computed; the maximum limit of a search
 
 
 def leg_of(name: str) -> str:
-    """Which leg asked, the question itself or in other words: ``document`` for ``document~1`` and ``document``."""
+    """Return the retriever of a name, without a variant: ``document`` for ``document~1`` and ``document``."""
     return name.partition(VARIANT_MARK)[0]
 
 
 def with_variants(weights: Mapping[str, float], names: Iterable[str]) -> dict[str, float]:
-    """*weights*, completed for the legs of *names* that asked in other words: half of what the leg itself has."""
+    """Return *weights*, completed for the query variants among *names*: half the weight of their retriever."""
     halves = {name: weights[leg_of(name)] / 2 for name in names if leg_of(name) in weights}
     return {**halves, **weights}
 
 
 class Fused(NamedTuple):
     """
-    One answer: what each leg contributed, and the fragment that shows best why.
+    One result: the contribution of each retriever, and the fragment that best shows the match.
 
-    ``relevance`` is the weighted mean of the contributions, in [0, 1]; 1 is the best answer of every leg.
+    ``relevance`` is the weighted mean of the contributions, in [0, 1]; 1 is the best result of every retriever.
     """
 
     best: FragmentKey
@@ -96,9 +96,9 @@ class Fused(NamedTuple):
 
 def spread(lines: Mapping[FragmentKey, float], share: float) -> Scores:
     """
-    Give each line *share* of what the lines directly before and after it score.
+    Return scores where each line passes *share* of its score on to the lines directly before and after it.
 
-    Returns scores for every given key and for the keys next to them, whether or not such a line exists.
+    The result contains all given keys and their neighbours, whether or not such a line exists.
     """
     spread_out = dict(lines)
     for (document_id, seq), score in lines.items():
@@ -114,16 +114,16 @@ def fuse_documents(
     speakers: Collection[str] = (),
 ) -> list[tuple[int, Fused]]:
     """
-    Rank documents: each leg counts with the best fragment that it found in the document.
+    Rank documents by the best fragment that each retriever found in them.
 
-    A document without sections is its own section: where a leg of sections took part and is silent about
-    a document, the whole document's score stands in.
+    If the section retriever took part and found nothing in a document, the score of the whole document counts as its
+    section score, because a document without sections is its own section.
 
     Args:
-        legs: Hits by leg.
-        labels: Who says the lines that were hit; a line that is missing has no speaker.
-        weights: By leg name; a leg without one is left out.
-        speakers: Lower-case names; a line that one of them says is lifted.
+        legs: Hits by retriever.
+        labels: Speakers of the lines among the hits; a line that is missing has no speaker.
+        weights: Weights by retriever; a retriever without one is ignored.
+        speakers: Lower-case names; the score of a line by one of them is increased.
 
     Returns:
         (document id, fused) by relevance descending, then id; at most `DEPTH`.
@@ -149,13 +149,13 @@ def fuse_lines(
     speakers: Collection[str] = (),
 ) -> list[Fused]:
     """
-    Rank lines: each with its own words and its neighbours', the passages it lies in, and its document.
+    Rank lines by their own words, their neighbours', the passages that contain them, and their document.
 
     Args:
-        legs: Hits by leg; those of the passage and vector legs count for every line they overlap.
-        spans: Where the fragments lie: of all hits, and of the neighbours of line hits that exist.
-        weights: By leg name, and ``speaker``; a leg without one is left out, the lines excepted.
-        speakers: Lower-case names; a line that one of them says is lifted.
+        legs: Hits by retriever; those of the passage and vector retrievers count for every line they overlap.
+        spans: Positions of all hits, and of the existing neighbours of line hits.
+        weights: Weights by retriever, and ``speaker``; a retriever without one is ignored, except for lines.
+        speakers: Lower-case names; the score of a line by one of them is increased.
 
     Returns:
         By relevance descending, then key; at most `DEPTH`.
@@ -187,15 +187,17 @@ def refine(
     weights: Mapping[str, float],
 ) -> dict[Item, tuple[float, dict[str, float]]]:
     """
-    Look again at the best of a list, with what a closer look at each of them said.
+    Rescore the best results with additional signals that are only computed for them.
 
     Args:
         found: The contributions so far, by item.
-        closer: By leg, what was seen of the items; scaled as any other leg. A leg without a weight is left out.
-        took_part: The legs behind *found*, those included that contributed nothing.
+        closer: The new signals by name, then item; scaled like those of a retriever. Signals without a weight are
+            ignored.
+        took_part: The retrievers behind *found*, including those that contributed nothing.
+        weights: Weights by retriever or signal.
 
     Returns:
-        For each item of *found* its relevance, the weighted mean over all legs, and its contributions.
+        For each item of *found* its relevance, the weighted mean over all signals, and its contributions.
     """
     scaled: dict[str, Mapping[Item, float]] = {
         name: _scaled(name, seen) for name, seen in closer.items() if name in weights
@@ -212,13 +214,13 @@ def _mean(parts: Mapping[str, float], weights: Mapping[str, float], total: float
 
 
 def neighbours(hits: Iterable[Hit]) -> set[FragmentKey]:
-    """The keys of *hits* and of the lines directly before and after each."""
+    """Return the keys of *hits* and of the lines directly before and after each."""
     return {FragmentKey(h.key.document_id, h.key.seq + step) for h in hits for step in (-1, 0, 1)}
 
 
 def named_speakers(query_words: Collection[str]) -> frozenset[str]:
     """
-    Who a question is about, as far as its words say: any word may be a name, and "I" is the user.
+    Return the names that may be speakers in a question: any word may be a name, and "I" is the user.
 
     A speaker is matched by the first word of the name; roles of chat transcripts count as names.
     """
@@ -230,7 +232,7 @@ def _says(label: str, speakers: Collection[str]) -> bool:
     return bool(label) and _first_word(label) in speakers
 
 
-@lru_cache(4096)  # of few people, in thousands of lines
+@lru_cache(4096)  # thousands of lines have few distinct speakers
 def _first_word(label: str) -> str:
     return next(iter(words(label)), "")
 
@@ -240,8 +242,8 @@ def _of(legs: Legs, name: str) -> Scores:
 
 
 def _spread_hits(lines: Scores) -> Scores:
-    """As `spread`, and nothing for the lines beside them."""
-    at: Mapping[Any, float] = lines  # asked by plain pairs, of which two for each line are made
+    """Return scores as `spread` does, but only for the given lines."""
+    at: Mapping[Any, float] = lines  # looked up by plain tuples, which are cheaper to create than keys
     return {
         key: score
         + DOCUMENT_NEIGHBOUR_SHARE * (at.get((key[0], key[1] - 1), 0.0) + at.get((key[0], key[1] + 1), 0.0))
@@ -264,7 +266,7 @@ def _best_of_document(scores: Scores) -> dict[int, tuple[float, FragmentKey]]:
 
 
 def _scaled(name: str, scores: Mapping[Item, float]) -> dict[Item, float]:
-    # BM25 has a true zero. Cosines of one question lie in a narrow band: only where in it says something.
+    # BM25 has a true zero. Cosines of one question are in a narrow band, so only their position in it matters.
     return min_max(scores, floor=None if leg_of(name) in _WITHOUT_ZERO else 0.0)
 
 
@@ -276,9 +278,9 @@ def _shown(best: Mapping[str, Mapping[int, tuple[float, FragmentKey]]], document
 
 
 def _relevance(scaled: Mapping[str, Mapping[Item, float]], weights: Mapping[str, float]) -> dict[Item, float]:
-    total = math.fsum(weights[name] for name in scaled) or 1.0  # in whatever order the legs came
+    total = math.fsum(weights[name] for name in scaled) or 1.0  # exact, so independent of the order
     sums = weighted_sum((weights[name] / total, scores) for name, scores in scaled.items())
-    return {item: min(value, 1.0) for item, value in sums.items()}  # rounding may end a hair above
+    return {item: min(value, 1.0) for item, value in sums.items()}  # rounding may slightly exceed 1
 
 
 def _parts(scaled: Mapping[str, Mapping[Item, float]], item: Item) -> dict[str, float]:
@@ -288,7 +290,7 @@ def _parts(scaled: Mapping[str, Mapping[Item, float]], item: Item) -> dict[str, 
 def _onto_lines(
     scores: Mapping[FragmentKey, float], lines: Collection[FragmentKey], spans: Mapping[FragmentKey, Span]
 ) -> Scores:
-    """The best score of the wider fragments that a line lies in; nothing for one that lies in none of worth."""
+    """Return the best score of the wider fragments that contain a line; a line with a score of 0 is left out."""
     wider: dict[int, list[tuple[int, int, float]]] = {}
     for key, score in scores.items():
         span = spans.get(key)

@@ -2,7 +2,7 @@
 Rule-based plan of a search: splits a question about several topics into several questions, without a model.
 
 "What did we decide about caching as well as logging, and why did we drop the queue?" becomes three questions. A part
-that is no question by itself ("logging") gets the beginning of the first part.
+that is no complete question ("logging") gets the beginning of the first part.
 """
 
 from __future__ import annotations

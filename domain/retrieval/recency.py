@@ -57,7 +57,7 @@ def recency(
         days_since_access: ``None`` or NaN if unknown: then ``f = 1``. Negative counts as 0.
 
     Returns:
-        1.0 for types that do not age, whatever the date; exactly 0.5 at one half life.
+        1.0 for types that do not age, regardless of the date; exactly 0.5 at one half life.
     """
     half_life = half_life_days(content_type)
     if half_life == FOREVER:

@@ -1,9 +1,9 @@
 """
-The probability that an answer answers: absolute, and comparable between questions.
+Answerability: the probability that a result answers the question, absolute and comparable between questions.
 
-Two small logistic models, multiplied. The first sees how strong the evidence is and says whether anything that
-was found answers; every other score is relative to the best of its question, so that nonsense has a best
-answer too. The second sees the place in the list and says whether it is this one.
+It is the product of two small logistic models. The first uses the strength of the evidence and gives the probability
+that any result answers. All other scores are relative to the best result of the question, so they cannot tell that:
+nonsense has a best result too. The second uses the place in the list and gives the probability that it is this result.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from clawmem.domain.retrieval.relevance_model import (
 )
 from clawmem.ports.named_tuple import NamedTuple
 
-# More likely than not. `tests/bench/fit_relevance.py` prints what it costs: of answered questions 0 to 2.3 of 100
-# on the three larger development collections, for 97 to 100 of 100 prompts without an answer met with silence.
+# An answer is more likely than not. `tests/bench/fit_relevance.py` prints the cost: of 100 answered questions 0 to 2.3
+# are lost on the three larger development collections, while 97 to 100 of 100 prompts without an answer get no result.
 DEFAULT_FLOOR = 0.5
 
-# The words for a confidence. "Likely" is more likely than not; an "unlikely" result answers in fewer than one of
-# ten cases of the fitted data (`tests/bench/fit_relevance.py` prints the shares).
+# Bounds of the likelihoods. A "likely" result answers more often than not; an "unlikely" one answers in fewer than one
+# of ten cases of the fitted data (`tests/bench/fit_relevance.py` prints the shares).
 LIKELY = 0.5
 POSSIBLE = 0.1
 
-FAMILY_PARTS = 2  # of a fingerprint, "minilm:384:int8:...": what follows does not change the scale of cosines
+FAMILY_PARTS = 2  # of a fingerprint, "minilm:384:int8:..."; the rest does not affect cosines
 
 
 class Likelihood(StrEnum):
-    """A confidence in a word."""
+    """A confidence in words."""
 
     LIKELY = "likely"
     POSSIBLE = "possible"
@@ -44,7 +44,7 @@ class Likelihood(StrEnum):
 
 
 def likelihood_of(confidence: float) -> Likelihood:
-    """Return the word for *confidence*, a probability in [0, 1]."""
+    """Return the likelihood for *confidence*, a probability in [0, 1]."""
     if confidence >= LIKELY:
         return Likelihood.LIKELY
     return Likelihood.POSSIBLE if confidence >= POSSIBLE else Likelihood.UNLIKELY
@@ -52,9 +52,9 @@ def likelihood_of(confidence: float) -> Likelihood:
 
 def worth_showing(confidences: Sequence[float | None]) -> list[bool]:
     """
-    Return for each result of a list, best first, whether it is shown: not if it is unlikely below a likely one.
+    Return for each result of a list, best first, whether to show it: unlikely ones below a likely one are hidden.
 
-    A result that was not judged (``None``) is shown, and so is every result of a list without a likely one.
+    Results without a confidence (``None``) are shown, and so are all results of a list without a likely one.
     """
     words = [None if one is None else likelihood_of(one) for one in confidences]
     if Likelihood.LIKELY not in words:
@@ -65,20 +65,20 @@ def worth_showing(confidences: Sequence[float | None]) -> list[bool]:
 
 class Evidence(NamedTuple):
     """
-    What was found for a question, before anything is scaled by its best.
+    Evidence that a question has an answer, not scaled by the best result.
 
     Attributes:
-        line: BM25 of the best line, not negative; 0 where no line holds a word of the question.
-        unknown: Share of the question's words that no document of the vault holds, in [0, 1].
-        entries: How many lines and passages there are: the more, the better the best hit by chance. It counts
-            like the nearer end of `COUNTED_ENTRIES` outside of these.
-        cosine: Of the nearest passage; ``None`` where meaning was not asked.
-        coverage: BM25 of the best document as a share of the summed rarities of the question's words: about 1
-            where it holds all of them once, small where it only holds common ones. Comparable for a single
-            name and a long question.
-        words: How many words of the question were looked up.
-        whole: Whether the question is a name or a few bare words, and one text holds all of them. That is no hit by
-            chance, so that a larger vault counts like one of `NAMED_ENTRIES`.
+        line: BM25 of the best line, not negative; 0 if no line contains a word of the question.
+        unknown: Share of the question's words that occur in no document of the vault, in [0, 1].
+        entries: Number of indexed lines and passages: the more, the better the best hit by chance. Clamped to
+            `COUNTED_ENTRIES`.
+        cosine: Cosine of the nearest passage; ``None`` without a vector search.
+        coverage: BM25 of the best document as a share of the summed rarities of the question's words: about 1 if it
+            contains all of them once, small if it only contains common ones. Comparable between a single name and a
+            long question.
+        words: Number of words of the question that were searched.
+        whole: Whether the question is a name or a few bare words, and one text contains all of them. That is no hit
+            by chance, so ``entries`` is clamped to `NAMED_ENTRIES`.
     """
 
     line: float
@@ -92,13 +92,13 @@ class Evidence(NamedTuple):
 
 class ResultPlace(NamedTuple):
     """
-    One result in its list.
+    One result and its place in the list.
 
     Attributes:
-        relevance: The weighted mean of what the legs contributed, in [0, 1].
-        rank: Its place, from 1.
-        unit: What is listed, ``document`` or ``line``.
-        coverage: As of `Evidence`, of this result alone.
+        relevance: The weighted mean of the retrievers' contributions, in [0, 1].
+        rank: Its rank, from 1.
+        unit: Kind of results in the list, ``document`` or ``line``.
+        coverage: Like that of `Evidence`, of this result alone.
         is_name: Whether the question is a name, an identifier or a few bare words rather than a sentence.
     """
 
@@ -111,14 +111,15 @@ class ResultPlace(NamedTuple):
 
 def answered(evidence: Evidence, fingerprint: str | None = None) -> float:
     """
-    The probability, in (0, 1), that something of what was found answers the question.
+    Return the probability, in (0, 1), that any of the results answers the question.
 
-    It rises with ``line``, ``coverage``, ``words`` and ``cosine``, falls with ``unknown`` and ``entries``. Even odds
-    of a question with and one without an answer are assumed.
+    It increases with ``line``, ``coverage``, ``words`` and ``cosine`` and decreases with ``unknown`` and ``entries``.
+    The prior is that half of all questions have an answer.
 
     Args:
-        fingerprint: Of the embedder behind the cosine, as each has a scale of its own; of one that no
-            model was fitted for, and without a cosine, words alone decide.
+        evidence: Evidence for the question.
+        fingerprint: Fingerprint of the embedder behind the cosine, whose scale depends on it. For an embedder without
+            a fitted model, and without a cosine, only the words are used.
     """
     weights = ANSWERED.get(family(fingerprint or ""))
     if weights is None or evidence.cosine is None:
@@ -131,7 +132,7 @@ def placed(place: ResultPlace) -> float:
     Return the probability, in (0, 1), that one result of a list answers, given that any of them does.
 
     Raises:
-        KeyError: no such unit.
+        KeyError: unknown unit.
     """
     weights, covered = PLACED[place.unit], _covered(place.coverage)
     of_name = (weights.name + weights.name_coverage * covered) if place.is_name else 0.0
@@ -149,7 +150,7 @@ def placed(place: ResultPlace) -> float:
 
 
 def family(fingerprint: str) -> str:
-    """The part of an embedder's fingerprint that says on which scale its cosines lie."""
+    """Return the part of an embedder's fingerprint that determines the scale of its cosines."""
     return ":".join(fingerprint.split(":")[:FAMILY_PARTS])
 
 
@@ -172,7 +173,7 @@ def _counted_entries(evidence: Evidence) -> int:
 
 
 def _covered(coverage: float) -> float:
-    """Repetition raises BM25 above what each word once is worth; from here on it tells nothing more."""
+    """Return *coverage* clamped: repetition raises BM25 above the value for one occurrence of each word."""
     return min(MOST_COVERAGE, max(0.0, coverage))
 
 

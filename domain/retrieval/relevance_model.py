@@ -1,4 +1,4 @@
-"""The numbers of the relevance model, as `tests/bench/fit_relevance.py` prints them."""
+"""Weights of the answerability model, as `tests/bench/fit_relevance.py` prints them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from clawmem.ports.named_tuple import NamedTuple
 
 
 class AnsweredWeights(NamedTuple):
-    """Of the evidence that a question is answered at all; none but the bias is negative."""
+    """Weights of the evidence that a question has an answer; only the bias may be negative."""
 
     bias: float
     line: float
@@ -20,7 +20,7 @@ class AnsweredWeights(NamedTuple):
 
 
 class PlacedWeights(NamedTuple):
-    """Of the place of one answer among the others; none but the bias is negative."""
+    """Weights of the place of one result in the list; only the bias may be negative."""
 
     bias: float
     relevance: float
@@ -30,7 +30,7 @@ class PlacedWeights(NamedTuple):
     name_coverage: float = 0.0
 
 
-# Lines and passages; the fitted vaults have 313 to 6 812, and nobody knows how the trend goes on far beyond them.
+# Lines and passages. The fitted vaults have 313 to 6 812; the model is not extrapolated far beyond them.
 COUNTED_ENTRIES = (30, 7_000)
 NAMED_ENTRIES = 1_000
 MOST_COVERAGE = 1.5
@@ -40,8 +40,8 @@ ANSWERED = MappingProxyType(
         "wordllama:l2_supercat": AnsweredWeights(
             bias=3.087, line=1.222, unknown=3.283, entries=1.58, cosine=11.37, coverage=2.491, words=0.7729
         ),
-        # Bias and cosine keep their difference and ratio to the static vectors from a fit on the two vaults of the
-        # repository; the other weights are those of the static vectors.
+        # Bias and cosine have the same difference and ratio to those of the static vectors as in a fit on the two vaults of
+        # the repository; the other weights are those of the static vectors.
         "minilm:384": AnsweredWeights(
             bias=2.773, line=1.222, unknown=3.283, entries=1.58, cosine=8.57, coverage=2.491, words=0.7729
         ),

@@ -1,8 +1,8 @@
 """
-Which way of looking things up a question calls for.
+Routing of a question to the search method that suits it.
 
-The rules are read in order and the first that fits decides. They hold whole words, and where a word has an
-everyday meaning too ("setting up", "file a ticket", "would you like this") only the one that is meant.
+The rules are tried in order and the first match decides. They match whole words. Words with a second, everyday
+meaning ("setting up", "file a ticket", "would you like this") only match in the intended meaning.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SHOUTED_WORDS = 3
 
 
 class Route(StrEnum):
-    """The ways in, in the order in which their rules are read; `HYBRID` is for everything else."""
+    """Search methods, in the order in which their rules are tried; `HYBRID` is the default."""
 
     TIMELINE = "timeline"
     CAUSAL = "causal"
@@ -54,7 +54,7 @@ _CAUSAL = _words(
     | how\s+did\s+\w+\s+end\s+up"""
 )
 _BEGINS_WITH_WHY = re.compile(r"\A\W*why\b", re.IGNORECASE)
-# With an article or a possessive they are people who live next door.
+# After an article, a possessive or "new", "neighbours" means people.
 _NEIGHBOURS = r"""
     (?<!\bthe\s)(?<!\bour\s)(?<!\bmy\s)(?<!\byour\s)(?<!\btheir\s)(?<!\bnew\s) neighbou?rs (?!['’])
     | neighbou?rs\s+of"""
@@ -75,7 +75,7 @@ _PLACE_OF_SETTINGS = _words(
     r"""configs? | settings? (?!\s+(?:up|out|off|aside|a|an|the)\b) | errors? | paths? | ports? | urls?
     | (?<!\bto\s) files? (?!\s+(?:a|an|for|my|our|the|your)\b)"""
 )
-# Names that only programs have: a_name, aName, a.dotted.name, call(), --flag, #482, SomethingError.
+# Identifiers of programs: a_name, aName, a.dotted.name, call(), --flag, #482, SomethingError.
 _IDENTIFIER = re.compile(
     r"""\b(?: [A-Za-z0-9]+_\w+ | [a-z]{3,}[A-Z][a-z]\w* | [A-Za-z]\w+(?:\.[A-Za-z]\w+){2,}
     | \w+(?:Error|Exception|Warning) )\b | \w\(\) | (?<!\S)--[a-z] | (?<!\S)\#[0-9]+\b""",
@@ -87,11 +87,10 @@ _CAPITALS = re.compile(r"\b[A-Z][A-Z0-9_]{2,}\b")
 
 def route(query: str) -> Route:
     """
-    The first route whose rule fits *query*.
+    Return the first route whose rule matches *query*.
 
-    Keywords are for questions under fifty characters that hold a name in capitals (where not everything is),
-    any other name that only programs have, a file name, or one of the words that stand for where something is
-    kept: config, error, path …
+    `KEYWORD` is for questions under fifty characters that contain a name in capitals (unless the whole question is in
+    capitals), another identifier of a program, a file name, or a word for technical data: config, error, path …
     """
     if _TIMELINE.search(query):
         return Route.TIMELINE
@@ -113,5 +112,5 @@ def _names_a_thing(query: str) -> bool:
 
 
 def _is_shouted(query: str) -> bool:
-    """Whether all of several words are in capitals, so that capitals say nothing."""
+    """Whether the question has three words or more, all in capitals, so that capitals do not mark names."""
     return query == query.upper() and len(query.split()) >= SHOUTED_WORDS

@@ -1,9 +1,9 @@
 """
-Comparing a question with a line by the sketches of both: signs instead of numbers.
+Comparison of a question with a line by binary sketches of their vectors.
 
-Of two random hyperplanes' signs the share that agrees tells the angle between the vectors (Charikar 2002), so
-that counting bits stands in for the cosine: late interaction over a transformer's own word vectors for
-48 bytes a word and some ten microseconds a line.
+The share of equal signs of two vectors under random hyperplanes estimates their angle (Charikar 2002), so counting
+equal bits replaces the cosine. This allows late interaction over a transformer's word vectors with 48 bytes per word
+and about ten microseconds per line.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 from clawmem.ports.named_tuple import NamedTuple
 
-READ = 2000  # characters of a line: what follows is rarely why it was found, and takes as long to compare
+READ = 2000  # characters of a line that are sketched; the rest rarely matters and costs as much to compare
 
 
 class Rows(NamedTuple):
-    """A sketch, read: ``whole`` and each of ``words`` as one number of ``bits`` bits."""
+    """A decoded sketch: ``whole`` and each of ``words`` is an integer of ``bits`` bits."""
 
     bits: int
     whole: int
@@ -25,10 +25,10 @@ class Rows(NamedTuple):
 
 def read_rows(sketch: bytes, dimensions: int) -> Rows | None:
     """
-    The rows of a sketch; ``None`` for an empty one, of which nothing is known.
+    Return the rows of a sketch; ``None`` for an empty sketch.
 
     Raises:
-        ValueError: *dimensions* is no multiple of 8, or the sketch ends in the middle of a row.
+        ValueError: *dimensions* is not a positive multiple of 8, or the sketch ends in the middle of a row.
     """
     width, rest = divmod(dimensions, 8)
     if rest or width < 1 or len(sketch) % width:
@@ -40,12 +40,12 @@ def read_rows(sketch: bytes, dimensions: int) -> Rows | None:
 
 
 def agreement(one: int, other: int, bits: int) -> float:
-    """From 1 where all *bits* agree down to 0 where half of them do, or fewer: no likeness at all."""
+    """Return the similarity of two rows: 1 if all *bits* are equal, 0 if half of them or fewer are."""
     return max(0.0, 1.0 - 2.0 * (one ^ other).bit_count() / bits)
 
 
 def nearest_words(question: Rows, line: Rows) -> tuple[float, ...]:
-    """For each word of the question the agreement with the nearest word of the line, in [0, 1]; 0 without words."""
+    """Return for each word of the question its similarity to the nearest word of the line, in [0, 1]."""
     return tuple(_nearest(word, line.words, question.bits) for word in question.words)
 
 

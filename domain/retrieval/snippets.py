@@ -1,4 +1,4 @@
-"""The few lines of a document that show why it matched, with their true place in the file."""
+"""Snippets: the few lines of a document that show why it matched, with their line numbers in the file."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from clawmem.domain.documents.tables import header_of
 from clawmem.ports.named_tuple import NamedTuple
 
 MAX_LENGTH = 300
-LINES_AFTER = 2  # shown behind the best line
+LINES_AFTER = 2  # shown after the best line
 ELLIPSIS = "..."
-LEAD = 60  # characters shown before a match that lies deep in a long line
-_ROOM_TO_MOVE = 3 * LEAD  # a shorter snippet always shows the beginning
+LEAD = 60  # characters shown before a match that is far inside a long line
+_ROOM_TO_MOVE = 3 * LEAD  # a shorter snippet always starts at the beginning of the line
 
-# Integer worths, so that a tie is a tie: a query term 1, an intent term 0.3, and any text beats a blank.
+# Integer weights, so that equal scores compare as equal: a query term counts 1, an intent term 0.3, any text 0.01.
 _TERM, _INTENT_TERM, _SOME_TEXT = 100, 30, 1
 
 
 class Snippet(NamedTuple):
     """
-    Lines of a file. ``start_line`` is 1-based; ``before`` and ``after`` count the file's other lines.
+    Lines of a file. ``start_line`` is 1-based; ``before`` and ``after`` count the other lines of the file.
 
-    ``line_count`` counts the lines shown, a cut one included. A ``text`` that is a row of a table begins with the
-    header of the table, which no number counts.
+    ``line_count`` counts the lines shown, including a cut one. If ``text`` is a row of a table, it begins with the
+    header of the table, which is not counted.
     """
 
     text: str
@@ -38,7 +38,7 @@ class Snippet(NamedTuple):
 
     @property
     def header(self) -> str:
-        """Where the lines stand, like the head of a diff: ``@@ -12,4 @@ (11 before, 30 after)``."""
+        """Position of the lines, like the head of a diff hunk: ``@@ -12,4 @@ (11 before, 30 after)``."""
         return f"@@ -{self.start_line},{self.line_count} @@ ({self.before} before, {self.after} after)"
 
 
@@ -53,22 +53,25 @@ def snippet(
     clipped: bool = False,
 ) -> Snippet:
     """
-    Show the line that holds the most terms, and up to two lines after it.
+    Return the line with the most terms, and up to two lines after it.
 
-    A line is worth 1 per distinct query term and 0.3 per distinct intent term it contains (as a substring,
-    in any case); the first of equals wins. Lines end at a line feed. The snippet begins with the best line, so that
-    its place is the place of the match. Blank lines at its end are left out. A row of a table is shown alone, below
-    the two header lines of the table, as far as these take at most half of *max_length*; its place is that of the row.
+    A line scores 1 for each distinct query term and 0.3 for each distinct intent term in it (as a substring, ignoring
+    case); of equal lines the first wins. Lines end at a line feed. The snippet begins with the best line, so its
+    position is that of the match. Blank lines at its end are left out. A row of a table is shown alone, below the two
+    header lines of the table if these take at most half of *max_length*; its position is that of the row.
 
     Args:
-        around: Character offsets (start, end) of the fragment that matched. Only its lines are searched; when none
-            holds a term, the first line of text is the best. Only where the fragment has no text at all is the
-            whole body searched. Offsets past the end of the body count as its end.
-        max_length: In characters. A longer text is cut to ``max_length - 3`` and ``...`` is added; where the
-            best line's first match lies beyond that cut, and *max_length* is at least 180, the text begins with ``...``
-            up to 60 characters before it.
-        first_line: File line of the body's first line, > 1 behind frontmatter.
-        clipped: Whether no line behind the fragment is shown.
+        body: The text of the document.
+        terms: Terms of the query.
+        intent_terms: Terms of the intent.
+        around: Character offsets (start, end) of the matching fragment. Only its lines are searched; if none contains
+            a term, its first line with text is the best. The whole body is searched only if the fragment has no text.
+            Offsets are clamped to the length of the body.
+        max_length: In characters. A longer text is cut to ``max_length - 3`` and ``...`` is added. If the best line's
+            first match is beyond that cut, and *max_length* is at least 180, the text begins with ``...`` up to 60
+            characters before the match.
+        first_line: Line of the file on which the body begins, > 1 after front matter.
+        clipped: Whether lines after the fragment are left out.
 
     Raises:
         ValueError: *max_length* below 4, *first_line* below 1, or an *around* that is no range.
@@ -90,13 +93,13 @@ def snippet(
 
 
 def _header(lines: Sequence[str], row: int, most: int) -> str:
-    """Return the header lines of the table of which *row* is one, if they have at most *most* characters."""
+    """Return the header lines of the table that contains *row*, if they have at most *most* characters."""
     header = "".join(f"{line}\n" for line in header_of(lines, row) or ())
     return header if len(header) <= most else ""
 
 
 def single_line(text: str, terms: Sequence[str], *, max_length: int, first_line: int) -> Snippet:
-    """Show the line of *text* that holds the most terms, and no other; see `snippet`."""
+    """Return the line of *text* with the most terms, without further lines; see `snippet`."""
     found = snippet(text, terms, max_length=max_length, first_line=first_line)
     lines = text.removesuffix("\n").split("\n")
     place = found.start_line - first_line
@@ -105,7 +108,7 @@ def single_line(text: str, terms: Sequence[str], *, max_length: int, first_line:
 
 
 def holds_any(text: str, terms: Sequence[str]) -> bool:
-    """Whether *text* contains one of *terms*, as `snippet` looks for them."""
+    """Whether *text* contains one of *terms* by the rules of `snippet`."""
     lower = text.lower()
     return any(term in lower for term in _distinct(terms))
 
@@ -124,7 +127,7 @@ def _distinct(terms: Sequence[str]) -> set[str]:
 
 
 def _worths(lines: Sequence[str], terms: set[str], intent_terms: set[str]) -> list[int]:
-    """What each of *lines* is worth."""
+    """Return the score of each of *lines*."""
     lowered = [line.lower() for line in lines]
     worths = [_SOME_TEXT if line.strip() else 0 for line in lines]
     for worth, looked_for in (_TERM, terms), (_INTENT_TERM, intent_terms):
@@ -136,16 +139,16 @@ def _worths(lines: Sequence[str], terms: set[str], intent_terms: set[str]) -> li
 
 
 def _best_line(regions: Iterable[range], worths: Callable[[range], list[int]]) -> int:
-    # Only lines of a region that is asked for are looked at: a body may have a hundred thousand.
+    # Scores only the regions that are needed: a body may have a hundred thousand lines.
     for region in regions:
         worth = worths(region)
         if most := max(worth):
-            return region.start + worth.index(most)  # the first of equals
+            return region.start + worth.index(most)  # the first of equal lines
     return 0
 
 
 def _lines_between(body: str, start: int, end: int, count: int) -> range:
-    """The whole lines that hold the characters from *start* up to, not including, *end*."""
+    """Return the indexes of the lines that contain the characters from *start* up to, but not including, *end*."""
     first = body.count("\n", 0, max(0, start))
     last = body.count("\n", 0, max(start, end - 1, 0))
     return range(min(first, count - 1), min(last, count - 1) + 1)
@@ -157,7 +160,7 @@ def _first_match(line: str, terms: set[str]) -> int:
 
 
 def _cut(text: str, max_length: int, match: int) -> str:
-    """At most *max_length* characters; of a line so long that its match would be lost, the part around it."""
+    """Return at most *max_length* characters; of a line with a late match, the part around the match."""
     room = max_length - len(ELLIPSIS)
     if len(text) <= max_length:
         return text

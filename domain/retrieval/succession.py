@@ -1,8 +1,8 @@
 """
-What holds now goes before what it has superseded.
+Ranking of current notes above the notes they have superseded.
 
-A note and its successors often match a question equally well, the older one sometimes better: it was written
-when the question was new. Only the notes themselves know which of them still holds.
+A note and its successors often match a question equally well, the older one sometimes better, because its wording is
+closer to the question's. Only the relations between the notes tell which one is current.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ def current_first(
     ranked: Sequence[Key], pairs: Iterable[tuple[Key, Key]], hidden: Collection[Key] = ()
 ) -> list[Key]:
     """
-    *ranked* with every superseded item below all of its successors.
+    Return *ranked* with every superseded item below all of its successors.
 
-    Items that belong together exchange their places, as little as it takes; all others stand where they
-    stood. A successor that is not ranked comes in right above the first item that it has superseded, if
-    nothing has superseded it in turn.
+    Related items only exchange places among each other; all others keep their places. A successor that is not in
+    *ranked* is inserted directly above the first item that it has superseded, unless it is superseded itself.
 
     Args:
         ranked: Best first, each once.
-        pairs: (older, newer), in any order, over more steps than one. Two that supersede each other, directly
-            or in a circle, say nothing of each other.
-        hidden: What must not come in. Where the last of a row is hidden, the last one that is not holds.
+        pairs: (older, newer), in any order, also over several steps. Items that supersede each other, directly or in
+            a cycle, are not ordered by it.
+        hidden: Items that must not be inserted. If the last successor is hidden, the last one that is not hidden
+            takes its role.
     """
     newer = successors(pairs)
     listed = list(_with_what_holds(ranked, newer, frozenset(hidden)))
@@ -43,7 +43,7 @@ def current_first(
 
 
 def successors(pairs: Iterable[tuple[Key, Key]]) -> dict[Key, set[Key]]:
-    """All that has superseded an item, over any number of steps; nothing that stands in a circle with it."""
+    """Return all items that have superseded an item, over any number of steps, without those in a cycle with it."""
     direct: dict[Key, set[Key]] = defaultdict(set)
     for older, newer in pairs:
         direct[older].add(newer)
@@ -55,7 +55,7 @@ def successors(pairs: Iterable[tuple[Key, Key]]) -> dict[Key, set[Key]]:
 
 
 def last_successors(pairs: Iterable[tuple[Key, Key]]) -> dict[Key, set[Key]]:
-    """Return for each superseded item those of its successors that nothing has superseded in turn."""
+    """Return for each superseded item those of its successors that are not superseded themselves."""
     newer = successors(pairs)
     return {
         older: {one for one in found if not newer.get(one, set()) & found}
@@ -65,7 +65,7 @@ def last_successors(pairs: Iterable[tuple[Key, Key]]) -> dict[Key, set[Key]]:
 
 
 def successor_label(path: str, written: str) -> str:
-    """Return the one wording that marks a superseded note, on one line; *written* is an ISO 8601 time."""
+    """Return the label of a superseded note, on one line; *written* is an ISO 8601 time."""
     return f"superseded by {' '.join(path.splitlines())} ({written[:_DAY]})"
 
 
@@ -92,7 +92,7 @@ def _with_what_holds(
 
 
 def _families(listed: Sequence[Key], newer: Mapping[Key, set[Key]]) -> list[list[Key]]:
-    """What hangs together by succession, each family in the order of the list; single items are left out."""
+    """Return the groups of items related by succession, each in the order of the list; single items are left out."""
     related: dict[Key, set[Key]] = defaultdict(set)
     known = set(listed)
     for older in listed:
@@ -104,7 +104,7 @@ def _families(listed: Sequence[Key], newer: Mapping[Key, set[Key]]) -> list[list
 
 
 def _newest_first(family: Sequence[Key], newer: Mapping[Key, set[Key]]) -> Iterator[Key]:
-    """Again and again the first whose successors have all been placed."""
+    """Yield items in topological order: repeatedly the first whose successors have all been yielded."""
     waiting = list(family)
     while waiting:
         chosen = next(key for key in waiting if newer.get(key, set()).isdisjoint(waiting))

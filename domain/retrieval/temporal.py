@@ -1,4 +1,4 @@
-"""The stretch of time that a question names, in English."""
+"""The time range that a question names, in English."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ _UTC_EPOCH = EPOCH.replace(tzinfo=UTC)
 
 class TimeRange(NamedTuple):
     """
-    The time that a question names, as a `Scope` wants it, and where it does.
+    The time range that a question names, in the form of a `Scope`, and its position in the question.
 
-    ``authored_from`` is inclusive, ``authored_until`` exclusive; ``None`` leaves that side open, never both.
-    The question's characters from ``start`` up to ``end`` are what was read as time.
-    ``recorded_from`` is ``authored_from``, or midnight UTC of the same day where that is earlier: a note that
-    gives its day without a time is recorded there.
+    ``authored_from`` is inclusive, ``authored_until`` exclusive; ``None`` leaves that side open, never both. The
+    characters of the question from ``start`` up to ``end`` name the time. ``recorded_from`` is ``authored_from`` or,
+    if earlier, midnight UTC of the same day: notes with a day but no time are recorded at that moment.
     """
 
     authored_from: str | None
@@ -31,26 +30,25 @@ class TimeRange(NamedTuple):
 
 def temporal_range(query: str, *, now_ms: int, zone: tzinfo = UTC) -> TimeRange | None:
     """
-    The first stretch of time that *query* names, in whole days of the one who asks, or ``None``.
+    Return the first time range that *query* names, in whole days of the user's time zone, or ``None``.
 
-    A month, day, quarter or weekday without a year is the last one that has begun. What reaches up to now
-    ends with the day of the question. "N weeks ago" is the week around that day, and months and years
-    likewise; "last week" is the last seven days. Years are read from 1970 to 2100; what begins before them
-    is open on that side. An event ("two days after the release") names no time, nor does "tomorrow", nor
-    what is empty ("since 2090").
+    A month, day, quarter or weekday without a year is the last one that has begun. A range up to now ends with the day
+    of the question. "N weeks ago" is the week around that day, and months and years likewise; "last week" is the last
+    seven days. Years from 1970 to 2100 are recognised; a range that begins before them is open on that side. Not
+    recognised are events ("two days after the release"), the future ("tomorrow") and empty ranges ("since 2090").
 
     Args:
-        query: Any text; none raises. What begins after 2 000 characters is not read.
-        now_ms: The moment of the question, milliseconds since the Unix epoch.
-        zone: The time zone of the question. Each end of the range is midnight by the rules of its
-            own day, so that a range across a change of the clocks has the right ends.
+        query: Any text; none raises. A name that begins after 2 000 characters is ignored.
+        now_ms: The time of the question, milliseconds since the Unix epoch.
+        zone: The time zone of the question. Each end of the range is midnight with the UTC offset of its own day, so
+            that ranges across a daylight saving change have correct ends.
 
     Raises:
-        OverflowError: *now_ms* lies outside years 1 to 9999.
+        OverflowError: *now_ms* is outside the years 1 to 9999.
     """
     if MAY_NAME_TIME.search(query) is None:
         return None
-    # Sixty patterns to compile, which most questions do without.
+    # Imported here because it compiles sixty patterns, which most questions do not need.
     from clawmem.domain.retrieval.temporal_reader import readings
 
     now = (_UTC_EPOCH + now_ms * MILLISECOND).astimezone(zone).replace(tzinfo=None)
@@ -58,7 +56,7 @@ def temporal_range(query: str, *, now_ms: int, zone: tzinfo = UTC) -> TimeRange 
     if reading is None:
         return None
     first, after = _midnight(reading.first, zone), _midnight(reading.after, zone)
-    undated = _midnight(reading.first, UTC)  # a note that gives its day only is recorded at this moment
+    undated = _midnight(reading.first, UTC)  # notes with a day but no time are recorded at this moment
     recorded = min(first, undated) if first and undated else first
     return TimeRange(first, after, reading.start, reading.end, recorded)
 

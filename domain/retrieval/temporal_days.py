@@ -1,4 +1,4 @@
-"""Stretches of whole days, and how the calendar makes them. Weeks begin on Sunday, seasons are northern."""
+"""Ranges of whole days, computed from the calendar. Weeks begin on Sunday; seasons are northern."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from clawmem.domain.documents.times import FIRST_YEAR
 from clawmem.ports.named_tuple import NamedTuple
 
 ONE_DAY = timedelta(days=1)
-FIRST_DAY = date(FIRST_YEAR, 1, 1)  # before it no note is dated
+FIRST_DAY = date(FIRST_YEAR, 1, 1)  # no note has an earlier date
 SATURDAY = 5  # as `date.weekday` counts
-LEAP_YEARS_APART = 8  # 29 February may be missing that long
+LEAP_YEARS_APART = 8  # longest distance between two 29 February
 
 FIRST_MONTH = MappingProxyType({"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12})
 
-# "Three weeks ago" is said of a week, not of a day: half of a unit, in days, on both sides of the day itself.
+# "Three weeks ago" means a week, not a day: half of a unit, in days, is added on both sides of the day.
 REACH_DAYS = MappingProxyType({"minute": 0, "hour": 0, "day": 0, "week": 3, "month": 15, "year": 182})
 
 _UNITS = MappingProxyType(
@@ -25,7 +25,7 @@ _UNITS = MappingProxyType(
 
 
 class Days(NamedTuple):
-    """The days from ``first`` up to, not including, ``after``."""
+    """The days from ``first`` up to, but not including, ``after``."""
 
     first: date
     after: date
@@ -33,10 +33,10 @@ class Days(NamedTuple):
 
 class Calendar(NamedTuple):
     """
-    The moment and the day of the one who asks, on their own clock.
+    The time and day of the question, in the local time of the user.
 
-    ``latest`` is the day by which what has no year ("March", "Tuesday") has begun: in the second half of
-    "between March and May" that is today, in the first half the beginning of May.
+    ``latest`` is the day by which a name without a year ("March", "Tuesday") has begun. It is today, except for the
+    first name in "between March and May", for which it is the beginning of May.
     """
 
     now: datetime
@@ -44,71 +44,71 @@ class Calendar(NamedTuple):
 
     @property
     def day(self) -> date:
-        """The day on which the question is asked."""
+        """The day of the question."""
         return self.now.date()
 
 
 def one_day(first: date) -> Days:
-    """*first* alone."""
+    """Return *first* alone."""
     return Days(first, first + ONE_DAY)
 
 
 def around(middle: date, reach_days: int) -> Days:
-    """*middle* and *reach_days* more days on each side."""
+    """Return *middle* and *reach_days* more days on each side."""
     reach = timedelta(days=reach_days)
     return Days(middle - reach, middle + reach + ONE_DAY)
 
 
 def months(year: int, first_month: int, count: int = 1) -> Days:
-    """*count* whole months beginning with the *first_month* (from 1) of *year*."""
+    """Return *count* whole months, beginning with month *first_month* (from 1) of *year*."""
     return Days(_first_of(year, first_month), _first_of(year, first_month + count))
 
 
 def whole_year(year: int) -> Days:
-    """January to December."""
+    """Return January to December of *year*."""
     return months(year, 1, 12)
 
 
 def quarter(year: int, number: int) -> Days:
-    """The *number*-th three months of *year*, from 1."""
+    """Return quarter *number* of *year*, from 1."""
     return months(year, 3 * number - 2, 3)
 
 
 def half(year: int, number: int) -> Days:
-    """The first or the second six months of *year*."""
+    """Return the first or the second six months of *year*."""
     return months(year, 6 * number - 5, 6)
 
 
 def season(year: int, name: str) -> Days:
-    """The three months of a season that begins in *year*: the winter of 2024 ends in February 2025."""
+    """Return the three months of a season that begins in *year*: the winter of 2024 ends in February 2025."""
     return months(year, FIRST_MONTH[name], 3)
 
 
 def week_of(inside: date) -> Days:
-    """Sunday to Saturday."""
+    """Return the week, Sunday to Saturday, that contains *inside*."""
     sunday = inside - timedelta(days=inside.isoweekday() % 7)
     return Days(sunday, sunday + timedelta(days=7))
 
 
 def weekday_by(latest: date, weekday: int) -> date:
-    """The last such day (Monday is 0) that is not after *latest*."""
+    """Return the last such day (Monday is 0) that is not after *latest*."""
     return latest - timedelta(days=(latest.weekday() - weekday) % 7)
 
 
 def weekend_by(latest: date) -> Days:
-    """The last Saturday and Sunday that have begun by *latest*."""
+    """Return the last Saturday and Sunday that have begun by *latest*."""
     saturday = weekday_by(latest, SATURDAY)
     return Days(saturday, saturday + timedelta(days=2))
 
 
 def weekend_of(inside: date) -> Days:
-    """The Saturday and Sunday that hold *inside*, or the next ones."""
+    """Return the Saturday and Sunday that contain *inside*, or the next ones."""
     return weekend_by(inside + timedelta(days=5))
 
 
 def begun_by(latest: date, in_year: Callable[[int], Days]) -> Days:
     """
-    What comes once a year, the last time that it began on or before *latest*.
+    Return the last yearly period that began on or before *latest*.
 
     Raises:
         ValueError: There is none, as for 30 February.
@@ -121,26 +121,26 @@ def begun_by(latest: date, in_year: Callable[[int], Days]) -> Days:
 
 
 def over_by(latest: date, in_year: Callable[[int], Days]) -> Days:
-    """What comes once a year, the last time that it was over on *latest*."""
+    """Return the last yearly period that was over on *latest*."""
     found = begun_by(latest, in_year)
     return found if found.after <= latest else begun_by(found.first - ONE_DAY, in_year)
 
 
 def earlier(moment: datetime, count: int, unit: str) -> date:
-    """The day that lies *count* of *unit* (a key of `REACH_DAYS`) before *moment*; a negative count is later."""
+    """Return the day *count* of *unit* (a key of `REACH_DAYS`) before *moment*; a negative count is later."""
     if unit in ("month", "year"):
         return months_later(moment.date(), -count * (12 if unit == "year" else 1))
     return (moment - count * _UNITS[unit]).date()
 
 
 def months_later(start: date, count: int) -> date:
-    """The same day of a later month, or the last one of that month where it is shorter."""
+    """Return the same day of a later month, or the last day of that month if it is shorter."""
     first, after = months(start.year, start.month + count)
     return min(first + timedelta(days=start.day - 1), after - ONE_DAY)
 
 
 def cover(one: Days, other: Days) -> Days:
-    """The shortest stretch that holds both."""
+    """Return the shortest range that contains both."""
     return Days(min(one.first, other.first), max(one.after, other.after))
 
 

@@ -1,8 +1,8 @@
 """
-How people name days, weeks, months and years: tables of phrases, each with the days that it stands for.
+Grammar of names for days, weeks, months and years: tables of phrases with functions that compute their days.
 
-Some phrases mean time wherever they stand (`STANDING`: "last week", "March 2025"). The others do only after a
-word that expects time: on their own "may", "2000" and "Friday" are as often something else.
+Some phrases always name a time (`STANDING`: "last week", "March 2025"). Others only do after a word that expects a
+time: on their own, "may", "2000" and "Friday" often mean something else.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _IN_A_YEAR = MappingProxyType({"q": days.quarter, "quarter": days.quarter, "h": 
 @dataclass(frozen=True, slots=True)
 class Named:
     """
-    One way to name time: how it looks, and the days that a match of it stands for.
+    A phrase that names a time: its pattern, and the function that returns the days of a match.
 
-    ``days`` raises ValueError or OverflowError for what no calendar has, such as 30 February.
+    ``days`` raises ValueError or OverflowError for days that do not exist, such as 30 February.
     """
 
     looks: re.Pattern[str]
@@ -45,14 +45,14 @@ class Named:
 
 
 def ago(moment: Calendar, least: int, most: int, unit: str) -> Days:
-    """Between *most* and *least* of *unit* before the moment of the question, as vague as the unit is long."""
+    """Return the days between *most* and *least* of *unit* before the question, widened by half a unit."""
     reach = REACH_DAYS[unit]
     ends = (days.around(days.earlier(moment.now, count, unit), reach) for count in (most, least))
     return days.cover(*ends)
 
 
 def until_now(first: date, calendar: Calendar) -> Days:
-    """From *first* to the end of the day of the question: whatever was written was written by then."""
+    """Return the days from *first* to the day of the question, inclusive."""
     return Days(first, calendar.day + ONE_DAY)
 
 
@@ -84,7 +84,7 @@ def _this(match: re.Match[str], calendar: Calendar) -> Days:
 
 
 def _last(match: re.Match[str], calendar: Calendar) -> Days:
-    """The month, quarter or year before this one; but "last week" is said of the last seven days."""
+    """Return the previous month, quarter or year; "last week" means the last seven days."""
     if match["period"] == "week":
         return until_now(days.earlier(calendar.now, 1, "week"), calendar)
     return _before(_holding(match["period"], calendar.day), match["period"])
@@ -101,14 +101,14 @@ def _before(period: Days, name: str) -> Days:
 
 
 def _holding(name: str, day: date) -> Days:
-    """The calendar month, quarter or year that *day* lies in."""
+    """Return the calendar month, quarter or year that contains *day*."""
     if name == "month":
         return days.months(day.year, day.month)
     return days.quarter(day.year, (day.month + 2) // 3) if name == "quarter" else days.whole_year(day.year)
 
 
 def _yearly(match: re.Match[str], calendar: Calendar, in_year: Callable[[int], Days]) -> Days:
-    """What comes once a year: in the year that is named, else the last time that it began."""
+    """Return a yearly period in the year that is named, else the last one that has begun."""
     year = _year(match.groupdict(), calendar)
     return days.begun_by(calendar.latest, in_year) if year is None else in_year(year)
 
@@ -191,7 +191,7 @@ def _last_weekend(_: re.Match[str], calendar: Calendar) -> Days:
     return days.weekend_by(calendar.day - 2 * ONE_DAY)
 
 
-# The day is the finest unit: a note that only names its day would be lost by anything finer.
+# The day is the finest unit: a finer range would exclude notes that are only dated by day.
 STANDING = (
     Named(phrase("(?:earlier )?today|tonight"), lambda _, calendar: days.one_day(calendar.day)),
     Named(phrase("this (?:morning|afternoon|evening)"), lambda _, calendar: days.one_day(calendar.day)),

@@ -1,9 +1,9 @@
 """
-Where a text names time: a recursive descent over the phrases of `temporal_grammar`.
+Recursive-descent parser that finds names of times in a text, with the phrases of `temporal_grammar`.
 
-A name is read by itself, after a word that expects time ("in", "on", "between"), or after one that bounds it
-("since", "before"). Reading time into a question that names none hides its answers, so that what may as well
-be a person, a title, a number or a verb is left alone.
+A name is recognised on its own, after a word that expects a time ("in", "on", "between"), or after one that bounds it
+("since", "before"). A time that is wrongly recognised in a question hides its answers. Therefore a word that may as
+well be a person, a title, a number or a verb is ignored.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ from clawmem.domain.retrieval.temporal_grammar import (
 from clawmem.domain.retrieval.temporal_words import count_of, phrase
 
 _BEGIN = re.compile(r"(?<![\w/\\.@#$€£=_-])(?=[a-z0-9])")
-_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")  # keeps every offset
-_QUOTES = frozenset("\"'`*_“”‘’«»„")  # around a name of time they make it a title
+_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")  # preserves all offsets
+_QUOTES = frozenset("\"'`*_“”‘’«»„")  # quotes around a name of a time mark a title
 
-# "in 2000 words": the number counts what follows. A word with a capital is a name and is not counted.
+# "in 2000 words": the number counts the following noun. A capitalised word is a name and is not counted.
 _COUNTED = re.compile(
     r"(?<!\s)\s+(?:(?!does\b|its\b|says\b|always\b|versus\b|perhaps\b|besides\b|towards\b)[a-z]+[^\Waious]s"
     r"|people|px|[kmg]b|km|kg|usd|eur|times)\b"
 )
 
-MAX_START = 2_000  # characters; the time that a question is about does not stand in a page pasted below it
-MAX_END = 3_000  # characters; no name of a time that begins before MAX_START is a thousand characters long
+MAX_START = 2_000  # characters; the time of a question is not in a page pasted below it
+MAX_END = 3_000  # characters; no name of a time is longer than a thousand
 
 _SPACE = re.compile(r"\s+")
-# A joiner begins behind a name: in a run of white space only the first place is tried.
+# A joiner begins directly after a name: in a run of white space only the first position is tried.
 _AND = re.compile(r"(?<!\s)\s+and\s+")
 _TO = re.compile(r"(?<!\s)(?:\s+(?:to|till?|until|up\s+to|through)\s+|\s*[-–—]\s*)")
 _OR = re.compile(r"(?<!\s)(?:\s+(?:and|or|to|through)\s+|\s*[-–—]\s*)")
 _ONWARDS = re.compile(r"(?<!\s)\s+(?:on(?:wards?)?|forwards?)(?!\w)")
 
-# What may stand before a name; which part of it that means is not worked out.
+# Qualifiers before a name that are recognised and ignored.
 _PART = re.compile(
     r"(?:(?:the\s+)?(?:start|beginning|middle|end|course)\s+of|the\s+month\s+of|early|mid|late)(?:\s+|-)"
 )
@@ -58,17 +58,17 @@ _COUNTED_FROM = phrase("(?:{count}|the) {unit} (?P<side>before|after)")
 Names = tuple[Named, ...]
 _DATED: Names = (*STANDING, *YEARS_AND_QUARTERS, *WEEKENDS)
 _BOUNDING: Names = (*_DATED, *CLEAR_MONTHS, *WEEKDAYS)
-_EDGED: Names = (*YEARS_AND_QUARTERS, *CLEAR_MONTHS)  # also where nothing else in front expects time
+_EDGED: Names = (*YEARS_AND_QUARTERS, *CLEAR_MONTHS)  # recognised after `_EDGE` without a frame
 
 
 class Frame(NamedTuple):
-    """Words that expect time, what may name it there, and what joins it to a second name."""
+    """An opening word, the names recognised after it, and the word that joins a second name."""
 
     opener: re.Pattern[str]
     names: Names
     joiner: re.Pattern[str] | None = None
-    is_pair: bool = False  # there must be a second name
-    second: Names = ()  # what that may be; as the first, unless said otherwise
+    is_pair: bool = False  # whether a second name is required
+    second: Names = ()  # names recognised as the second; `names` if empty
 
 
 _NO_WORD = re.compile("")
@@ -91,7 +91,7 @@ _BY = phrase("by")
 
 
 class Reading(NamedTuple):
-    """The days that a text names from offset ``start`` up to ``end``; ``None`` is an open side, never both."""
+    """The days named by the text from ``start`` up to ``end``; ``None`` is an open side, never both."""
 
     first: date | None
     after: date | None
@@ -105,7 +105,7 @@ class _Period(NamedTuple):
 
 
 def readings(text: str, calendar: Calendar) -> Iterator[Reading]:
-    """What *text* names, from left to right; nothing empty and nothing that overlaps."""
+    """Yield the times that *text* names, from left to right, without empty and overlapping ones."""
     reader = _Reader(text, calendar)
     done = 0
     for begin in _BEGIN.finditer(reader.text, 0, MAX_START):
@@ -118,7 +118,7 @@ def readings(text: str, calendar: Calendar) -> Iterator[Reading]:
 
 
 def _is_empty(reading: Reading) -> bool:
-    """Whether nothing was written in it: it ends where it begins, or before any year that a note has."""
+    """Whether no note can be in the range: it ends where it begins, or before the first year of a note."""
     if reading.after is not None and reading.after <= FIRST_DAY:
         return True
     return reading.first is not None and reading.after is not None and reading.first >= reading.after
@@ -131,7 +131,7 @@ def _is_title(text: str, reading: Reading) -> bool:
 
 
 class _Reader:
-    """Reads one text. A method ``…_at`` reads at an offset, or gives ``None`` where that cannot be read."""
+    """Parser of one text. A method ``…_at`` parses at an offset and returns ``None`` if nothing matches there."""
 
     def __init__(self, typed: str, calendar: Calendar) -> None:
         self._typed = typed[:MAX_END]
@@ -139,6 +139,7 @@ class _Reader:
         self._calendar = calendar
 
     def reading_at(self, at: int) -> Reading | None:
+        """Return the time range that is named at offset *at*."""
         if bounded := self._bounded_at(at):
             return bounded
         if found := self._counted_from_at(at) or self._framed_at(at):
@@ -146,7 +147,7 @@ class _Reader:
         return None
 
     def _bounded_at(self, at: int) -> Reading | None:
-        """One side is open, or ends with the day of the question: "since March", "before 2024"."""
+        """Parse a range that is open on one side or ends with the day of the question: "since March", "before 2024"."""
         tomorrow = self._calendar.day + ONE_DAY
         if found := self._opened_at(_SINCE, at) or self._onwards_at(at):
             return Reading(found.days.first, tomorrow, at, found.end)
@@ -164,7 +165,7 @@ class _Reader:
         return _Period(found.days, onwards.end()) if found and onwards else None
 
     def _counted_from_at(self, at: int) -> _Period | None:
-        """Counted from what is named: "two days after March 4th", "the week before last Friday"."""
+        """Parse a distance from a named time: "two days after March 4th", "the week before last Friday"."""
         opener = _COUNTED_FROM.match(self.text, at)
         found = self._opened_at(_COUNTED_FROM, at) if opener else None
         if opener is None or found is None:
@@ -182,7 +183,7 @@ class _Reader:
         return self._pair_at(frame, at, one) or (None if frame.is_pair else one)
 
     def _pair_at(self, frame: Frame, at: int, one: _Period) -> _Period | None:
-        """Both names and what lies between; a first one without a year is the last before the second."""
+        """Parse a range between two names; a first name without a year is the last one before the second."""
         joiner = frame.joiner.match(self.text, one.end) if frame.joiner else None
         other = self._period_at(joiner.end(), frame.second or frame.names) if joiner else None
         if other is None:
@@ -194,7 +195,7 @@ class _Reader:
     def _opened_at(
         self, opener: re.Pattern[str], at: int, names: Names = _BOUNDING, calendar: Calendar | None = None
     ) -> _Period | None:
-        """A name of time after *opener*, which may be empty."""
+        """Parse a name after *opener*, which may be empty."""
         opened = opener.match(self.text, at)
         if opened is None:
             return None
@@ -212,7 +213,7 @@ class _Reader:
         return self._longest_at(part.end() if part else at, names, calendar or self._calendar)
 
     def _edge_at(self, at: int, names: Names, calendar: Calendar) -> _Period | None:
-        """Read the beginning or the end of a period: "the first two weeks of June", "the last days of 2024"."""
+        """Parse the beginning or the end of a period: "the first two weeks of June", "the last days of 2024"."""
         opener = _EDGE.match(self.text, at)
         space = _SPACE.match(self.text, opener.end()) if opener else None
         whole = self._longest_at(space.end(), (*names, *_EDGED), calendar) if space else None
@@ -224,7 +225,7 @@ class _Reader:
         return _edge(whole, count, opener["unit"], at_end=opener["begin"] is None)
 
     def _span_of(self, opener: re.Match[str]) -> _Period | None:
-        """The week that holds a named day, or the weekend that holds it or follows it."""
+        """Return the week that contains a named day, or the weekend that contains or follows it."""
         space = _SPACE.match(self.text, opener.end())
         day = self._longest_at(space.end(), STANDING, self._calendar) if space else None
         if day is None:
@@ -242,12 +243,12 @@ class _Reader:
             return None
         try:
             return _Period(name.days(match, calendar), match.end())
-        except (ValueError, OverflowError):  # no calendar has such a day
+        except (ValueError, OverflowError):  # the day does not exist
             return None
 
 
 def _edge(whole: _Period, count: int, unit: str, *, at_end: bool) -> _Period | None:
-    """The first or the last *count* of *unit* of the days of *whole*, and no day outside of them."""
+    """Return the first or the last *count* of *unit* of *whole*, limited to its days."""
     first, after = whole.days
     try:
         if at_end:
@@ -260,7 +261,7 @@ def _edge(whole: _Period, count: int, unit: str, *, at_end: bool) -> _Period | N
 
 
 def _counted(period: _Period, count: int, unit: str) -> _Period | None:
-    """*count* of *unit* before the first day of *period*, or after its last where *count* is negative."""
+    """Return *count* of *unit* before the first day of *period*, or after its last if *count* is negative."""
     edge = period.days.first if count > 0 else period.days.after - ONE_DAY
     try:
         day = days.earlier(datetime(edge.year, edge.month, edge.day), count, unit)

@@ -1,8 +1,8 @@
 """
-The words that name time, and a notation for phrases of them.
+Vocabulary of the time grammar, and a notation for its phrases.
 
-A phrase is matched against text in lower case: ``{month}`` is filled in from `TERMS`, a space stands for any
-white space, and the whole must end where a word ends.
+A phrase is matched against text in lower case. ``{month}`` is replaced from `TERMS`, a space matches any white space,
+and the match must end at the end of a word.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ UNITS = "minute hour day week month year".split()
 ORDINALS = MappingProxyType({"first": 1, "second": 2, "third": 3, "fourth": 4})
 
 _NUMBERS = "one two three four five six seven eight nine ten eleven twelve".split()
-A_FEW = (2, 5)  # the least and the most that may be meant
+A_FEW = (2, 5)  # lowest and highest number
 _COUNTS = MappingProxyType(
     {
         **{name: (number, number) for number, name in enumerate(_NUMBERS, start=1)},
@@ -32,8 +32,8 @@ _COUNTS = MappingProxyType(
     }
 )
 
-# What shows that a month or a season is a verb, an adjective, an event or a product: "may be", "march on",
-# "an august body", "march madness", "spring boot".
+# Following words that show that a month or a season is a verb, an adjective, an event or a product: "may be",
+# "march on", "an august body", "march madness", "spring boot".
 _FOLLOWED_BY = MappingProxyType(
     {
         "may": r"be|have|not|well|also|need|want|cause|contain|or\s+may",
@@ -44,16 +44,16 @@ _FOLLOWED_BY = MappingProxyType(
     }
 )
 
-# People are called so too.
+# Months that are not also names of people.
 NOT_A_NAME = r"(?<!april)(?<!may)(?<!june)(?<!august)(?<!\bjan)"
-# What may follow a month, and would not follow somebody ("since April joined") or a verb ("this may help").
+# Words after a month that cannot follow a person ("since April joined") or a verb ("this may help").
 _NO_VERB_FOLLOWS = (
     r"(?=\s*(?:$|[^\w\s'’])|\s+(?:a|about|and|did|do|does|for|how|i|in|of|on|onwards?|or|our|the|they|till|to"
     r"|through|until|we|what|when|where|which|who|why|with|you)\b)"
 )
 CLEARLY_A_MONTH = rf"(?!['’]s\b)(?:{NOT_A_NAME}|{_NO_VERB_FOLLOWS})"
 
-# "The last three weeks of the trip" are a part of the trip, wherever that lies; "of running notes", "of the support
+# "The last three weeks of the trip" are part of an event at an unknown time. "Of running notes", "of the support
 # tickets" and "of my journal" name records up to now.
 _RECORDS = (
     r"(?:history|news|data|e?mail|correspondence|feedback|activity|chat|work|progress|diary|journal|log|training"
@@ -74,11 +74,11 @@ def _name(name: str) -> str:
 
 
 def _any(names: list[str]) -> str:
-    """Any of *names*, the longest first, with any white space for a space."""
+    """Return a pattern for any of *names*, longest first, with any white space for a space."""
     return "|".join(_name(name).replace(" ", r"\s+") for name in sorted(names, key=len, reverse=True))
 
 
-# "wed", "sat" and "sun" are words of their own, so that they name a day only before a date.
+# "wed", "sat" and "sun" are also ordinary words, so they only name a day before a date.
 TERMS = MappingProxyType(
     {
         "month": rf"(?P<month>{_any(MONTHS)}|(?:{_any(_MONTHS_SHORT)})\b\.?)",
@@ -97,36 +97,36 @@ TERMS = MappingProxyType(
     }
 )
 
-# Nothing is read from a text in which this finds nothing: the cheap question before the grammar is loaded.
+# Necessary condition for a time in a text: a cheap test before the grammar is imported.
 _TIMES = [*_PERIODS, *MONTHS, *_MONTHS_SHORT, *WEEKDAYS, *_WEEKDAYS_SHORT, *SEASONS]
 MAY_NAME_TIME = AnyCase(
     rf"[0-9]|\b(?:(?:{'|'.join(UNITS)})s?|{'|'.join(_TIMES)})\b", "|".join([*"0123456789", *UNITS, *_TIMES])
 )
 
-# No part of a path, a version, a clock time, an address or a percentage.
+# A phrase does not end inside a path, a version, a clock time, an address or a percentage.
 _END = r"(?!\w|[/\\@=]\w|[-.:]\w|\s*%)"
 
 
 def phrase(text: str) -> re.Pattern[str]:
-    """The pattern that *text* stands for in the notation of this module."""
+    """Return the pattern for *text* in the notation of this module."""
     spaced = text.replace(" ", r"\s+")
     filled = re.sub(r"\{([a-z_]+)\}", lambda term: TERMS[term[1]], spaced)
     return re.compile(f"(?:{filled}){_END}")
 
 
 def count_of(match: re.Match[str]) -> tuple[int, int]:
-    """The least and the most that the ``{count}`` of a match stands for."""
+    """Return the lowest and the highest number that the ``{count}`` of a match may mean."""
     said = " ".join(match["count"].split())
     return _COUNTS[said] if said in _COUNTS else (int(said), int(said))
 
 
 def month_of(match: re.Match[str]) -> int:
-    """The number of the ``{month}`` of a match, from 1."""
+    """Return the number of the ``{month}`` of a match, from 1."""
     return 1 + _place(match["month"], MONTHS)
 
 
 def weekday_of(match: re.Match[str]) -> int:
-    """The number of the ``{weekday}`` of a match; Monday is 0."""
+    """Return the number of the ``{weekday}`` of a match; Monday is 0."""
     return _place(match["weekday"], WEEKDAYS)
 
 
