@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clawmem.domain.briefing.verbs import has_verb, is_order, tells_the_past
+from clawmem.domain.briefing.verbs import has_verb, is_order, reports_past
 from clawmem.domain.capture.sentences import sentences
 from clawmem.domain.documents.blocks import Block, BlockKind, blocks
 from clawmem.domain.documents.tokens import words
@@ -143,7 +143,7 @@ def is_statement(text: str) -> bool:
         return False
     if _CJK.compiled.search(text):
         return True
-    return len(text.split()) >= _LEAST_WORDS and has_verb(text) and not tells_the_past(text)
+    return len(text.split()) >= _LEAST_WORDS and has_verb(text) and not reports_past(text)
 
 
 def _names_a_property(text: str) -> bool:

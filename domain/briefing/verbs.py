@@ -85,7 +85,7 @@ def is_order(text: str) -> bool:
     return _ORDER.compiled.match(text) is not None
 
 
-def tells_the_past(text: str) -> bool:
+def reports_past(text: str) -> bool:
     """Whether *text* reports a past event. "We decided …" does not, because the decision still holds."""
     if _DECIDED.search(text):
         return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from clawmem.domain.capture.extraction import Finding, payload
+from clawmem.domain.capture.extraction import CaptureFinding, payload
 from clawmem.domain.capture.kinds import Kind
 from clawmem.domain.capture.preferences import ASKED, is_like
 from clawmem.domain.capture.sentences import sentences
@@ -30,7 +30,7 @@ FAILED = (
 )
 
 
-def antipatterns(messages: Sequence[TranscriptMessage]) -> Iterator[Finding]:
+def antipatterns(messages: Sequence[TranscriptMessage]) -> Iterator[CaptureFinding]:
     """Yield the first ten distinct sentences that report a failure or warn of one; questions are skipped."""
     seen: set[str] = set()
     for message in messages:
@@ -40,10 +40,12 @@ def antipatterns(messages: Sequence[TranscriptMessage]) -> Iterator[Finding]:
                 if len(seen) == MOST:
                     return
                 seen.add(name)
-                yield Finding(Kind.ANTIPATTERN, sentence, message)
+                yield CaptureFinding(Kind.ANTIPATTERN, sentence, message)
 
 
-def with_antipatterns(found: Sequence[Finding], messages: Sequence[TranscriptMessage]) -> list[Finding]:
+def with_antipatterns(
+    found: Sequence[CaptureFinding], messages: Sequence[TranscriptMessage]
+) -> list[CaptureFinding]:
     """Return *found* and the antipatterns of *messages*, by line; a warning is not also returned as a problem."""
     settled = {payload(one.sentence) for one in found if one.kind in STRONGER}
     warned = {name: one for one in antipatterns(messages) if (name := payload(one.sentence)) not in settled}

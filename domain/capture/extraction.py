@@ -39,7 +39,7 @@ _SPACES = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CaptureFinding:
     """
     One sentence worth keeping, with its kind and the message that contains it.
 
@@ -52,7 +52,7 @@ class Finding:
     context: str = ""
 
 
-def findings(messages: Sequence[TranscriptMessage]) -> Iterator[Finding]:
+def findings(messages: Sequence[TranscriptMessage]) -> Iterator[CaptureFinding]:
     """Yield the findings of *messages* in order; a repeated sentence of one kind is found once."""
     seen = set()
     for place, message in enumerate(messages):
@@ -94,7 +94,7 @@ def _files(messages: Sequence[TranscriptMessage], *, is_written: bool) -> list[s
     return list(dict.fromkeys(file.path for file in touched if file.is_written is is_written))[:MOST_FILES]
 
 
-def _of_message(message: TranscriptMessage, before: Sequence[TranscriptMessage]) -> Iterator[Finding]:
+def _of_message(message: TranscriptMessage, before: Sequence[TranscriptMessage]) -> Iterator[CaptureFinding]:
     for place, sentence in enumerate(sentences(message.text)):
         if not SHORTEST <= len(sentence) <= LONGEST or is_label(sentence):
             continue
@@ -102,7 +102,7 @@ def _of_message(message: TranscriptMessage, before: Sequence[TranscriptMessage])
         if kind is None and place == 0 and _is_choice(sentence, message, before):
             kind = Kind.DECISION
         if kind:
-            yield Finding(kind, sentence, message, _context(message, before))
+            yield CaptureFinding(kind, sentence, message, _context(message, before))
 
 
 def _is_choice(sentence: str, message: TranscriptMessage, before: Sequence[TranscriptMessage]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from clawmem.domain.capture.extraction import Finding, files_read, files_written
+from clawmem.domain.capture.extraction import CaptureFinding, files_read, files_written
 from clawmem.domain.capture.kinds import Kind
 from clawmem.domain.capture.next_steps import flat
 from clawmem.ports.generator import JsonSchema
@@ -48,7 +48,7 @@ def prompt(said: str) -> str:
 
 
 def by_rules(
-    messages: Sequence[TranscriptMessage], found: Sequence[Finding], steps: Sequence[str] = ()
+    messages: Sequence[TranscriptMessage], found: Sequence[CaptureFinding], steps: Sequence[str] = ()
 ) -> dict[str, list[str]]:
     """
     Return the sections of a handoff by rules alone, sentences in order of the conversation.
@@ -134,7 +134,7 @@ def summary_of(sections: Mapping[str, Iterable[str]]) -> str:
     return ""
 
 
-def _said(found: Sequence[Finding], *kinds: Kind) -> list[str]:
+def _said(found: Sequence[CaptureFinding], *kinds: Kind) -> list[str]:
     return [one.sentence for one in found if one.kind in kinds][-MOST_ITEMS:]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from clawmem.domain.capture.extraction import Finding, source
+from clawmem.domain.capture.extraction import CaptureFinding, source
 from clawmem.domain.capture.kinds import Kind, confidence_of, content_type_of, merge_window_ms
 from clawmem.domain.capture.own_collection import OWN_COLLECTION
 from clawmem.ports.transcripts import TranscriptMessage
@@ -56,7 +56,7 @@ class Note:
         return merge_window_ms(Kind.QUESTION if self.is_observation else self.kind)
 
 
-def note_of(finding: Finding) -> Note:
+def note_of(finding: CaptureFinding) -> Note:
     """Return a finding of the rules as a note: the sentence is both title and quote."""
     sentence = finding.sentence
     return Note(

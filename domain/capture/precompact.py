@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from clawmem.domain.capture.extraction import Finding, files_written
+from clawmem.domain.capture.extraction import CaptureFinding, files_written
 from clawmem.domain.capture.kinds import Kind
 from clawmem.ports.transcripts import Speaker, TranscriptMessage
 
@@ -23,7 +23,7 @@ FILE_NAME = "precompact-state.md"
 _WORD = re.compile(r"\w{4,}")
 
 
-def state_of(recent: Sequence[TranscriptMessage], found: Sequence[Finding]) -> str:
+def state_of(recent: Sequence[TranscriptMessage], found: Sequence[CaptureFinding]) -> str:
     """
     Return the Markdown of the current state: last request, decisions, open questions and changed files.
 
@@ -52,14 +52,14 @@ def _last_request(messages: Sequence[TranscriptMessage]) -> str:
     return next(prompts, "")[:REQUEST_CHARS]
 
 
-def _decisions(found: Sequence[Finding], request: str) -> list[str]:
+def _decisions(found: Sequence[CaptureFinding], request: str) -> list[str]:
     wanted = _words(request)
     latest_first = [one.sentence for one in reversed(found) if one.kind is Kind.DECISION]
     ranked = sorted(latest_first, key=lambda sentence: -len(wanted & _words(sentence)))
     return [sentence[:DECISION_CHARS] for sentence in ranked[:DECISIONS]]
 
 
-def _questions(found: Sequence[Finding], messages: Sequence[TranscriptMessage]) -> list[str]:
+def _questions(found: Sequence[CaptureFinding], messages: Sequence[TranscriptMessage]) -> list[str]:
     recent = {message.line for message in messages[-QUESTION_MESSAGES:]}
     asked = [one.sentence for one in found if one.kind is Kind.QUESTION and one.message.line in recent]
     return asked[-QUESTIONS:]

@@ -33,7 +33,7 @@ _SPACE = re.compile(r"\s")
 
 
 @dataclass(frozen=True, slots=True)
-class _Stretch:
+class _FragmentDraft:
     """Fragment without its number, line numbers and context."""
 
     kind: FragmentKind
@@ -69,7 +69,7 @@ def fragment(
     """
     outline = _outline(blocks(body))
     stretches = [
-        _Stretch(FragmentKind.DOCUMENT, 0, len(body)),
+        _FragmentDraft(FragmentKind.DOCUMENT, 0, len(body)),
         *_passages(body, outline),
         *_structures(body, outline),
         *_front_matter(front_matter),
@@ -80,24 +80,24 @@ def fragment(
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
+class _OutlinedBlock:
     block: Block
     heading: str  # the headings above, joined with " › "
 
 
-def _outline(row: Sequence[Block]) -> list[_Placed]:
+def _outline(row: Sequence[Block]) -> list[_OutlinedBlock]:
     path: list[tuple[int, str]] = []
     placed = []
     for block in row:
         if block.kind is BlockKind.HEADING:
             path = [(level, label) for level, label in path if level < block.level]
-        placed.append(_Placed(block, " › ".join(label for _, label in path if label)))
+        placed.append(_OutlinedBlock(block, " › ".join(label for _, label in path if label)))
         if block.kind is BlockKind.HEADING:
             path.append((block.level, block.label))
     return placed
 
 
-def _lines(body: str, outline: Sequence[_Placed]) -> Iterator[_Stretch]:
+def _lines(body: str, outline: Sequence[_OutlinedBlock]) -> Iterator[_FragmentDraft]:
     # A heading is part of the title of the lines below it. It is only a line fragment if there are no others.
     rows = [p for p in outline if p.block.kind is not BlockKind.HEADING] or list(outline)
     for place in rows:
@@ -105,10 +105,10 @@ def _lines(body: str, outline: Sequence[_Placed]) -> Iterator[_Stretch]:
         label = block.label if block.kind is BlockKind.TURN else ""
         for start, end in _pieces(body, block.start, block.end, MAX_LINE):
             columns = block.label if block.kind is BlockKind.ROW else ""
-            yield _Stretch(FragmentKind.LINE, start, end, label, place.heading, columns)
+            yield _FragmentDraft(FragmentKind.LINE, start, end, label, place.heading, columns)
 
 
-def _passages(body: str, outline: Sequence[_Placed]) -> Iterator[_Stretch]:
+def _passages(body: str, outline: Sequence[_OutlinedBlock]) -> Iterator[_FragmentDraft]:
     """Yield passages: neighbouring blocks up to `MAX_PASSAGE`, including the blank lines before the next passage."""
     pieces = [
         (start, end, place.heading)
@@ -120,12 +120,12 @@ def _passages(body: str, outline: Sequence[_Placed]) -> Iterator[_Stretch]:
         last = _pack(pieces, first)
         start = 0 if first == 0 else pieces[first][0]
         end = len(body) if last == len(pieces) else max(pieces[last][0], pieces[last - 1][1])
-        yield _Stretch(FragmentKind.PASSAGE, start, end, heading=pieces[first][2])
+        yield _FragmentDraft(FragmentKind.PASSAGE, start, end, heading=pieces[first][2])
         if last == len(pieces):
             return
         first = _step_back(pieces, first, last)
     if not pieces:
-        yield _Stretch(FragmentKind.PASSAGE, 0, len(body))
+        yield _FragmentDraft(FragmentKind.PASSAGE, 0, len(body))
 
 
 def _pack(pieces: Sequence[tuple[int, int, str]], first: int) -> int:
@@ -142,7 +142,7 @@ def _step_back(pieces: Sequence[tuple[int, int, str]], first: int, last: int) ->
     return last - 1 if repeated else last
 
 
-def _structures(body: str, outline: Sequence[_Placed]) -> list[_Stretch]:
+def _structures(body: str, outline: Sequence[_OutlinedBlock]) -> list[_FragmentDraft]:
     if len(body) < MIN_SPLIT:
         return []
     whole = [*_sections(body, outline), *_lists(outline), *_code(outline)]
@@ -154,36 +154,38 @@ def _structures(body: str, outline: Sequence[_Placed]) -> list[_Stretch]:
     ]
 
 
-def _sections(body: str, outline: Sequence[_Placed]) -> list[_Stretch]:
+def _sections(body: str, outline: Sequence[_OutlinedBlock]) -> list[_FragmentDraft]:
     heads = [p for p in outline if p.block.kind is BlockKind.HEADING and p.block.level <= SECTION_LEVEL]
     if len(heads) < 2:
         return []
     ends = [p.block.start for p in heads[1:]] + [len(body)]
     return [
-        _Stretch(FragmentKind.SECTION, p.block.start, end, p.block.label, p.heading)
+        _FragmentDraft(FragmentKind.SECTION, p.block.start, end, p.block.label, p.heading)
         for p, end in zip(heads, ends, strict=True)
     ]
 
 
-def _lists(outline: Sequence[_Placed]) -> Iterator[_Stretch]:
+def _lists(outline: Sequence[_OutlinedBlock]) -> Iterator[_FragmentDraft]:
     for is_item, run in groupby(outline, key=lambda place: place.block.kind is BlockKind.ITEM):
         row = list(run)
         if is_item and len(row) > 1:
-            yield _Stretch(FragmentKind.LIST, row[0].block.start, row[-1].block.end, heading=row[0].heading)
+            yield _FragmentDraft(
+                FragmentKind.LIST, row[0].block.start, row[-1].block.end, heading=row[0].heading
+            )
 
 
-def _code(outline: Sequence[_Placed]) -> Iterator[_Stretch]:
+def _code(outline: Sequence[_OutlinedBlock]) -> Iterator[_FragmentDraft]:
     for place in outline:
         block = place.block
         if block.kind is BlockKind.CODE:
-            yield _Stretch(FragmentKind.CODE, block.start, block.end, block.label, place.heading)
+            yield _FragmentDraft(FragmentKind.CODE, block.start, block.end, block.label, place.heading)
 
 
-def _front_matter(pairs: Iterable[tuple[str, str]]) -> Iterator[_Stretch]:
+def _front_matter(pairs: Iterable[tuple[str, str]]) -> Iterator[_FragmentDraft]:
     for key, value in pairs:
         text = f"{key}: {value}"
         if key not in _NOT_FRAGMENTS and len(text) >= MIN_FRONT_MATTER:
-            yield _Stretch(FragmentKind.FRONT_MATTER, 0, 0, key, text=text)
+            yield _FragmentDraft(FragmentKind.FRONT_MATTER, 0, 0, key, text=text)
 
 
 def _pieces(body: str, start: int, end: int, limit: int) -> Iterator[tuple[int, int]]:
@@ -220,7 +222,9 @@ class _LineNumbers:
         return self._first + bisect_left(self._breaks, offset)
 
 
-def _number(seq: int, stretch: _Stretch, body: str, places: _LineNumbers, title: str, date: str) -> Fragment:
+def _number(
+    seq: int, stretch: _FragmentDraft, body: str, places: _LineNumbers, title: str, date: str
+) -> Fragment:
     own = stretch.text is not None
     return Fragment(
         seq=seq,

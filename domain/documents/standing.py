@@ -7,7 +7,7 @@ from clawmem.ports.records import Document, InactiveReason, SourceStamp
 FileVersion = tuple[int, InactiveReason | None, str, SourceStamp | None]
 
 
-def is_kept_away(document: Document | None) -> bool:
+def is_forgotten(document: Document | None) -> bool:
     """Whether the file must not be indexed in any version, because its document was forgotten."""
     return document is not None and document.inactive is InactiveReason.FORGOTTEN
 

@@ -24,7 +24,7 @@ LEAST = 1e-4  # weights up to this are neither pushed on nor returned
 EDGES_A_NODE = 10
 BUDGET = 30
 
-Taken = Callable[[frozenset[int], RelationKind], Sequence[Step]]
+StepsOfKind = Callable[[frozenset[int], RelationKind], Sequence[Step]]
 """Returns the steps of one kind from some documents, grouped by their start."""
 
 _SEMANTIC, _CAUSAL, _ENTITY = RelationKind.SEMANTIC, RelationKind.CAUSAL, RelationKind.ENTITY
@@ -79,7 +79,9 @@ def shares_of_all(pushed: Iterable[tuple[int, float]], anchors: Mapping[int, flo
     return {found: min(weight / all_of_it, 1.0) for found, weight in pushed if found not in anchors}
 
 
-def push_along(path: Sequence[RelationKind], anchors: Mapping[int, float], taken: Taken) -> dict[int, float]:
+def push_along(
+    path: Sequence[RelationKind], anchors: Mapping[int, float], taken: StepsOfKind
+) -> dict[int, float]:
     """Return the weight that flows into every document along one meta-path, anchors included."""
     kept = {document_id: [score * ALPHA] for document_id, score in anchors.items()}
     held = dict(anchors)

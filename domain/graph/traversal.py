@@ -76,7 +76,7 @@ SEARCH_BOUNDS = Bounds(depth=2, beam=5, budget=30)  # for 10 anchors
 CLAUSE_BOUNDS = Bounds(depth=2, beam=3, budget=15)  # for the 5 anchors of one clause of a plan
 
 
-class Reached(NamedTuple):
+class TraversedDocument(NamedTuple):
     """A reached document, its distance from the anchors, and its score, comparable within one traversal only."""
 
     document_id: int
@@ -84,7 +84,7 @@ class Reached(NamedTuple):
     depth: int
 
 
-class _Way(NamedTuple):
+class _IncomingStep(NamedTuple):
     """One step to a document: the score passed on by its start, the weight of its kind, and its own weight."""
 
     passed_on: float
@@ -108,7 +108,7 @@ def traverse(
     edges: Edges,
     similarity: Similarity,
     bounds: Bounds = SEARCH_BOUNDS,
-) -> list[Reached]:
+) -> list[TraversedDocument]:
     """
     Return the documents that can be reached from *anchors*, best first; the anchors keep their own scores.
 
@@ -124,18 +124,22 @@ def traverse(
     Returns:
         Documents by score descending, then id ascending. The order of the edges does not matter.
     """
-    reached = {document_id: Reached(document_id, score, 0) for document_id, score in anchors.items()}
+    reached = {
+        document_id: TraversedDocument(document_id, score, 0) for document_id, score in anchors.items()
+    }
     frontier = [*reached.values()]
     for depth in range(1, bounds.depth + 1):
         if not frontier or len(reached) >= bounds.budget:
             break
         ways = _ways(frontier, reached, intent, edges)
-        frontier = [Reached(found, score, depth) for found, score in _best(ways, similarity, bounds.beam)]
+        frontier = [
+            TraversedDocument(found, score, depth) for found, score in _best(ways, similarity, bounds.beam)
+        ]
         reached.update((found.document_id, found) for found in frontier)
     return sorted(reached.values(), key=lambda found: (-found.score, found.document_id))
 
 
-def scaled(reached: Iterable[Reached], intent: Intent) -> dict[int, float]:
+def scaled(reached: Iterable[TraversedDocument], intent: Intent) -> dict[int, float]:
     """
     Return the scores relative to the highest score possible at each document's distance, in [0, 1], without anchors.
 
@@ -151,22 +155,24 @@ def most_at(depth: int, intent: Intent) -> float:
     if depth == 0:
         return 1.0
     best = max(*STRUCTURE[intent].values(), OTHER_STRUCTURE)
-    return _Way(DECAY * most_at(depth - 1, intent), best, 1.0).score(1.0)
+    return _IncomingStep(DECAY * most_at(depth - 1, intent), best, 1.0).score(1.0)
 
 
 def _ways(
-    frontier: list[Reached], reached: Mapping[int, Reached], intent: Intent, edges: Edges
-) -> Mapping[int, list[_Way]]:
+    frontier: list[TraversedDocument], reached: Mapping[int, TraversedDocument], intent: Intent, edges: Edges
+) -> Mapping[int, list[_IncomingStep]]:
     passed_on = {found.document_id: DECAY * found.score for found in frontier}
-    ways: defaultdict[int, list[_Way]] = defaultdict(list)
+    ways: defaultdict[int, list[_IncomingStep]] = defaultdict(list)
     for step in steps(edges, passed_on, intent):
         if step.end not in reached:
-            way = _Way(passed_on[step.start], structure_of(intent, step.kind), step.weight)
+            way = _IncomingStep(passed_on[step.start], structure_of(intent, step.kind), step.weight)
             ways[step.end].append(way)
     return ways
 
 
-def _best(ways: Mapping[int, list[_Way]], similarity: Similarity, beam: int) -> list[tuple[int, float]]:
+def _best(
+    ways: Mapping[int, list[_IncomingStep]], similarity: Similarity, beam: int
+) -> list[tuple[int, float]]:
     """
     Return the *beam* best documents with their scores.
 

@@ -26,7 +26,7 @@ LEAST_SURE = 0.5  # a link with lower confidence is ignored
 LINK_KINDS = (RelationKind.SEMANTIC, RelationKind.SUPPORTING, RelationKind.CONTRADICTS)
 
 
-class Asked(NamedTuple):
+class ModelTask(NamedTuple):
     """Parameters of a model request for one purpose."""
 
     purpose: str
@@ -35,7 +35,7 @@ class Asked(NamedTuple):
     max_tokens: int
 
 
-class Evolved(NamedTuple):
+class DescriptionUpdate(NamedTuple):
     """A revised description, and the reason for the revision."""
 
     content: Content
@@ -51,7 +51,7 @@ class Link(NamedTuple):
     reasoning: str
 
 
-NAMES = Asked(
+NAMES = ModelTask(
     "names",
     {
         "type": "object",
@@ -72,7 +72,7 @@ NAMES = Asked(
     0.2,
     400,
 )
-LINKS = Asked(
+LINKS = ModelTask(
     "links",
     {
         "type": "object",
@@ -96,7 +96,7 @@ LINKS = Asked(
     0.3,
     500,
 )
-EVOLUTION = Asked(
+EVOLUTION = ModelTask(
     "evolution",
     {
         "type": "object",
@@ -195,7 +195,7 @@ def evolution_prompt(document: str, neighbour: str, content: Content) -> str:
     )
 
 
-def read_evolution(value: Any, before: Content) -> Evolved | None:
+def read_evolution(value: Any, before: Content) -> DescriptionUpdate | None:
     """Return the revised description, or ``None`` if it does not change. Empty fields keep their previous value."""
     if not isinstance(value, Mapping) or value.get("should_evolve") is not True:
         return None
@@ -206,7 +206,7 @@ def read_evolution(value: Any, before: Content) -> Evolved | None:
             "context": value.get("new_context") or before.context,
         }
     )
-    return Evolved(after, _reason(value)) if after and after != before else None
+    return DescriptionUpdate(after, _reason(value)) if after and after != before else None
 
 
 def _name(one: Any) -> Name | None:

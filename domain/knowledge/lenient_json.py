@@ -28,7 +28,7 @@ _NOTHING: Any = object()  # result where the text ends before a value begins
 Value = TypeVar("Value")
 
 
-class Senseless(ValueError):
+class UnreadableJson(ValueError):
     """The text cannot be interpreted as JSON."""
 
 
@@ -54,7 +54,7 @@ class LenientReader:
         self._skip(_FILLING)
         sign = self._next()
         if depth > MAX_DEPTH:
-            raise Senseless("nested too deeply")
+            raise UnreadableJson("nested too deeply")
         if not sign:
             return self._cut(_NOTHING)
         if sign == "{":
@@ -72,7 +72,7 @@ class LenientReader:
             if not self._next() or self.is_cut:
                 return self._cut(members)
             if self._next() != ":":
-                raise Senseless(f"no colon at {self.place}")
+                raise UnreadableJson(f"no colon at {self.place}")
             self.place += 1
             value = self.value(depth + 1)
             if value is not _NOTHING:
@@ -103,7 +103,7 @@ class LenientReader:
             return self._string()
         name = _KEY.match(self.text, self.place)
         if name is None:
-            raise Senseless(f"no name at {self.place}")
+            raise UnreadableJson(f"no name at {self.place}")
         self.place = name.end()
         return name[0]
 
@@ -138,7 +138,7 @@ class LenientReader:
     def _word(self) -> Any:
         found = _WORD.match(self.text, self.place)
         if found is None:
-            raise Senseless(f"no value at {self.place}")
+            raise UnreadableJson(f"no value at {self.place}")
         self.place = found.end()
         word = found[0]
         if self.place == len(self.text):
@@ -147,7 +147,7 @@ class LenientReader:
             return _LITERALS[word.casefold().lstrip("+-")]
         if _NUMBER.fullmatch(word):
             return _number(word)
-        raise Senseless(f"{word[:20]!r} means nothing")
+        raise UnreadableJson(f"{word[:20]!r} means nothing")
 
     def _cut(self, value: Value) -> Value:
         self.is_cut = True
@@ -166,5 +166,5 @@ def _number(word: str) -> int | float | None:
     try:
         number = int(word) if word.lstrip("+-").isdecimal() else float(word)
     except ValueError as error:  # thousands of digits
-        raise Senseless("too long a number") from error
+        raise UnreadableJson("too long a number") from error
     return number if math.isfinite(number) else None

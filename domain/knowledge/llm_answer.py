@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from clawmem.domain.knowledge.lenient_json import LenientReader, Senseless
+from clawmem.domain.knowledge.lenient_json import LenientReader, UnreadableJson
 from clawmem.ports.generator import JsonSchema
 
 MAX_CHARS = 100_000  # no useful answer is longer
@@ -29,14 +29,14 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-class Found(NamedTuple):
+class ParsedValue(NamedTuple):
     """A value and the offset of its end; the value is None if the text ended before any of it was complete."""
 
     value: Any
     end: int
 
 
-class Usable(NamedTuple):
+class UsableValue(NamedTuple):
     """The part of a value that fits its schema, and the number of array items that were dropped."""
 
     value: Any
@@ -71,14 +71,14 @@ def json_answer(
     return found.value
 
 
-def usable(value: Any, schema: JsonSchema) -> Usable | None:
+def usable(value: Any, schema: JsonSchema) -> UsableValue | None:
     """
     Return the part of *value* that fits *schema*; ``None`` if its type differs or no item of an array fits.
 
     Array items that do not fit and optional object members that do not fit are dropped.
     """
     if mismatch(value, schema) is None:
-        return Usable(value, 0)
+        return UsableValue(value, 0)
     kept: Any
     if isinstance(value, list) and isinstance(schema.get("items"), Mapping):
         items = [found for one in value if (found := usable(one, schema["items"]))]
@@ -88,13 +88,14 @@ def usable(value: Any, schema: JsonSchema) -> Usable | None:
         kept, dropped = _usable_members(value, schema)
     else:
         return None
-    return Usable(kept, dropped) if kept and mismatch(kept, schema) is None else None
+    return UsableValue(kept, dropped) if kept and mismatch(kept, schema) is None else None
 
 
 def _usable_members(value: dict[str, Any], schema: JsonSchema) -> tuple[dict[str, Any], int]:
     inner = schema.get("properties", {})
     members = {
-        name: usable(one, inner[name]) if name in inner else Usable(one, 0) for name, one in value.items()
+        name: usable(one, inner[name]) if name in inner else UsableValue(one, 0)
+        for name, one in value.items()
     }
     fitting = {name: one for name, one in members.items() if one is not None}
     return {name: one.value for name, one in fitting.items()}, sum(one.dropped for one in fitting.values())
@@ -133,7 +134,7 @@ def mismatch(value: Any, schema: JsonSchema, path: str = "$") -> str | None:
     return next(_mismatches(value, schema, path), None)
 
 
-def _judged(answer: str, schema: JsonSchema) -> tuple[Usable | None, str | None]:
+def _judged(answer: str, schema: JsonSchema) -> tuple[UsableValue | None, str | None]:
     value = read_json(answer, schema)
     if value is None:
         return None, "it holds no JSON"
@@ -203,23 +204,23 @@ def _is_same(value: Any, choice: Any) -> bool:
     return bool(value == choice) and isinstance(value, bool) is isinstance(choice, bool)
 
 
-def _strict(text: str, start: int) -> Found | None:
+def _strict(text: str, start: int) -> ParsedValue | None:
     """Return the value at *start* if it is valid JSON (line breaks in strings are accepted)."""
     try:
-        return Found(*_DECODER.raw_decode(text, start))
+        return ParsedValue(*_DECODER.raw_decode(text, start))
     except (ValueError, RecursionError):
         return None
 
 
-def _lenient(text: str, start: int) -> Found | None:
+def _lenient(text: str, start: int) -> ParsedValue | None:
     """Return the value at *start* as far as it can be read; None if no value begins there."""
     reader = LenientReader(text, start)
     try:
         value = reader.value()
-    except Senseless:
+    except UnreadableJson:
         return None
     # Cut off before anything was complete. An empty value that is complete is a valid answer.
-    return Found(None if reader.is_cut and not value else value, reader.place)
+    return ParsedValue(None if reader.is_cut and not value else value, reader.place)
 
 
 def _finite(written: str) -> float:

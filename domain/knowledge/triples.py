@@ -57,7 +57,7 @@ def confidence_of(kind: str) -> float:
     return SURE if kind in SETTLED else LESS_SURE
 
 
-def ends(new: Collection[Statement], held: Statement) -> bool:
+def ends_statement(new: Collection[Statement], held: Statement) -> bool:
     """
     Whether the statements *new* of one document end the statement *held*; parts are ids or texts.
 

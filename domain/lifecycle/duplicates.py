@@ -13,12 +13,12 @@ LEAST_SHARED = 0.4  # Jaccard similarity of the words of both notes
 SHORTEST = 4  # letters of a significant word
 
 
-def gives_way(document: Document) -> bool:
+def is_replaceable(document: Document) -> bool:
     """Whether a note may be archived in favour of a duplicate. A pinned note may not."""
     return document.confidence < UNSURE and not document.is_pinned
 
 
-def telling_words(body: str) -> frozenset[str]:
+def significant_words(body: str) -> frozenset[str]:
     """Return the set of words of *body* that have four letters or more."""
     return frozenset(word for word in words(body) if len(word) >= SHORTEST)
 
@@ -28,6 +28,6 @@ def shared(one: AbstractSet[str], other: AbstractSet[str]) -> float:
     return len(one & other) / len(one | other) if one or other else 0.0
 
 
-def says_the_same(score: float, overlap: float) -> bool:
+def is_duplicate(score: float, overlap: float) -> bool:
     """Whether a note is a duplicate: *score*, in [0, 1), is that of a search for the other note's title."""
     return score >= LEAST_SCORE and overlap >= LEAST_SHARED

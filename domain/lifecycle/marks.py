@@ -15,7 +15,7 @@ _WORD = re.compile(r"[^\W_]+")
 _END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
-def marks_of(texts: Iterable[str], places: str, is_theirs: Callable[[str], bool]) -> list[str]:
+def identifying_words(texts: Iterable[str], places: str, is_theirs: Callable[[str], bool]) -> list[str]:
     """
     Return up to eight words of *texts*, longest first, for which *is_theirs* reports that no other document has them.
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from clawmem.domain.capture.notes import title_of
 from clawmem.domain.capture.sentences import sentences
-from clawmem.domain.knowledge.enrichment import Asked
+from clawmem.domain.knowledge.enrichment import ModelTask
 from clawmem.domain.maintenance.contradiction_gate import heuristic
 from clawmem.domain.maintenance.merge_gate import jaccard, lexical_anchors
 from clawmem.domain.security.promptguard import inspect
@@ -26,7 +26,7 @@ _LONG = 4
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
-DRAFTS = Asked(
+DRAFTS = ModelTask(
     "deduction",
     {
         "type": "object",
@@ -49,7 +49,7 @@ DRAFTS = Asked(
     temperature=0.3,
     max_tokens=500,
 )
-JUDGE = Asked(
+JUDGE = ModelTask(
     "deduction-check",
     {
         "type": "object",
@@ -61,7 +61,7 @@ JUDGE = Asked(
 )
 
 
-class Rejected(StrEnum):
+class RejectionReason(StrEnum):
     """Reasons to reject a draft; each value is the name of a counter of `Stats`."""
 
     EMPTY = "emptyRejects"
@@ -77,11 +77,11 @@ class Rejected(StrEnum):
 
 
 _WHY = {
-    Rejected.EMPTY: "it says too little",
-    Rejected.SOURCES: "it does not rest on two notes",
-    Rejected.CONTAMINATED: "it names what its notes do not, or is an order",
-    Rejected.UNSUPPORTED: "the judge says that its notes do not support it",
-    Rejected.KNOWN: "it was concluded before",
+    RejectionReason.EMPTY: "it says too little",
+    RejectionReason.SOURCES: "it does not rest on two notes",
+    RejectionReason.CONTAMINATED: "it names what its notes do not, or is an order",
+    RejectionReason.UNSUPPORTED: "the judge says that its notes do not support it",
+    RejectionReason.KNOWN: "it was concluded before",
 }
 
 
@@ -176,7 +176,7 @@ def sources(draft: Draft, pool: Sequence[Candidate]) -> list[Candidate]:
     return list(found.values())
 
 
-def fault(draft: Draft, pool: Sequence[Candidate]) -> Rejected | None:
+def fault(draft: Draft, pool: Sequence[Candidate]) -> RejectionReason | None:
     """
     Return why the form or the names of a draft are not acceptable; ``None`` if they are.
 
@@ -184,12 +184,12 @@ def fault(draft: Draft, pool: Sequence[Candidate]) -> Rejected | None:
     to a model, and it must not mention a name that occurs in uncited candidates only.
     """
     if len(draft.conclusion.strip()) < SHORTEST:
-        return Rejected.EMPTY
+        return RejectionReason.EMPTY
     cited = sources(draft, pool)
     if len(cited) < LEAST_SOURCES:
-        return Rejected.SOURCES
+        return RejectionReason.SOURCES
     is_spoilt = inspect(draft.conclusion).dropped or _foreign(draft.conclusion, cited, pool)
-    return Rejected.CONTAMINATED if is_spoilt else None
+    return RejectionReason.CONTAMINATED if is_spoilt else None
 
 
 def evidence(conclusion: str, cited: Sequence[Candidate]) -> list[str]:
@@ -214,7 +214,7 @@ def judged(draft: Draft, pool: Sequence[Candidate], answer: Any, stats: Stats) -
     wrong = fault(draft, pool)
     said = None if wrong else supports(answer)
     if wrong is None and said is False:
-        wrong = Rejected.UNSUPPORTED
+        wrong = RejectionReason.UNSUPPORTED
     if wrong:
         return False, stats.plus("rejected", wrong)
     return True, stats.plus("accepted", *(["validatorFallbackAccepts"] if said is None else []))
@@ -222,11 +222,11 @@ def judged(draft: Draft, pool: Sequence[Candidate], answer: Any, stats: Stats) -
 
 def rejection(before: Stats, after: Stats) -> str:
     """Return in words why the draft counted between *before* and *after* was rejected; empty if it was accepted."""
-    why = (one for one in Rejected if getattr(after, one) > getattr(before, one))
+    why = (one for one in RejectionReason if getattr(after, one) > getattr(before, one))
     return next((one.in_words for one in why), "")
 
 
-def near_titles(conclusion: str, titles: Sequence[str]) -> list[str]:
+def similar_titles(conclusion: str, titles: Sequence[str]) -> list[str]:
     """Return the titles whose long words have a Jaccard similarity above 0.5 with those of a conclusion."""
     wanted = _long_words(conclusion)
     return [title for title in titles if jaccard(wanted, _long_words(title)) > SAME_TITLE]
@@ -234,7 +234,7 @@ def near_titles(conclusion: str, titles: Sequence[str]) -> list[str]:
 
 def is_known(conclusion: str, titles: Sequence[str]) -> bool:
     """Whether an earlier conclusion says the same: a near title that does not contradict this one."""
-    return any(not heuristic(conclusion, title).contradictory for title in near_titles(conclusion, titles))
+    return any(not heuristic(conclusion, title).contradictory for title in similar_titles(conclusion, titles))
 
 
 def _foreign(conclusion: str, cited: Sequence[Candidate], pool: Sequence[Candidate]) -> bool:

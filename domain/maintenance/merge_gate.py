@@ -69,7 +69,7 @@ class Method(StrEnum):
     STRICTEST = "strictest_default"
 
 
-class Merge(NamedTuple):
+class MergeDecision(NamedTuple):
     """Whether two texts may be merged, their cosine, the cosine required, and the reason if they may not."""
 
     accepted: bool
@@ -79,14 +79,16 @@ class Merge(NamedTuple):
     method: Method
 
 
-class Said(NamedTuple):
+class ObservationText(NamedTuple):
     """The text of an observation and the ids of the entities mentioned in it."""
 
     text: str
     entities: frozenset[str] = frozenset()
 
 
-def may_merge(one: Said, other: Said, *, normal: float = NORMAL, strict: float = STRICT) -> Merge:
+def decide_merge(
+    one: ObservationText, other: ObservationText, *, normal: float = NORMAL, strict: float = STRICT
+) -> MergeDecision:
     """
     Decide whether *one* and *other* say the same.
 
@@ -99,10 +101,10 @@ def may_merge(one: Said, other: Said, *, normal: float = NORMAL, strict: float =
     reason = difference(one, other, in_order=True)
     if not reason and score < threshold:
         reason = "their words differ"
-    return Merge(not reason, score, threshold, reason, method)
+    return MergeDecision(not reason, score, threshold, reason, method)
 
 
-def difference(one: Said, other: Said, *, in_order: bool = False) -> str:
+def difference(one: ObservationText, other: ObservationText, *, in_order: bool = False) -> str:
     """
     Return in a few words why two texts differ, regardless of any model's verdict; empty if they do not.
 
@@ -127,7 +129,7 @@ def difference(one: Said, other: Said, *, in_order: bool = False) -> str:
     return "" if _same_order(words(one.text), words(other.text)) else "their words change places"
 
 
-def may_stand_for(pattern: str, sources: Sequence[Said]) -> str:
+def replacement_objection(pattern: str, sources: Sequence[ObservationText]) -> str:
     """
     Return why *pattern*, written by a model, may not replace *sources*; empty if it may.
 
@@ -182,7 +184,9 @@ def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / either if either else 0.0
 
 
-def _anchors_of(one: Said, other: Said) -> tuple[frozenset[str], frozenset[str], Method]:
+def _anchors_of(
+    one: ObservationText, other: ObservationText
+) -> tuple[frozenset[str], frozenset[str], Method]:
     if one.entities and other.entities:
         return one.entities, other.entities, Method.ENTITIES
     # A capitalised word at the start of a sentence is no name if it is in lower case elsewhere.

@@ -11,7 +11,7 @@ from clawmem.domain.maintenance.merge_gate import SAME_MATTER, long_words
 _WORTH = 3  # counting all words is cheaper up to this multiple of the entries of the prefix
 
 
-class Nearby:
+class StatementIndex:
     """
     Inverted index of statements, with the same result as `clawmem.domain.maintenance.merge_gate.is_candidate`.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.domain.capture.notes import COLLECTION, OBSERVATIONS, TITLE_CHARS, title_of
-from clawmem.domain.knowledge.enrichment import Asked
+from clawmem.domain.knowledge.enrichment import ModelTask
 from clawmem.ports.records import Document
 
 CONSOLIDATED = "consolidated"  # tag of observations that replace several others
@@ -17,7 +17,7 @@ _LEAST_SOURCES = 2
 _EVIDENCE = "It was noted "
 _NOT_STATED = (">", "#", "Said by the ", "In answer to:")
 
-PATTERNS = Asked(
+PATTERNS = ModelTask(
     "patterns",
     {
         "type": "object",
@@ -39,7 +39,7 @@ PATTERNS = Asked(
     temperature=0.3,
     max_tokens=500,
 )
-VERDICT = Asked(
+VERDICT = ModelTask(
     "contradiction",
     {
         "type": "object",
@@ -62,7 +62,7 @@ class Pattern(NamedTuple):
     source_indices: tuple[int, ...]
 
 
-class Noted(NamedTuple):
+class Occurrence(NamedTuple):
     """One time that a statement was recorded: the day and the text."""
 
     day: str
@@ -113,7 +113,7 @@ def is_observation(document: Document) -> bool:
     return ours and document.path.startswith((f"{OBSERVATIONS}/", f"{FOLDER}/"))
 
 
-def stated(document: Document, body: str) -> str:
+def stated_text(document: Document, body: str) -> str:
     """
     Return the statement of an observation on one line: its title, the sentence of the model, and its facts.
 
@@ -129,7 +129,7 @@ def stated(document: Document, body: str) -> str:
     return " ".join(" ".join([title, *said]).split())
 
 
-def noted(document: Document, body: str, again: Sequence[str] = ()) -> list[Noted]:
+def occurrences_of(document: Document, body: str, again: Sequence[str] = ()) -> list[Occurrence]:
     """
     Return the times that a document's statement was recorded: its own, or those of the observations it replaces.
 
@@ -137,13 +137,13 @@ def noted(document: Document, body: str, again: Sequence[str] = ()) -> list[Note
         again: Later times at which a document's own statement was repeated.
     """
     if CONSOLIDATED not in document.tags:
-        said = stated(document, body)
-        return [Noted(day[:10], said) for day in (document.authored_at, *again)]
+        said = stated_text(document, body)
+        return [Occurrence(day[:10], said) for day in (document.authored_at, *again)]
     listed = (line[2:].partition(": ") for line in body.splitlines() if line.startswith("- "))
-    return [Noted(day, text) for day, _, text in listed]
+    return [Occurrence(day, text) for day, _, text in listed]
 
 
-def consolidated_body(text: str, occasions: Iterable[Noted]) -> str:
+def consolidated_body(text: str, occasions: Iterable[Occurrence]) -> str:
     """Return the Markdown of a consolidated observation: its text, then each recording, latest first."""
     every = sorted(occasions, reverse=True)
     listed = "\n".join(f"- {day}: {said}" for day, said in every)

@@ -40,7 +40,7 @@ class LaneName(StrEnum):
         return 30.0 if self is LaneName.HEAVY else 15.0
 
 
-class Skipped(StrEnum):
+class SkipReason(StrEnum):
     """Reasons for a lane to skip a tick."""
 
     WINDOW = "outside_window"
@@ -79,7 +79,7 @@ class Window:
 ALWAYS = Window()
 
 
-def gate(window: Window, hour: int, questions: int, most: int = MOST_QUESTIONS) -> Skipped | None:
+def gate(window: Window, hour: int, questions: int, most: int = MOST_QUESTIONS) -> SkipReason | None:
     """
     Return why the heavy lane may not work now; ``None`` if it may.
 
@@ -88,5 +88,5 @@ def gate(window: Window, hour: int, questions: int, most: int = MOST_QUESTIONS) 
         questions: Number of questions within `RECENT_MS`; more than *most* block the lane.
     """
     if not window.holds(hour):
-        return Skipped.WINDOW
-    return Skipped.BUSY if questions > most else None
+        return SkipReason.WINDOW
+    return SkipReason.BUSY if questions > most else None

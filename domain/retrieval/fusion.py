@@ -11,13 +11,13 @@ K = 60.0  # Cormack, Clarke & Büttcher 2009: results hardly change between 20 a
 TOP_RANK_BONUS = (0.05, 0.02, 0.02)  # by 0-based rank: one first place outweighs two middle ranks
 
 
-class Orderable(Hashable, Protocol):
+class SortableKey(Hashable, Protocol):
     """A key that is hashable and sortable, so that ties are broken deterministically."""
 
     def __lt__(self, other: Any, /) -> bool: ...
 
 
-Key = TypeVar("Key", bound=Orderable)
+Key = TypeVar("Key", bound=SortableKey)
 
 
 def rrf(
@@ -51,8 +51,8 @@ def rrf(
     _refuse_unknown(given, rankings)
     damping = k if math.isfinite(k) and k > 0 else K
     shares: dict[Key, list[float]] = {}
-    for leg, ranking in rankings.items():
-        weight = _weight(given.get(leg, 1.0))
+    for retriever, ranking in rankings.items():
+        weight = _weight(given.get(retriever, 1.0))
         for rank, key in enumerate(dict.fromkeys(ranking) if weight else ()):
             share = weight / (damping + rank + 1) + (_bonus(rank) if bonus else 0.0)
             shares.setdefault(key, []).append(share)

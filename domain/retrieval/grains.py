@@ -21,7 +21,7 @@ from clawmem.ports.records import FragmentKey, FragmentKind, Hit, Span
 
 Item = TypeVar("Item", int, FragmentKey)
 Scores = dict[FragmentKey, float]
-Legs = Mapping[str, Sequence[Hit]]
+HitsByRetriever = Mapping[str, Sequence[Hit]]
 
 LINE, PASSAGE, SECTION, DOCUMENT, VECTOR = "line", "passage", "section", "document", "vector"
 SPEAKER = "speaker"  # the line's speaker is named in the question
@@ -71,14 +71,14 @@ _WITHOUT_ZERO = frozenset({VECTOR, COVERAGE, WHOLE})
 DEPTH = 100  # results that are computed; the maximum limit of a search
 
 
-def leg_of(name: str) -> str:
+def retriever_of(name: str) -> str:
     """Return the retriever of a name, without a variant: ``document`` for ``document~1`` and ``document``."""
     return name.partition(VARIANT_MARK)[0]
 
 
 def with_variants(weights: Mapping[str, float], names: Iterable[str]) -> dict[str, float]:
     """Return *weights*, completed for the query variants among *names*: half the weight of their retriever."""
-    halves = {name: weights[leg_of(name)] / 2 for name in names if leg_of(name) in weights}
+    halves = {name: weights[retriever_of(name)] / 2 for name in names if retriever_of(name) in weights}
     return {**halves, **weights}
 
 
@@ -108,7 +108,7 @@ def spread(lines: Mapping[FragmentKey, float], share: float) -> Scores:
 
 
 def fuse_documents(
-    legs: Legs,
+    legs: HitsByRetriever,
     labels: Mapping[FragmentKey, str] = MappingProxyType({}),
     weights: Mapping[str, float] = DOCUMENT_WEIGHTS,
     speakers: Collection[str] = (),
@@ -143,7 +143,7 @@ def fuse_documents(
 
 
 def fuse_lines(
-    legs: Legs,
+    legs: HitsByRetriever,
     spans: Mapping[FragmentKey, Span],
     weights: Mapping[str, float] = LINE_WEIGHTS,
     speakers: Collection[str] = (),
@@ -168,9 +168,9 @@ def fuse_lines(
     parts: dict[str, dict[FragmentKey, float]] = {LINE: _scaled(LINE, lines)}
     legs = {name: hits for name, hits in legs.items() if name in weights}
     for name in legs:
-        if leg_of(name) in (PASSAGE, VECTOR):
+        if retriever_of(name) in (PASSAGE, VECTOR):
             parts[name] = _onto_lines(_scaled(name, _of(legs, name)), lines, spans)
-        elif leg_of(name) in (DOCUMENT, TIME):
+        elif retriever_of(name) in (DOCUMENT, TIME):
             whole = _scaled(name, {h.key.document_id: h.score for h in legs[name]})
             parts[name] = {key: share for key in lines if (share := whole.get(key.document_id))}
     if speakers and SPEAKER in weights:
@@ -237,7 +237,7 @@ def _first_word(label: str) -> str:
     return next(iter(words(label)), "")
 
 
-def _of(legs: Legs, name: str) -> Scores:
+def _of(legs: HitsByRetriever, name: str) -> Scores:
     return {hit.key: hit.score for hit in legs.get(name, ())}
 
 
@@ -267,7 +267,7 @@ def _best_of_document(scores: Scores) -> dict[int, tuple[float, FragmentKey]]:
 
 def _scaled(name: str, scores: Mapping[Item, float]) -> dict[Item, float]:
     # BM25 has a true zero. Cosines of one question are in a narrow band, so only their position in it matters.
-    return min_max(scores, floor=None if leg_of(name) in _WITHOUT_ZERO else 0.0)
+    return min_max(scores, floor=None if retriever_of(name) in _WITHOUT_ZERO else 0.0)
 
 
 def _shown(best: Mapping[str, Mapping[int, tuple[float, FragmentKey]]], document_id: int) -> FragmentKey:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from clawmem.domain.retrieval.intent import Intent
 
 
-class LegWeights(NamedTuple):
+class RetrieverWeights(NamedTuple):
     """Factors by which the weights of the lexical and vector retrievers are multiplied."""
 
     words: float
@@ -17,19 +17,19 @@ class LegWeights(NamedTuple):
 
 
 # A time is found by its words; a reason is often expressed in other words than the question.
-LEG_WEIGHTS: Mapping[Intent, LegWeights] = MappingProxyType(
+RETRIEVER_WEIGHTS: Mapping[Intent, RetrieverWeights] = MappingProxyType(
     {
-        Intent.WHY: LegWeights(words=1.0, meaning=1.5),
-        Intent.WHEN: LegWeights(words=1.5, meaning=1.0),
-        Intent.ENTITY: LegWeights(words=1.0, meaning=1.0),
-        Intent.WHAT: LegWeights(words=1.0, meaning=1.0),
+        Intent.WHY: RetrieverWeights(words=1.0, meaning=1.5),
+        Intent.WHEN: RetrieverWeights(words=1.5, meaning=1.0),
+        Intent.ENTITY: RetrieverWeights(words=1.0, meaning=1.0),
+        Intent.WHAT: RetrieverWeights(words=1.0, meaning=1.0),
     }
 )
 
 
-def steered(weights: Mapping[str, float], intent: Intent, meaning: str) -> dict[str, float]:
+def weights_for_intent(weights: Mapping[str, float], intent: Intent, meaning: str) -> dict[str, float]:
     """Return *weights* of fusion adjusted to *intent*; *meaning* is the name of the vector retriever."""
-    factors = LEG_WEIGHTS[intent]
+    factors = RETRIEVER_WEIGHTS[intent]
     return {
         name: weight * (factors.meaning if name == meaning else factors.words)
         for name, weight in weights.items()

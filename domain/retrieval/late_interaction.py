@@ -56,7 +56,7 @@ def covered(
         rows: Similarity of each line to each word, for *keys* and their existing neighbours.
         weights: Weights of the question's words.
         shares: Factors by distance in lines.
-        names: By document, the contribution of its names to each word; see `lent_by_names`.
+        names: By document, the contribution of its names to each word; see `name_contributions`.
     """
     width = len(weights)
     return {
@@ -65,7 +65,9 @@ def covered(
     }
 
 
-def lent_by_names(question: Sequence[str], names: Mapping[int, Collection[str]]) -> dict[int, list[float]]:
+def name_contributions(
+    question: Sequence[str], names: Mapping[int, Collection[str]]
+) -> dict[int, list[float]]:
     """
     Return by document the contribution of its names to each word of *question*, in [0, `NAME_SHARE`].
 

@@ -33,7 +33,7 @@ _IN_A_YEAR = MappingProxyType({"q": days.quarter, "quarter": days.quarter, "h": 
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class TimePhrase:
     """
     A phrase that names a time: its pattern, and the function that returns the days of a match.
 
@@ -193,56 +193,58 @@ def _last_weekend(_: re.Match[str], calendar: Calendar) -> Days:
 
 # The day is the finest unit: a finer range would exclude notes that are only dated by day.
 STANDING = (
-    Named(phrase("(?:earlier )?today|tonight"), lambda _, calendar: days.one_day(calendar.day)),
-    Named(phrase("this (?:morning|afternoon|evening)"), lambda _, calendar: days.one_day(calendar.day)),
-    Named(phrase("yesterday(?: (?:morning|afternoon|evening|night))?"), _yesterday),
-    Named(phrase("last night"), lambda _, calendar: until_now(calendar.day - ONE_DAY, calendar)),
-    Named(phrase("the other day"), _the_other_day),
-    Named(phrase(r"(?<!half\s){count} {unit} (?:ago|back)(?: today)?"), _ago),
-    Named(phrase(rf"(?:the )?(?:last|previous) {{count}} {{unit}}{NOT_OF_AN_EVENT}"), _last_few),
-    Named(phrase("(?:the |these )?past {count} {unit}"), _last_few),
-    Named(phrase(rf"(?:the |these )?last (?P<count>){{unit}}(?<=s){NOT_OF_AN_EVENT}"), _last_few),
-    Named(phrase("(?:the |these )?past (?P<count>){unit}(?<=s)"), _last_few),
-    Named(phrase("(?:the |this )?past {unit}(?<!s)"), _past),
-    Named(phrase("(?:this|(?:the )?current) (?P<period>week|month|quarter|year)"), _this),
-    Named(phrase(rf"(?:the )?(?:last|previous) (?P<period>week|month|quarter|year){NOT_OF_AN_EVENT}"), _last),
-    Named(phrase("(?:the )?(?P<period>week|month|quarter|year) before last"), _before_last),
-    Named(phrase("this(?: past)? weekend"), _weekend),
-    Named(phrase("last weekend"), _last_weekend),
-    Named(phrase("(?:last|this past) {weekday}"), _last_weekday),
-    Named(phrase("this {month}" + CLEARLY_A_MONTH), _this_month),
-    Named(phrase("last {month}" + CLEARLY_A_MONTH), _last_month),
-    Named(phrase("{month}{of_year}"), _month),
-    Named(phrase("{on_weekday}{month} (?:the )?{day}{to_day}{of_year}?"), _days_of_month),
-    Named(phrase("{on_weekday}(?:the )?{day}{to_day} (?:of )?{month}{of_year}?"), _days_of_month),
-    Named(
+    TimePhrase(phrase("(?:earlier )?today|tonight"), lambda _, calendar: days.one_day(calendar.day)),
+    TimePhrase(phrase("this (?:morning|afternoon|evening)"), lambda _, calendar: days.one_day(calendar.day)),
+    TimePhrase(phrase("yesterday(?: (?:morning|afternoon|evening|night))?"), _yesterday),
+    TimePhrase(phrase("last night"), lambda _, calendar: until_now(calendar.day - ONE_DAY, calendar)),
+    TimePhrase(phrase("the other day"), _the_other_day),
+    TimePhrase(phrase(r"(?<!half\s){count} {unit} (?:ago|back)(?: today)?"), _ago),
+    TimePhrase(phrase(rf"(?:the )?(?:last|previous) {{count}} {{unit}}{NOT_OF_AN_EVENT}"), _last_few),
+    TimePhrase(phrase("(?:the |these )?past {count} {unit}"), _last_few),
+    TimePhrase(phrase(rf"(?:the |these )?last (?P<count>){{unit}}(?<=s){NOT_OF_AN_EVENT}"), _last_few),
+    TimePhrase(phrase("(?:the |these )?past (?P<count>){unit}(?<=s)"), _last_few),
+    TimePhrase(phrase("(?:the |this )?past {unit}(?<!s)"), _past),
+    TimePhrase(phrase("(?:this|(?:the )?current) (?P<period>week|month|quarter|year)"), _this),
+    TimePhrase(
+        phrase(rf"(?:the )?(?:last|previous) (?P<period>week|month|quarter|year){NOT_OF_AN_EVENT}"), _last
+    ),
+    TimePhrase(phrase("(?:the )?(?P<period>week|month|quarter|year) before last"), _before_last),
+    TimePhrase(phrase("this(?: past)? weekend"), _weekend),
+    TimePhrase(phrase("last weekend"), _last_weekend),
+    TimePhrase(phrase("(?:last|this past) {weekday}"), _last_weekday),
+    TimePhrase(phrase("this {month}" + CLEARLY_A_MONTH), _this_month),
+    TimePhrase(phrase("last {month}" + CLEARLY_A_MONTH), _last_month),
+    TimePhrase(phrase("{month}{of_year}"), _month),
+    TimePhrase(phrase("{on_weekday}{month} (?:the )?{day}{to_day}{of_year}?"), _days_of_month),
+    TimePhrase(phrase("{on_weekday}(?:the )?{day}{to_day} (?:of )?{month}{of_year}?"), _days_of_month),
+    TimePhrase(
         phrase(
             "{year}(?P<mark>[-/])(?P<month_number>[0-9]{2})(?P=mark)(?P<day_number>[0-9]{2})"
             r"(?:(?:t|\s+)[0-9]{2}:[0-9:.]+z?)?"
         ),
         _iso_day,
     ),
-    Named(phrase("{year}-(?P<month_number>0[1-9]|1[0-2])"), _iso_month),
-    Named(phrase("{year}-?w(?P<week>[0-9]{2})"), _iso_week),
-    Named(phrase("(?:(?P<part>q)(?P<number>[1-4])){of_year}"), _part_of_year),
-    Named(phrase("(?:(?P<part>h)(?P<number>[12])){of_year}"), _part_of_year),
-    Named(phrase(r"{year}(?:-|\s*)(?P<part>q)(?P<number>[1-4])"), _part_of_year),
-    Named(phrase(r"{year}(?:-|\s*)(?P<part>h)(?P<number>[12])"), _part_of_year),
-    Named(phrase("(?:the )?{ordinal} (?P<part>quarter){of_year}"), _part_of_year),
-    Named(phrase("(?:the )?(?P<ordinal>first|second) (?P<part>half){of_year}"), _part_of_year),
-    Named(phrase("(?:the )?{season}{of_year}"), _season),
-    Named(phrase("this(?: past)? {season}"), _season),
-    Named(phrase("last {season}"), _last_season),
-    Named(phrase("the year {year}"), _whole_year),
+    TimePhrase(phrase("{year}-(?P<month_number>0[1-9]|1[0-2])"), _iso_month),
+    TimePhrase(phrase("{year}-?w(?P<week>[0-9]{2})"), _iso_week),
+    TimePhrase(phrase("(?:(?P<part>q)(?P<number>[1-4])){of_year}"), _part_of_year),
+    TimePhrase(phrase("(?:(?P<part>h)(?P<number>[12])){of_year}"), _part_of_year),
+    TimePhrase(phrase(r"{year}(?:-|\s*)(?P<part>q)(?P<number>[1-4])"), _part_of_year),
+    TimePhrase(phrase(r"{year}(?:-|\s*)(?P<part>h)(?P<number>[12])"), _part_of_year),
+    TimePhrase(phrase("(?:the )?{ordinal} (?P<part>quarter){of_year}"), _part_of_year),
+    TimePhrase(phrase("(?:the )?(?P<ordinal>first|second) (?P<part>half){of_year}"), _part_of_year),
+    TimePhrase(phrase("(?:the )?{season}{of_year}"), _season),
+    TimePhrase(phrase("this(?: past)? {season}"), _season),
+    TimePhrase(phrase("last {season}"), _last_season),
+    TimePhrase(phrase("the year {year}"), _whole_year),
 )
 YEARS_AND_QUARTERS = (
-    Named(phrase("(?:the )?(?:year )?{year}"), _whole_year),
-    Named(phrase(r"{year}\s*[-–]\s*(?P<to_year>19[7-9][0-9]|20[0-9]{2})"), _years),
-    Named(phrase("(?P<part>q)(?P<number>[1-4])"), _part_of_year),
-    Named(phrase("the {ordinal} (?P<part>quarter)"), _part_of_year),
+    TimePhrase(phrase("(?:the )?(?:year )?{year}"), _whole_year),
+    TimePhrase(phrase(r"{year}\s*[-–]\s*(?P<to_year>19[7-9][0-9]|20[0-9]{2})"), _years),
+    TimePhrase(phrase("(?P<part>q)(?P<number>[1-4])"), _part_of_year),
+    TimePhrase(phrase("the {ordinal} (?P<part>quarter)"), _part_of_year),
 )
-MONTHS = (Named(phrase(rf"{{month}}(?:{NOT_A_NAME}|(?!['’]s\b))"), _month),)
-CLEAR_MONTHS = (Named(phrase("{month}" + CLEARLY_A_MONTH), _month),)
-MONTHS_NOT_NAMES = (Named(phrase("{month}" + NOT_A_NAME), _month),)
-WEEKDAYS = (Named(phrase("{weekday}"), _weekday),)
-WEEKENDS = (Named(phrase("the weekend"), _weekend),)
+MONTHS = (TimePhrase(phrase(rf"{{month}}(?:{NOT_A_NAME}|(?!['’]s\b))"), _month),)
+CLEAR_MONTHS = (TimePhrase(phrase("{month}" + CLEARLY_A_MONTH), _month),)
+MONTHS_NOT_NAMES = (TimePhrase(phrase("{month}" + NOT_A_NAME), _month),)
+WEEKDAYS = (TimePhrase(phrase("{weekday}"), _weekday),)
+WEEKENDS = (TimePhrase(phrase("the weekend"), _weekend),)

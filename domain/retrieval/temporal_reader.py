@@ -23,7 +23,7 @@ from clawmem.domain.retrieval.temporal_grammar import (
     WEEKDAYS,
     WEEKENDS,
     YEARS_AND_QUARTERS,
-    Named,
+    TimePhrase,
 )
 from clawmem.domain.retrieval.temporal_words import count_of, phrase
 
@@ -55,20 +55,20 @@ _WEEK_OF = phrase("(?:the )?(?P<span>week|weekend) (?:of|beginning|starting)(?: 
 _EDGE = phrase("(?:the )?(?:(?P<begin>first|opening)|last|final|closing) (?:{count} )?{unit} (?:of|in)")
 _COUNTED_FROM = phrase("(?:{count}|the) {unit} (?P<side>before|after)")
 
-Names = tuple[Named, ...]
-_DATED: Names = (*STANDING, *YEARS_AND_QUARTERS, *WEEKENDS)
-_BOUNDING: Names = (*_DATED, *CLEAR_MONTHS, *WEEKDAYS)
-_EDGED: Names = (*YEARS_AND_QUARTERS, *CLEAR_MONTHS)  # recognised after `_EDGE` without a frame
+TimePhrases = tuple[TimePhrase, ...]
+_DATED: TimePhrases = (*STANDING, *YEARS_AND_QUARTERS, *WEEKENDS)
+_BOUNDING: TimePhrases = (*_DATED, *CLEAR_MONTHS, *WEEKDAYS)
+_EDGED: TimePhrases = (*YEARS_AND_QUARTERS, *CLEAR_MONTHS)  # recognised after `_EDGE` without a frame
 
 
 class Frame(NamedTuple):
     """An opening word, the names recognised after it, and the word that joins a second name."""
 
     opener: re.Pattern[str]
-    names: Names
+    names: TimePhrases
     joiner: re.Pattern[str] | None = None
     is_pair: bool = False  # whether a second name is required
-    second: Names = ()  # names recognised as the second; `names` if empty
+    second: TimePhrases = ()  # names recognised as the second; `names` if empty
 
 
 _NO_WORD = re.compile("")
@@ -193,7 +193,11 @@ class _Reader:
         return _Period(days.cover(again.days, other.days), other.end)
 
     def _opened_at(
-        self, opener: re.Pattern[str], at: int, names: Names = _BOUNDING, calendar: Calendar | None = None
+        self,
+        opener: re.Pattern[str],
+        at: int,
+        names: TimePhrases = _BOUNDING,
+        calendar: Calendar | None = None,
     ) -> _Period | None:
         """Parse a name after *opener*, which may be empty."""
         opened = opener.match(self.text, at)
@@ -204,7 +208,7 @@ class _Reader:
             return None
         return self._period_at(space.end() if space else at, names, calendar)
 
-    def _period_at(self, at: int, names: Names, calendar: Calendar | None = None) -> _Period | None:
+    def _period_at(self, at: int, names: TimePhrases, calendar: Calendar | None = None) -> _Period | None:
         if opener := _WEEK_OF.match(self.text, at):
             return self._span_of(opener)
         if edge := self._edge_at(at, names, calendar or self._calendar):
@@ -212,7 +216,7 @@ class _Reader:
         part = _PART.match(self.text, at)
         return self._longest_at(part.end() if part else at, names, calendar or self._calendar)
 
-    def _edge_at(self, at: int, names: Names, calendar: Calendar) -> _Period | None:
+    def _edge_at(self, at: int, names: TimePhrases, calendar: Calendar) -> _Period | None:
         """Parse the beginning or the end of a period: "the first two weeks of June", "the last days of 2024"."""
         opener = _EDGE.match(self.text, at)
         space = _SPACE.match(self.text, opener.end()) if opener else None
@@ -233,11 +237,11 @@ class _Reader:
         week, weekend = days.week_of(day.days.first), days.weekend_of(day.days.first)
         return _Period(week if opener["span"] == "week" else weekend, day.end)
 
-    def _longest_at(self, at: int, names: Names, calendar: Calendar) -> _Period | None:
+    def _longest_at(self, at: int, names: TimePhrases, calendar: Calendar) -> _Period | None:
         found = (self._named_at(at, name, calendar) for name in names)
         return max(filter(None, found), key=lambda period: period.end, default=None)
 
-    def _named_at(self, at: int, name: Named, calendar: Calendar) -> _Period | None:
+    def _named_at(self, at: int, name: TimePhrase, calendar: Calendar) -> _Period | None:
         match = name.looks.match(self.text, at)
         if match is None or (match[0][-1].isdigit() and _COUNTED.match(self._typed, match.end())):
             return None

@@ -77,7 +77,7 @@ class Without:
 
     def of(self, legs: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
         """The hits that are left."""
-        return {name: hits for name, hits in legs.items() if grains.leg_of(name) not in self.legs}
+        return {name: hits for name, hits in legs.items() if grains.retriever_of(name) not in self.legs}
 
     @contextmanager
     def in_effect(self) -> Iterator[None]:

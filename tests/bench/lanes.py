@@ -31,7 +31,7 @@ from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.maintenance.choosing import Choosing
 from clawmem.app.settings import load_settings
 from clawmem.domain.documents.times import iso_utc, parse_iso
-from clawmem.domain.maintenance.nearby import Nearby
+from clawmem.domain.maintenance.nearby import StatementIndex
 from clawmem.domain.maintenance.schedule import LaneName
 
 WHO = (
@@ -200,7 +200,7 @@ def of_few_words(size: int, longest: int, random: Random) -> list[str]:
 def measure_lookups_among(what: str, texts: list[str], asked: list[str]) -> None:
     """How long it takes to find those of *texts* that may be the same as one that is *asked* for."""
     began = process_time()
-    nearby = Nearby(enumerate(texts))
+    nearby = StatementIndex(enumerate(texts))
     built_s = process_time() - began
     took = []
     for text in asked:

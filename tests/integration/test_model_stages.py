@@ -55,7 +55,7 @@ from clawmem.app.services.retrieval.stages.unchanged import unchanged
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Stage, Work
 from clawmem.domain.retrieval.expansion import MAX_TOKENS, TEMPERATURE, Variant, VariantKind
-from clawmem.domain.retrieval.grains import leg_of
+from clawmem.domain.retrieval.grains import retriever_of
 from clawmem.ports.errors import InputTooLong, VaultLocked
 from clawmem.ports.generator import Generator
 from clawmem.ports.model_answers import ModelAnswers
@@ -400,7 +400,7 @@ class TestExpansion:
     def test_variants_have_names(self) -> None:
         """A variant's leg is told from the question's own, and both have the same origin."""
         assert variant_leg("vector", 2) == "vector~2"
-        assert [leg_of(name) for name in ("vector~2", "vector")] == ["vector", "vector"]
+        assert [retriever_of(name) for name in ("vector~2", "vector")] == ["vector", "vector"]
         assert [is_variant(name) for name in ("vector~2", "vector")] == [True, False]
 
 

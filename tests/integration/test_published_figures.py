@@ -11,7 +11,7 @@ from clawmem.app.services.maintenance import lane_plan, synthesis
 from clawmem.domain.capture import causes
 from clawmem.domain.graph import meta_paths, traversal
 from clawmem.domain.knowledge import enrichment, names, notes, triples
-from clawmem.domain.knowledge.enrichment import Asked
+from clawmem.domain.knowledge.enrichment import ModelTask
 from clawmem.domain.maintenance import (
     contradiction_gate,
     deduction,
@@ -36,9 +36,9 @@ from clawmem.ports import entities
         (deduction.DRAFTS, 0.3, 500),
         (deduction.JUDGE, 0.2, 400),
     ],
-    ids=lambda value: value.purpose if isinstance(value, Asked) else "",
+    ids=lambda value: value.purpose if isinstance(value, ModelTask) else "",
 )
-def test_how_models_are_asked(asked: Asked, warmth: float, tokens: int) -> None:
+def test_how_models_are_asked(asked: ModelTask, warmth: float, tokens: int) -> None:
     """As warm and for as many tokens as published: what was calibrated elsewhere holds here."""
     assert (asked.temperature, asked.max_tokens) == (warmth, tokens)
 

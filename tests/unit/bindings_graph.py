@@ -10,9 +10,9 @@ from clawmem.domain.graph.causal import Direction, causal_links
 from clawmem.domain.graph.edges import Step, steps
 from clawmem.domain.graph.merging import PUSHED, TRAVERSED, merge, with_companions
 from clawmem.domain.graph.meta_paths import forward_push, push_along, shares_of_all
-from clawmem.domain.graph.traversal import Bounds, Reached, scaled, traverse
+from clawmem.domain.graph.traversal import Bounds, TraversedDocument, scaled, traverse
 from clawmem.domain.retrieval.intent import Intent
-from clawmem.domain.retrieval.intent_weights import steered
+from clawmem.domain.retrieval.intent_weights import weights_for_intent
 from clawmem.ports.relations import Relation, RelationKind
 
 
@@ -68,7 +68,7 @@ def _causal_links(given: dict[str, Any]) -> list[list[Any]]:
 
 def _graph_merging(given: dict[str, Any]) -> list[list[float]]:
     scores = dict(given["found"])
-    reached = scaled([Reached(*one) for one in given.get("traversed", ())], Intent(given["intent"]))
+    reached = scaled([TraversedDocument(*one) for one in given.get("traversed", ())], Intent(given["intent"]))
     scores = merge(scores, reached, TRAVERSED)
     pushed = given.get("pushed", ())
     scores = merge(scores, shares_of_all(pushed, dict(given.get("anchors", ()))), PUSHED)
@@ -81,5 +81,7 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "meta_paths": _meta_paths,
     "causal_links": _causal_links,
     "graph_merging": _graph_merging,
-    "leg_weights": lambda given: steered(given["weights"], Intent(given["intent"]), given["meaning"]),
+    "leg_weights": lambda given: weights_for_intent(
+        given["weights"], Intent(given["intent"]), given["meaning"]
+    ),
 }

@@ -17,7 +17,7 @@ from clawmem.domain.knowledge.evidence import proves
 from clawmem.domain.knowledge.names import Name, cap_of, is_name, is_same, names_in, similarity
 from clawmem.domain.knowledge.notes import Content, read_content
 from clawmem.domain.knowledge.triple_texts import read_triples
-from clawmem.domain.knowledge.triples import Statement, ends
+from clawmem.domain.knowledge.triples import Statement, ends_statement
 
 
 def _entity_id(given: dict[str, Any]) -> Any:
@@ -28,7 +28,7 @@ def _entity_id(given: dict[str, Any]) -> Any:
 
 
 def _ended_by(given: dict[str, Any]) -> bool:
-    return ends([Statement(*one) for one in given["new"]], Statement(*given["held"]))
+    return ends_statement([Statement(*one) for one in given["new"]], Statement(*given["held"]))
 
 
 def _same_name(given: dict[str, Any]) -> dict[str, Any]:

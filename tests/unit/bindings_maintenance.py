@@ -11,7 +11,7 @@ from clawmem.domain.briefing.current import DAY_MS
 from clawmem.domain.maintenance import deduction
 from clawmem.domain.maintenance.contradiction_gate import contradiction, read_verdict
 from clawmem.domain.maintenance.deduction import Candidate, Stats
-from clawmem.domain.maintenance.merge_gate import Said, may_merge, may_stand_for
+from clawmem.domain.maintenance.merge_gate import ObservationText, decide_merge, replacement_objection
 from clawmem.domain.maintenance.schedule import Window, gate
 from clawmem.domain.maintenance.selection import newest_first, stale_first, surprising_first
 from clawmem.domain.maintenance.trend import trend
@@ -22,15 +22,19 @@ NOW_MS = 1_700_000_000_000
 
 def _may_merge(given: dict[str, Any]) -> dict[str, Any]:
     one, other = (_said(given[side]) for side in ("one", "other"))
-    return may_merge(one, other)._asdict()
+    return decide_merge(one, other)._asdict()
 
 
-def _said(given: Any) -> Said:
-    return Said(given) if isinstance(given, str) else Said(given["text"], frozenset(given["entities"]))
+def _said(given: Any) -> ObservationText:
+    return (
+        ObservationText(given)
+        if isinstance(given, str)
+        else ObservationText(given["text"], frozenset(given["entities"]))
+    )
 
 
 def _stands_for(given: dict[str, Any]) -> str:
-    return may_stand_for(given["pattern"], [_said(one) for one in given["sources"]])
+    return replacement_objection(given["pattern"], [_said(one) for one in given["sources"]])
 
 
 def _contradictory(given: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from clawmem.domain.capture.extraction import Finding, findings, source
+from clawmem.domain.capture.extraction import CaptureFinding, findings, source
 from clawmem.ports.captures import CaptureStore, Cursor
 from clawmem.ports.transcripts import TranscriptMessage, TranscriptPart, Transcripts
 
@@ -56,14 +56,14 @@ class News:
 
 def said_first(
     messages: Sequence[TranscriptMessage], captures: CaptureStore, redact: Redact, is_echo: IsEcho
-) -> list[Finding]:
+) -> list[CaptureFinding]:
     """
     What *messages* hold, without what only repeats what the session was told.
 
     What was captured from the very place where it stands was said there before anybody told it.
     """
 
-    def is_own(one: Finding) -> bool:
+    def is_own(one: CaptureFinding) -> bool:
         return captures.is_known(source(one.message.id, redact(one.sentence)))
 
     return [one for one in findings(messages) if not is_echo(one.sentence) or is_own(one)]

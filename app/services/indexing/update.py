@@ -15,7 +15,7 @@ from clawmem.app.services.indexing.publish import publish, withdraw
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled
 from clawmem.app.services.indexing.trusting import record_trust, trust_of
 from clawmem.domain.documents.identity import source_hash
-from clawmem.domain.documents.standing import FileVersion, is_current, is_kept_away, version_of
+from clawmem.domain.documents.standing import FileVersion, is_current, is_forgotten, version_of
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.files import FileSource
@@ -196,7 +196,7 @@ class _Pass:
         if known and known.stamp == file.stamp and not again and known.inactive is not InactiveReason.REMOVED:
             self.report.unchanged += served
             return
-        if is_kept_away(known):
+        if is_forgotten(known):
             return
         try:
             data = self._files.read(self._folder.root, file.path)

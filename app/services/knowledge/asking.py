@@ -10,7 +10,7 @@ from typing import Any
 
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.documents.tokens import token_count
-from clawmem.domain.knowledge.enrichment import Asked
+from clawmem.domain.knowledge.enrichment import ModelTask
 from clawmem.domain.knowledge.llm_answer import json_answer, mismatch, read_json
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import VaultError
@@ -46,7 +46,7 @@ class Ask:
         """Who answers. Raises `ModelUnavailable`."""
         return self._generator.fingerprint
 
-    def __call__(self, asked: Asked, prompt: str) -> Any | None:
+    def __call__(self, asked: ModelTask, prompt: str) -> Any | None:
         """
         The answer, the one that was kept or a new one; ``None`` when nothing of that shape came, twice.
 
@@ -66,7 +66,7 @@ class Ask:
                 )
         return value
 
-    def _charged(self, asked: Asked) -> Callable[[str], str]:
+    def _charged(self, asked: ModelTask) -> Callable[[str], str]:
         def ask(prompt: str) -> str:
             if self._vault.ledger.calls_on(self._today()) >= self._calls_a_day:
                 raise DayIsSpent(self._calls_a_day)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from clawmem.domain.knowledge.triples import MIGRATED_TO, REPLACED, Statement, ends
+from clawmem.domain.knowledge.triples import MIGRATED_TO, REPLACED, Statement, ends_statement
 from clawmem.domain.security.origin import is_verified
 from clawmem.ports.triples import Direction, Triple
 from clawmem.ports.vault import Vault
@@ -49,7 +49,7 @@ def _over_since(vault: Vault, said: Sequence[Triple]) -> Iterator[tuple[Triple, 
     statements = {in_ids(one) for one in said}
     for last in said:
         for held in _touched(vault, last):
-            if ends(statements, in_ids(held)):
+            if ends_statement(statements, in_ids(held)):
                 yield held, last
 
 

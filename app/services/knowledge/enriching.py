@@ -14,7 +14,7 @@ from clawmem.app.services.knowledge.modelled import MakeByModel, Modelled
 from clawmem.app.services.knowledge.reading import Reading, Redact, read, waits_for_vectors
 from clawmem.app.services.knowledge.resolving import Resolve, merge_concept
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.knowledge.enrichment import Evolved, rarity
+from clawmem.domain.knowledge.enrichment import DescriptionUpdate, rarity
 from clawmem.domain.knowledge.entities import is_generic
 from clawmem.domain.knowledge.names import Name, cap_of, names_in
 from clawmem.domain.knowledge.notes import keywords
@@ -218,7 +218,7 @@ class Enrich:
             tell(report)
         return report
 
-    def _evolve(self, before: Note, after: Evolved, model: str, cause: int) -> int:
+    def _evolve(self, before: Note, after: DescriptionUpdate, model: str, cause: int) -> int:
         latest = self._vault.notes.get(before.document_id)
         if latest is None or latest.version != before.version:
             return 0  # somebody else was faster

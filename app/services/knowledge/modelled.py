@@ -10,7 +10,7 @@ from clawmem.app.services.graph.build import nearest_documents
 from clawmem.app.services.knowledge.asking import Ask
 from clawmem.app.services.knowledge.reading import Reading, Redact
 from clawmem.domain.knowledge import enrichment, notes
-from clawmem.domain.knowledge.enrichment import EVOLVED, NEIGHBOURS, Asked, Evolved, Link
+from clawmem.domain.knowledge.enrichment import EVOLVED, NEIGHBOURS, DescriptionUpdate, Link, ModelTask
 from clawmem.domain.knowledge.names import Name
 from clawmem.domain.knowledge.notes import Content
 from clawmem.domain.knowledge.triples import Statement
@@ -19,7 +19,7 @@ from clawmem.ports.errors import ModelAnswerInvalid
 from clawmem.ports.notes import RULES, Note
 from clawmem.ports.vault import Vault
 
-NOTE = Asked(notes.PURPOSE, notes.SCHEMA, notes.TEMPERATURE, notes.MAX_TOKENS)
+NOTE = ModelTask(notes.PURPOSE, notes.SCHEMA, notes.TEMPERATURE, notes.MAX_TOKENS)
 BRIEF = 200  # characters of a document of which there is no description yet
 
 
@@ -31,7 +31,7 @@ class Modelled:
     names: list[Name]
     statements: list[tuple[Statement, str]]
     links: list[tuple[int, Link]] = field(default_factory=list)
-    evolved: list[tuple[Note, Evolved]] = field(default_factory=list)
+    evolved: list[tuple[Note, DescriptionUpdate]] = field(default_factory=list)
 
 
 class MakeByModel:
@@ -63,7 +63,7 @@ class MakeByModel:
         evolved = self._evolved(reading, content, links) if may_change_others else []
         return Modelled(content, names, enrichment.read_statements(said, text), links, evolved)
 
-    def _asked(self, asked: Asked, prompt: str) -> Any:
+    def _asked(self, asked: ModelTask, prompt: str) -> Any:
         value = self._ask(asked, prompt)
         if value is None:
             raise ModelAnswerInvalid(self._ask.model, f"no usable {asked.purpose} came back")
@@ -83,7 +83,7 @@ class MakeByModel:
 
     def _evolved(
         self, reading: Reading, content: Content, links: list[tuple[int, Link]]
-    ) -> list[tuple[Note, Evolved]]:
+    ) -> list[tuple[Note, DescriptionUpdate]]:
         strongest = sorted(links, key=lambda pair: (-pair[1].confidence, pair[0]))
         targets = dict.fromkeys(target for target, _ in strongest)
         described = (note for target in targets if (note := self._vault.notes.get(target)) and note.context)
@@ -91,7 +91,7 @@ class MakeByModel:
         after = [(note, self._evolution(reading, content, note)) for note in known]
         return [(note, changed) for note, changed in after if changed is not None]
 
-    def _evolution(self, reading: Reading, content: Content, note: Note) -> Evolved | None:
+    def _evolution(self, reading: Reading, content: Content, note: Note) -> DescriptionUpdate | None:
         before = Content(note.keywords, note.tags, note.context)
         older = self._title(note.document_id)
         prompt = enrichment.evolution_prompt(_told(reading.title, content), older, before)

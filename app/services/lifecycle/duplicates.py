@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from clawmem.app.services.lifecycle.archiving import Archiving
-from clawmem.domain.lifecycle.duplicates import gives_way, says_the_same, shared, telling_words
+from clawmem.domain.lifecycle.duplicates import is_duplicate, is_replaceable, shared, significant_words
 from clawmem.domain.retrieval.bm25 import lexical_score
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.records import Document, Grain, Scope
@@ -34,7 +34,7 @@ class Duplicates:
     def __call__(self, most: int = MOST) -> list[Duplicate]:
         """Among the *most* least sure notes those that say what another one of their collection says."""
         unsure = sorted(
-            filter(gives_way, self._vault.documents.latest()), key=lambda one: (one.confidence, one.id)
+            filter(is_replaceable, self._vault.documents.latest()), key=lambda one: (one.confidence, one.id)
         )
         found: dict[int, Duplicate] = {}
         for document in unsure[: max(most, 0)]:
@@ -68,7 +68,7 @@ class Duplicates:
             if other.id in gone or other.id == document.id:
                 continue
             overlap = shared(own, self._words(other))
-            if says_the_same(score, overlap):
+            if is_duplicate(score, overlap):
                 return Duplicate(document, other, overlap)
         return None
 
@@ -84,4 +84,4 @@ class Duplicates:
         ]
 
     def _words(self, document: Document) -> frozenset[str]:
-        return telling_words(self._vault.documents.body(document.id) or "")
+        return significant_words(self._vault.documents.body(document.id) or "")

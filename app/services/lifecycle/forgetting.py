@@ -13,7 +13,7 @@ from clawmem.domain.documents.identity import DOCID_LENGTH
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.lifecycle.forgotten import is_earlier_version, is_recognisable
-from clawmem.domain.lifecycle.marks import marks_of, sentences_of
+from clawmem.domain.lifecycle.marks import identifying_words, sentences_of
 from clawmem.ports.acts import Act, Entry
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError
@@ -186,7 +186,7 @@ class Forgetting:
         every = [text for one in texts for text in sentences_of(one, places)]
         said = {text: self._said_elsewhere(text, concerned) for text in every}
         return Traces(
-            tuple(marks_of(texts, " ".join(places), lambda word: self._is_theirs(word, served))),
+            tuple(identifying_words(texts, " ".join(places), lambda word: self._is_theirs(word, served))),
             tuple(text for text, others in said.items() if not others),
             tuple(sorted({path for others in said.values() for path in others})),
         )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from clawmem.app.services.knowledge.asking import CALLS_A_DAY, Ask, DayIsSpent
-from clawmem.domain.knowledge.enrichment import Asked
+from clawmem.domain.knowledge.enrichment import ModelTask
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ModelError, ModelUnavailable
 from clawmem.ports.generator import Generator
@@ -29,7 +29,7 @@ class CarefulAsk:
         self.null_calls = 0
         self.stopped = ""  # why nothing is asked any more
 
-    def __call__(self, asked: Asked, prompt: str) -> Any | None:
+    def __call__(self, asked: ModelTask, prompt: str) -> Any | None:
         """The answer; ``None`` when none came that can be used."""
         if self.stopped:
             return None
@@ -38,7 +38,7 @@ class CarefulAsk:
         self.null_calls += value is None
         return value
 
-    def _answer(self, asked: Asked, prompt: str) -> Any | None:
+    def _answer(self, asked: ModelTask, prompt: str) -> Any | None:
         try:
             return self._ask(asked, prompt)
         except (DayIsSpent, ModelUnavailable) as reason:

@@ -10,7 +10,7 @@ from clawmem.app.services.maintenance.careful_asking import CarefulAsk
 from clawmem.app.services.maintenance.deciding import Decisions, Verdict
 from clawmem.app.services.maintenance.observations import Observation, Observations
 from clawmem.domain.maintenance import patterns
-from clawmem.domain.maintenance.merge_gate import NORMAL, STRICT, may_merge, may_stand_for
+from clawmem.domain.maintenance.merge_gate import NORMAL, STRICT, decide_merge, replacement_objection
 from clawmem.ports.vault import Vault
 
 AT_ONCE = 20  # observations that a model is shown
@@ -82,7 +82,7 @@ class Grouping:
 
     def _refused(self, text: str, members: Sequence[Observation], taken: set[int]) -> bool:
         ids = [one.id for one in members]
-        reason = may_stand_for(text, [one.said for one in members])
+        reason = replacement_objection(text, [one.said for one in members])
         if taken.intersection(ids):
             reason = "it is part of another group"
         elif any(frozenset(pair) in self._apart for pair in combinations(ids, 2)):
@@ -99,7 +99,7 @@ class Grouping:
     def _score(self, one: Observation, other: Observation) -> float:
         """Their cosine; 0 where they may not be merged, and that is noted."""
         ids = (one.id, other.id)
-        merge = may_merge(one.said, other.said, **self._thresholds._asdict())
+        merge = decide_merge(one.said, other.said, **self._thresholds._asdict())
         reason = APART if frozenset(ids) in self._apart else merge.reason
         if reason:
             found = {

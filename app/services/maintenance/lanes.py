@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from clawmem.app.services.maintenance.lane_plan import USUAL, Plan
 from clawmem.app.services.maintenance.pace import Pace
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.maintenance.schedule import LEASE_MS, RECENT_MS, LaneName, Skipped, gate
+from clawmem.domain.maintenance.schedule import LEASE_MS, RECENT_MS, LaneName, SkipReason, gate
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError, LeaseLost, VaultError
 from clawmem.ports.journal import Run, RunStatus
@@ -99,7 +99,7 @@ class Lanes:
             return self._skipped(name, why)
         lane = self._lane_of(name.lease, lease_ms=LEASE_MS)
         if not _entered(lane):
-            return self._skipped(name, Skipped.LEASE)
+            return self._skipped(name, SkipReason.LEASE)
         try:
             if paced and self.left_ms(name):
                 return Ticked(name)
@@ -122,12 +122,12 @@ class Lanes:
                 tell(self.tick(name, paced=True, told=stop.is_set))
             stop.wait((self.left_ms(name) or self._plan.interval_ms(name)) / 1000)
 
-    def _gate(self) -> Skipped | None:
+    def _gate(self) -> SkipReason | None:
         now_ms = self._clock.now_ms()
         asked = sum(1 for _ in self._vault.telemetry.recalls(since=iso_utc(now_ms - RECENT_MS)))
         return gate(self._plan.window, self._hour_of(now_ms), asked, self._plan.most_questions)
 
-    def _skipped(self, name: LaneName, why: Skipped) -> Ticked:
+    def _skipped(self, name: LaneName, why: SkipReason) -> Ticked:
         return Ticked(name, (self._written_off(name, GATE, why.value),))
 
     def _worked(self, name: LaneName, fence: Fence, *, paced: bool) -> Ticked:

@@ -39,10 +39,10 @@ class MergedObservations:
         self._vault.captures.count_as(created, len(occasions))
         return created
 
-    def _occasions(self, one: Observation) -> list[patterns.Noted]:
+    def _occasions(self, one: Observation) -> list[patterns.Occurrence]:
         body = self._vault.documents.body(one.id) or ""
         sightings = self._vault.captures.sightings(one.id)
-        return patterns.noted(one.document, body, [seen.seen_at for seen in sightings[1:]])
+        return patterns.occurrences_of(one.document, body, [seen.seen_at for seen in sightings[1:]])
 
 
 def bring_back(vault: Vault, document_ids: Iterable[int]) -> list[Document]:

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from clawmem.domain.maintenance import patterns
-from clawmem.domain.maintenance.merge_gate import Said
-from clawmem.domain.maintenance.nearby import Nearby
+from clawmem.domain.maintenance.merge_gate import ObservationText
+from clawmem.domain.maintenance.nearby import StatementIndex
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 
@@ -17,7 +17,7 @@ class Observation(NamedTuple):
     """A document and what it states."""
 
     document: Document
-    said: Said
+    said: ObservationText
 
     @property
     def id(self) -> int:
@@ -54,17 +54,17 @@ class Observations:
         return sorted(found, key=lambda other: other.when, reverse=True)
 
     @cached_property
-    def _nearby(self) -> Nearby:
-        return Nearby((one.id, self._short(one)) for one in self._documents.values())
+    def _nearby(self) -> StatementIndex:
+        return StatementIndex((one.id, self._short(one)) for one in self._documents.values())
 
     def _short(self, document: Document) -> str:
         is_whole = patterns.CONSOLIDATED in document.tags and not document.title.endswith("…")
         return document.title if is_whole else self[document.id].said.text
 
     def _observation(self, document: Document) -> Observation:
-        text = patterns.stated(document, self._vault.documents.body(document.id) or "")
+        text = patterns.stated_text(document, self._vault.documents.body(document.id) or "")
         entities = frozenset(one.id for one in self._vault.entities.mentions(document.id))
-        return Observation(document, Said(text, entities))
+        return Observation(document, ObservationText(text, entities))
 
 
 def is_free(document: Document) -> bool:

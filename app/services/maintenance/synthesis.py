@@ -121,7 +121,7 @@ class Synthesis:
             answer = run.ask(deduction.JUDGE, self._question(draft, run.pool))
         kept, after = deduction.judged(draft, candidates, answer, stats)
         if kept and deduction.is_known(draft.conclusion, list(run.pool.earlier)):
-            kept, after = False, after.plus(deduction.Rejected.KNOWN)
+            kept, after = False, after.plus(deduction.RejectionReason.KNOWN)
         if kept:
             is_judged = after.validatorFallbackAccepts == stats.validatorFallbackAccepts
             return self._save(draft, after, run, SUPPORTED if is_judged else UNJUDGED)
@@ -167,7 +167,7 @@ class Synthesis:
     def _against(self, draft: Draft, made: int, pool: _Pool, now: str) -> list[Relation]:
         """What relates a conclusion to earlier ones about the same that say otherwise."""
         found = []
-        for title in deduction.near_titles(draft.conclusion, list(pool.earlier)):
+        for title in deduction.similar_titles(draft.conclusion, list(pool.earlier)):
             told, other = heuristic(draft.conclusion, title), pool.earlier[title]
             if told.contradictory and other != made:
                 why = {"reasoning": told.reason}

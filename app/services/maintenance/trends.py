@@ -29,7 +29,7 @@ def trends(vault: Vault, documents: Iterable[Document], now_ms: int) -> list[Tre
 
 
 def _trending(vault: Vault, document: Document, now_ms: int) -> Trending:
-    occasions = patterns.noted(document, vault.documents.body(document.id) or "")
+    occasions = patterns.occurrences_of(document, vault.documents.body(document.id) or "")
     days = sorted(one.day for one in occasions) or [document.authored_at[:10]]
     first, last = (now_ms if (ms := parse_iso(day)) is None else ms for day in (days[0], days[-1]))
     return Trending(document, len(days), days[0], days[-1], trend(first, last, len(days), now_ms))

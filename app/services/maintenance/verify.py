@@ -16,7 +16,7 @@ from clawmem.app.services.maintenance.finding import spread
 from clawmem.app.services.maintenance.remedies import REBUILD, REINDEX, REPAIR, without_remedy
 from clawmem.domain.documents.entries import GRAIN_OF
 from clawmem.domain.documents.identity import body_hash, source_hash
-from clawmem.domain.documents.standing import is_current, is_kept_away
+from clawmem.domain.documents.standing import is_current, is_forgotten
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.documents.tokens import words
 from clawmem.ports.clock import Clock
@@ -121,7 +121,7 @@ class Verify:
         yield from _gone(scan, known)
 
     def _file(self, folder: Folder, file: SourceFile, known: Document | None) -> Iterator[str]:
-        if is_kept_away(known):
+        if is_forgotten(known):
             return
         name = f"{folder.name}/{file.path}"
         try:

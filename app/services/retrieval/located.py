@@ -16,7 +16,9 @@ def lines_located(vault: Vault, work: Work) -> Work:
     """*work* with the spans of its line hits, of the lines beside them, and of what in their documents is wider."""
     lines = work.legs.get(grains.LINE, ())
     documents = {hit.key.document_id for hit in lines}
-    wider = (hit.key for name, hits in work.legs.items() if grains.leg_of(name) in WIDER for hit in hits)
+    wider = (
+        hit.key for name, hits in work.legs.items() if grains.retriever_of(name) in WIDER for hit in hits
+    )
     return located(
         vault, work, {*grains.neighbours(lines), *(key for key in wider if key.document_id in documents)}
     )

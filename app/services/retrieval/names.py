@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.tokens import words
-from clawmem.domain.retrieval.late_interaction import lent_by_names
+from clawmem.domain.retrieval.late_interaction import name_contributions
 from clawmem.ports.records import FragmentKey
 from clawmem.ports.vault import Vault
 
@@ -20,6 +20,6 @@ def names_of(vault: Vault, keys: Iterable[FragmentKey]) -> Names:
 
 
 def lent_words(question: Iterable[str], names: Names) -> dict[int, list[float]]:
-    """Return what *names* lend to each word of *question*, by document id; see `lent_by_names`."""
+    """Return what *names* lend to each word of *question*, by document id; see `name_contributions`."""
     held = {number: frozenset(words(" ".join(some))) for number, some in names.items()}
-    return lent_by_names(tuple(question), held)
+    return name_contributions(tuple(question), held)

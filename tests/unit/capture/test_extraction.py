@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clawmem.contracts.samples import document
 from clawmem.domain.capture.contradiction import Verdict, is_invalid, lowered, verdict
-from clawmem.domain.capture.extraction import Finding, findings, payload, source
+from clawmem.domain.capture.extraction import CaptureFinding, findings, payload, source
 from clawmem.domain.capture.handoff import by_rules, summary_of, text_of
 from clawmem.domain.capture.kinds import Kind, merge_window_ms
 from clawmem.domain.capture.notes import note_body, note_of, note_path, title_of
@@ -55,7 +55,7 @@ def measured(part: str) -> dict[str, tuple[float, float]]:
     return {kind: (right[kind] / found[kind], hit[kind] / labelled[kind]) for kind in labelled}
 
 
-def fits(finding: Finding, kind: str, text: str) -> bool:
+def fits(finding: CaptureFinding, kind: str, text: str) -> bool:
     one, other = flat(finding.sentence), flat(text)
     return finding.kind.value == kind and (one in other or other in one)
 

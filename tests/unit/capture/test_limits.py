@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clawmem.domain.capture import observations
-from clawmem.domain.capture.extraction import Finding, findings
+from clawmem.domain.capture.extraction import CaptureFinding, findings
 from clawmem.domain.capture.handoff import by_rules
 from clawmem.domain.capture.kinds import Kind
 from clawmem.domain.capture.observations import observer_prompt, read_notes
@@ -21,8 +21,8 @@ def section(state: str, heading: str) -> list[str]:
     return state.partition(f"## {heading}\n\n")[2].partition("\n\n")[0].strip().splitlines()
 
 
-def found(kind: Kind, messages: list[TranscriptMessage]) -> list[Finding]:
-    return [Finding(kind, message.text, message) for message in messages]
+def found(kind: Kind, messages: list[TranscriptMessage]) -> list[CaptureFinding]:
+    return [CaptureFinding(kind, message.text, message) for message in messages]
 
 
 def test_before_compaction_fifteen_decisions_of_150_characters() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.contracts.samples import document
-from clawmem.domain.documents.standing import is_current, is_kept_away, version_of
+from clawmem.domain.documents.standing import is_current, is_forgotten, version_of
 from clawmem.ports.records import InactiveReason, SourceStamp
 
 
@@ -25,13 +25,13 @@ def test_by_reason(reason: InactiveReason | None, same: bool, edited: bool, kept
 
     assert is_current(known, "aa") is same
     assert is_current(known, "bb") is edited
-    assert is_kept_away(known) is kept_away
+    assert is_forgotten(known) is kept_away
 
 
 def test_an_unknown_file() -> None:
     """It is neither up to date nor kept away."""
     assert not is_current(None, "")
-    assert not is_kept_away(None)
+    assert not is_forgotten(None)
     assert version_of(None) is None
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.knowledge.entities import KINDS, entity_id, ids_of, only_one
 from clawmem.domain.knowledge.triple_texts import MOST, read_triples
-from clawmem.domain.knowledge.triples import PREDICATES, SAID_OF, Statement, confidence_of, ends
+from clawmem.domain.knowledge.triples import PREDICATES, SAID_OF, Statement, confidence_of, ends_statement
 
 JSON = st.recursive(
     st.none()
@@ -62,7 +62,7 @@ def test_a_long_answer_takes_no_long_time(text: str) -> None:
 @given(st.lists(STATEMENTS, max_size=4), STATEMENTS)
 def test_only_a_move_or_a_replacement_ends_anything(new: list[Statement], held: Statement) -> None:
     """What ends shares its subject or its object with one of the two, and is never among what is said."""
-    if ends(new, held):
+    if ends_statement(new, held):
         assert held not in new
         assert any(
             (one.predicate == "migrated_to" and one.subject == held.subject)

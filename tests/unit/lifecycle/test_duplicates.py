@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.contracts.samples import document
-from clawmem.domain.lifecycle.duplicates import gives_way, says_the_same, shared, telling_words
+from clawmem.domain.lifecycle.duplicates import is_duplicate, is_replaceable, shared, significant_words
 
 
 @pytest.mark.parametrize(
@@ -19,12 +19,12 @@ from clawmem.domain.lifecycle.duplicates import gives_way, says_the_same, shared
 )
 def test_who_gives_way(fields: dict[str, object], expected: bool) -> None:
     """Only what is unsure, and nothing that somebody pinned."""
-    assert gives_way(document("a.md", "Text.", **fields)) is expected
+    assert is_replaceable(document("a.md", "Text.", **fields)) is expected
 
 
 def test_words_that_tell() -> None:
     """Words of more than three letters, whatever their case."""
-    assert telling_words("The Slot hold IS four hours, four!") == {"slot", "hold", "four", "hours"}
+    assert significant_words("The Slot hold IS four hours, four!") == {"slot", "hold", "four", "hours"}
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_words_that_tell() -> None:
 )
 def test_what_is_shared(one: str, other: str, expected: float) -> None:
     """Of the words of both; nothing where there are none."""
-    assert shared(telling_words(one), telling_words(other)) == pytest.approx(expected)
+    assert shared(significant_words(one), significant_words(other)) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -46,4 +46,4 @@ def test_what_is_shared(one: str, other: str, expected: float) -> None:
 )
 def test_both_are_needed(score: float, overlap: float, expected: bool) -> None:
     """Found by its title, and made of the same words."""
-    assert says_the_same(score, overlap) is expected
+    assert is_duplicate(score, overlap) is expected

@@ -13,8 +13,14 @@ from hypothesis import strategies as st
 
 from clawmem.domain.maintenance import deduction
 from clawmem.domain.maintenance.deduction import Candidate, Stats
-from clawmem.domain.maintenance.merge_gate import Said, is_candidate, may_merge, may_stand_for, similarity
-from clawmem.domain.maintenance.nearby import Nearby
+from clawmem.domain.maintenance.merge_gate import (
+    ObservationText,
+    decide_merge,
+    is_candidate,
+    replacement_objection,
+    similarity,
+)
+from clawmem.domain.maintenance.nearby import StatementIndex
 from clawmem.domain.maintenance.patterns import read_patterns
 
 DATA = Path(__file__).parents[2] / "data"
@@ -25,8 +31,8 @@ def read(name: str) -> list[dict[str, Any]]:
 
 
 def merged_by_model(pair: dict[str, Any]) -> bool:
-    sources = [Said(pair["one"]), Said(pair["other"])]
-    return any(not may_stand_for(one.observation, sources) for one in read_patterns(pair, 2) or ())
+    sources = [ObservationText(pair["one"]), ObservationText(pair["other"])]
+    return any(not replacement_objection(one.observation, sources) for one in read_patterns(pair, 2) or ())
 
 
 def test_what_is_not_the_same_is_never_merged() -> None:
@@ -34,14 +40,20 @@ def test_what_is_not_the_same_is_never_merged() -> None:
     others = [pair for pair in read("merge_pairs.jsonl") if pair["kind"] != "same"]
 
     assert len(others) == 80
-    assert [pair for pair in others if may_merge(Said(pair["one"]), Said(pair["other"])).accepted] == []
+    assert [
+        pair
+        for pair in others
+        if decide_merge(ObservationText(pair["one"]), ObservationText(pair["other"])).accepted
+    ] == []
     assert [pair for pair in others if merged_by_model(pair)] == []
 
 
 def test_what_is_the_same_is_mostly_merged() -> None:
     """At least 0.70 of what a model rightly takes for the same; by words alone only what is nearly verbatim."""
     same = [pair for pair in read("merge_pairs.jsonl") if pair["kind"] == "same"]
-    by_words = sum(may_merge(Said(pair["one"]), Said(pair["other"])).accepted for pair in same)
+    by_words = sum(
+        decide_merge(ObservationText(pair["one"]), ObservationText(pair["other"])).accepted for pair in same
+    )
     by_model = sum(map(merged_by_model, same))
 
     assert by_model >= 0.70 * len(same), f"{by_model} of {len(same)} merged"
@@ -73,7 +85,9 @@ def test_no_contaminated_conclusion_is_kept() -> None:
 @given(st.text(), st.text())
 def test_the_gate_takes_no_side(one: str, other: str) -> None:
     """Merging has no order, a text is as similar to itself as can be, and nothing is more than that."""
-    assert may_merge(Said(one), Said(other)) == may_merge(Said(other), Said(one))
+    assert decide_merge(ObservationText(one), ObservationText(other)) == decide_merge(
+        ObservationText(other), ObservationText(one)
+    )
     assert 0.0 <= similarity(one, other) <= 1.0 + 1e-9
 
 
@@ -85,7 +99,7 @@ SENTENCES = st.lists(st.sampled_from("alpha bravo carol delta echoes foxtrot".sp
 @given(st.lists(SENTENCES, max_size=12), SENTENCES)
 def test_nothing_near_is_overlooked(statements: list[str], text: str) -> None:
     """What is found by a few words is what comparing with each of them finds."""
-    near = Nearby(enumerate(statements)).near(text)
+    near = StatementIndex(enumerate(statements)).near(text)
 
     assert near == [number for number, one in enumerate(statements) if is_candidate(text, one)]
 
@@ -95,7 +109,7 @@ def test_few_words_are_looked_up_as_quickly() -> None:
     random = Random(14)
     words = [f"word{number:02}" for number in range(60)]
     statements = [" ".join(random.sample(words, random.randint(7, 14))) for _ in range(20_000)]
-    nearby = Nearby(enumerate(statements))
+    nearby = StatementIndex(enumerate(statements))
 
     began = process_time()
     for number, text in enumerate(statements[:20]):

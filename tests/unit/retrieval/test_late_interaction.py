@@ -11,7 +11,7 @@ from clawmem.domain.retrieval.late_interaction import (
     around,
     coverage,
     covered,
-    lent_by_names,
+    name_contributions,
 )
 from clawmem.ports.records import FragmentKey
 
@@ -130,16 +130,16 @@ def test_a_name_lends_to_the_words_that_it_holds() -> None:
     """To others nothing; a document whose names hold none of the words is left out."""
     names = {1: {"marta", "kowalczyk"}, 2: {"monday"}}
 
-    assert lent_by_names(["marta", "phone"], names) == {1: [1.0, 0.0]}
-    assert lent_by_names(["marta"], {}) == {}
-    assert lent_by_names(["marta"], {1: {"marta"}}) == {1: [1.0]}
+    assert name_contributions(["marta", "phone"], names) == {1: [1.0, 0.0]}
+    assert name_contributions(["marta"], {}) == {}
+    assert name_contributions(["marta"], {1: {"marta"}}) == {1: [1.0]}
 
 
 @given(st.integers(2, 20))
 def test_a_name_that_all_documents_share_lends_nothing(count: int) -> None:
     """It tells no two of them apart; one that a single document has lends in full, one of several lends less."""
     names = {number: {"chat", *(["ann"] if number < 2 else []), f"n{number}"} for number in range(count)}
-    lent = lent_by_names(["chat", "ann", "n0"], names)
+    lent = name_contributions(["chat", "ann", "n0"], names)
 
     assert lent[0][0] == 0.0
     assert lent[0][2] == 1.0

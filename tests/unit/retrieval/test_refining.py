@@ -22,8 +22,8 @@ from clawmem.domain.retrieval.grains import (
     VECTOR,
     fuse_documents,
     fuse_lines,
-    leg_of,
     refine,
+    retriever_of,
     with_variants,
 )
 from clawmem.ports.records import FragmentKey, FragmentKind, Hit, Span
@@ -147,7 +147,7 @@ def test_the_best_line_outweighs_the_rest() -> None:
 
 def test_a_variant_belongs_to_its_leg() -> None:
     """Which leg asked is what stands before the mark."""
-    assert [leg_of(name) for name in ("document", "document~1", "vector~12", "~1", "")] == [
+    assert [retriever_of(name) for name in ("document", "document~1", "vector~12", "~1", "")] == [
         "document",
         "document",
         "vector",
@@ -164,7 +164,7 @@ def test_other_words_count_half(names: set[str]) -> None:
     assert {name: weights[name] for name in DOCUMENT_WEIGHTS} == DOCUMENT_WEIGHTS
     for name in weights.keys() - DOCUMENT_WEIGHTS.keys():
         assert name in names
-        assert weights[name] == DOCUMENT_WEIGHTS[leg_of(name)] / 2
+        assert weights[name] == DOCUMENT_WEIGHTS[retriever_of(name)] / 2
 
 
 def test_other_words_are_added_at_half() -> None:

@@ -9,16 +9,16 @@ from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Stage, Work
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval import grains
-from clawmem.domain.retrieval.intent_weights import steered
+from clawmem.domain.retrieval.intent_weights import weights_for_intent
 from clawmem.ports.vault import Vault
 
 
 def fuse_by_intent(vault: Vault) -> Stage:
-    """The sum of scaled scores as in ``query``, with the weights that `steered` gives the legs."""
+    """The sum of scaled scores as in ``query``, with the weights that `weights_for_intent` gives the legs."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         labels = vault.documents.labels(hit.key for hit in work.legs.get(grains.LINE, ()))
-        weights = steered(grains.DOCUMENT_WEIGHTS, intent_of(work), VECTOR)
+        weights = weights_for_intent(grains.DOCUMENT_WEIGHTS, intent_of(work), VECTOR)
         speakers = grains.named_speakers(words(request.query))
         found = grains.fuse_documents(work.legs, labels, weights, speakers)
         return work.with_candidates(
