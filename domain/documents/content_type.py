@@ -1,4 +1,4 @@
-"""Content type of a document, declared in its frontmatter or inferred from its path."""
+"""Content type of a document, declared in its front matter or inferred from its path."""
 
 from __future__ import annotations
 

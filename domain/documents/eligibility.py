@@ -65,7 +65,7 @@ def expand_braces(pattern: str) -> tuple[str, ...]:
     if len(pattern) > MAX_PATTERN_LENGTH:
         raise InvalidInput(
             "INPUT_TOO_LONG",
-            f"The pattern has {len(pattern)} characters; at most {MAX_PATTERN_LENGTH} are read.",
+            f"The pattern has {len(pattern)} characters; at most {MAX_PATTERN_LENGTH} are allowed.",
         )
     done: list[str] = []
     waiting = [pattern]
@@ -73,7 +73,7 @@ def expand_braces(pattern: str) -> tuple[str, ...]:
         if len(done) + len(waiting) > MAX_ALTERNATIVES:
             raise InvalidInput(
                 "OUT_OF_BOUNDS",
-                f"The pattern stands for more than {MAX_ALTERNATIVES} patterns. Use fewer {{a,b}} groups.",
+                f"The pattern expands to more than {MAX_ALTERNATIVES} patterns. Use fewer {{a,b}} groups.",
             )
         current = waiting.pop()
         group = _first_group(current)

@@ -34,7 +34,7 @@ def source_hash(data: bytes) -> str:
 
 def canonical_id(collection: str, path: str) -> str:
     """
-    Return the identity of a place, which does not change with its content.
+    Return the identity of a place (collection and path), which does not change with its content.
 
     Returns:
         The first 16 hex digits of the SHA-256 of ``collection/path``.
@@ -105,15 +105,13 @@ def check_path(text: str) -> None:
             between slashes of either kind; ``PATH_TOO_LONG`` above 1000 characters (1000 pass).
     """
     if "\0" in text:
-        raise InvalidInput("INVALID_PATH", "The path holds a NUL character. Give the path without it.")
+        raise InvalidInput("INVALID_PATH", "The path contains a NUL character. Give the path without it.")
     if ".." in re.split(r"[/\\]", text):
-        raise InvalidInput(
-            "PATH_TRAVERSAL", "The path climbs with '..'. Give a path that stays inside its collection."
-        )
+        raise InvalidInput("PATH_TRAVERSAL", "The path contains '..'. Give a path inside its collection.")
     if len(text) > MAX_PATH_LENGTH:
         raise InvalidInput(
             "PATH_TOO_LONG",
-            f"The path has {len(text)} characters; at most {MAX_PATH_LENGTH} are read. Give a shorter one.",
+            f"The path has {len(text)} characters; at most {MAX_PATH_LENGTH} are allowed. Give a shorter one.",
         )
 
 

@@ -47,8 +47,8 @@ def forward_push(
     Return the weight that flows from *anchors* into each document; the largest over the meta-paths of *intent*.
 
     An anchor retains 0.15 of its score. At each hop, a document distributes 0.85 of its weight over its ten
-    heaviest relations of that hop's kind, in proportion to their weights. Each receiver retains 0.15 of what it
-    receives and pushes the rest at the next hop. A document with a weight of 0.0001 or less pushes nothing.
+    heaviest relations of that hop's kind, in proportion to their weights. Each receiver retains 0.15 of its
+    input and pushes the rest at the next hop. A document with a weight of 0.0001 or less pushes nothing.
 
     Returns:
         Pairs (document, weight) with weights above 0.0001, by weight descending, then id ascending; at most

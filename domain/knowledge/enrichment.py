@@ -125,7 +125,7 @@ def least_rarity(documents: int) -> float:
 
 
 def entity_weight(rarest: float, shared: int) -> float:
-    """Return ``min(1, .3 + .12 · rarest + min(.15, .05 · (shared - 1)))``, the weight of a relation by shared names."""
+    """Return ``min(1, .3 + .12 · rarest + min(.15, .05 · (shared - 1)))``, the weight of a relation by names."""
     return min(1.0, 0.3 + 0.12 * rarest + min(0.15, 0.05 * (shared - 1)))
 
 

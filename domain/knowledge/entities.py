@@ -34,7 +34,7 @@ def entity_id(name: str, kind: str) -> str:
         ValueError: *name* has no words, or *kind* is unknown.
     """
     if kind not in KINDS or not (slug := _slug(name)):
-        raise ValueError(f"{name!r} can be the name of no {kind!r}")
+        raise ValueError(f"{name!r} is not a valid name of kind {kind!r}; kinds: {', '.join(KINDS)}")
     return f"{VAULT}:{kind}:{slug}"
 
 

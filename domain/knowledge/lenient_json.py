@@ -147,7 +147,7 @@ class LenientReader:
             return _LITERALS[word.casefold().lstrip("+-")]
         if _NUMBER.fullmatch(word):
             return _number(word)
-        raise UnreadableJson(f"{word[:20]!r} means nothing")
+        raise UnreadableJson(f"{word[:20]!r} is no JSON value")
 
     def _cut(self, value: Value) -> Value:
         self.is_cut = True
@@ -166,5 +166,5 @@ def _number(word: str) -> int | float | None:
     try:
         number = int(word) if word.lstrip("+-").isdecimal() else float(word)
     except ValueError as error:  # thousands of digits
-        raise UnreadableJson("too long a number") from error
+        raise UnreadableJson("number too long") from error
     return number if math.isfinite(number) else None

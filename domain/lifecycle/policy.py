@@ -48,7 +48,9 @@ def read_policy(chosen: Mapping[str, Any]) -> ArchivePolicy | None:
     if not chosen:
         return None
     if unknown := sorted(map(str, set(chosen) - _KEYS)):
-        raise ConfigError(f"lifecycle has no {', '.join(unknown)}. Choose: {', '.join(sorted(_KEYS))}.")
+        raise ConfigError(
+            f"lifecycle: unknown key {', '.join(unknown)}. Valid keys: {', '.join(sorted(_KEYS))}."
+        )
     purge = chosen.get("purge_after_days")
     types = chosen.get("type_overrides") or {}
     exempt = chosen.get("exempt_collections") or []
@@ -72,7 +74,11 @@ def idle_days(document: Document, now_ms: int) -> float:
 
 
 def is_due(document: Document, policy: ArchivePolicy, now_ms: int) -> bool:
-    """Whether *policy* archives a document: active, not pinned, snoozed or exempt, and idle for more than its limit."""
+    """
+    Whether *policy* archives a document.
+
+    It does if the document is active, idle for longer than its limit, and neither pinned, snoozed nor exempt.
+    """
     limit = policy.days_of(document.content_type)
     if limit is None or document.inactive is not None:
         return False

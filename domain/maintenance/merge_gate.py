@@ -1,4 +1,4 @@
-"""Decision whether two observations say the same with enough certainty to merge them."""
+"""Merge gate: decides whether two observations say the same with enough certainty to merge them."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def replacement_objection(pattern: str, sources: Sequence[ObservationText]) -> s
 
     There must be two sources or more, and no two of them may differ. Each source must contain at least 0.6 of the
     pattern's long words, and the pattern at least 0.8 of each source's. The pattern must not contain a number or name
-    that no source contains.
+    that no source contains, and it must contain a negation if and only if the sources do.
     """
     if len(sources) < 2:
         return "it rests on fewer than two observations"

@@ -53,7 +53,8 @@ class Window:
     """
     Hours of the local day in which the heavy lane works: from *start* until before *end*.
 
-    The window spans midnight if *start* is after *end*. It is empty if both are equal, and unlimited if one is missing.
+    The window spans midnight if *start* is after *end*. It is empty if both are equal and
+    unlimited if one is missing.
 
     Raises:
         ConfigError: an hour outside 0 to 23.
@@ -65,7 +66,9 @@ class Window:
     def __post_init__(self) -> None:
         for hour in (self.start, self.end):
             if hour is not None and not 0 <= hour < HOURS:
-                raise ConfigError(f"{hour} is no hour of a day; the window of the heavy lane takes 0 to 23.")
+                raise ConfigError(
+                    f"{hour} is not an hour of the day. Set the window of the heavy lane to hours from 0 to 23."
+                )
 
     def holds(self, hour: int) -> bool:
         """Whether *hour*, 0 to 23, is within the window."""

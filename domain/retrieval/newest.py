@@ -174,7 +174,7 @@ def _is_adverb(query: str, found: re.Match[str]) -> bool:
 
 
 def _kind_near(query: str, superlative: re.Match[str]) -> tuple[str, re.Match[str]] | None:
-    """Return the kind that the superlative refers to; a specific one before `ANY_KIND` ("the latest decision notes")."""
+    """Return the kind that the superlative refers to, a specific one before `ANY_KIND` ("latest decision notes")."""
     found = (
         (kind, word)
         for kind, pattern in _KINDS.items()

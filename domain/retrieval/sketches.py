@@ -32,7 +32,7 @@ def read_rows(sketch: bytes, dimensions: int) -> Rows | None:
     """
     width, rest = divmod(dimensions, 8)
     if rest or width < 1 or len(sketch) % width:
-        raise ValueError(f"{len(sketch)} bytes are no rows of {dimensions} bits")
+        raise ValueError(f"a sketch of {len(sketch)} bytes does not consist of rows of {dimensions} bits")
     if not sketch:
         return None
     whole, *words = (int.from_bytes(sketch[at : at + width]) for at in range(0, len(sketch), width))

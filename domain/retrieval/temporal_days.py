@@ -117,7 +117,7 @@ def begun_by(latest: date, in_year: Callable[[int], Days]) -> Days:
         found = _existing(in_year, year)
         if found is not None and found.first <= latest:
             return found
-    raise ValueError(f"nothing of the kind began by {latest}")
+    raise ValueError(f"no such period began by {latest}")
 
 
 def over_by(latest: date, in_year: Callable[[int], Days]) -> Days:

@@ -22,7 +22,7 @@ def test_of_an_empty_sketch_nothing_is_known() -> None:
 
 @pytest.mark.parametrize(("sketch", "dimensions"), [(b"abc", 16), (b"ab", 12), (b"ab", 0)])
 def test_half_a_row_is_refused(sketch: bytes, dimensions: int) -> None:
-    with pytest.raises(ValueError, match="are no rows of"):
+    with pytest.raises(ValueError, match="does not consist of rows of"):
         read_rows(sketch, dimensions)
 
 
