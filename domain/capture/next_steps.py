@@ -66,7 +66,7 @@ class _Block(NamedTuple):
     text: str
 
 
-def steps_left(messages: Sequence[TranscriptMessage]) -> list[str]:
+def remaining_steps(messages: Sequence[TranscriptMessage]) -> list[str]:
     """
     Return the next steps that are left at the end of a conversation, in order of mention.
 

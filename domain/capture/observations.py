@@ -82,7 +82,7 @@ JUDGE: JsonSchema = {
 }
 
 
-def said(messages: Sequence[TranscriptMessage]) -> str:
+def transcript_excerpt(messages: Sequence[TranscriptMessage]) -> str:
     """Return the end of a conversation for a prompt: speakers and texts, each cut, 8000 characters in total."""
     lines = [f"{one.speaker}: {_cut(one)}" for one in messages[-MESSAGES:] if one.text]
     return "\n".join(lines)[-TRANSCRIPT_CHARS:]

@@ -80,7 +80,7 @@ def unicode_forms(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(forms))
 
 
-def calls(address: Address) -> Callable[[Document], bool]:
+def name_matcher(address: Address) -> Callable[[Document], bool]:
     """
     Return a test of whether the name of *address* is the title, the file name or an alias of a document.
 

@@ -97,7 +97,7 @@ class _IncomingStep(NamedTuple):
         return self.passed_on + transition * self.weight
 
 
-def structure_of(intent: Intent, kind: RelationKind) -> float:
+def relation_weight(intent: Intent, kind: RelationKind) -> float:
     """Return the weight of a kind of relation for a question with *intent*."""
     return STRUCTURE[intent].get(kind, OTHER_STRUCTURE)
 
@@ -147,15 +147,19 @@ def scaled(reached: Iterable[TraversedDocument], intent: Intent) -> dict[int, fl
     counts as much as a certain cause. In a graph of similarity relations only, that ranked neighbours above
     matching documents: nDCG@10 on Cranfield fell from .425 to .253.
     """
-    return {found.document_id: found.score / most_at(found.depth, intent) for found in reached if found.depth}
+    return {
+        found.document_id: found.score / highest_score_at(found.depth, intent)
+        for found in reached
+        if found.depth
+    }
 
 
-def most_at(depth: int, intent: Intent) -> float:
+def highest_score_at(depth: int, intent: Intent) -> float:
     """Return the highest score *depth* steps from an anchor of score 1: best kind, weight 1 and cosine 1 each."""
     if depth == 0:
         return 1.0
     best = max(*STRUCTURE[intent].values(), OTHER_STRUCTURE)
-    return _IncomingStep(DECAY * most_at(depth - 1, intent), best, 1.0).score(1.0)
+    return _IncomingStep(DECAY * highest_score_at(depth - 1, intent), best, 1.0).score(1.0)
 
 
 def _ways(
@@ -165,7 +169,7 @@ def _ways(
     ways: defaultdict[int, list[_IncomingStep]] = defaultdict(list)
     for step in steps(edges, passed_on, intent):
         if step.end not in reached:
-            way = _IncomingStep(passed_on[step.start], structure_of(intent, step.kind), step.weight)
+            way = _IncomingStep(passed_on[step.start], relation_weight(intent, step.kind), step.weight)
             ways[step.end].append(way)
     return ways
 

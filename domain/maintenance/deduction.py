@@ -176,7 +176,7 @@ def sources(draft: Draft, pool: Sequence[Candidate]) -> list[Candidate]:
     return list(found.values())
 
 
-def fault(draft: Draft, pool: Sequence[Candidate]) -> RejectionReason | None:
+def draft_fault(draft: Draft, pool: Sequence[Candidate]) -> RejectionReason | None:
     """
     Return why the form or the names of a draft are not acceptable; ``None`` if they are.
 
@@ -205,13 +205,13 @@ def supports(answer: Any) -> bool | None:
     return said if isinstance(said, bool) else None
 
 
-def judged(draft: Draft, pool: Sequence[Candidate], answer: Any, stats: Stats) -> tuple[bool, Stats]:
+def judge_draft(draft: Draft, pool: Sequence[Candidate], answer: Any, stats: Stats) -> tuple[bool, Stats]:
     """
     Return whether a draft is accepted, given the model's *answer* on its evidence, and the updated counters.
 
     An answer that is not usable rejects nothing: the draft is accepted and counted as ``validatorFallbackAccepts``.
     """
-    wrong = fault(draft, pool)
+    wrong = draft_fault(draft, pool)
     said = None if wrong else supports(answer)
     if wrong is None and said is False:
         wrong = RejectionReason.UNSUPPORTED

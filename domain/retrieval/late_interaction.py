@@ -38,7 +38,7 @@ def coverage(weights: Row, nearest: Row) -> float:
     return math.fsum(weight * near for weight, near in zip(weights, nearest, strict=True))
 
 
-def covered(
+def line_coverage(
     keys: Collection[FragmentKey],
     rows: Mapping[FragmentKey, Row],
     weights: Row,

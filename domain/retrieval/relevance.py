@@ -50,7 +50,7 @@ def likelihood_of(confidence: float) -> Likelihood:
     return Likelihood.POSSIBLE if confidence >= POSSIBLE else Likelihood.UNLIKELY
 
 
-def worth_showing(confidences: Sequence[float | None]) -> list[bool]:
+def results_to_show(confidences: Sequence[float | None]) -> list[bool]:
     """
     Return for each result of a list, best first, whether to show it: unlikely ones below a likely one are hidden.
 
@@ -109,7 +109,7 @@ class ResultPlace(NamedTuple):
     is_name: bool = False
 
 
-def answered(evidence: Evidence, fingerprint: str | None = None) -> float:
+def answer_probability(evidence: Evidence, fingerprint: str | None = None) -> float:
     """
     Return the probability, in (0, 1), that any of the results answers the question.
 
@@ -127,7 +127,7 @@ def answered(evidence: Evidence, fingerprint: str | None = None) -> float:
     return _logistic(_by_words(evidence, weights) + weights.cosine * evidence.cosine)
 
 
-def placed(place: ResultPlace) -> float:
+def place_probability(place: ResultPlace) -> float:
     """
     Return the probability, in (0, 1), that one result of a list answers, given that any of them does.
 

@@ -124,7 +124,7 @@ SIGNALS: dict[str, Without] = {
         constants={
             (grains, "LINE_NEIGHBOUR_SHARE"): 0.0,
             (grains, "DOCUMENT_NEIGHBOUR_SHARE"): 0.0,
-            (compare, "covered"): partial(late_interaction.covered, shares=_ALONE),
+            (compare, "line_coverage"): partial(late_interaction.line_coverage, shares=_ALONE),
         }
     ),
     "speaker": _weight(grains.SPEAKER, SPEAKER_LIFT=0.0),

@@ -7,7 +7,7 @@ from typing import Any
 
 from clawmem.domain.retrieval.answer_kind import asks_for_number, holds_number
 from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS, refine, with_variants
-from clawmem.domain.retrieval.late_interaction import coverage, covered
+from clawmem.domain.retrieval.late_interaction import coverage, line_coverage
 from clawmem.ports.records import FragmentKey
 
 _USUAL: dict[str, Mapping[str, float]] = {"document": DOCUMENT_WEIGHTS, "line": LINE_WEIGHTS}
@@ -23,7 +23,9 @@ def _coverage(given: dict[str, Any]) -> Any:
 def _covered(given: dict[str, Any]) -> list[list[Any]]:
     keys = [FragmentKey(*key) for key in given["keys"]]
     rows = {FragmentKey(*key): row for key, row in given["rows"]}
-    return [[list(key), value] for key, value in covered(**{**given, "keys": keys, "rows": rows}).items()]
+    return [
+        [list(key), value] for key, value in line_coverage(**{**given, "keys": keys, "rows": rows}).items()
+    ]
 
 
 def _weights(given: dict[str, Any]) -> Mapping[str, float]:

@@ -48,7 +48,7 @@ def _deduction(given: dict[str, Any]) -> dict[str, Any]:
         for number, one in enumerate(given["pool"], start=1)
     ]
     drafts = deduction.read_drafts({"deductions": [given["draft"]]}) or []
-    kept, stats = deduction.judged(drafts[0], pool, given.get("answer"), Stats())
+    kept, stats = deduction.judge_draft(drafts[0], pool, given.get("answer"), Stats())
     return {"kept": kept, "counted": {name: count for name, count in asdict(stats).items() if count}}
 
 

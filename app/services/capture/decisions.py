@@ -133,7 +133,7 @@ class DecisionExtractor:
         return list(map(note_of, with_antipatterns(found, news.fresh))), degraded
 
     def _observed(self, news: News) -> list[Note]:
-        said = self._redact(observations.said(news.fresh))
+        said = self._redact(observations.transcript_excerpt(news.fresh))
         value = self._asked(
             observations.observer_prompt(said), observations.OBSERVER, observations.MAX_TOKENS
         )

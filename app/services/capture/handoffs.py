@@ -15,7 +15,7 @@ from clawmem.app.services.capture.session import (
     said_first,
 )
 from clawmem.domain.capture import handoff, observations
-from clawmem.domain.capture.next_steps import steps_left
+from clawmem.domain.capture.next_steps import remaining_steps
 from clawmem.domain.capture.notes import COLLECTION, handoff_path
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge.llm_answer import json_answer
@@ -100,7 +100,9 @@ class HandoffGenerator:
     def _steps(self, messages: Sequence[TranscriptMessage], session: Session) -> list[str]:
         """The next steps that *messages* leave, without those that the session was only told."""
         own = self._body(session)
-        return [step for step in steps_left(messages) if not self._is_echo(step) or self._redact(step) in own]
+        return [
+            step for step in remaining_steps(messages) if not self._is_echo(step) or self._redact(step) in own
+        ]
 
     def _body(self, session: Session) -> str:
         """Return the stored handoff of *session*; empty where there is none."""
@@ -134,7 +136,7 @@ class HandoffGenerator:
                 schema=handoff.SCHEMA,
             )
 
-        prompt = handoff.prompt(self._redact(observations.said(messages)))
+        prompt = handoff.prompt(self._redact(observations.transcript_excerpt(messages)))
         value = json_answer(ask, prompt, handoff.SCHEMA)
         return value if value and any(value.values()) else None
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from clawmem.app.services.documents.candidates import CandidateSearch
-from clawmem.domain.documents.address import Address, calls
+from clawmem.domain.documents.address import Address, name_matcher
 from clawmem.domain.documents.reference import (
     Place,
     document_keys,
@@ -91,7 +91,7 @@ class ReferenceResolver:
                     for one in self._called(address)
                     if one.id != note.id and within in ("", one.collection)
                 ]
-                is_called = calls(address)
+                is_called = name_matcher(address)
                 yield [one for one in found if is_path_of(address, one)]
                 yield [one for one in found if is_called(one)]
 

@@ -10,8 +10,8 @@ from operator import attrgetter
 from clawmem.app.services.documents.candidates import CandidateSearch, candidates_of
 from clawmem.domain.documents.address import (
     Address,
-    calls,
     is_place_end,
+    name_matcher,
     read_address,
     unicode_forms,
 )
@@ -168,7 +168,7 @@ class AddressResolver:
 
     def _by_name(self, address: Address, to_change: bool, among: Sequence[Document]) -> list[Document]:
         """Return the documents with this title, file name or alias, those that are served *among* them first."""
-        is_called = calls(address)
+        is_called = name_matcher(address)
         served = [one for one in among if is_called(one)]
         if served and not to_change:
             return served

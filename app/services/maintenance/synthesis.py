@@ -117,9 +117,9 @@ class Synthesis:
     def _settled(self, draft: Draft, stats: Stats, run: _Run) -> Stats:
         """Refuse a draft or keep it; the counters after."""
         candidates, answer = run.pool.candidates, None
-        if deduction.fault(draft, candidates) is None:
+        if deduction.draft_fault(draft, candidates) is None:
             answer = run.ask(deduction.JUDGE, self._question(draft, run.pool))
-        kept, after = deduction.judged(draft, candidates, answer, stats)
+        kept, after = deduction.judge_draft(draft, candidates, answer, stats)
         if kept and deduction.is_known(draft.conclusion, list(run.pool.earlier)):
             kept, after = False, after.plus(deduction.RejectionReason.KNOWN)
         if kept:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from clawmem.app.services.retrieval.names import lent_words, names_of
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.domain.retrieval import grains
-from clawmem.domain.retrieval.late_interaction import around, covered
+from clawmem.domain.retrieval.late_interaction import around, line_coverage
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.domain.retrieval.sketches import Rows, agreement, nearest_words, read_rows
 from clawmem.ports.embedder import Embedder
@@ -67,7 +67,7 @@ def _seen(
     nearest = {key: nearest_words(question, rows) for key, rows in lines.items()}
     whole = {key: agreement(question.whole, lines[key].whole, question.bits) for key in known}
     return {
-        grains.COVERAGE: _completed(covered(known, nearest, equal, names=named), keys),
+        grains.COVERAGE: _completed(line_coverage(known, nearest, equal, names=named), keys),
         grains.WHOLE: _completed(whole, keys),
     }
 

@@ -70,9 +70,9 @@ def test_before_compaction_thirty_files_of_plain_length() -> None:
 
 def test_what_an_observer_is_told() -> None:
     """The last hundred messages, 200 characters of the person's and 500 of the assistant's, 2000 tokens together."""
-    short = observations.said(said((U, "u" * 201), (A, "a" * 501)))
-    many = observations.said(said(*((U, f"<{number}>") for number in range(101))))
-    long = observations.said(said(*((A, "z" * 500) for _ in range(100))))
+    short = observations.transcript_excerpt(said((U, "u" * 201), (A, "a" * 501)))
+    many = observations.transcript_excerpt(said(*((U, f"<{number}>") for number in range(101))))
+    long = observations.transcript_excerpt(said(*((A, "z" * 500) for _ in range(100))))
 
     assert (short.count("u" * 200), short.count("u" * 201)) == (1, 0)
     assert (short.count("a" * 500), short.count("a" * 501)) == (1, 0)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from clawmem.domain.capture.compaction import summary_part
 from clawmem.domain.capture.extraction import findings
 from clawmem.domain.capture.handoff import by_model, by_rules, is_empty, is_worth_keeping, text_of
-from clawmem.domain.capture.next_steps import STEP_CHARS, next_steps, steps_left
+from clawmem.domain.capture.next_steps import STEP_CHARS, next_steps, remaining_steps
 from clawmem.ports.transcripts import Speaker, TranscriptMessage
 
 U, A = Speaker.USER, Speaker.ASSISTANT
@@ -81,9 +81,9 @@ def test_steps_that_are_left() -> None:
         (A, "It still needs to be tested."),
     )
 
-    assert steps_left(old) == []
-    assert steps_left(new) == ["c", "It still needs to be tested."]
-    assert steps_left(new[:4]) == ["c", "d"]
+    assert remaining_steps(old) == []
+    assert remaining_steps(new) == ["c", "It still needs to be tested."]
+    assert remaining_steps(new[:4]) == ["c", "d"]
 
 
 def test_a_step_stands_under_one_heading() -> None:
@@ -93,7 +93,7 @@ def test_a_step_stands_under_one_heading() -> None:
         (A, "Still open: who pays?\n\nOpen questions:\n- none"),
     )
 
-    sections = by_rules(messages, list(findings(messages)), steps_left(messages))
+    sections = by_rules(messages, list(findings(messages)), remaining_steps(messages))
 
     assert sections["done"] == []
     assert sections["next"] == ["we'll use Postgres for the ledger.", "who pays?"]

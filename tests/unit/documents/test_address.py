@@ -9,8 +9,8 @@ import pytest
 from clawmem.domain.documents.address import (
     Address,
     LineRange,
-    calls,
     is_place_end,
+    name_matcher,
     read_address,
     unicode_forms,
 )
@@ -62,5 +62,5 @@ def test_what_names_nothing(text: str) -> None:
 @pytest.mark.parametrize("name", ["hof", "THE  YARD", "strasse 5"])
 def test_names_whatever_their_case(name: str) -> None:
     """Title, alias and file name; blanks count once."""
-    assert calls(Address(name))(NOTE)
-    assert not calls(Address(f"{name}x"))(NOTE)
+    assert name_matcher(Address(name))(NOTE)
+    assert not name_matcher(Address(f"{name}x"))(NOTE)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.domain.graph.edges import steps
-from clawmem.domain.graph.traversal import Bounds, most_at, scaled, structure_of, traverse
+from clawmem.domain.graph.traversal import Bounds, highest_score_at, relation_weight, scaled, traverse
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.ports.relations import Relation, RelationKind
 
@@ -106,7 +106,7 @@ def test_asking_for_few_similarities_changes_nothing(
     scores: dict[int, float] = {}
     for step in steps(table, anchors, intent):
         cosine = cosines.get(step.end, 0.0)
-        transition = math.exp(0.6 * structure_of(intent, step.kind) + 0.4 * cosine)
+        transition = math.exp(0.6 * relation_weight(intent, step.kind) + 0.4 * cosine)
         score = 0.9 * anchors[step.start] + transition * step.weight
         if step.end not in anchors:
             scores[step.end] = max(score, scores.get(step.end, 0.0))
@@ -158,7 +158,7 @@ def test_the_best_way_there_can_be() -> None:
     found = traverse({1: 1.0}, Intent.WHY, edges, lambda number: 1.0, Bounds(depth=3, beam=5, budget=30))
 
     assert all(math.isclose(score, 1.0) for score in scaled(found, Intent.WHY).values())
-    assert most_at(0, Intent.WHAT) == 1.0
+    assert highest_score_at(0, Intent.WHAT) == 1.0
 
 
 def test_likeness_is_not_written_twice() -> None:

@@ -67,7 +67,7 @@ def test_no_contaminated_conclusion_is_kept() -> None:
     for row in read("deduction_drafts.jsonl"):
         pool = [Candidate(number, text) for number, text in enumerate(row["pool"], start=1)]
         for draft in deduction.read_drafts({"deductions": [row["draft"]]}) or ():
-            is_kept, stats = deduction.judged(draft, pool, row["answer"], stats)
+            is_kept, stats = deduction.judge_draft(draft, pool, row["answer"], stats)
             kept[row["kind"]] = kept.get(row["kind"], 0) + is_kept
 
     assert kept == {"supported": 20, "contaminated": 0, "invented": 0, "contradictory": 0}

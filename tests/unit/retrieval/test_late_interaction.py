@@ -10,7 +10,7 @@ from clawmem.domain.retrieval.late_interaction import (
     NEIGHBOUR_SHARES,
     around,
     coverage,
-    covered,
+    line_coverage,
     name_contributions,
 )
 from clawmem.ports.records import FragmentKey
@@ -60,19 +60,19 @@ def test_neighbours_lend_by_their_distance() -> None:
     """The line itself counts whole, the next one four fifths, the one after it half, those beyond nothing."""
     for distance, share in enumerate((*NEIGHBOUR_SHARES, 0.0)):
         for seq in (5 - distance, 5 + distance):
-            assert covered([line(5)], {line(seq): [1.0]}, [1.0]) == {line(5): share}
+            assert line_coverage([line(5)], {line(seq): [1.0]}, [1.0]) == {line(5): share}
 
 
 def test_two_lines_answer_together() -> None:
     """A line that holds one word, beside one that holds the other, covers nearly both."""
     rows = {line(1): [1.0, 0.0], line(2): [0.0, 1.0]}
 
-    assert covered(rows, rows, [0.5, 0.5]) == {line(1): 0.9, line(2): 0.9}
+    assert line_coverage(rows, rows, [0.5, 0.5]) == {line(1): 0.9, line(2): 0.9}
 
 
 def test_documents_do_not_lend_to_each_other() -> None:
     """What stands in another document is no neighbour, whatever its number."""
-    assert covered([line(1)], {line(2, document_id=2): [1.0]}, [1.0]) == {line(1): 0.0}
+    assert line_coverage([line(1)], {line(2, document_id=2): [1.0]}, [1.0]) == {line(1): 0.0}
 
 
 @given(st.lists(KEYS, max_size=6), ROWS, WEIGHTS)
@@ -80,7 +80,7 @@ def test_every_line_is_covered_to_some_extent(
     keys: list[FragmentKey], rows: dict[FragmentKey, list[float]], weights: list[float]
 ) -> None:
     """Exactly the lines that were asked for have a coverage, each in [0, 1], and no less than their own row."""
-    found = covered(keys, rows, weights)
+    found = line_coverage(keys, rows, weights)
 
     assert found.keys() == set(keys)
     assert all(0.0 <= value <= 1.0 + 1e-12 for value in found.values())
@@ -94,7 +94,7 @@ def test_only_what_lies_around_counts(
     """Rows of lines that `around` does not name change nothing, so that nobody has to read them."""
     near = {key: row for key, row in rows.items() if key in around(keys)}
 
-    assert covered(keys, near, weights) == covered(keys, rows, weights)
+    assert line_coverage(keys, near, weights) == line_coverage(keys, rows, weights)
 
 
 # around
@@ -121,7 +121,7 @@ def test_shares_fall_with_distance() -> None:
 def test_the_names_of_a_note_count_for_each_of_its_lines() -> None:
     """A line that holds the rest of the question covers it together with the name."""
     rows = {line(3): [0.0, 1.0], line(3, 2): [1.0, 0.0]}
-    found = covered([line(3), line(3, 2)], rows, [0.5, 0.5], names={1: [1.0, 0.0]})
+    found = line_coverage([line(3), line(3, 2)], rows, [0.5, 0.5], names={1: [1.0, 0.0]})
 
     assert found == {line(3): 1.0, line(3, 2): 0.5}
 

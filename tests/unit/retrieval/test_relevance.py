@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR, Evidence, ResultPlace, answered, family, placed
+from clawmem.domain.retrieval.relevance import (
+    DEFAULT_FLOOR,
+    Evidence,
+    ResultPlace,
+    answer_probability,
+    family,
+    place_probability,
+)
 from clawmem.domain.retrieval.relevance_model import ANSWERED, ANSWERED_BY_WORDS, PLACED
 
 FINGERPRINTS = st.sampled_from([None, "unheard of", *ANSWERED])
@@ -24,7 +31,7 @@ EVIDENCE = st.builds(
 @given(EVIDENCE, FINGERPRINTS)
 def test_it_is_a_probability(evidence: Evidence, fingerprint: str | None) -> None:
     """Nothing that a leg can say leads out of [0, 1]."""
-    assert 0 <= answered(evidence, fingerprint) <= 1
+    assert 0 <= answer_probability(evidence, fingerprint) <= 1
 
 
 @given(EVIDENCE, FINGERPRINTS, st.floats(0, 100), st.floats(0, 1), st.integers(0, 10**6))
@@ -32,12 +39,15 @@ def test_more_evidence_never_makes_it_less_likely(
     evidence: Evidence, fingerprint: str | None, line: float, unknown: float, entries: int
 ) -> None:
     """A better line, fewer unknown words, fewer entries to hit by chance: none of it lowers the probability."""
-    before = answered(evidence, fingerprint)
+    before = answer_probability(evidence, fingerprint)
 
-    assert answered(evidence._replace(line=evidence.line + line), fingerprint) >= before
-    assert answered(evidence._replace(unknown=evidence.unknown * unknown), fingerprint) >= before
-    assert answered(evidence._replace(coverage=evidence.coverage + line), fingerprint) >= before
-    assert answered(evidence._replace(entries=max(0, evidence.entries - entries)), fingerprint) >= before
+    assert answer_probability(evidence._replace(line=evidence.line + line), fingerprint) >= before
+    assert answer_probability(evidence._replace(unknown=evidence.unknown * unknown), fingerprint) >= before
+    assert answer_probability(evidence._replace(coverage=evidence.coverage + line), fingerprint) >= before
+    assert (
+        answer_probability(evidence._replace(entries=max(0, evidence.entries - entries)), fingerprint)
+        >= before
+    )
 
 
 @given(EVIDENCE, st.sampled_from(list(ANSWERED)), st.floats(-1, 1), st.floats(0, 1))
@@ -45,17 +55,17 @@ def test_a_nearer_passage_never_makes_it_less_likely(
     evidence: Evidence, fingerprint: str, cosine: float, more: float
 ) -> None:
     """With an embedder that the model was fitted for, the probability rises with the cosine."""
-    far = answered(evidence._replace(cosine=cosine), fingerprint)
+    far = answer_probability(evidence._replace(cosine=cosine), fingerprint)
 
-    assert answered(evidence._replace(cosine=cosine + more), fingerprint) >= far
+    assert answer_probability(evidence._replace(cosine=cosine + more), fingerprint) >= far
 
 
 @given(EVIDENCE)
 def test_a_cosine_of_an_unknown_scale_says_nothing(evidence: Evidence) -> None:
     """An embedder that nothing was fitted for is as good as none."""
-    by_words = answered(evidence._replace(cosine=None))
+    by_words = answer_probability(evidence._replace(cosine=None))
 
-    assert answered(evidence, "unheard:of:1") == by_words
+    assert answer_probability(evidence, "unheard:of:1") == by_words
 
 
 @given(st.floats(0, 1), st.integers(1, 1000), st.sampled_from(list(PLACED)))
@@ -63,7 +73,7 @@ def test_a_place_further_down_is_less_likely(relevance: float, rank: int, unit: 
     """Of equal relevance the earlier one is the likelier answer, and both are probabilities."""
     place = ResultPlace(relevance, rank, unit)
 
-    assert 0 <= placed(place._replace(rank=rank + 1)) <= placed(place) <= 1
+    assert 0 <= place_probability(place._replace(rank=rank + 1)) <= place_probability(place) <= 1
 
 
 @given(st.floats(0, 1), st.floats(0, 5), st.floats(0, 5), st.booleans(), st.sampled_from(list(PLACED)))
@@ -73,13 +83,13 @@ def test_more_of_the_question_never_makes_a_place_less_likely(
     """A result that holds more of the question's rare words is no less likely."""
     place = ResultPlace(relevance, 1, unit, coverage, is_name)
 
-    assert placed(place._replace(coverage=coverage + more)) >= placed(place)
+    assert place_probability(place._replace(coverage=coverage + more)) >= place_probability(place)
 
 
 def test_an_unknown_unit_is_refused() -> None:
     """There is no model for a list of something else."""
     with pytest.raises(KeyError):
-        placed(ResultPlace(0.5, 1, "chapter"))
+        place_probability(ResultPlace(0.5, 1, "chapter"))
 
 
 def test_the_family_of_a_fingerprint_is_its_model_not_its_build() -> None:
@@ -96,5 +106,5 @@ def test_no_weight_turns_its_sign(weights: tuple[float, ...]) -> None:
 def test_the_floor_lies_where_more_speaks_for_than_against() -> None:
     """Strong evidence passes it, and none stays below it, in every model."""
     for fingerprint in (None, *ANSWERED):
-        assert answered(Evidence(20.0, 0.0, 1000, 0.6, 1.0, 6), fingerprint) > DEFAULT_FLOOR
-        assert answered(Evidence(0.0, 1.0, 1000, 0.1), fingerprint) < DEFAULT_FLOOR
+        assert answer_probability(Evidence(20.0, 0.0, 1000, 0.6, 1.0, 6), fingerprint) > DEFAULT_FLOOR
+        assert answer_probability(Evidence(0.0, 1.0, 1000, 0.1), fingerprint) < DEFAULT_FLOOR

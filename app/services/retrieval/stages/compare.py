@@ -18,7 +18,7 @@ from clawmem.domain.documents.tables import with_columns
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval import grains
 from clawmem.domain.retrieval.answer_kind import asks_for_number, holds_number
-from clawmem.domain.retrieval.late_interaction import around, covered
+from clawmem.domain.retrieval.late_interaction import around, line_coverage
 from clawmem.domain.retrieval.sketches import READ
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.late_interaction import LateInteraction
@@ -128,7 +128,7 @@ def _by_words(
     nearest = dict(zip(texts, seen.nearest, strict=True))
     named = lent_words(request.forms.words, names_of(vault, keys))
     return {
-        grains.COVERAGE: covered(keys, nearest, seen.weights, names=named),
+        grains.COVERAGE: line_coverage(keys, nearest, seen.weights, names=named),
         **_numbers(request, keys, lambda: texts),
     }
 

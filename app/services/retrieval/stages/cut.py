@@ -8,7 +8,7 @@ from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.trace import HIDDEN, Trace
 from clawmem.app.services.retrieval.work import Candidate, Work
 from clawmem.domain.retrieval.intent import GRAPH_INTENTS
-from clawmem.domain.retrieval.relevance import worth_showing
+from clawmem.domain.retrieval.relevance import results_to_show
 
 
 def cut(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -50,6 +50,6 @@ def _without_unlikely(
 ) -> Work:
     if request.show_all:
         return work
-    judged = list(zip(work.candidates, worth_showing(confidences), strict=True))
+    judged = list(zip(work.candidates, results_to_show(confidences), strict=True))
     trace.drop((one for one, is_shown in judged if not is_shown), HIDDEN)
     return work.with_candidates([one for one, is_shown in judged if is_shown])

@@ -12,7 +12,7 @@ from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Stage, Work
 from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.domain.retrieval.grains import DOCUMENT, LINE
-from clawmem.domain.retrieval.relevance import Evidence, ResultPlace, answered, placed
+from clawmem.domain.retrieval.relevance import Evidence, ResultPlace, answer_probability, place_probability
 from clawmem.ports.errors import ClawmemError, InvalidInput
 from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Grain
@@ -73,7 +73,7 @@ def above_the_floor(request: RetrievalRequest, work: Work, trace: Trace) -> Work
 def likelihood(vault: Vault, request: RetrievalRequest, work: Work, words: Words) -> float:
     """The probability, in (0, 1), that anything answers, by the hits of the legs for words and meaning."""
     fingerprint = vault.embeddings.fingerprint() if work.legs.get(VECTOR) else None
-    return answered(evidence_of(vault, work, words), fingerprint)
+    return answer_probability(evidence_of(vault, work, words), fingerprint)
 
 
 def evidence_of(vault: Vault, work: Work, words: Words) -> Evidence:
@@ -126,4 +126,4 @@ def with_confidences(request: RetrievalRequest, work: Work, words: Words, likely
     """Return the candidates with their confidence; *likely* is the probability that any of them answers."""
     places = places_of(request, work, words)
     found = zip(work.candidates, places, strict=True)
-    return [one._replace(confidence=likely * placed(place)) for one, place in found]
+    return [one._replace(confidence=likely * place_probability(place)) for one, place in found]
