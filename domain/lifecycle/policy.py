@@ -21,10 +21,9 @@ _KEYS = frozenset(
 @dataclass(frozen=True, slots=True)
 class ArchivePolicy:
     """
-    Days without a change or an access after which documents are archived, with overrides by content type.
+    After how many days without a change or an access a document is put away; of some types after others, or never.
 
-    ``None`` in ``type_days`` means never. Archived documents are forgotten after ``purge_after_days``; ``None``
-    means never. With ``only_previews``, the default, nothing is archived without an explicit request.
+    ``purge_after_days`` later it is forgotten, with ``None`` never. ``only_previews`` unless the owner said otherwise: then nothing is ever put away unasked.
     """
 
     after_days: float = AFTER_DAYS

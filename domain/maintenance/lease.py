@@ -37,7 +37,7 @@ def token_of(chance: bytes) -> str:
         ValueError: *chance* has another length.
     """
     if len(chance) != TOKEN_BYTES:
-        raise ValueError(f"a lease token needs {TOKEN_BYTES} random bytes, not {len(chance)}")
+        raise ValueError(f"a lease token needs {TOKEN_BYTES} bytes, not {len(chance)}")
     return chance.hex()
 
 
