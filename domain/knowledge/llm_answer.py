@@ -16,6 +16,7 @@ MAX_STARTS = 64  # opening brackets at which a value is searched; surrounding ch
 QUOTED_BACK = 2000  # characters of an unusable answer that the repair prompt quotes
 
 _THOUGHTS = re.compile(r"<(think|thinking|thought|reasoning)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_JSON_START = re.compile(r"[\[{]")
 _END_OF_THOUGHTS = re.compile(r"\A.*</(?:think|thinking|thought|reasoning)>", re.DOTALL | re.IGNORECASE)
 _FENCED = re.compile(r"(?:```|~~~)[\w-]*[ \t]*\n(.*?)(?:\n[ \t]*(?:```|~~~)|\Z)", re.DOTALL)
 _OPENING = re.compile(r"[\[{]")
@@ -143,9 +144,11 @@ def _judged(answer: str, schema: JsonSchema) -> tuple[UsableValue | None, str | 
 
 
 def _without_thoughts(text: str) -> str:
-    if text[:1] in ("{", "["):
-        return text  # strings in the JSON may contain these tags
-    return _END_OF_THOUGHTS.sub("", _THOUGHTS.sub("", text))
+    """Return *text* without the thoughts that stand before the first JSON value; tags within a value are its text."""
+    while (thought := _THOUGHTS.search(text)) and not _JSON_START.search(text, 0, thought.start()):
+        text = text[: thought.start()] + text[thought.end() :]
+    end = _END_OF_THOUGHTS.match(text)
+    return text[end.end() :] if end and _JSON_START.search(text, end.end()) else text
 
 
 def _found(text: str) -> Iterator[tuple[Any, int]]:

@@ -80,6 +80,8 @@ def test_json_is_read_as_it_is(value: Any) -> None:
 
 
 @given(st.dictionaries(st.text(string.ascii_letters), values, min_size=1, max_size=4))
+@example({"": {"<THINK>": None}})
+@example({"a": "</think>"})
 def test_decoration_does_not_matter(value: Any) -> None:
     """Fences, thoughts and chatter around an answer change nothing."""
     written = json.dumps(value)
