@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 
 
 class Act(StrEnum):
-    """What can be done to a document by somebody, beside writing it."""
+    """Action that a user, an agent or a hook can take on a document, apart from writing it."""
 
     PIN = "pin"
     UNPIN = "unpin"
@@ -20,10 +20,11 @@ class Act(StrEnum):
 
 class Entry(NamedTuple):
     """
-    One act on one document: by whom (a command, a tool or a hook), when and why.
+    Journal entry for one action on one document: the actor (a command, a tool or a hook), the time and the
+    reason.
 
-    ``before`` is the earlier end of a snooze, or the docid of a document that was forgotten: the document itself has
-    none any more. ``id`` is 0 until it is stored.
+    ``before`` holds the previous end of a snooze, or the docid of a document that was forgotten, because the
+    document itself no longer has one. ``id`` is 0 until the entry is stored.
     """
 
     document_id: int
@@ -36,24 +37,33 @@ class Entry(NamedTuple):
 
 
 class ActJournal(Protocol):
-    """Who did what to which document, when and why. Part of the vault's transactions; it only grows."""
+    """Append-only journal of actions on documents. Its writes are part of the vault's transactions."""
 
     def add(self, entries: Iterable[Entry]) -> list[int]:
-        """Write entries down, in their order; their ids, > 0 and growing."""
+        """Append *entries* in order and return their ids, which are > 0 and increasing."""
         ...
 
     def get(self, act_id: int) -> Entry | None:
-        """One entry."""
+        """Return the entry with this id, or ``None``."""
         ...
 
     def latest(self, limit: int, document_id: int | None = None) -> list[Entry]:
-        """Up to *limit* entries, of one document or of all, the last one first. A limit below 1 gives none."""
+        """
+        Return up to *limit* entries, newest first, of one document or of all documents.
+
+        A limit below 1 returns an empty list.
+        """
         ...
 
     def last(self, act: Act) -> Mapping[int, str]:
-        """When this was done last to each document to which it ever was, by id."""
+        """Return, for each document that ever received *act*, the time of the most recent one, by document id."""
         ...
 
     def forget(self, document_id: int) -> int:
-        """Take the reasons out of what was done to a document, for they may quote it; how many there were."""
+        """
+        Clear the reasons in the entries of a document, because they may quote its text.
+
+        Returns:
+            The number of reasons that were cleared.
+        """
         ...

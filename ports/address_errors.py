@@ -1,4 +1,4 @@
-"""Errors about documents that an address names exactly and that a command still does not change."""
+"""Errors about documents that an address names exactly but that the command refuses to return or change."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from clawmem.ports.records import Candidate, Document
 
 class NotServed(NotFound):
     """
-    The address of a document that was forgotten, archived, superseded, or whose file was removed.
+    An address names a document that was forgotten, archived or superseded, or whose file was removed.
 
-    ``successors`` are served in its place.
+    ``successors`` are the documents that are served instead.
     """
 
     def __init__(self, document: Document, remedy: str, successors: Sequence[Candidate] = ()) -> None:
@@ -25,16 +25,16 @@ class NotServed(NotFound):
 
     @property
     def details(self) -> Mapping[str, Any]:
-        """The file and the state of the document, and its successors."""
+        """Return the file and the state of the document, and its successors."""
         place = {"file": self.document.display_path, "state": str(self.document.inactive)}
         return {**place, **super().details}
 
 
 class ConfirmationMissing(InvalidInput):
     """
-    Something that cannot be undone was asked for without being confirmed; nothing was changed.
+    An irreversible operation was requested without confirmation; nothing was changed.
 
-    ``would_remove`` describes it for programs.
+    ``would_remove`` describes the removal in machine-readable form.
     """
 
     def __init__(self, message: str, would_remove: Mapping[str, Any]) -> None:
@@ -43,5 +43,5 @@ class ConfirmationMissing(InvalidInput):
 
     @property
     def details(self) -> Mapping[str, Any]:
-        """The description of the removal."""
+        """Return the description of the removal."""
         return {"would_remove": self.would_remove}

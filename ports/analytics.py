@@ -13,16 +13,17 @@ Cell = str | int | float | None
 
 class Question(StrEnum):
     """
-    What can be asked of the loaded documents and recalls; `COLUMNS` says what is answered, in which order.
+    Report over the loaded documents and recalls; `COLUMNS` lists the columns of each report in order.
 
-    "Served" are documents that are not inactive; only they are counted, except by `INACTIVE`. A document was
-    recalled by every recall that gave it in answer, once however many of its places were given. An age is
-    whole days from when a document was authored until now, rounded down; a date to come has a negative one.
-    A median or percentile is the smallest value that so many of the values do not exceed.
+    A document is "served" if it is not inactive. All reports except `INACTIVE` count served documents only. A
+    recall counts once for each document among its hits, however many fragments of that document it returned.
+    An age is the number of whole days between the time at which a document was authored and now, rounded
+    down; the age is negative if the document was authored in the future. A percentile (the median is the
+    50th) is the smallest value such that at least that percentage of the values do not exceed it.
     """
 
-    MOST_RECALLED = "most_recalled"  # most recalls first, then most different questions, then by name
-    NEVER_RECALLED = "never_recalled"  # served, longest ago authored first, then by name
+    MOST_RECALLED = "most_recalled"  # most recalls first, then most distinct questions, then by name
+    NEVER_RECALLED = "never_recalled"  # served documents, oldest first, then by name
     GROWTH = "growth"  # by basis (authored, indexed), month and collection
     AGES = "ages"  # by collection
     STALENESS = "staleness"  # largest median age first, then by type
@@ -31,11 +32,11 @@ class Question(StrEnum):
     USE = "use"  # by month, collection and content type
     SPEED = "speed"  # by verb
     DAYS = "days"  # by day and verb
-    DEGRADED = "degraded"  # most answers first, then by verb and leg
+    DEGRADED = "degraded"  # most affected recalls first, then by verb and retriever
 
 
 COLUMNS: Mapping[Question, tuple[str, ...]] = {
-    # recalls: how many; questions: different ones among them; best_rank: 1 is the top of the list.
+    # recalls: number of recalls; questions: number of distinct questions among them; best_rank: 1 is the best rank.
     Question.MOST_RECALLED: (
         "document",
         "collection",
@@ -46,7 +47,7 @@ COLUMNS: Mapping[Question, tuple[str, ...]] = {
         "last_recalled_at",
     ),
     Question.NEVER_RECALLED: ("document", "collection", "content_type", "authored_at", "age_days"),
-    # What the month added, and all there was at its end. Months that added nothing are left out.
+    # documents and bytes: added in the month; *_total: at the end of the month. Months without additions are omitted.
     Question.GROWTH: (
         "basis",
         "month",
@@ -56,7 +57,7 @@ COLUMNS: Mapping[Question, tuple[str, ...]] = {
         "documents_total",
         "bytes_total",
     ),
-    # Documents by age in days, each in the first column that fits; future: below 0.
+    # Number of documents by age in days, each counted in the first column that fits; future: age below 0.
     Question.AGES: (
         "collection",
         "future",
@@ -67,7 +68,7 @@ COLUMNS: Mapping[Question, tuple[str, ...]] = {
         "older",
         "median_days",
     ),
-    # overdue: whose review_by has come (it is not later than now).
+    # overdue: review_by is not later than now.
     Question.STALENESS: (
         "content_type",
         "documents",
@@ -76,7 +77,7 @@ COLUMNS: Mapping[Question, tuple[str, ...]] = {
         "never_recalled",
         "overdue",
     ),
-    # unembedded: not all of its vectors are there; recalled: documents that ever were; recalls: how often, added up.
+    # unembedded: documents that lack a vector; recalled: documents with at least one recall; recalls: sum over documents.
     Question.COVERAGE: (
         "collection",
         "content_type",
@@ -88,67 +89,67 @@ COLUMNS: Mapping[Question, tuple[str, ...]] = {
         "recalls",
     ),
     Question.INACTIVE: ("collection", "reason", "documents", "bytes"),
-    # recalls that gave such a document, and how many such documents they gave.
+    # recalls: recalls that returned a matching document; documents: number of distinct matching documents returned.
     Question.USE: ("month", "collection", "content_type", "recalls", "documents"),
-    # unanswered: without a hit; degraded: with a leg missing; times in milliseconds.
+    # unanswered: without a hit; degraded: at least one retriever was missing; times in milliseconds.
     Question.SPEED: ("verb", "recalls", "unanswered", "degraded", "p50_ms", "p95_ms", "slowest_ms"),
     Question.DAYS: ("day", "verb", "recalls", "unanswered", "degraded", "p50_ms", "p95_ms", "slowest_ms"),
-    # share: of the verb's recalls.
+    # share: fraction of the verb's recalls.
     Question.DEGRADED: ("verb", "leg", "recalls", "share", "last_at"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """An answer: the names of the columns and, in the order of the question, the rows."""
+    """Result of a report: the column names, and the rows in the report's order."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
 
     def records(self) -> list[dict[str, Any]]:
-        """The rows with their cells by name of the column."""
+        """Return each row as a mapping from column name to cell."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
 
 class Analytics(Protocol):
     """
-    Questions about documents and their use, answered from a copy of the facts.
+    Engine that answers reports about documents and their use from a copy of the data.
 
-    Bytes are those of a document's file, or for one that is from no file the length of its body. All times
-    are ISO-8601 UTC text as records carry them; days and months are those of UTC.
+    A document's size in bytes is the size of its file, or the length of its body if it does not come from a
+    file. All times are ISO-8601 UTC text as in records; days and months are in UTC.
     """
 
     def load(self, documents: Iterable[Document], recalls: Iterable[Recall]) -> None:
         """
-        Take in documents, each id once, and stored recalls; both are walked through once, and may be long.
+        Add documents (each id once) and stored recalls. Both are iterated once and may be long.
 
-        ``review_by`` is a time like the others, or ``None``. Hits of documents that are not among these
-        count for a recall, and for nothing else. A second call adds to the first.
+        ``review_by`` is a time like the others, or ``None``. Hits on documents that were not loaded count
+        only towards their recall. A second call adds to the first.
         """
         ...
 
     def ask(self, question: Question, *, now: str, limit: int | None = None) -> Table:
         """
-        The answer to a question at the instant *now*: its first *limit* rows, ≥ 0, or with ``None`` all.
+        Return the report for *question* at the instant *now*: its first *limit* rows (≥ 0), or all rows with ``None``.
 
-        Empty where nothing was loaded that it is about.
+        The table has no rows if no relevant data was loaded.
         """
         ...
 
     def export(self, folder: str) -> list[str]:
         """
-        Write what was loaded to *folder*, which exists: one file for documents, recalls and hits each, by these names.
+        Write the loaded data to the existing *folder*, one file each named documents, recalls and hits.
 
-        Parquet where the engine can. A file of the same name is replaced.
+        The format is Parquet if the engine supports it. An existing file of the same name is replaced.
 
         Returns:
             The paths written, in this order.
 
         Raises:
-            InvalidInput: a file cannot be written there.
+            InvalidInput: a file cannot be written to *folder*.
         """
         ...
 
     def close(self) -> None:
-        """Give everything back; a second call does nothing."""
+        """Release all resources; a second call does nothing."""
         ...

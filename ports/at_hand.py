@@ -1,8 +1,12 @@
-"""What answers from this process and the files beside the vault: it takes as long as it computes, and is never late."""
+"""Distinction between in-process parts, whose calls only take computation time, and parts behind a server."""
 
 from __future__ import annotations
 
 
 def is_at_hand(part: object) -> bool:
-    """Whether an index or an embedder says so of itself (``at_hand``); one that says nothing may be a server."""
+    """
+    Whether an index or an embedder declares itself in-process through its attribute ``at_hand``.
+
+    A part without this attribute may be a server.
+    """
     return bool(getattr(part, "at_hand", False))

@@ -1,4 +1,4 @@
-"""What an entry point of the group ``clawmem.backends`` names: the engines that keep a vault's indexes."""
+"""Type of an entry point in the group ``clawmem.backends``: the engines that store a vault's indexes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ GROUP = "clawmem.backends"
 
 class IndexPlace(NamedTuple):
     """
-    Where one generation of one index may live.
+    Storage location of one generation of one index.
 
-    ``folder`` is beside the vault file and this generation's alone; it need not exist. ``name`` is unique
-    among all vaults and generations, for engines that keep their data elsewhere. ``options`` are those of
-    the config file, as text.
+    ``folder`` is next to the vault file and is used by this generation only; it may not exist yet. ``name``
+    is unique among all vaults and generations, for engines that store their data elsewhere. ``options`` come
+    from the config file, as text.
     """
 
     folder: str
@@ -34,11 +34,11 @@ Discard = Callable[[IndexPlace], None]
 
 class Backend(NamedTuple):
     """
-    Engines by role. What is ``None`` the vault does itself, inside its own file.
+    Engine factories by index role. The vault file's own index serves a role that is ``None``.
 
-    Opening makes what is missing, empty and without a marker, unless ``read_only``. It raises `IndexDamaged` for what
-    cannot be used and `IndexUnavailable` for what cannot be reached. ``discard`` deletes a generation for good,
-    whatever its state; one that is not there is no error.
+    Opening creates a missing index, empty and without a marker, unless ``read_only``. It raises
+    `IndexDamaged` for an unusable index and `IndexUnavailable` for an unreachable one. ``discard`` deletes a
+    generation permanently, whatever its state; deleting a missing generation is not an error.
     """
 
     name: str

@@ -1,4 +1,8 @@
-"""What a backend can do, as data: a contract test that needs more is deselected by name, never skipped in silence."""
+"""
+Capabilities of a backend, declared as data.
+
+A contract test that needs a missing capability is skipped with a reason that names the capability.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,14 @@ from enum import StrEnum
 
 
 class Capability(StrEnum):
-    """One promise a backend may declare. A canonical backend lacks none."""
+    """Guarantee that a backend may declare. A canonical backend declares all of them."""
 
-    PREFIX = "prefix"  # a term can stand for every word that begins with it
+    PREFIX = "prefix"  # a term can match every word that begins with it
     PHRASE = "phrase"  # a term with spaces matches only adjacent words
-    STEMMING = "stemming"  # English inflections meet
-    EXACT = "exact"  # the nearest vectors, whatever their number, are the true ones
-    TRANSACTIONS = "transactions"  # records and indexes change together or not at all
-    DURABILITY = "durability"  # what is acknowledged survives the process
+    STEMMING = "stemming"  # inflections of an English word match each other
+    EXACT = "exact"  # vector search is exact at any number of vectors
+    TRANSACTIONS = "transactions"  # records and indexes change atomically
+    DURABILITY = "durability"  # acknowledged writes survive the end of the process
 
 
 ALL = frozenset(Capability)

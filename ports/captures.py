@@ -7,7 +7,7 @@ from clawmem.ports.named_tuple import NamedTuple
 
 
 class Cursor(NamedTuple):
-    """How far a reader of a transcript is: whole lines, the bytes they take, and prompts among them."""
+    """Read position in a transcript: the number of complete lines, their bytes, and the prompts among them."""
 
     line: int = 0
     offset: int = 0
@@ -16,11 +16,11 @@ class Cursor(NamedTuple):
 
 class Sighting(NamedTuple):
     """
-    One place where something was said that a document keeps.
+    One occurrence, in a conversation, of the statement that a document stores.
 
-    ``source`` names the sentence of one message, ``payload`` what it says, however it is set: two sightings
-    of one payload say the same. ``origin`` is who said it, ``line`` counts lines of the transcript from 1,
-    ``quote`` is the sentence, in its own words.
+    ``source`` identifies the sentence within one message. ``payload`` identifies the normalised statement:
+    two sightings with the same payload state the same thing. ``origin`` is the speaker, ``line`` the line of
+    the transcript (from 1), and ``quote`` the sentence in its original wording.
     """
 
     source: str
@@ -37,59 +37,64 @@ class Sighting(NamedTuple):
 
 class CaptureStore(Protocol):
     """
-    What was taken from conversations, from where, and how far each of them is read.
+    Sightings captured from conversations, and each reader's position in each transcript.
 
-    Part of the vault's transactions: a cursor that moves with the documents that were found before it stores
-    nothing twice, however often the reader is killed.
+    Part of the vault's transactions: because the cursor advances in the same transaction as the documents
+    found before it, nothing is stored twice, however often the reader is killed.
     """
 
     def cursor(self, session_id: str, reader: str) -> Cursor:
-        """How far *reader* is in a session's transcript; the beginning when it has read nothing."""
+        """Return the position of *reader* in a session's transcript, or the beginning if it has read nothing."""
         ...
 
     def advance(self, session_id: str, reader: str, cursor: Cursor) -> None:
-        """Remember how far *reader* is; backwards too, as when a transcript was cut."""
+        """Store the position of *reader*; it may move backwards, for example when a transcript was truncated."""
         ...
 
     def add(self, sighting: Sighting) -> bool:
         """
-        Keep one sighting; whether it is new. Of a source that is known nothing changes.
+        Store one sighting and set the document's ``duplicate_count`` to the number of its sightings.
 
-        The document's ``duplicate_count`` becomes the number of its sightings.
+        Returns:
+            Whether the sighting is new. A sighting with a known source changes nothing.
         """
         ...
 
     def is_known(self, source: str) -> bool:
-        """Whether this sentence of this message was captured before, whatever has become of it."""
+        """Whether this sentence of this message was captured before, even if its document was deleted since."""
         ...
 
     def earliest(self, payload: str, content_type: str, since: str = "") -> Sighting | None:
         """
-        The first sighting of what is said, *since* (inclusive), whose document is served.
+        Return the first sighting of *payload* that is not before *since* (inclusive) and whose document is
+        served.
 
-        By time, then by source.
+        Sightings are ordered by time, then by source.
         """
         ...
 
     def sightings(self, document_id: int) -> list[Sighting]:
-        """Where a document was said, by time, then by source."""
+        """Return the sightings of a document, by time, then by source."""
         ...
 
     def count_as(self, document_id: int, times: int) -> None:
-        """Let the document's ``duplicate_count`` be this, until its next sighting: it stands for what others held."""
+        """Set the document's ``duplicate_count`` until its next sighting, because it replaces other documents."""
         ...
 
     def forget(self, document_id: int) -> int:
         """
-        Keep nothing of what was said that a document holds, neither quote nor payload; how many sightings it had.
+        Clear the quotes and payloads of a document's sightings.
 
-        Their sources stay known: the same is not captured again from the same place.
+        The sources stay known, so the same sentence is not captured again from the same place.
+
+        Returns:
+            The number of the document's sightings.
         """
         ...
 
 
 class Utility(NamedTuple):
-    """How often a document was given unasked, and how often the conversation made use of it."""
+    """Counts of how often a document was surfaced without request, and how often the conversation used it."""
 
     surfaced: int = 0
     referenced: int = 0
@@ -97,10 +102,11 @@ class Utility(NamedTuple):
 
 class RecallStats(NamedTuple):
     """
-    What the times at which one document was surfaced come to.
+    Statistics over the times at which one document was surfaced.
 
-    ``queries`` and ``days`` count different ones, ``negatives`` the times at which the conversation made no use of
-    it. ``diversity`` and ``spacing`` lie in [0, 1]: see `clawmem.domain.lifecycle.recall`.
+    ``queries`` and ``days`` count distinct values; ``negatives`` counts the times at which the conversation
+    did not use the document. ``diversity`` and ``spacing`` lie in [0, 1]: see
+    `clawmem.domain.lifecycle.recall`.
     """
 
     document_id: int
@@ -115,29 +121,29 @@ class RecallStats(NamedTuple):
 
 
 class UsageStore(Protocol):
-    """What became of documents that were given: accesses, and which were of use together."""
+    """Use of documents after they were surfaced: accesses, and pairs of documents used together."""
 
     def note(self, surfaced: Mapping[int, bool], at: str) -> None:
         """
-        Documents were given, and those that say true were made use of.
+        Record that documents were surfaced, and for each whether the conversation used it.
 
-        Each of those has one access more, at *at*; every pair of them was of use together once more. Ids that
-        the vault does not know are left out.
+        Each used document gets one more access, at *at*; each pair of used documents gets one more joint use.
+        Ids that the vault does not know are ignored.
         """
         ...
 
     def utility(self, document_id: int) -> Utility:
-        """What is known of one document; nothing yet is zeros."""
+        """Return the counts of one document; zeros if none are recorded."""
         ...
 
     def partners(self, document_id: int) -> Mapping[int, int]:
-        """The documents that were of use together with this one, and how often; most often first, then by id."""
+        """Return the documents used together with this one and how often, most frequent first, then by id."""
         ...
 
     def put_recall_stats(self, stats: Iterable[RecallStats]) -> None:
-        """Let these be the statistics of their documents; one that says no recalls is deleted."""
+        """Replace the statistics of these documents; an entry with zero recalls deletes them."""
         ...
 
     def recall_stats(self) -> Mapping[int, RecallStats]:
-        """The statistics of all documents that have any, by id; of what is not served any more, too."""
+        """Return the statistics of all documents that have any, by id, including inactive documents."""
         ...

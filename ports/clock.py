@@ -5,12 +5,12 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """The present; the only place it comes from."""
+    """Source of the current time; no other code reads the system clock."""
 
     def now_ms(self) -> int:
-        """Epoch milliseconds, UTC. May go backwards when the machine's clock is set."""
+        """Return epoch milliseconds in UTC. May go backwards when the machine's clock is set."""
         ...
 
     def zone(self) -> tzinfo:
-        """Return the local time zone, which has the offset of each day."""
+        """Return the local time zone, with the UTC offset of each day."""
         ...

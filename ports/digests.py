@@ -1,4 +1,8 @@
-"""SHA-1 and SHA-256 as the interpreter carries them: ``hashlib`` loads OpenSSL first, for two milliseconds of a prompt."""
+"""
+SHA-1 and SHA-256 from the interpreter's built-in modules.
+
+Importing ``hashlib`` loads OpenSSL, which adds two milliseconds to each prompt.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,13 @@ if TYPE_CHECKING:
 else:
     try:
         from _sha1 import sha1
-    except ImportError:  # an interpreter built without
+    except ImportError:  # an interpreter built without this module
         from hashlib import sha1
     try:
         from _sha2 import sha256
     except ImportError:
         try:
-            from _sha256 import sha256  # before 3.12
+            from _sha256 import sha256  # Python before 3.12
         except ImportError:
             from hashlib import sha256
 

@@ -1,16 +1,16 @@
-"""Names as they may be displayed: on one line, without characters that move a cursor or reorder text."""
+"""Safe display of names: on one line, without characters that move the cursor or reorder text."""
 
 from __future__ import annotations
 
 UNSHOWN = "\ufffd"
-_JOINERS = "\u200c\u200d"  # Persian and Indic words and families of emoji are spelt with them
+_JOINERS = "\u200c\u200d"  # needed to spell Persian and Indic words and emoji sequences
 
 
 def one_line(name: str) -> str:
     """
-    *name* on one line: line ends, tabs and other white space become blanks.
+    Return *name* on one line: line ends, tabs and other white space become spaces.
 
-    Control characters, direction marks and other characters that have no shape become ``U+FFFD``.
+    Control characters, direction marks and other unprintable characters become ``U+FFFD``.
     """
     return name if name.isprintable() else "".join(map(_shown, name))
 

@@ -18,99 +18,124 @@ from clawmem.ports.records import (
 
 class DocumentStore(Protocol):
     """
-    Documents, their bodies and their fragments: the truth about memory, from which every index is made.
+    Documents with their bodies and fragments: the records, from which every index is derived.
 
-    A document is one (collection, path). Bodies are kept by their hash, once however many documents share
-    one. "Active" means served; an inactive document keeps its row and its reason, so that a file that
-    comes back is the same document, with the same id.
+    A document is identified by (collection, path). Bodies are stored by their hash, once for all documents
+    that share one. "Active" means served; an inactive document keeps its row and its reason, so that a
+    document whose file reappears keeps its id.
     """
 
     def save(self, document: Document, body: str, fragments: Sequence[Fragment]) -> int:
         """
-        Publish a document with its body and fragments, replacing what stood at its (collection, path).
+        Publish a document with its body and fragments, replacing the document at its (collection, path).
 
-        Inserting counts revision 1; replacing an active document with another body adds one. What the
-        vault learnt about it (pin, snooze, accesses, duplicates) is kept. It becomes active, and pending for
-        embedding unless every one of its texts has a vector already. Fragments arrive with ``seq``
-        0..n-1; their text is the body's ``[start:end]`` unless the kind is front matter.
+        An insert sets revision 1; replacing an active document with a different body increments the revision.
+        What the vault recorded about the document (pin, snooze, accesses, duplicates) is preserved. The
+        document becomes active, and pending for embedding unless all of its texts already have a vector.
+        Fragments are numbered with ``seq`` 0..n-1; their text is the body's ``[start:end]`` unless the kind
+        is front matter.
 
         Returns:
-            The document's id, > 0, the same for the same (collection, path) for ever.
+            The document's id, > 0, permanently the same for the same (collection, path).
 
         Raises:
-            InvalidInput: the document is ``forgotten``: nothing but an explicit restore revives it.
+            InvalidInput: the document is ``forgotten``; only an explicit restore makes it active again.
         """
         ...
 
     def move(self, document_id: int, collection: str, path: str) -> None:
-        """Give a document another place, and a document that is there the place of this one; their ids stay."""
+        """
+        Move a document to another place; a document already there moves to the former place of this one. Ids
+        stay the same.
+        """
         ...
 
     def touch(self, document_id: int, stamp: SourceStamp) -> None:
-        """Remember a newer stat of an unchanged file; nothing else changes."""
+        """Store the new stat values of an unchanged file; nothing else changes."""
         ...
 
     def deactivate(self, document_ids: Iterable[int], reason: InactiveReason) -> int:
-        """Stop serving documents; how many were active until now. A forgotten one keeps its reason."""
+        """
+        Stop serving documents. A forgotten document keeps its reason.
+
+        Returns:
+            The number of documents that were active before.
+        """
         ...
 
     def forget(self, document_ids: Iterable[int]) -> int:
         """
-        Deactivate documents as ``forgotten`` and keep nothing of what they said; how many were not forgotten yet.
+        Deactivate documents as ``forgotten`` and delete their content.
 
-        Title, body, fragments, hashes, tags and times of the content go, as does what was learnt about them. The
-        place stays, so that its file is not taken in again; the body of another document that says the same, too.
+        Title, body, fragments, hashes, tags and times of the content are deleted, and so is everything the
+        vault recorded about them. The place (collection and path) is retained, so that the file is not
+        indexed again; a body that another document shares is retained as well.
+
+        Returns:
+            The number of documents that were not forgotten before.
         """
         ...
 
     def set_origin(self, document_ids: Iterable[int], origin: Origin) -> int:
-        """Record another origin of documents, active or not; returns how many had a different one."""
+        """
+        Set the origin of documents, active or not.
+
+        Returns:
+            The number of documents that had a different origin.
+        """
         ...
 
     def pin(self, document_id: int, pinned: bool) -> None:
-        """Let a document be pinned or not, whatever its note says; an unknown id changes nothing."""
+        """Pin or unpin a document, independently of its front matter; an unknown id changes nothing."""
         ...
 
     def snooze(self, document_id: int, until: str | None) -> None:
-        """Keep a document out of what is surfaced until then; with ``None`` no longer. An unknown id changes nothing."""
+        """Exclude a document from surfacing until *until*; ``None`` ends the snooze. An unknown id changes nothing."""
         ...
 
     def get(self, document_id: int) -> Document | None:
-        """One document, active or not."""
+        """Return one document, active or not."""
         ...
 
     def many(self, document_ids: Iterable[int]) -> dict[int, Document]:
-        """Those of the ids that exist, active or not, in no order."""
+        """Return the documents with these ids that exist, active or not, in no particular order."""
         ...
 
     def at(self, collection: str, path: str) -> Document | None:
-        """The document of exactly this place, active or not."""
+        """Return the document at exactly this place, active or not."""
         ...
 
     def by_hash(self, prefix: str) -> list[Document]:
-        """Active documents whose body hash begins with *prefix* (lower-case hex), by collection and path."""
+        """Return active documents whose body hash begins with *prefix* (lower-case hex), by collection and path."""
         ...
 
     def holding(self, hash: str) -> list[Document]:
-        """Every document with exactly this body hash, active or not, by collection and path; no forgotten one."""
+        """
+        Return all documents with exactly this body hash, active or not, by collection and path, except forgotten ones.
+        """
         ...
 
     def by_suffix(self, suffix: str) -> list[Document]:
-        """Active documents whose ``collection/path`` is *suffix* or ends with ``/suffix``, by collection and path."""
+        """
+        Return active documents whose ``collection/path`` is *suffix* or ends with ``/suffix``, by collection and path.
+        """
         ...
 
     def latest(
         self, scope: Scope = EVERYTHING, *, limit: int | None = None, active: bool = True
     ) -> list[Document]:
         """
-        Documents in scope, last written first (``authored_at``), then collection and path; no limit with ``None``.
+        Return documents in scope, most recently authored first (``authored_at``), then by collection and path.
 
-        Those that are served, or with ``active=False`` those that are not. A limit below 1 gives none.
+        With ``active=False``, return the documents that are not served instead of those that are.
+        ``limit=None`` means no limit; a limit below 1 returns none.
         """
         ...
 
     def places(self) -> list[tuple[str, str]]:
-        """Collection and path of every served document, in this order; for who looks for a name among all of them."""
+        """
+        Return collection and path of every served document, sorted by both; used to match a name against all of them.
+        """
         ...
 
     def ids(
@@ -122,49 +147,49 @@ class DocumentStore(Protocol):
         origins: Collection[Origin] = (),
     ) -> frozenset[int]:
         """
-        The served documents in scope, by id; those of one of *content_types*, of one of *origins*, and with all of
-        *tags*, where given.
+        Return the ids of served documents in scope, optionally filtered by content type, origin and tags.
 
-        Tags are compared in lower case.
+        A document must have one of *content_types*, one of *origins* and all of *tags*, where given. Tags are
+        compared in lower case.
         """
         ...
 
     def following(self, document_id: int, limit: int) -> list[Document]:
-        """Up to *limit* served documents with an id above *document_id*, by id: for walking over all of them."""
+        """Return up to *limit* served documents with an id above *document_id*, by id, to iterate over all of them."""
         ...
 
     def sources(self, collection: str) -> dict[str, Document]:
-        """Every document of a collection by path, inactive ones too: what a pass compares the disk with."""
+        """Return every document of a collection, active or not, by path, for comparison with the files on disk."""
         ...
 
     def body(self, document_id: int) -> str | None:
-        """The body of one document, active or not; ``None`` for an unknown id."""
+        """Return the body of one document, active or not; ``None`` for an unknown id."""
         ...
 
     def bodies(self, document_ids: Iterable[int]) -> dict[int, str]:
-        """The bodies of these documents, active or not, by id; an unknown id is left out."""
+        """Return the bodies of these documents, active or not, by id; unknown ids are omitted."""
         ...
 
     def fragments(self, document_id: int) -> list[Fragment]:
-        """A document's fragments by ``seq``, each with its text; empty for an unknown id."""
+        """Return a document's fragments by ``seq``, each with its text; empty for an unknown id."""
         ...
 
     def spans(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, Span]:
-        """Where these fragments lie; keys of unknown or inactive documents are left out."""
+        """Return the positions of these fragments; keys of unknown or inactive documents are omitted."""
         ...
 
     def labels(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, str]:
-        """What these lines are labelled with; of what has no label, is no line, or is not served, nothing."""
+        """Return the labels of these lines; keys that have no label, are not lines or are not served are omitted."""
         ...
 
     def collections(self) -> Mapping[str, int]:
-        """Active documents per collection, by name; a collection without any is left out."""
+        """Return the number of active documents per collection, by name; collections without any are omitted."""
         ...
 
     def hash_prefixes(self, length: int, hashes: Iterable[str]) -> set[str]:
         """
-        All active body hashes that share their first *length* digits with one of *hashes*.
+        Return all active body hashes that share their first *length* digits with one of *hashes*.
 
-        What a short id must be told apart from.
+        Used to choose short ids that are unambiguous.
         """
         ...

@@ -8,37 +8,37 @@ from clawmem.ports.records import Vector
 
 class Embedder(Protocol):
     """
-    Text to vectors. Deterministic: the same text gives the same bytes in every process.
+    Model that maps text to vectors. Deterministic: the same text gives the same bytes in every process.
 
-    Every vector is unit length, except that of a text without a single known token: all zeros, which no
-    index may store.
+    Every vector has unit length, except the vector of a text without any known token: it is all zeros, and no
+    index may store it.
     """
 
     @property
     def fingerprint(self) -> str:
-        """Names the vector space: model, weights and whatever else changes the numbers."""
+        """Return the identifier of the embedding space: model, weights and everything else that changes the vectors."""
         ...
 
     @property
     def dimensions(self) -> int:
-        """Length of every vector, > 0."""
+        """Return the length of every vector, > 0."""
         ...
 
     def embed_query(self, text: str) -> Vector:
-        """The vector of a question."""
+        """Return the vector of a query."""
         ...
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """The vectors of *texts*, in their order, one each; empty for an empty sequence."""
+        """Return one vector for each of *texts*, in order; empty for an empty sequence."""
         ...
 
 
 def unhurried(embedder: Embedder) -> Embedder:
     """
-    The same embedder for work that nobody waits for.
+    Return the same embedder, configured for background work.
 
-    One behind a server then gives each of its answers, what it says of itself included, the time of a batch,
-    and asks again when the server is busy. One in this process is as it is.
+    An embedder behind a server then allows the time-out of a batch for each request, including requests for
+    its metadata, and retries when the server is busy. An in-process embedder is returned unchanged.
     """
     found: Callable[[], Embedder] | None = getattr(embedder, "unhurried", None)
     return embedder if found is None else found()

@@ -16,7 +16,7 @@ from clawmem.ports.records import (
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingCounts:
-    """How far the vectors of one model are: texts with one, waiting, given up; and orphans nobody uses."""
+    """Progress of one model: texts with a vector, pending and failed, and vectors that no document uses."""
 
     stored: int = 0
     pending: int = 0
@@ -27,9 +27,9 @@ class EmbeddingCounts:
 @dataclass(frozen=True, slots=True)
 class Building:
     """
-    Vectors of the model ``fingerprint`` that are made beside those that serve.
+    Progress of an embedding space with fingerprint ``fingerprint`` that is built next to the serving one.
 
-    ``share`` says for people how far they are, 0 to 1: documents passed, of all.
+    ``share`` is an approximate progress for display, 0 to 1: the fraction of documents passed.
     """
 
     fingerprint: str
@@ -38,32 +38,34 @@ class Building:
 
 class EmbeddingStore(Protocol):
     """
-    The canonical vectors, kept by the hash of the text they stand for.
+    Store of canonical vectors, keyed by the hash of the embedded text.
 
-    Content-addressed: a text that comes back, in the same document or another, has its vector already.
-    The vectors that serve are of one model, named by its fingerprint; a vector index is derived from
-    them and can be thrown away. Another space can be filled ``beside`` them, of another model or of the
-    same one anew. Nothing is found through it until it takes over, at once and as a whole.
+    Content-addressed: a text that reappears, in the same document or another, already has its vector. The
+    serving vectors come from one model, identified by its fingerprint; a vector index is derived from them
+    and can be discarded. A second embedding space can be built next to the serving one (``beside=True``),
+    from another model or from the same model again. It is not searched until it replaces the serving space as
+    a whole, in one step.
     """
 
     def fingerprint(self) -> str | None:
-        """The model whose vectors serve; ``None`` while there are none, also after the last one went."""
+        """Return the fingerprint of the serving vectors; ``None`` while there are none."""
         ...
 
     def building(self) -> Building | None:
-        """The space that is made beside, and about how far it is; cheap enough to ask at every question."""
+        """Return the embedding space being built and its approximate progress; cheap enough to call at every query."""
         ...
 
     def pending(self, limit: int, *, beside: bool = False) -> list[PendingText]:
         """
-        Up to *limit* texts of active documents that have no vector and failed fewer than three times.
+        Return up to *limit* texts of active documents that have no vector and failed fewer than three times.
 
-        Ordered by document and fragment, each text once; a limit below 1 gives none. The text of a fragment
-        is its context, a line break and its text, stripped; its name the SHA-256 of that, in hex. Texts
-        of the kinds in `NEVER_EMBEDDED` and empty ones are not. A given-up text holds no other back.
+        Ordered by document and fragment, each text once; a limit below 1 returns none. The text of a fragment
+        is its context, a line break and its text, stripped; its name is the SHA-256 of that, in hex. Empty
+        texts and texts of the kinds in `NEVER_EMBEDDED` are excluded. A text that failed for good does not
+        block the others.
 
-        Of the space beside, texts before the last one that was stored may come after all others; without
-        such a space there are none.
+        In the space being built, texts that precede the last stored one may be returned after all others;
+        without such a space the list is empty.
         """
         ...
 
@@ -71,28 +73,31 @@ class EmbeddingStore(Protocol):
         self, fingerprint: str, vectors: Mapping[str, Vector], *, beside: bool = False
     ) -> list[VectorEntry]:
         """
-        Keep vectors by text hash, all or none. Documents whose texts are now complete become ``synced``.
+        Store vectors by text hash, all or none. Documents whose texts are now complete become ``synced``.
 
         Returns:
-            Each active fragment that one of the vectors stands for, with it: what a vector index has to see.
-            Nothing for vectors *beside*, which change no document either.
+            Each active fragment whose text one of the vectors embeds, with the vector: the input for a vector
+                index.
+            Empty for vectors stored *beside*, which do not change any document either.
 
         Raises:
-            ModelMismatch: vectors of another fingerprint are stored, or no such space is made beside.
-            BadVector: a vector is empty, not finite, of another length than the stored ones, or not unit length.
+            ModelMismatch: vectors of another fingerprint are stored, or no such space is being built.
+            BadVector: a vector is empty, not finite, not of the same length as the stored ones, or not unit
+                length.
         """
         ...
 
     def fail(self, text_hashes: Sequence[str], error: str, *, beside: bool = False) -> None:
         """
-        Count one failed attempt for each text; at the third it leaves the worklist, its documents ``failed``.
+        Count one failed attempt for each text.
 
-        Each space has failures of its own; those *beside* change no document.
+        At the third failure a text leaves the worklist, and its documents become ``failed``. Each space
+        counts its own failures; failures *beside* change no document.
         """
         ...
 
     def of_document(self, document_id: int) -> list[VectorEntry]:
-        """The vectors that a document's fragments have, in fragment order; empty for an inactive document."""
+        """Return the vectors of a document's fragments, in fragment order; empty for an inactive document."""
         ...
 
     def nearest(
@@ -104,56 +109,65 @@ class EmbeddingStore(Protocol):
         documents: Collection[int] | None = None,
     ) -> list[Hit]:
         """
-        The nearest fragments by comparing with every stored vector: slow, and right whatever the indexes say.
+        Return the nearest fragments by an exhaustive scan of the stored vectors: slow, but independent of any index.
 
-        As `VectorIndex.search`, among these documents only when they are given.
+        Like `VectorIndex.search`, restricted to *documents* if given.
         """
         ...
 
     def counts(self, *, beside: bool = False) -> EmbeddingCounts:
         """
-        Texts of active documents by their state, and stored vectors that no active document uses.
+        Return the counts of texts of active documents by state, and of stored vectors that no active document uses.
 
-        Without a space *beside* all of it is zero.
+        With *beside*, all counts are zero if no space is being built.
         """
         ...
 
     def documents_without(self) -> int:
-        """Return how many active documents lack a vector of the serving model; cheap enough for every question."""
+        """Return the number of active documents that lack a serving vector; cheap enough for every query."""
         ...
 
     def clean(self) -> int:
         """
-        Delete vectors and failures that no active document uses, of both spaces; how many serving vectors went.
+        Delete vectors and failures that no active document uses, in both spaces.
 
-        A model whose last vector went is no longer that of the vault, and indexes of it are outdated.
+        If no serving vector remains, the vault has no model any more, and indexes of that model are outdated.
+
+        Returns:
+            The number of serving vectors deleted.
         """
         ...
 
     def begin(self, fingerprint: str) -> None:
-        """Begin an empty space beside, in the place of one that was begun before."""
+        """Begin an empty space next to the serving one, replacing any space that was begun before."""
         ...
 
     def give_up(self) -> None:
-        """Take no further interest in the space beside; without one nothing happens."""
+        """Abandon the space being built; does nothing if there is none."""
         ...
 
     def take_over(self) -> bool:
         """
-        Let the space beside serve from now on, with its failures; documents are in the state that it gives them.
+        Make the space being built the serving one, with its failures, and set the state of each document accordingly.
 
-        The vectors that served until now are of no more use, and every index of them outside is outdated;
-        what the vault's own index holds the caller replaces in the same transaction.
+        The former serving vectors become unused, and every external index of them is outdated; the caller
+        replaces the content of the vault's own index in the same transaction.
 
         Returns:
-            Whether it did: not while a text is pending beside, and not without such a space.
+            Whether the space took over. False while one of its texts is pending, or if there is no such
+            space.
         """
         ...
 
     def discard(self, limit: int) -> int:
-        """Delete up to *limit* vectors of spaces that neither serve nor are made; how many went."""
+        """
+        Delete up to *limit* vectors of spaces that are neither serving nor being built.
+
+        Returns:
+            The number of vectors deleted.
+        """
         ...
 
     def clear(self) -> None:
-        """Forget every vector, failure and fingerprint; all documents become ``pending``."""
+        """Delete all vectors, failures and fingerprints; all documents become ``pending``."""
         ...

@@ -6,16 +6,17 @@ from typing import Protocol
 from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import EVERYTHING, Scope
 
-MOST_COMPANIONS = 30  # entities that are followed from where a search stands
-DOCUMENTS_EACH = 10  # and documents that are taken from each of them
+MOST_COMPANIONS = 30  # co-occurring entities that are followed
+DOCUMENTS_EACH = 10  # documents taken from each of these entities
 
 
 class Entity(NamedTuple):
     """
-    Somebody or something that documents speak of.
+    Person or thing that documents mention.
 
-    ``id`` is ``<vault>:<kind>:<slug>``; ``kind`` one of person, project, service, tool, concept, org,
-    location. ``mention_count`` says how many served documents mention it; it is counted, never written.
+    ``id`` is ``<vault>:<kind>:<slug>``; ``kind`` is one of person, project, service, tool, concept, org,
+    location. ``mention_count`` is the number of served documents that mention the entity; it is computed,
+    never stored.
     """
 
     id: str
@@ -25,7 +26,11 @@ class Entity(NamedTuple):
 
 
 class Neighbour(NamedTuple):
-    """A document, and how many served documents hold the pair of entities that led to it."""
+    """
+    Document that is related through a pair of entities.
+
+    ``together`` is the number of served documents that mention both entities of the pair.
+    """
 
     document_id: int
     together: int
@@ -33,18 +38,18 @@ class Neighbour(NamedTuple):
 
 class EntityStore(Protocol):
     """
-    Which documents speak of what.
+    Entities and the documents that mention them.
 
-    Two entities occur together as often as there are served documents that mention both. Every count and
-    every answer knows served documents only: one that is deactivated takes its mentions along, one that comes
-    back brings them back.
+    Two entities co-occur once for each served document that mentions both. All counts and results consider
+    served documents only: deactivating a document removes its mentions from them, reactivating it restores
+    them.
     """
 
     def set_mentions(self, document_id: int, entities: Sequence[Entity]) -> None:
         """
-        What a document mentions from now on, each entity once; what it mentioned before is no longer said.
+        Replace the entities that a document mentions, each entity once.
 
-        An entity that is known keeps its name and kind.
+        A known entity keeps its name and kind.
 
         Raises:
             InvalidInput: no document has that id.
@@ -53,39 +58,47 @@ class EntityStore(Protocol):
 
     def forget(self, document_id: int) -> int:
         """
-        A document mentions nothing any more; how much it mentioned. Served or not.
+        Delete the mentions of a document, served or not.
 
-        What nothing else mentions or says something of is no longer known by name.
+        An entity that no mention and no triple refers to any more is deleted as well.
+
+        Returns:
+            The number of mentions deleted.
         """
         ...
 
     def merge(self, entity_id: str, into: Entity) -> bool:
         """
-        Replace an entity by *into* in every mention and triple, of served and other documents; whether it was known.
+        Replace an entity by *into* in every mention and triple of all documents, served or not.
 
-        Afterwards it is unknown, and *into* is known. A triple of a document that
-        names either is kept once; a triple that would relate *into* to itself is dropped. Merging an entity into itself changes nothing and returns False.
+        Afterwards the old entity is unknown and *into* is known. Triples of one document that become equal
+        are stored once; a triple that would relate *into* to itself is dropped. Merging an entity into itself
+        changes nothing.
+
+        Returns:
+            Whether the entity was known; False if it is merged into itself.
         """
         ...
 
     def mentions(self, document_id: int) -> list[Entity]:
-        """What a served document mentions, by id."""
+        """Return the entities that a served document mentions, by id."""
         ...
 
     def mentioning(self, entity_id: str, limit: int) -> list[int]:
-        """Served documents that mention it, those with the highest ids first; a limit below 1 gives none."""
+        """Return served documents that mention the entity, highest ids first; a limit below 1 returns none."""
         ...
 
     def known(self, ids: Iterable[str]) -> dict[str, Entity]:
-        """Those of these ids that exist, whether or not a served document mentions them, by id."""
+        """Return the entities with these ids that exist, by id, whether or not a served document mentions them."""
         ...
 
     def search(self, text: str, limit: int) -> list[Entity]:
         """
-        Entities in whose name each word of *text* begins some word, most mentioned first, then by id.
+        Return entities whose name has, for each word of *text*, a word that begins with it.
 
-        Words are runs of letters and digits, without case and Latin diacritics; a text without any finds
-        nothing, and so does a limit below 1. What no served document mentions is not found.
+        Ordered by number of mentions, highest first, then by id. Words are runs of letters and digits,
+        compared without case and Latin diacritics. The list is empty if *text* contains no word or the limit
+        is below 1. Entities that no served document mentions are omitted.
         """
         ...
 
@@ -93,11 +106,11 @@ class EntityStore(Protocol):
         self, document_ids: Iterable[int], limit: int, scope: Scope = EVERYTHING
     ) -> list[Neighbour]:
         """
-        Documents that speak of what occurs together with the entities of these documents, best first.
+        Return documents that mention entities co-occurring with the entities of these documents, best first.
 
-        Followed are the `MOST_COMPANIONS` entities that occur most often together with any single one of
-        those entities (equal ones by id); of each the `DOCUMENTS_EACH` documents in *scope* with the highest
-        ids. A document has the count of the most frequent pair that led to it; equal ones are in order of
-        their ids. The documents themselves are never among them; a limit below 1 gives none.
+        The search follows the `MOST_COMPANIONS` entities that co-occur most often with any single entity of
+        the given documents (ties by id), and takes from each the `DOCUMENTS_EACH` documents in *scope* with
+        the highest ids. The score of a document is the count of its most frequent pair; ties are ordered by
+        id. The given documents are never included; a limit below 1 returns none.
         """
         ...
