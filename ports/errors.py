@@ -1,39 +1,39 @@
 """
-Everything clawmem raises on purpose:
+Exceptions that clawmem raises deliberately:
 
 * ClawmemError
-  x InvalidInput               what was asked cannot be meant
+  x InvalidInput               the query or command cannot be executed as written
     + NotFound                   no such document, collection or vault
       - NotServed                  the document was forgotten, archived, superseded or removed
-    + Ambiguous                  several things fit
+    + Ambiguous                  the name matches several documents
     + ConfirmationMissing        an irreversible change was not confirmed
-  x ConfigError                the settings cannot be honoured
-    + ExtraMissing               something optional is not installed
+  x ConfigError                the settings cannot be applied
+    + ExtraMissing               an optional package is not installed
     + BackendUnavailable         a backend's package is not installed
-    + BackendMismatch            the vault's indexes are kept by another backend
-  x VaultError                 the vault cannot serve
-    + VaultLocked                somebody else is writing, for too long
-    + VaultReadOnly              opened for reading, or a folder that cannot be written
+    + BackendMismatch            another backend stores the vault's indexes
+  x VaultError                 the vault cannot be used
+    + VaultLocked                another process held the write lock for too long
+    + VaultReadOnly              the vault was opened read-only, or its folder is not writable
     + VaultFull                  the disk is full
     + VaultTooNew                written by a later clawmem
     + VaultDamaged               not a vault, or a broken one
-    + IndexUnavailable           an index outside of the records cannot be reached
-    | + IndexBypassed            it could not answer, and the records did
-    + IndexDamaged               an index is broken; it is made anew from the records
-    + IndexBusy                  another process keeps an index's write lock
+    + IndexUnavailable           an external index cannot be reached
+    | + IndexBypassed            the index failed, and the records answered instead
+    + IndexDamaged               an index is broken and must be rebuilt from the records
+    + IndexBusy                  another process holds an index's write lock
   x SourceUnreadable           a file of the user's cannot be read as text
-  x EmbeddingError             vectors
+  x EmbeddingError             an operation on vectors failed
     + ModelMismatch              the vault holds another model's vectors
     + BadVector                  wrong length, NaN or not unit length
-  x ModelError                 a model that embeds, writes or ranks
-    + ModelUnavailable           out of reach or busy; later it may answer
-    + ModelRefused               says no, and would again
-      - InputTooLong               more text than it reads at once
-    + ModelAnswerInvalid         answered what cannot be used
+  x ModelError                 an embedder, generator or reranker failed
+    + ModelUnavailable           unreachable or busy; a later request may succeed
+    + ModelRefused               the model rejected the request, and would reject it again
+      - InputTooLong               the input exceeds the model's context
+    + ModelAnswerInvalid         the answer is unusable
   x LeaseLost                  the lease was taken over; the work was discarded
 
-``str(error)`` is a sentence for a person: what happened, to what, and the way out.
-``code`` names it for a program, ``exit_code`` is what the command line leaves with.
+``str(error)`` is a sentence for a person: what failed, with which value, and what to do next.
+``code`` identifies the error for programs, ``exit_code`` is the exit code of the command line.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ from clawmem.ports.records import Candidate, Hit
 
 
 class ClawmemError(Exception):
-    """Root of the tree; caught at the doors and nowhere else."""
+    """Base class of all clawmem errors; caught only at the interfaces (CLI, MCP server, REST API, hooks)."""
 
     code = "INTERNAL_ERROR"
     exit_code = 1
 
     @property
     def details(self) -> Mapping[str, Any]:
-        """Additional values for programs, of types that JSON can hold."""
+        """Return additional JSON-serialisable values for programs."""
         return {}
 
 
 class InvalidInput(ClawmemError):
-    """A question or command that cannot be honoured as written; nothing has been changed."""
+    """A query or command cannot be executed as written; nothing was changed."""
 
     exit_code = 2
     candidates: Sequence[str | Candidate] = ()
@@ -68,17 +68,17 @@ class InvalidInput(ClawmemError):
 
     @property
     def details(self) -> Mapping[str, Any]:
-        """The documents that may have been meant, as records."""
+        """Return the documents that may have been meant, as records."""
         known = [one._asdict() for one in self.candidates if isinstance(one, Candidate)]
         return {"candidates": known} if known else {}
 
 
 class NotFound(InvalidInput):
     """
-    A name that fits nothing.
+    No object matches the given name.
 
-    ``candidates`` are documents that may have been meant, ``suggestions`` names of anything else. ``remark`` is a
-    sentence for the end of the message.
+    ``candidates`` are documents that may have been meant, ``suggestions`` are names of other objects.
+    ``remark`` is a sentence appended to the message.
     """
 
     exit_code = 3
@@ -101,7 +101,7 @@ class NotFound(InvalidInput):
 
 
 class Ambiguous(InvalidInput):
-    """A name that fits several things; nothing is read or changed on a guess."""
+    """The given name matches several documents; none of them was read or changed."""
 
     exit_code = 3
 
@@ -115,14 +115,14 @@ class Ambiguous(InvalidInput):
 
 
 class ConfigError(ClawmemError):
-    """The settings cannot be honoured; nothing has been read or written."""
+    """The settings cannot be applied; nothing was read or written."""
 
     code = "CONFIG"
     exit_code = 4
 
 
 class ExtraMissing(ConfigError):
-    """What was asked for needs packages that are not installed."""
+    """The requested feature needs packages that are not installed."""
 
     code = "EXTRA_MISSING"
 
@@ -134,7 +134,7 @@ class ExtraMissing(ConfigError):
 
 
 class BackendUnavailable(ConfigError):
-    """A backend was asked for whose package is not installed."""
+    """The package of the requested backend is not installed."""
 
     code = "BACKEND_UNAVAILABLE"
 
@@ -148,7 +148,7 @@ class BackendUnavailable(ConfigError):
 
 
 class BackendMismatch(ConfigError):
-    """Another backend was asked for than the one that keeps the vault's indexes."""
+    """The requested backend is not the one that stores the vault's indexes."""
 
     code = "BACKEND_MISMATCH"
 
@@ -162,7 +162,7 @@ class BackendMismatch(ConfigError):
 
 
 class VaultError(ClawmemError):
-    """The vault cannot serve; what it holds is untouched."""
+    """The vault cannot be used; its content is unchanged."""
 
     code = "VAULT"
     exit_code = 5
@@ -173,7 +173,7 @@ class VaultError(ClawmemError):
 
 
 class VaultLocked(VaultError):
-    """Another process kept the write lock past the busy time-out."""
+    """Another process held the write lock for longer than the busy time-out."""
 
     code = "VAULT_LOCKED"
 
@@ -182,7 +182,7 @@ class VaultLocked(VaultError):
 
 
 class VaultReadOnly(VaultError):
-    """A write to a vault that was opened for reading or that lies in a folder without write permission."""
+    """A write to a vault that was opened read-only or whose folder is not writable."""
 
     code = "VAULT_READ_ONLY"
 
@@ -204,20 +204,20 @@ class VaultFull(VaultError):
 
 
 class VaultDamaged(VaultError):
-    """Not a vault, a truncated one, or one whose self-test fails."""
+    """The file is not a vault, is truncated, or fails its self-test."""
 
     code = "VAULT_DAMAGED"
 
-    def __init__(self, path: str, reason: str, way_out: str = "Run: clawmem repair") -> None:
+    def __init__(self, path: str, reason: str, remedy: str = "Run: clawmem repair") -> None:
         self.reason = reason
-        super().__init__(path, f"{path} cannot be used: {reason}. {way_out}")
+        super().__init__(path, f"{path} cannot be used: {reason}. {remedy}")
 
 
 class IndexUnavailable(VaultError):
     """
-    An index cannot be reached, for now; the records and the other indexes can.
+    An index cannot be reached at the moment; the records and the other indexes can.
 
-    ``partial`` is what could be answered without it.
+    ``partial`` holds the hits that were found without it.
     """
 
     code = "INDEX_UNAVAILABLE"
@@ -229,7 +229,7 @@ class IndexUnavailable(VaultError):
 
 
 class IndexDamaged(VaultError):
-    """An index is broken, or not what the vault expects; nothing is lost, it is made anew from the records."""
+    """An index is broken or not the expected one; no data is lost, it can be rebuilt from the records."""
 
     code = "INDEX_DAMAGED"
 
@@ -239,7 +239,7 @@ class IndexDamaged(VaultError):
 
 
 class IndexBusy(VaultError):
-    """Another process kept an index's write lock past the time-out."""
+    """Another process held an index's write lock for longer than the time-out."""
 
     code = "INDEX_BUSY"
 
@@ -250,7 +250,7 @@ class IndexBusy(VaultError):
 
 
 class SourceUnreadable(ClawmemError):
-    """A file that cannot be read as text; the pass goes on without it."""
+    """A file cannot be read as text; indexing continues without it."""
 
     code = "SOURCE_UNREADABLE"
 
@@ -261,14 +261,14 @@ class SourceUnreadable(ClawmemError):
 
 
 class EmbeddingError(ClawmemError):
-    """Something about vectors."""
+    """Base class of errors about vectors."""
 
     code = "EMBEDDING"
     exit_code = 6
 
 
 class ModelMismatch(EmbeddingError):
-    """The vault's vectors come from another model; two spaces are never mixed."""
+    """The vault's vectors come from another model; vectors of two embedding spaces are never mixed."""
 
     code = "MODEL_MISMATCH"
 
@@ -283,7 +283,7 @@ class ModelMismatch(EmbeddingError):
 
 
 class BadVector(EmbeddingError):
-    """A vector that would poison an index; nothing of its batch was stored."""
+    """A vector would corrupt an index; nothing of its batch was stored."""
 
     code = "BAD_VECTOR"
 
@@ -293,9 +293,9 @@ class BadVector(EmbeddingError):
 
 class ModelError(ClawmemError):
     """
-    A model, on a server or in this process, did not do what it was asked; nothing was stored of it.
+    A model, on a server or in this process, failed to execute a request; no result was stored.
 
-    ``model`` says which one and where, for example ``'embedding' at http://localhost:8088``.
+    ``model`` identifies the model and its location, for example ``'embedding' at http://localhost:8088``.
     """
 
     code = "MODEL"
@@ -308,10 +308,10 @@ class ModelError(ClawmemError):
 
 class ModelUnavailable(ModelError):
     """
-    Out of reach, busy, or too slow for the time that was left. Asked again later it may answer.
+    The model is unreachable, busy, or too slow for the remaining time; a later request may succeed.
 
-    ``retry_after_s`` is how long there is no point in asking, None when nobody knows; ``way_out`` is what else
-    helps than time, for a model that is not on a server.
+    ``retry_after_s`` is the minimum wait before a retry, None if unknown. ``remedy`` is an action other than
+    waiting that may help, for a model that does not run on a server.
     """
 
     code = "MODEL_UNAVAILABLE"
@@ -322,31 +322,34 @@ class ModelUnavailable(ModelError):
         reason: str,
         *,
         retry_after_s: float | None = None,
-        way_out: str = "Check that it is running",
+        remedy: str = "Check that it is running",
     ) -> None:
         self.reason = reason
         self.retry_after_s = retry_after_s
         when = "later" if retry_after_s is None else f"in {max(1, round(retry_after_s))} seconds"
         super().__init__(
             model,
-            f"The model {model} cannot answer now: {reason}. {way_out}, or try again {when}.",
+            f"The model {model} cannot answer now: {reason}. {remedy}, or try again {when}.",
         )
 
 
 class ModelRefused(ModelError):
-    """It says no: wrong key, unknown model, wrong kind of server. Asking again would change nothing."""
+    """The model rejected the request (wrong key, unknown model, wrong kind of server); a retry would fail too."""
 
     code = "MODEL_REFUSED"
 
     def __init__(
-        self, model: str, reason: str, *, way_out: str = "Check its address, name and key in the settings"
+        self, model: str, reason: str, *, remedy: str = "Check its address, name and key in the settings"
     ) -> None:
         self.reason = reason
-        super().__init__(model, f"The model {model} refuses: {reason}. {way_out}.")
+        super().__init__(model, f"The model {model} refuses: {reason}. {remedy}.")
 
 
 class InputTooLong(ModelRefused):
-    """More text than it reads at once: ``tokens`` instead of at most ``limit``; None when it does not say."""
+    """
+    The input exceeds the model's context: ``tokens`` instead of at most ``limit``; None if the model does not
+    report them.
+    """
 
     code = "INPUT_TOO_LONG"
 
@@ -357,12 +360,12 @@ class InputTooLong(ModelRefused):
         super().__init__(
             model,
             f"the text is too long for it{numbers}",
-            way_out="Give it less text, or run it with a larger context",
+            remedy="Give it less text, or run it with a larger context",
         )
 
 
 class ModelAnswerInvalid(ModelError):
-    """It answered what cannot be used: no JSON, another shape, another number of things."""
+    """The model's answer is unusable: not JSON, of another shape, or with a wrong number of items."""
 
     code = "MODEL_ANSWER_INVALID"
 

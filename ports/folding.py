@@ -1,4 +1,4 @@
-"""What a word is to every lexical index: a run of letters and digits, without case and Latin diacritics."""
+"""Word definition shared by all lexical indexes: a run of letters and digits, without case and Latin diacritics."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _ASCII_WORD = re.compile("[0-9a-z]+")
 
 
 def surfaces(text: str) -> list[str]:
-    """The folded words of *text*, not stemmed."""
+    """Return the words of *text*, folded to lower case without diacritics, but not stemmed."""
     if text.isascii():
         return _ASCII_WORD.findall(text.lower())
     plain = "".join(map(_without_diacritic, unicodedata.normalize("NFC", text)))
@@ -20,7 +20,7 @@ def surfaces(text: str) -> list[str]:
 @cache
 def _without_diacritic(sign: str) -> str:
     if "\u0300" <= sign <= "\u036f":
-        return ""  # a mark that found no letter to be composed with
+        return ""  # a combining mark that did not compose with a letter
     base = unicodedata.normalize("NFD", sign)[0]
     return base if base.isascii() and base.isalpha() else sign
 

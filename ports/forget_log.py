@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 
 
 class ForgottenPlace(NamedTuple):
-    """Where a forgotten document was, and when it was forgotten."""
+    """Collection and path of a forgotten document, and the time at which it was forgotten."""
 
     collection: str
     path: str
@@ -13,28 +13,28 @@ class ForgottenPlace(NamedTuple):
 
 
 class ForgetLog(Protocol):
-    """The places of forgotten documents, kept outside of the vault: they outlive it. It only grows."""
+    """Append-only log of the places of forgotten documents, stored outside the vault so that it outlives the vault."""
 
     def places(self) -> list[ForgottenPlace]:
-        """Every place once, the first forgotten one first; a line that cannot be read is left out."""
+        """Return every place once, in the order of forgetting; unreadable lines are skipped."""
         ...
 
     def add(self, places: Iterable[ForgottenPlace]) -> None:
         """
-        Write places down, durable when this returns; nothing happens without any.
+        Append places durably; does nothing if *places* is empty.
 
         Raises:
-            VaultFull, VaultReadOnly: they could not be written.
+            VaultFull, VaultReadOnly: the places could not be written.
         """
         ...
 
 
 class NoForgetLog:
-    """Remembers nothing: for vaults that exist only in memory."""
+    """Forget log without storage, for vaults that exist only in memory."""
 
     def places(self) -> list[ForgottenPlace]:
-        """Nothing."""
+        """Return an empty list."""
         return []
 
     def add(self, places: Iterable[ForgottenPlace]) -> None:
-        """Nothing happens."""
+        """Do nothing."""

@@ -8,10 +8,10 @@ from clawmem.ports.digests import sha256
 
 class ForgottenText(NamedTuple):
     """
-    The mark of a forgotten body: a salt and a salted digest of the hash of the body.
+    Fingerprint of a forgotten body: a salt, and a salted digest of the hash of the body.
 
-    It recognises an identical body, and nothing of the body can be read from it. It needs no other record, so it can
-    be copied into another vault.
+    It identifies an identical body, and the body cannot be reconstructed from it. It refers to no other
+    record, so it can be copied into another vault.
     """
 
     salt: str
@@ -19,10 +19,10 @@ class ForgottenText(NamedTuple):
 
 
 class ForgottenTexts(Protocol):
-    """Marks of bodies that were forgotten on request. Part of the vault's transactions; it only grows."""
+    """Fingerprints of bodies forgotten on request. Append-only; part of the vault's transactions."""
 
     def add(self, hashes: Iterable[str]) -> None:
-        """Remember bodies by their hash; a second time changes nothing."""
+        """Store the fingerprints of bodies by their hash; a second call with the same hash changes nothing."""
         ...
 
     def holds(self, hash: str) -> bool:
@@ -31,5 +31,5 @@ class ForgottenTexts(Protocol):
 
 
 def forgotten_text(salt: str, hash: str) -> ForgottenText:
-    """Return the mark of the body with this *hash*."""
+    """Return the fingerprint of the body with this *hash*."""
     return ForgottenText(salt, sha256(f"{salt}:{hash}".encode()).hexdigest())

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 
 class RunStatus(StrEnum):
-    """What became of one attempt of a lane."""
+    """Outcome of one attempt of a maintenance lane."""
 
-    STARTED = "started"  # and, without an end, interrupted
+    STARTED = "started"  # running, or interrupted if it never finishes
     COMPLETED = "completed"
     FAILED = "failed"
     SKIPPED = "skipped"
@@ -18,10 +18,11 @@ class RunStatus(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Run:
     """
-    One attempt of a lane to do one phase of its work: what it looked at, what it did, and why it did not.
+    One attempt of a maintenance lane to execute one phase of its work: its input, its result, and why it did nothing.
 
-    ``phase`` is ``gate`` where the lane did not get so far. Counts are of documents, ``metrics`` is whatever JSON can
-    hold. ``finished_at`` is empty while it runs, and for ever when its process was killed. ``id`` is 0 until stored.
+    ``phase`` is ``gate`` if the lane stopped before its first phase. The counts are numbers of documents;
+    ``metrics`` is any JSON object. ``finished_at`` is empty while the run is in progress, and stays empty if
+    its process was killed. ``id`` is 0 until the run is stored.
     """
 
     lane: str
@@ -42,9 +43,9 @@ class Run:
 @dataclass(frozen=True, slots=True)
 class Replacement:
     """
-    One document that is served in the place of others, since when and why.
+    One document that is served instead of others, with the time and the reason.
 
-    ``undone_at`` is empty while that holds. ``id`` is 0 until it is stored.
+    ``undone_at`` is empty while the replacement is in effect. ``id`` is 0 until it is stored.
     """
 
     document_id: int
@@ -56,48 +57,63 @@ class Replacement:
 
 
 class Journal(Protocol):
-    """What upkeep did by itself. Part of the vault's transactions; documents are named by ids that nothing checks."""
+    """
+    Log of automatic maintenance: runs and replacements.
+
+    Part of the vault's transactions. Document ids in the log are not checked.
+    """
 
     def begin(self, run: Run) -> int:
-        """Write a run down as it is; its id, > 0 and growing."""
+        """Store *run* and return its id, which is > 0 and increasing."""
         ...
 
     def tell(self, run: Run) -> None:
         """
-        Let the run of that id be this one from now on; an unknown id changes nothing.
+        Update the stored run with the id of *run*; an unknown id changes nothing.
 
-        Told in the transaction of an effect, what a run did is known exactly as far as it was done.
+        Call this in the transaction of the run's effects, so that the log records exactly the effects that
+        were committed.
         """
         ...
 
     def run(self, run_id: int) -> Run | None:
-        """The run of that id, as it was last told; ``None`` when there is none."""
+        """Return the run with this id as last updated, or ``None``."""
         ...
 
     def runs(self, limit: int, lane: str = "", phase: str = "") -> list[Run]:
-        """Up to *limit* runs, of one lane and one phase or of all, the last one first. A limit below 1 gives none."""
+        """
+        Return up to *limit* runs, newest first, optionally of one lane and one phase. A limit below 1 returns none.
+        """
         ...
 
     def trim(self, before: str, *, at_most: int | None = None) -> int:
         """
-        Forget the runs that began before *before* (exclusive), of them the first *at_most*; how many went.
+        Delete the runs that began before *before* (exclusive), the oldest *at_most* of them.
 
-        What they put in the place of what stays written.
+        The replacements that these runs made are retained.
+
+        Returns:
+            The number of runs deleted.
         """
         ...
 
     def replace(self, replacement: Replacement) -> int:
-        """Write down that one document stands for others; its id, > 0 and growing."""
+        """Record that one document replaces others and return the record's id, which is > 0 and increasing."""
         ...
 
     def replacements(self, document_id: int | None = None, *, undone: bool = False) -> list[Replacement]:
         """
-        What stands, by id: of all documents, or of those that this one replaces or is replaced by.
+        Return the replacements in effect, by id: all, or those in which *document_id* replaces or is replaced.
 
-        With *undone* what stood once and does no more.
+        With *undone*, return the replacements that were undone instead.
         """
         ...
 
     def undo(self, replacement_id: int, at: str) -> bool:
-        """It stands no more; whether it did until now."""
+        """
+        Mark a replacement as undone at the time *at*.
+
+        Returns:
+            Whether it was in effect before.
+        """
         ...

@@ -1,4 +1,4 @@
-"""Port: a question and a text, compared word by word."""
+"""Port for late interaction: comparison of a query with texts, word by word."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from clawmem.ports.named_tuple import NamedTuple
 
 class Matches(NamedTuple):
     """
-    What a comparison saw.
+    Result of a word-by-word comparison.
 
-    ``weights`` say how much each word of the question tells, they sum to 1. ``nearest`` holds a row for
-    each text: how near its nearest word comes to each word of the question, in [0, 1].
+    ``weights`` are the weights of the query words and sum to 1. ``nearest`` has one row per text: for each
+    query word, the similarity of the most similar word of the text, in [0, 1].
     """
 
     weights: tuple[float, ...]
@@ -22,20 +22,21 @@ class Matches(NamedTuple):
 
 class LateInteraction(Protocol):
     """
-    Words that mean the same without being the same.
+    Model that matches words by meaning.
 
-    Late interaction (Khattab & Zaharia 2020): both sides keep a vector a word, and meet only in the
-    comparison. The order of the words plays no part.
+    Late interaction (Khattab & Zaharia 2020): query and text each have one vector per word, and are combined
+    only when they are compared. Word order has no influence.
     """
 
     def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> Matches:
         """
-        Compare *words*, those of a question that mean something, with each of *texts*, given as its words.
+        Compare *words*, the content words of a query, with each of *texts*, which are lists of words.
 
-        The same words and text give the same numbers, whatever other texts are there. A text, or a word,
-        that the model knows nothing of is near to nothing: 0.
+        The same words and text give the same numbers, whatever the other texts are. A text or word unknown to
+        the model has similarity 0 to everything.
 
         Returns:
-            Rows in the order of *texts*, columns in that of *words*; all empty for no words.
+            Rows in the order of *texts*, columns in the order of *words*; everything is empty if *words* is
+            empty.
         """
         ...

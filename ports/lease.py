@@ -7,57 +7,59 @@ from clawmem.ports.records import Lease
 
 class LeaseStore(Protocol):
     """
-    Durable, process-safe leases: at most one live holder per name.
+    Durable leases that are safe across processes: at most one live holder per name.
 
-    Times are epoch milliseconds handed in by the caller; an implementation never reads a clock. Every
-    method is atomic across processes and durable when it returns.
+    The caller passes all times, as epoch milliseconds; an implementation never reads a clock. Every method is
+    atomic across processes and durable when it returns.
     """
 
     def acquire(self, name: str, holder: str, *, now_ms: int, ttl_ms: int) -> Lease | None:
         """
-        Claim *name* until ``now_ms + ttl_ms``.
+        Acquire the lease *name* until ``now_ms + ttl_ms``.
 
-        Succeeds when the name is free, or when its lease has expired (``expires_ms <= now_ms``), whoever had it: a
-        live lease is refused to its own holder too. The token is drawn anew each time.
+        Succeeds if the name is free or its lease has expired (``expires_ms <= now_ms``), whoever held it. A
+        live lease is refused to its own holder too. Each acquisition gets a new random token.
 
         Args:
-            name: What is being claimed, for example ``"index"``.
-            holder: Unique per process, for example ``"host:pid:nonce"``.
+            name: Name of the lease, for example ``"index"``.
+            holder: Identifier unique per process, for example ``"host:pid:nonce"``.
             ttl_ms: Lifetime in milliseconds, > 0.
 
         Returns:
-            The lease, or ``None`` while one is live. ``None`` is normal, not an error.
+            The lease, or ``None`` if another lease of that name is live. ``None`` is a normal result, not an
+            error.
         """
         ...
 
     def current(self, name: str, *, now_ms: int) -> Lease | None:
         """
-        The live lease of *name*, whoever holds it; ``None`` when it is free.
+        Return the live lease of *name*, whoever holds it; ``None`` when it is free.
 
-        Who knows that its holder is dead may give it back for it with `release`.
+        A caller that knows that the holder is dead may pass the lease to `release`.
         """
         ...
 
     def renew(self, lease: Lease, *, now_ms: int, ttl_ms: int) -> Lease:
         """
-        Let a lease last until ``now_ms + ttl_ms``, keeping its token.
+        Extend a lease until ``now_ms + ttl_ms``, keeping its token.
 
-        One that has expired is renewed as well while nobody else took it: nobody else can have worked.
+        An expired lease can be renewed as long as no other holder acquired it, because then no other holder
+        did any work.
 
         Raises:
-            LeaseLost: it was released or taken over, though that be released again.
+            LeaseLost: the lease was released or taken over, even if the new holder has released it since.
         """
         ...
 
     def check(self, lease: Lease, *, now_ms: int) -> None:
         """
-        The fence: pass while *lease* is the live holder's, with its token; call it before every effect.
+        Verify that *lease* is live and its token is current; call this fencing check before every side effect.
 
         Raises:
-            LeaseLost: otherwise.
+            LeaseLost: the lease is not live, or its token is not current.
         """
         ...
 
     def release(self, lease: Lease) -> None:
-        """Give *lease* back early. One that was lost changes nothing and does not disturb the new holder."""
+        """Release *lease* before it expires. A lost lease changes nothing and does not affect the new holder."""
         ...

@@ -1,4 +1,4 @@
-"""Port: what asking models costs."""
+"""Port for the cost of model calls."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Protocol
 @dataclass(frozen=True, slots=True)
 class Cost:
     """
-    What was spent on one purpose with one model, on one day (``YYYY-MM-DD``) or, where ``day`` is empty, ever.
+    Cost of the calls of one model for one purpose, on one day (``YYYY-MM-DD``) or, if ``day`` is empty, in total.
 
-    ``prompt_tokens`` and ``answer_tokens`` are what the model says, or estimates of four characters each where it says
-    nothing; ``failed`` calls are among ``calls``.
+    ``prompt_tokens`` and ``answer_tokens`` are reported by the model, or estimated at four characters per
+    token if it reports none; ``calls`` includes the ``failed`` calls.
     """
 
     day: str
@@ -26,16 +26,16 @@ class Cost:
 
 
 class CostLedger(Protocol):
-    """Adds up what was spent, by day, model and purpose."""
+    """Sums of model costs by day, model and purpose."""
 
     def charge(self, cost: Cost) -> None:
-        """Add it to what was spent on that day; at once, whatever becomes of the answer."""
+        """Add *cost* to the sums of its day immediately, whether or not the answer is used."""
         ...
 
     def calls_on(self, day: str) -> int:
-        """How many calls that day had."""
+        """Return the number of calls on that day."""
         ...
 
     def totals(self) -> list[Cost]:
-        """What was ever spent, by model and purpose, in that order; ``day`` is empty."""
+        """Return the total costs sorted by model and purpose; ``day`` is empty."""
         ...

@@ -6,52 +6,54 @@ from typing import Protocol
 from clawmem.ports.derived_index import DerivedIndex
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Scope, Term
 
-# BM25 (Robertson and Zaragoza 2009) with the constants that every engine has built in, so that all rank alike.
+# BM25 (Robertson and Zaragoza 2009) with the constants built into every engine, so that all engines rank alike.
 K1 = 1.2
 B = 0.75
-TITLE_WEIGHT = 2  # a word of the title counts like two of the text
+TITLE_WEIGHT = 2  # one occurrence in the title counts like two in the text
 
 
 class LexicalIndex(DerivedIndex, Protocol):
     """
-    Words to fragments, at every grain of the same text, ranked by BM25.
+    Full-text index of fragments at every granularity, ranked by BM25.
 
-    Texts are split at everything that is neither letter nor digit; case and diacritics do not matter;
-    English words meet by their stem. Statistics are kept per grain.
+    Texts are split at every character that is neither letter nor digit; case and diacritics are ignored;
+    English words match by their stem. BM25 statistics are separate for each granularity.
     """
 
     def put(self, entries: Sequence[LexicalEntry]) -> None:
-        """Add entries. A key that is there already at the same grain is replaced."""
+        """Add entries. An entry replaces an existing one with the same key and granularity."""
         ...
 
     def remove(self, document_id: int) -> None:
-        """Take every entry of a document out, at every grain. One that is not there changes nothing."""
+        """Delete all entries of a document, at every granularity. An unknown document changes nothing."""
         ...
 
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         """
-        The best *limit* entries of one grain.
+        Return the best *limit* entries of one granularity.
 
-        Scores are positive, larger is better, and the sum over the terms that an entry holds of
-        ``rarity * tf * (K1 + 1) / (tf + K1 * (1 - B + B * length / average length))``, with ``rarity`` as
-        in `clawmem.domain.retrieval.bm25`; a word of the title counts `TITLE_WEIGHT` times. An engine may round
-        lengths. Ordered by score descending, then key. The scope is applied before the cut: a
-        small collection in a large vault never comes back short. No terms, a limit below 1, or words
-        without a letter or digit give an empty list.
+        Scores are positive, larger is better. A score is the sum, over the terms that an entry contains, of
+        ``rarity * tf * (K1 + 1) / (tf + K1 * (1 - B + B * length / average length))``, with ``rarity`` as in
+        `clawmem.domain.retrieval.bm25`; an occurrence in the title counts `TITLE_WEIGHT` times. An engine may
+        round lengths. Ordered by score, highest first, then by key. The scope is applied before the limit, so
+        that a search in a small collection of a large vault returns all of its matches up to the limit. No
+        terms, a limit below 1, or terms without a letter or digit return an empty list.
         """
         ...
 
     def count(self, grain: Grain) -> int:
-        """How many entries a grain holds."""
+        """Return the number of entries of a granularity."""
         ...
 
     def holding(self, term: Term, grain: Grain) -> int:
-        """How many entries of a grain hold a term; 0 for a term without a letter or digit."""
+        """Return the number of entries of a granularity that contain a term; 0 for a term without a letter or digit."""
         ...
 
 
 class LexicalTail(LexicalIndex, Protocol):
-    """An index that can hold what another one has not seen yet, and score it as if it were part of the other."""
+    """
+    Lexical index that can hold the documents another index has not seen yet, with scores comparable to that index's.
+    """
 
     def search_among(
         self,
@@ -62,5 +64,5 @@ class LexicalTail(LexicalIndex, Protocol):
         scope: Scope,
         rarities: Mapping[Term, float],
     ) -> list[Hit]:
-        """As `search`, seeing these documents only, each term with the rarity that it has in the whole."""
+        """Search like `search`, restricted to *documents*, with each term's rarity in the complete corpus."""
         ...

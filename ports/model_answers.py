@@ -9,49 +9,53 @@ from clawmem.ports.digests import sha256
 
 class ModelAnswers(Protocol):
     """
-    What models said, so that the same is not asked twice: a memory that may have gaps, never a reason to wait.
+    Best-effort cache of model answers, so that the same question is not sent twice.
 
-    An answer belongs to a model (its fingerprint, which names the place it runs at), a purpose (what was done
-    with it, a word such as ``expansion``) and a question (everything else that the answer depends on). All three
-    are kept as one SHA-256 alone, and the purpose as it is, to count by. It stands outside of the vault's
-    transactions: what one takes back stays kept here.
+    The key of an answer is the model (its fingerprint, which includes its location), the purpose (the use of
+    the answer, a word such as ``expansion``) and the question (all other inputs that determine the answer).
+    The three are stored only as one SHA-256; the purpose is also stored in clear text, for the counts. The
+    cache is outside of the vault's transactions: rolling back a transaction does not remove an answer stored
+    during it.
     """
 
     def get(self, model: str, purpose: str, question: str) -> str | None:
-        """The answer that was kept last, as it was given; None when there is none."""
+        """Return the answer stored last, unchanged; None if there is none."""
         ...
 
     def keep(self, model: str, purpose: str, question: str, answer: str, *, at: str) -> None:
         """
-        Keep one answer, in place of an earlier one. May be called while the vault is open for reading only.
+        Store one answer, replacing an earlier one. Also works while the vault is open read-only.
 
         Args:
-            at: When it was given, ISO 8601 as everywhere; `trim` goes by it.
+            at: Time of the answer in ISO 8601; `trim` uses it.
 
         Raises:
-            InvalidInput: the answer holds half a character; nothing is kept.
-            VaultLocked: somebody else is writing; that is not waited for longer than a few milliseconds.
+            InvalidInput: the answer contains an unpaired surrogate; nothing is stored.
+            VaultLocked: another writer is active; the call waits a few milliseconds at most.
             VaultReadOnly, VaultFull: the vault cannot be written at all.
         """
         ...
 
     def keep_all(self, model: str, purpose: str, answers: Mapping[str, str], *, at: str) -> None:
-        """Keep the answers to several questions, all or none; otherwise as `keep`."""
+        """Store the answers to several questions, all or none; otherwise like `keep`."""
         ...
 
     def trim(self, before: str, *, at_most: int | None = None) -> int:
         """
-        Forget what was kept before *before* (exclusive), of it the oldest *at_most*; how many answers went.
+        Delete the answers stored before *before* (exclusive), the oldest *at_most* of them.
 
-        Raises as `keep`, but only when there is something to forget.
+        Raises the same errors as `keep`, but only if there is an answer to delete.
+
+        Returns:
+            The number of answers deleted.
         """
         ...
 
     def counts(self) -> dict[str, int]:
-        """How many answers there are for each purpose that has one."""
+        """Return the number of answers for each purpose that has any."""
         ...
 
 
 def answer_key(model: str, purpose: str, question: str) -> bytes:
-    """The 32 bytes under which an answer is kept: SHA-256 of the three as an ASCII JSON array."""
+    """Return the 32-byte key of an answer: the SHA-256 of the three strings as an ASCII JSON array."""
     return sha256(json.dumps([model, purpose, question]).encode()).digest()

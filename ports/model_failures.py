@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class ModelRole(StrEnum):
-    """What a model is asked for: vectors, text, or an order."""
+    """Kind of model, by its output: vectors, text, or a ranking."""
 
     EMBEDDER = "embedder"
     GENERATOR = "generator"
@@ -17,9 +17,9 @@ class ModelRole(StrEnum):
 @dataclass(frozen=True, slots=True)
 class ModelFailure:
     """
-    A model that could not do what it was asked: which one (name and place), when, and why in a sentence.
+    Failure of a model to execute a request: its name and location, the time, and the reason as a sentence.
 
-    ``answered_at`` is when it was first seen to answer again, None while it was not.
+    ``answered_at`` is the first time at which it was seen to work again, None before that.
     """
 
     role: ModelRole
@@ -31,23 +31,24 @@ class ModelFailure:
 
 class ModelFailures(Protocol):
     """
-    The last failure of each role: a diary that may have gaps, never a reason to fail or to wait.
+    Best-effort log of the last failure of each role.
 
-    It stands outside of the vault's transactions: what one takes back stays written here.
+    The log is outside of the vault's transactions: rolling back a transaction does not remove a failure
+    recorded during it.
     """
 
     def record(self, failure: ModelFailure) -> None:
         """
-        Keep *failure* as the last one of its role. May be called while the vault is open for reading only.
+        Store *failure* as the last one of its role. Also works while the vault is open read-only.
 
-        It survives the end of the process, not necessarily a power failure.
+        The record survives the end of the process, but not necessarily a power failure.
 
         Raises:
-            VaultLocked: somebody else is writing; that is not waited for longer than a few milliseconds.
+            VaultLocked: another writer is active; the call waits a few milliseconds at most.
             VaultReadOnly, VaultFull: the vault cannot be written at all.
         """
         ...
 
     def latest(self) -> Mapping[ModelRole, ModelFailure]:
-        """The last failure of every role that has one, in the order of the roles."""
+        """Return the last failure of every role that has one, in the order of the roles."""
         ...

@@ -1,4 +1,4 @@
-"""What a model wants to be told, known by its name, wherever it runs."""
+"""Model-specific prompts, selected by the name of the model, wherever it runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Prompts(NamedTuple):
-    """What is put before a question and before a document, and the name of this pair."""
+    """Prefixes for queries and for documents, and the name of this pair."""
 
     name: str
     query: str = ""
@@ -14,7 +14,7 @@ class Prompts(NamedTuple):
 
 
 NONE = Prompts("plain")
-# The first whose mark is part of the model's name counts. Texts are the ones of the models' own cards.
+# The first entry whose key is part of the model's name applies. The prefixes come from the models' own cards.
 _BY_MODEL = (
     ("embeddinggemma", Prompts("gemma", "task: search result | query: ", "title: none | text: ")),
     ("embedding-gemma", Prompts("gemma", "task: search result | query: ", "title: none | text: ")),
@@ -40,15 +40,15 @@ _BY_MODEL = (
     ("bge-", Prompts("bge", "Represent this sentence for searching relevant passages: ")),
 )
 _THINKS = "qwen3"
-_NO_THOUGHTS = " /no_think"  # what Qwen 3 was taught; its thoughts take longer than anybody waits
+_NO_THOUGHTS = " /no_think"  # Qwen 3's switch for non-thinking mode; its reasoning would exceed every time-out
 
 
 def prompts_of(model: str) -> Prompts:
-    """The prompts of a model by its name; none for one that is not known here."""
+    """Return the prompts of a model by its name; empty prompts for an unknown model."""
     folded = model.lower().replace("_", "-").replace(" ", "-")
     return next((prompts for mark, prompts in _BY_MODEL if mark in folded), NONE)
 
 
 def without_thoughts(model: str, prompt: str) -> str:
-    """*prompt* the way a model is asked to answer at once; most need not be asked."""
+    """Return *prompt* with the model's switch to skip reasoning; most models need none."""
     return prompt + _NO_THOUGHTS if _THINKS in model.lower() else prompt

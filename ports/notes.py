@@ -1,21 +1,22 @@
-"""Ports: what is made of a document to find it by, and which documents wait for that."""
+"""Ports for notes: generated metadata by which a document is found, and the worklist of documents without it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Protocol
 
-RULES = "rules"  # the origin of what no model made
-ATTEMPTS = 3  # failures of a model after which a document is left alone until it changes
+RULES = "rules"  # origin of notes that were not written by a model
+ATTEMPTS = 3  # failures of a model after which a document is not retried until it changes
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
     """
-    What a document is about.
+    Generated description of a document: keywords, tags and context.
 
-    ``origin`` is `RULES` or the fingerprint of the model that wrote it. ``cause`` is the document that let it be
-    written anew, ``None`` when that was its own text; ``reason`` is what was said of why. ``version`` counts from 1; it is 0 until it is kept.
+    ``origin`` is `RULES` or the fingerprint of the model that wrote the note. ``cause`` is the document that
+    triggered this version, ``None`` if that was a change of the document's own text; ``reason`` is the
+    explanation given for it. ``version`` counts from 1; it is 0 until the note is stored.
     """
 
     document_id: int
@@ -30,13 +31,15 @@ class Note:
 
     @property
     def says(self) -> tuple[tuple[str, ...], tuple[str, ...], str, str]:
-        """What makes it another note: all of it but when and why it was written."""
+        """Return the content that distinguishes versions: everything except the time and the cause of writing."""
         return self.keywords, self.tags, self.context, self.origin
 
 
 @dataclass(frozen=True, slots=True)
 class NoteCounts:
-    """Served documents: with a note, with one by a model, that wait for rules, and that a model failed on for good."""
+    """
+    Numbers of served documents: with a note, with a note by a model, waiting for the rules, and given up by the model.
+    """
 
     notes: int = 0
     by_model: int = 0
@@ -46,23 +49,26 @@ class NoteCounts:
 
 class NoteStore(Protocol):
     """
-    Notes about documents with every version of them, and how far each document is.
+    Notes about documents, in all their versions, and the progress of each document.
 
-    A document waits as long as the source that it has now is not settled: one that nobody looked at, or whose file
-    was changed since. Only served documents are answered and wait.
+    A document waits until its current source is settled: a document that was never processed waits, and so
+    does one whose file has changed since. Only served documents are returned, counted as waiting, or listed.
     """
 
     def get(self, document_id: int) -> Note | None:
-        """The latest note about a served document."""
+        """Return the latest note about a served document, or ``None``."""
         ...
 
     def history(self, document_id: int) -> list[Note]:
-        """Every note there was about a served document, the first one first."""
+        """Return all versions of the note about a served document, oldest first."""
         ...
 
     def put(self, note: Note) -> int:
         """
-        Keep a note as the latest; its version. One that says the same as the latest is not kept again.
+        Store a note as the latest version. A note with the same content as the latest version is not stored again.
+
+        Returns:
+            The version number.
 
         Raises:
             InvalidInput: no document has that id.
@@ -71,30 +77,44 @@ class NoteStore(Protocol):
 
     def waiting(self, limit: int, *, by_model: bool, after: int = 0) -> list[int]:
         """
-        Up to *limit* documents that wait, by id, those with ids above *after*.
+        Return up to *limit* waiting documents with ids above *after*, by id.
 
         Args:
-            by_model: Also those that rules alone have settled, unless a model failed on them `ATTEMPTS` times.
+            by_model: Also return documents settled by rules alone, unless a model failed on them `ATTEMPTS`
+                times.
         """
         ...
 
     def settle(self, document_id: int, source_hash: str, *, by_model: bool) -> None:
-        """The document is done as of that source; what failed before is forgotten. Rules undo no model's work."""
+        """
+        Mark a document as settled for this source.
+
+        Settling by a model resets the failure count. Settling by rules does not revert a document settled by
+        a model.
+        """
         ...
 
     def fail(self, document_id: int, source_hash: str, error: str) -> int:
-        """A model failed on what rules have settled; how often that was so for this source."""
+        """
+        Record that a model failed on a document that rules have settled.
+
+        Returns:
+            The number of failures for this source.
+        """
         ...
 
     def counts(self) -> NoteCounts:
-        """How far it is."""
+        """Return the progress counts."""
         ...
 
     def forget(self, document_id: int) -> int:
         """
-        Drop every note about a document, and every one that it caused; how many those were. Served or not.
+        Delete every note about a document, served or not, and every note that it caused.
 
-        A note about another document that it caused goes with all that came later: that document waits again, and
-        has the note from before.
+        A note that it caused about another document is deleted together with all later versions: that
+        document waits again and keeps the version before.
+
+        Returns:
+            The number of notes deleted.
         """
         ...

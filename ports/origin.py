@@ -1,4 +1,4 @@
-"""The origins that the vault keeps apart."""
+"""Origins of documents, by trust."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Origin(StrEnum):
-    """The first source of a text, from the most to the least trusted."""
+    """Original source of a text, from the most to the least trusted."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -22,9 +22,9 @@ _RANKS = {origin: rank for rank, origin in enumerate(Origin)}
 
 def least_trusted(lineage: Iterable[Origin]) -> Origin:
     """
-    Return the origin of what was made from several sources: the least trusted of *lineage*.
+    Return the origin of a text that was derived from several sources: the least trusted of *lineage*.
 
     Raises:
-        ValueError: there is no lineage.
+        ValueError: *lineage* is empty.
     """
     return max(lineage, key=_RANKS.__getitem__)

@@ -8,7 +8,7 @@ from clawmem.ports.records import IndexRecord, Marker, Role
 
 
 class Changes(NamedTuple):
-    """Documents that changed, each once in the order of its first change, and the marker of the last change among them."""
+    """Changed documents, each once in the order of its first change, and the marker of the last change among them."""
 
     document_ids: tuple[int, ...]
     upto: Marker
@@ -16,54 +16,64 @@ class Changes(NamedTuple):
 
 class Outbox(Protocol):
     """
-    What indexes outside of the records have to see, written in the same transaction as what it is about.
+    Log of changes for external indexes, written in the same transaction as the changes themselves.
 
-    Every saved or withdrawn document is a change for both roles, every vector stored or forgotten one for
-    `Role.VECTORS`. Changes are kept from the registration of the first index on; without any there are none.
+    Every saved or retracted document is a change for both roles; every vector stored or deleted is a change
+    for `Role.VECTORS`. The log starts when the first index is registered; without registered indexes it is
+    empty.
     """
 
     def head(self) -> Marker:
-        """The marker of an index that has seen everything."""
+        """Return the marker of an index that has seen every change."""
         ...
 
     def knows(self, marker: Marker) -> bool:
         """
-        Whether everything that came after *marker* is still here, so that an index that stands there can catch up.
+        Whether all changes after *marker* are still available, so that an index at *marker* can catch up.
 
-        False for another vault's marker, for one ahead of the vault, for one of a history that was cut off by
-        restoring a backup, and for one so old that changes after it were trimmed.
+        False for a marker of another vault, for a marker ahead of the vault, for a marker of a history that
+        was cut off by restoring a backup, and for a marker so old that changes after it were trimmed.
         """
         ...
 
     def after(self, marker: Marker, role: Role, limit: int | None = None) -> Changes:
-        """What changed after *marker* that this role must see, at most *limit* changes; ``upto`` is *marker* if nothing did."""
+        """
+        Return the changes after *marker* that are relevant to this role, at most *limit* changes.
+
+        ``upto`` equals *marker* if nothing changed.
+        """
         ...
 
     def indexes(self) -> Sequence[IndexRecord]:
-        """Every registered index, by role and generation."""
+        """Return every registered index, by role and generation."""
         ...
 
     def register(self, role: Role, engine: str) -> IndexRecord:
-        """Begin a new generation for a role: building, since the present head. Changes are kept from here on."""
+        """
+        Register a new generation for a role, in state building from the present head. Logging starts here at
+        the latest.
+        """
         ...
 
     def built(self, record: IndexRecord, to: int) -> None:
-        """Remember how far a building index is: every document up to the id *to* is in it."""
+        """Store the progress of a building index: it contains every document up to the id *to*."""
         ...
 
     def seen(self, record: IndexRecord, marker: Marker) -> None:
         """
-        Remember that an index stands at *marker*.
+        Store that an index has seen the changes up to *marker*.
 
-        Changes that every building and serving index has seen are forgotten; the last of them stays, so that
-        the index which stands there is known.
+        Changes that every building and serving index has seen are deleted, except the last one, so that a
+        marker at the last change is still recognised.
         """
         ...
 
     def serve(self, record: IndexRecord | None, role: Role) -> None:
-        """Let *record* serve its role from now on, with ``None`` the vault's own index; whoever did so before is retired."""
+        """
+        Make *record* the serving index of its role, or the vault's own index with ``None``; the former one is retired.
+        """
         ...
 
     def strike(self, record: IndexRecord) -> None:
-        """Forget an index; the last one takes the changes along."""
+        """Remove an index from the register; removing the last one deletes all logged changes."""
         ...

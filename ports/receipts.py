@@ -8,9 +8,9 @@ from clawmem.ports.named_tuple import NamedTuple
 
 class StoredReceipt(NamedTuple):
     """
-    What is kept of how an answer came about. ``id`` is that of its recall.
+    Stored explanation of how an answer was produced. ``id`` is the id of its recall.
 
-    ``content`` belongs to who wrote it; a store gives it back as it was and never looks inside.
+    ``content`` is opaque: the store returns the bytes unchanged and never interprets them.
     """
 
     id: int
@@ -19,7 +19,7 @@ class StoredReceipt(NamedTuple):
 
 
 class ReceiptCounts(NamedTuple):
-    """How many receipts there are, and how many bytes their contents take."""
+    """Number of receipts, and the total size of their contents in bytes."""
 
     stored: int = 0
     size_bytes: int = 0
@@ -27,36 +27,45 @@ class ReceiptCounts(NamedTuple):
 
 class Receipts(Protocol):
     """
-    How answers came about, for who asks later; written by `clawmem.ports.telemetry.Telemetry.record`.
+    Explanations of past answers, written by `clawmem.ports.telemetry.Telemetry.record`.
 
-    A receipt goes when its recall goes, or earlier. Like the telemetry it stands outside of the vault's
+    A receipt is deleted with its recall, or earlier. Like the telemetry, it is outside of the vault's
     transactions.
     """
 
     def get(self, receipt_id: int) -> StoredReceipt | None:
-        """One receipt; ``None`` when there is none of this id, or not any more."""
+        """Return one receipt, or ``None`` if there is none with this id."""
         ...
 
     def latest(self, limit: int) -> list[StoredReceipt]:
-        """Up to *limit* receipts, the last one asked for first, then by id downwards. A limit below 1 gives none."""
+        """
+        Return up to *limit* receipts, most recently asked first, then by descending id. A limit below 1 returns none.
+        """
         ...
 
     def forget(self, receipt_ids: Iterable[int]) -> int:
         """
-        Delete these receipts and keep their recalls; how many there were.
+        Delete these receipts but keep their recalls.
 
-        See `clawmem.ports.telemetry.Telemetry.trim` for vaults opened for reading and for errors.
+        See `clawmem.ports.telemetry.Telemetry.trim` for vaults opened read-only and for errors.
+
+        Returns:
+            The number of receipts deleted.
         """
         ...
 
     def counts(self) -> ReceiptCounts:
-        """How many there are and how large they are together."""
+        """Return the number of receipts and their total size."""
         ...
 
     def trim(self, before: str, *, at_most: int | None = None) -> int:
         """
-        Forget the receipts of what was asked before *before* (exclusive), and keep the recalls; how many went.
+        Delete the receipts of recalls asked before *before* (exclusive), but keep the recalls.
 
-        See `clawmem.ports.telemetry.Telemetry.trim` for *at_most*, for vaults opened for reading, and for errors.
+        See `clawmem.ports.telemetry.Telemetry.trim` for *at_most*, for vaults opened read-only, and for
+        errors.
+
+        Returns:
+            The number of receipts deleted.
         """
         ...

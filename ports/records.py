@@ -1,9 +1,9 @@
 """
-What crosses a port: frozen, comparable, no behaviour beyond naming its own parts.
+Value types used by the ports: frozen, comparable, without behaviour beyond properties of their own fields.
 
-Times are ISO-8601 UTC text with ``T`` and ``Z`` wherever they are stored, epoch milliseconds wherever
-they are computed with. Line numbers are 1-based lines of the file as the user sees it, front matter
-included; character offsets count code points of the body, front matter excluded.
+Stored times are ISO-8601 UTC text with ``T`` and ``Z``; times used in computations are epoch milliseconds.
+Line numbers are 1-based lines of the file as the user sees it, front matter included; character offsets count
+code points of the body, front matter excluded.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ Vector = bytes
 
 
 class FragmentKey(NamedTuple):
-    """A fragment: the ``seq``-th of its document. Sorts in reading order within a document and kind."""
+    """Key of a fragment: the ``seq``-th of its document. Sorts in reading order within a document and kind."""
 
     document_id: int
     seq: int
 
 
 class Grain(StrEnum):
-    """How much text one entry of the lexical index holds; every grain indexes the same words."""
+    """Granularity of an entry of the lexical index; every granularity indexes the same words."""
 
     LINE = "line"  # a paragraph, a list item or a chat turn
-    PASSAGE = "passage"  # neighbours packed to about 400 tokens
+    PASSAGE = "passage"  # adjacent lines packed to about 400 tokens
     SECTION = "section"  # from one heading to the next
     DOCUMENT = "document"
 
 
 class FragmentKind(StrEnum):
-    """What a fragment is; the first four are also a `Grain`."""
+    """Kind of a fragment; the first four are also granularities, see `Grain`."""
 
     DOCUMENT = "document"
     SECTION = "section"
@@ -46,22 +46,22 @@ class FragmentKind(StrEnum):
     FRONT_MATTER = "frontmatter"
 
 
-# A line says too little on its own and there are too many; a front-matter line ("participants: Ann, Bob")
-# is near to every question that names one of its words, and was measured to spoil vector search.
+# There are many lines, and a single one holds too little context. A front-matter line ("participants: Ann, Bob")
+# is similar to every question that names one of its words; measurements showed that it degrades vector search.
 NEVER_EMBEDDED = frozenset({FragmentKind.LINE, FragmentKind.FRONT_MATTER})
 
 
 class InactiveReason(StrEnum):
-    """Why a document is not served."""
+    """Reason why a document is not served."""
 
-    REMOVED = "removed"  # its file is gone; comes back with the file
-    ARCHIVED = "archived"  # by policy; restored on request
-    FORGOTTEN = "forgotten"  # by request; never comes back by itself
+    REMOVED = "removed"  # its file was removed; served again when the file reappears
+    ARCHIVED = "archived"  # archived by policy; restored on request
+    FORGOTTEN = "forgotten"  # forgotten on request; never restored automatically
     SUPERSEDED = "superseded"
 
 
 class EmbedState(StrEnum):
-    """Where a document stands on its way to vectors."""
+    """Progress of embedding a document."""
 
     PENDING = "pending"
     SYNCED = "synced"
@@ -70,11 +70,12 @@ class EmbedState(StrEnum):
 
 class Fragment(NamedTuple):
     """
-    A stretch of a document that can be found on its own.
+    Part of a document that can be found independently.
 
-    ``label`` is the heading of a section, the language of a code block, the key of a front-matter line,
-    the speaker of a chat turn, else empty. ``heading`` is the path of headings above, joined by `` › ``.
-    ``context`` is for retrieval and never shown: title, date, what stands around; of a table row the names of its columns.
+    ``label`` is the heading of a section, the language of a code block, the key of a front-matter line, the
+    speaker of a chat turn, or empty. ``heading`` is the path of the headings above, joined by `` › ``.
+    ``context`` is used for retrieval and never displayed: title, date, surrounding text; for a table row, the
+    column names.
     """
 
     seq: int
@@ -90,12 +91,12 @@ class Fragment(NamedTuple):
 
 
 def embedding_text(context: str, text: str) -> str:
-    """What an embedder sees of a fragment: its context, a line break and its text, stripped."""
+    """Return the text that is embedded for a fragment: its context, a line break and its text, stripped."""
     return f"{context}\n{text}".strip()
 
 
 class Span(NamedTuple):
-    """Where a fragment lies, without its text: what ranking needs to know of it."""
+    """Position of a fragment without its text, as needed for ranking."""
 
     key: FragmentKey
     kind: FragmentKind
@@ -108,7 +109,7 @@ class Span(NamedTuple):
 
 
 class SourceStamp(NamedTuple):
-    """What a stat call says of a file: enough to know that it was not touched."""
+    """Stat values of a file that are sufficient to detect that it is unchanged."""
 
     size: int
     mtime_ns: int
@@ -116,11 +117,12 @@ class SourceStamp(NamedTuple):
 
 class Document(NamedTuple):
     """
-    One document as the vault knows it.
+    Metadata of one document in the vault.
 
-    ``id`` is 0 until it is stored. ``hash`` is the SHA-256 of the body, ``source_hash`` of the whole file.
-    ``body_line`` is the file line on which the body begins. ``authored_at`` is when it was written: what people and
-    agents are told. ``modified_at`` is when its body was last changed, by the time of its file.
+    ``id`` is 0 until the document is stored. ``hash`` is the SHA-256 of the body, ``source_hash`` that of the
+    whole file. ``body_line`` is the file line on which the body begins. ``authored_at`` is the time of
+    writing, which is the time that users and agents see. ``modified_at`` is the time of the last change of
+    the body, taken from its file.
     """
 
     collection: str
@@ -149,38 +151,38 @@ class Document(NamedTuple):
     inactive: InactiveReason | None = None
     embed_state: EmbedState = EmbedState.PENDING
     pinned_in_note: bool = False
-    snoozed_until: str | None = None  # kept out of what is surfaced until then (exclusive)
+    snoozed_until: str | None = None  # excluded from surfacing until then (exclusive)
     aliases: tuple[str, ...] = ()  # other names of the note, from its front matter
-    front_matter: str = ""  # as it stands in the file, from its second line on, without the fences
+    front_matter: str = ""  # verbatim from the file's second line on, without the fences
     origin: Origin = Origin.USER
     id: int = 0
 
     @property
     def display_path(self) -> str:
-        """``collection/path`` on one line, the name people use."""
+        """Return ``collection/path`` on one line, as displayed to users."""
         return one_line(f"{self.collection}/{self.path}")
 
     @property
     def is_pinned(self) -> bool:
-        """Whether somebody pinned it, or it says itself that it is; either is enough."""
+        """Whether a user pinned the document, or its front matter does; either is sufficient."""
         return self.pinned or self.pinned_in_note
 
     @property
     def has_own_date(self) -> bool:
-        """Whether it names the time at which it was written; for a file that does not, the file's time is taken."""
+        """Whether the note states its time of writing; otherwise the file's time is used."""
         return self.stamp is None or self.authored_at != self.modified_at
 
     def is_snoozed(self, now: str) -> bool:
-        """Whether somebody wants to hear nothing of it unasked at *now*, a time as records write it."""
+        """Whether the document is excluded from surfacing at *now*, a time in the format of records."""
         return self.snoozed_until is not None and now < self.snoozed_until
 
 
 class Candidate(NamedTuple):
     """
-    A document that an address may mean.
+    Document that an address may refer to.
 
-    ``docid`` begins with ``#``. ``state`` is empty while the document is served, else why it is not: see
-    `InactiveReason`; of a forgotten document only the file is known.
+    ``docid`` begins with ``#``. ``state`` is empty while the document is served, otherwise the reason why it
+    is not: see `InactiveReason`. For a forgotten document only the file is known.
     """
 
     docid: str
@@ -189,14 +191,14 @@ class Candidate(NamedTuple):
     state: str = ""
 
     def __str__(self) -> str:
-        """Return what names the document exactly, and its title."""
+        """Return the exact address of the document and its title."""
         address = f"{self.docid} {self.file}".strip()
         shown = f"{address} ({self.title})" if self.title else address
         return f"{shown}, {self.state}" if self.state else shown
 
 
 class Hit(NamedTuple):
-    """One answer of one index. A score compares only with scores of the same call."""
+    """Search result of one index. Scores are comparable only within the same call."""
 
     key: FragmentKey
     score: float
@@ -204,11 +206,11 @@ class Hit(NamedTuple):
 
 class Scope(NamedTuple):
     """
-    What a search may see: these collections, written in this time. An index honours it before it cuts to a limit.
+    Restriction of a search by collection, time of writing and document. An index applies it before its limit.
 
-    No collections means all. ``authored_from`` is inclusive, ``authored_until`` exclusive, both as documents
-    write their times; ``None`` leaves that side open. ``documents`` are the only ones that may be seen, by
-    their ids; with ``None`` all may, with an empty set none.
+    An empty ``collections`` allows all collections. ``authored_from`` is inclusive, ``authored_until``
+    exclusive, both in the format of the documents' times; ``None`` leaves that side open. ``documents``
+    restricts the search to these ids; ``None`` allows all documents, an empty set none.
     """
 
     collections: frozenset[str] = frozenset()
@@ -221,7 +223,7 @@ EVERYTHING = Scope()
 
 
 class LexicalEntry(NamedTuple):
-    """One unit of text for the lexical index; ``title`` holds the document's title and headings above."""
+    """One text of the lexical index; ``title`` holds the document's title and the headings above."""
 
     key: FragmentKey
     grain: Grain
@@ -233,7 +235,7 @@ class LexicalEntry(NamedTuple):
 
 
 class VectorEntry(NamedTuple):
-    """One fragment's vector for the vector index, with what a scope asks of its document."""
+    """A fragment's vector for the vector index, with the document metadata that a scope filters by."""
 
     key: FragmentKey
     vector: Vector
@@ -242,21 +244,21 @@ class VectorEntry(NamedTuple):
 
 
 class Term(NamedTuple):
-    """One word to look for; with ``prefix`` every word that begins with it. One phrase when it holds spaces."""
+    """Search term: one word, with ``prefix`` every word that begins with it; a phrase if it contains spaces."""
 
     text: str
     prefix: bool = False
 
 
 class LexicalQuery(NamedTuple):
-    """Words to look for, every one of them when ``every``, else any."""
+    """Lexical query that matches all of its terms if ``every``, otherwise any of them."""
 
     terms: tuple[Term, ...]
     every: bool = False
 
 
 class PendingText(NamedTuple):
-    """A text that has no vector yet, under the name its vector will be kept by."""
+    """Text without a vector, and the hash under which its vector will be stored."""
 
     text_hash: str
     text: str
@@ -264,10 +266,10 @@ class PendingText(NamedTuple):
 
 class Lease(NamedTuple):
     """
-    A claim on ``name`` by ``holder`` until ``expires_ms`` (epoch milliseconds, exclusive).
+    Lease on ``name`` held by ``holder`` until ``expires_ms`` (epoch milliseconds, exclusive).
 
-    ``token`` is drawn for each acquisition, so a write guarded by it is refused to a stale holder: 16 random bytes
-    in lower-case hex.
+    ``token`` is 16 random bytes in lower-case hex, new for each acquisition, so that a write guarded by the
+    token of a stale holder is refused.
     """
 
     name: str
@@ -278,11 +280,11 @@ class Lease(NamedTuple):
 
 class Marker(NamedTuple):
     """
-    How far an index has seen its vault: up to and with the change ``seq``, of which ``epoch`` is the fingerprint.
+    Position of an index in its vault's changes: up to and including change ``seq`` with the fingerprint ``epoch``.
 
-    Each change has an epoch of its own, drawn at random, so that two histories that parted (a vault put back
-    from a backup and written again) are told apart although their numbers are the same. ``seq`` 0 with
-    an empty epoch stands before the first change.
+    Each change has its own random epoch. This distinguishes two histories that diverged (a vault restored
+    from a backup and then written to), although their sequence numbers are equal. ``seq`` 0 with an empty
+    epoch is the position before the first change.
     """
 
     vault: str
@@ -291,27 +293,28 @@ class Marker(NamedTuple):
 
 
 class Role(StrEnum):
-    """What an index is for."""
+    """Role of an index."""
 
     LEXICAL = "lexical"
     VECTORS = "vectors"
 
 
 class IndexState(StrEnum):
-    """Where an index outside of the records stands."""
+    """State of an external index."""
 
     BUILDING = "building"
     SERVING = "serving"
-    RETIRED = "retired"  # another one serves; its files may still be there
+    RETIRED = "retired"  # another index serves; its files may still exist
 
 
 class IndexRecord(NamedTuple):
     """
-    An index outside of the records, as the vault remembers it.
+    Registration of an external index in the vault.
 
-    ``engine`` names what made it, ``generation`` tells it from its predecessors. It has seen the changes up to
-    ``since``, or more. While it is building the documents up to the id ``built_to`` are in it. One of vectors
-    that no longer serve is ``outdated``: nothing is found in it, and it has to be made anew.
+    ``engine`` names the engine of the index, ``generation`` distinguishes it from its predecessors. The index
+    has seen at least the changes up to ``since``. While it is building, it contains the documents up to the
+    id ``built_to``. An index of vectors that no longer serve is ``outdated``: searches do not use it, and it
+    must be rebuilt.
     """
 
     role: Role
@@ -324,7 +327,7 @@ class IndexRecord(NamedTuple):
 
 
 class SourceFile(NamedTuple):
-    """A file found by a scan."""
+    """File found by a scan."""
 
     path: str  # relative to the root, forward slashes
     stamp: SourceStamp
@@ -332,9 +335,9 @@ class SourceFile(NamedTuple):
 
 class Scan(NamedTuple):
     """
-    All files of one walk. ``root_exists`` is False when the folder itself is gone: then nothing is known.
+    All files found by one scan. If ``root_exists`` is False, the root folder is missing and its files are unknown.
 
-    ``misnamed`` are the files and folders that were left out because their names are not UTF-8, in printable spelling.
+    ``misnamed`` are files and folders omitted because their names are not UTF-8, in a printable spelling.
     """
 
     files: tuple[SourceFile, ...]

@@ -12,14 +12,14 @@ from clawmem.ports.records import EVERYTHING, Scope
 
 
 class RelationKind(StrEnum):
-    """What a relation says of its two documents; read "source … target"."""
+    """Kind of a relation, read as "source … target"."""
 
     SEMANTIC = "semantic"  # is about the same as
     CAUSAL = "causal"  # caused
     TEMPORAL = "temporal"  # came before
-    ENTITY = "entity"  # speaks of the same thing as
-    SUPPORTING = "supporting"  # speaks for
-    CONTRADICTS = "contradicts"  # speaks against
+    ENTITY = "entity"  # mentions the same entity as
+    SUPPORTING = "supporting"  # is evidence for
+    CONTRADICTS = "contradicts"  # is evidence against
     USAGE = "usage"  # was used together with
 
 
@@ -28,11 +28,12 @@ EVERY_KIND = frozenset(RelationKind)
 
 class Relation(NamedTuple):
     """
-    An edge from one document to another, by their ids. There is one of a kind from the one to the other.
+    Directed edge between two documents, by their ids. At most one edge per kind leads from one document to another.
 
-    ``weight`` lies in (0, 1]. ``origin`` names who wrote it, so that one writer can renew its own and leave
-    the others'. ``metadata`` is whatever JSON can hold: a causal relation says its ``reasoning`` there.
-    ``trust`` is the less trusted origin of its two documents as they are now: stores answer it and never keep it.
+    ``weight`` lies in (0, 1]. ``origin`` names the writer, so that a writer can replace its own relations
+    without touching those of others. ``metadata`` is any JSON object: a causal relation stores its
+    ``reasoning`` there. ``trust`` is the less trusted of the present origins of the two documents: stores
+    compute it and never persist it.
     """
 
     source: int
@@ -47,10 +48,10 @@ class Relation(NamedTuple):
 
 def check_relation(relation: Relation) -> None:
     """
-    Refuse what no store may hold.
+    Raise an error if a store must not accept *relation*.
 
     Raises:
-        InvalidInput: it leads from a document to itself, or its weight is not in (0, 1].
+        InvalidInput: source and target are the same document, or the weight is not in (0, 1].
     """
     if relation.source == relation.target:
         raise InvalidInput("INVALID_INPUT", f"Document {relation.source} cannot be related to itself.")
@@ -62,26 +63,26 @@ def check_relation(relation: Relation) -> None:
 
 class RelationStore(Protocol):
     """
-    The graph between documents.
+    Store of the graph between documents.
 
-    A relation is answered while both of its documents are served. One that is deactivated takes its relations
-    out of sight and brings them back when it comes back; nothing else forgets them but `forget`.
-    What is answered carries the origin of the less trusted of its two documents, whatever was given.
+    A relation is returned while both of its documents are served. Deactivating a document hides its
+    relations, and reactivating it restores them; only `forget` deletes them. ``trust`` of a returned relation
+    is always computed from its two documents, whatever value was stored.
     """
 
     def put(self, relations: Iterable[Relation]) -> int:
         """
-        Add relations, all or none; one that is there (source, target, kind) becomes what is given.
+        Add relations, all or none; an existing one with the same source, target and kind is replaced.
 
-        Of several for one place the last counts. What stands there already, ``created_at`` apart, is left as
-        it is: repeating a call changes nothing.
+        If several have the same source, target and kind, the last one wins. A relation that differs from the
+        existing one in ``created_at`` only is not written: repeating a call changes nothing.
 
         Returns:
-            How many were added or became another.
+            The number of relations added or changed.
 
         Raises:
-            InvalidInput: a document that the vault does not know, one related to itself, or a weight that is
-                not in (0, 1]; nothing was stored.
+            InvalidInput: a document is unknown or related to itself, or a weight is not in (0, 1]; nothing
+                was stored.
         """
         ...
 
@@ -89,16 +90,17 @@ class RelationStore(Protocol):
         self, kind: RelationKind, origin: str, sources: Iterable[int], relations: Iterable[Relation]
     ) -> int:
         """
-        Let *relations* be all of this kind and origin that go out from *sources*, in one step.
+        Replace all relations of this kind and origin that start at *sources* by *relations*, in one step.
 
-        What was there and is not among them goes; what another origin has written stands, and stands in the
-        way of a new one at its place. *relations* are all of this kind and origin and begin at one of *sources*.
+        Former relations that are not among *relations* are deleted. A relation written by another origin is
+        retained and prevents a new one with the same source, target and kind. All of *relations* must be of
+        this kind and origin and start at one of *sources*.
 
         Returns:
-            How many were added, became another, or went.
+            The number of relations added, changed or deleted.
 
         Raises:
-            InvalidInput: as `put`.
+            InvalidInput: as for `put`.
         """
         ...
 
@@ -111,12 +113,12 @@ class RelationStore(Protocol):
         scope: Scope = EVERYTHING,
     ) -> list[Relation]:
         """
-        Of each of these documents and each kind the *limit* strongest relations that begin at it.
+        Return the *limit* strongest relations that start at each of these documents, for each kind.
 
-        The other end lies in *scope*, which is honoured before the cut. Equal weights are cut by the other
-        end's id, smaller ones first. Ordered by source, kind (its name), weight descending, target; a limit
-        below 1 gives none. What it costs depends on the limit, not on how many relations a document has, as
-        long as most of them can be seen.
+        The targets lie in *scope*, which is applied before the limit. The limit breaks ties of weight by the
+        target's id, lowest first. Ordered by source, kind (its name), descending weight, target; a limit
+        below 1 returns none. The cost depends on the limit and not on the number of a document's relations,
+        as long as most of them are in scope.
         """
         ...
 
@@ -128,13 +130,22 @@ class RelationStore(Protocol):
         limit: int,
         scope: Scope = EVERYTHING,
     ) -> list[Relation]:
-        """The same of the relations that end at these documents; ordered by target, kind, weight, source."""
+        """
+        Return the strongest relations that end at these documents; ordered by target, kind, weight, source.
+
+        Otherwise like `outbound`.
+        """
         ...
 
     def forget(self, document_id: int) -> int:
-        """Delete every relation from and to a document, served or not, with what it says; how many went."""
+        """
+        Delete every relation from and to a document, served or not, with its metadata.
+
+        Returns:
+            The number of relations deleted.
+        """
         ...
 
     def counts(self) -> dict[RelationKind, int]:
-        """How many relations are answered, by kind; a kind without any is left out."""
+        """Return the number of visible relations by kind; kinds without any are omitted."""
         ...

@@ -5,39 +5,42 @@ from typing import Protocol
 
 
 class Reranker(Protocol):
-    """A model that reads a question together with a document and says how well the two belong together."""
+    """Model that reads a query together with a document and scores their relevance to each other."""
 
     @property
     def fingerprint(self) -> str:
         """
-        Names the model and the scale of its scores; scores of different fingerprints are not comparable.
+        Return the identifier of the model and of its score scale; scores with different fingerprints are not
+        comparable.
 
-        Asks the model's server, if there is one, now and then.
+        If the model runs on a server, this occasionally sends the server a request.
 
         Raises:
-            ModelUnavailable: it has to be asked and cannot be.
+            ModelUnavailable: a request to the server is necessary and fails.
         """
         ...
 
     @property
     def max_document_chars(self) -> int:
-        """How much of a document is read, > 0; what is beyond it has no influence."""
+        """Return the number of characters of a document that are read, > 0; the rest has no influence."""
         ...
 
     def rerank(self, query: str, documents: Sequence[str], *, timeout_s: float) -> list[float]:
         """
-        How well each of *documents* answers *query*: one score each, in their order; none for none.
+        Return one relevance score for each of *documents*, in order; an empty list for no documents.
 
-        Scores are finite, from 0 to 1, higher is better. They say which document is better, not how likely
-        it is to be right: thresholds are fitted for each fingerprint. A document's score depends on the query
-        and its own text alone, so that equal texts score alike.
+        Scores are finite, from 0 to 1, higher is better. They rank documents but are not calibrated
+        probabilities: thresholds are fitted for each fingerprint. A document's score depends on the query and
+        its own text alone, so that equal texts have equal scores.
 
         Args:
-            timeout_s: Seconds from now, by which the call returns or raises, retries included.
+            timeout_s: Seconds from now within which the call returns or raises, retries included.
 
         Raises:
-            ModelUnavailable: out of reach, busy, or not done in time; at once when *timeout_s* is not positive.
-            ModelRefused: it says no for good; `InputTooLong` when the query alone is too long for it.
-            ModelAnswerInvalid: what came back is no score for each document.
+            ModelUnavailable: unreachable, busy, or not finished in time; raised at once if *timeout_s* is not
+                positive.
+            ModelRefused: the model rejects the request permanently; `InputTooLong` if the query alone is too
+                long.
+            ModelAnswerInvalid: the response does not contain one score for each document.
         """
         ...

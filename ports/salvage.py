@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 class Salvaged(NamedTuple):
     """
-    What became of the records of a damaged vault.
+    Report on the records saved from a damaged vault.
 
-    ``kept`` counts the rows of each table, ``lost`` those that could not be read, None where nobody knows how many.
-    ``notes`` are documents whose text is lost, as ``collection/path``; of ``spoilt`` ones part of the text is damaged.
+    ``kept`` counts the rows saved from each table, ``lost`` the rows that could not be read, None if their
+    number is unknown. ``notes`` are documents whose text is lost, as ``collection/path``; ``spoilt`` are
+    documents whose text is partly damaged.
     """
 
     kept: Mapping[str, int]

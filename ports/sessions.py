@@ -7,10 +7,10 @@ from typing import Protocol
 @dataclass(frozen=True, slots=True)
 class Session:
     """
-    One sitting of somebody who worked with the memory: from when to when, and what came of it.
+    One session of a user or agent that worked with the memory: its start, its end and its results.
 
-    ``ended_at`` is ``None`` while it goes on. ``handoff_path`` is the document in which it was handed over,
-    ``machine`` the name of the host.
+    ``ended_at`` is ``None`` while the session is open. ``handoff_path`` is the document that hands the work
+    over, ``machine`` the name of the host.
     """
 
     id: str
@@ -24,44 +24,50 @@ class Session:
 
 class SessionStore(Protocol):
     """
-    Who worked when: a session per id.
+    Store of sessions by id.
 
-    Times are handed in as records write them and compared as text; an implementation never reads a clock.
+    The caller passes all times in the format of records, and they are compared as text; an implementation
+    never reads a clock.
     """
 
     def start(self, session_id: str, started_at: str, machine: str = "") -> None:
-        """Begin a session; one that is known goes on: its end is open again, everything else stays."""
+        """Begin a session. A known session is reopened: its end is cleared and everything else is unchanged."""
         ...
 
     def end(self, session_id: str, ended_at: str) -> bool:
-        """End a session, or move its end; whether there is such a session."""
+        """Set the end of a session and return whether the session exists."""
         ...
 
     def save(self, session: Session) -> None:
-        """Write down a whole session, in the place of the one of that id."""
+        """Store a complete session, replacing any session with the same id."""
         ...
 
     def get(self, session_id: str) -> Session | None:
-        """One session."""
+        """Return the session with this id, or ``None``."""
         ...
 
     def forget(self, handoff_path: str) -> int:
-        """Take summary and files out of the sessions that were handed over in this document; how many had any."""
+        """
+        Clear the summary and files of the sessions that were handed over in this document.
+
+        Returns:
+            The number of sessions that had a summary or files.
+        """
         ...
 
     def recent(self, limit: int, before: str | None = None) -> list[Session]:
         """
-        The sessions that began last, newest first, then by id; a limit below 1 gives none.
+        Return the sessions that began last, newest first, then by id; a limit below 1 returns none.
 
-        With *before* only those that began earlier than this moment.
+        With *before*, only sessions that began earlier than this time are returned.
         """
         ...
 
     def covering(self, moment: str) -> Session | None:
         """
-        The session in which *moment* lies, both ends included; one that goes on has no end.
+        Return the session whose interval, ends included, contains *moment*; an open session has no end.
 
-        Of several the one that began last, and of those the first by id: who forgot to end a session has not
-        worked in it ever since.
+        If several sessions contain *moment*, the one that began last is returned, ties by id. A session that
+        a user forgot to end therefore does not hide later ones.
         """
         ...

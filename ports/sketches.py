@@ -1,4 +1,4 @@
-"""Ports: what a model makes of each line, a bit for each number, and where it is kept."""
+"""Ports for sketches: binary token embeddings of each line, one bit per vector component, and their store."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import FragmentKey
 
 Sketch = (
-    bytes  # rows of dimensions / 8 bytes: the text as a whole, then its words; empty: nothing is known of it
+    bytes  # rows of dimensions / 8 bytes: the whole text, then each word; empty if the model knows no word of it
 )
 
 
 class Sketcher(Protocol):
-    """A model that has a vector for each word of a text, in its context, and not for the whole alone."""
+    """Model that returns a contextual vector for each word of a text, not only one for the whole text."""
 
     @property
     def fingerprint(self) -> str:
@@ -23,16 +23,16 @@ class Sketcher(Protocol):
 
     @property
     def dimensions(self) -> int:
-        """Bits a row; a multiple of 8."""
+        """Return the number of bits per row, a multiple of 8."""
         ...
 
     def sketch(self, texts: Sequence[str], without: Collection[str] = ()) -> list[Sketch]:
         """
-        The sketches of *texts*, in their order; questions and documents are read alike.
+        Return the sketches of *texts*, in order; queries and documents are encoded the same way.
 
-        A bit says whether a number of the vector is above zero, the first number's bit the highest of the
-        first byte. Tokens of *without*, lower case, and punctuation are left out. A text gives the same sketch
-        whatever others come along.
+        A bit tells whether a component of the vector is above zero; the first component is the highest bit of
+        the first byte. Punctuation and the tokens in *without* (lower case) are omitted. The sketch of a text
+        does not depend on the other texts.
 
         Raises:
             EmbeddingError, ModelError: the model cannot be used.
@@ -41,13 +41,13 @@ class Sketcher(Protocol):
 
 
 def sketcher_of(embedder: object) -> Sketcher | None:
-    """What an embedder sketches with; most have a vector for the whole text alone."""
+    """Return the sketcher of an embedder; most embedders only have vectors for whole texts and return ``None``."""
     found: Sketcher | None = getattr(embedder, "sketcher", None)
     return found
 
 
 class SketchCounts(NamedTuple):
-    """Lines of active documents that have a sketch, and that wait for one."""
+    """Numbers of lines of active documents that have a sketch, and that wait for one."""
 
     made: int = 0
     pending: int = 0
@@ -55,36 +55,36 @@ class SketchCounts(NamedTuple):
 
 class SketchStore(Protocol):
     """
-    The sketches of lines, of one model at a time.
+    Store of the sketches of lines, from one model at a time.
 
-    A line's sketch goes with the line: a document that is written anew begins without any.
+    A sketch is deleted with its line: a document that is saved again starts without sketches.
     """
 
     def fingerprint(self) -> str | None:
-        """The model that the sketches are of; ``None`` while nobody began."""
+        """Return the model of the stored sketches; ``None`` before the first `begin`."""
         ...
 
     def begin(self, fingerprint: str) -> None:
-        """Keep sketches of this model from now on; those of another are forgotten."""
+        """Store sketches of this model from now on; the sketches of another model are deleted."""
         ...
 
     def pending(self, limit: int, after: FragmentKey | None = None) -> list[FragmentKey]:
-        """Up to *limit* lines of active documents without a sketch, in their order, those behind *after*."""
+        """Return up to *limit* lines of active documents without a sketch, in order, starting after *after*."""
         ...
 
     def store(self, fingerprint: str, sketches: Mapping[FragmentKey, Sketch]) -> None:
         """
-        Keep sketches; of a line that is gone meanwhile nothing is kept.
+        Store sketches; sketches of lines that no longer exist are ignored.
 
         Raises:
-            ModelMismatch: the store keeps those of another model.
+            ModelMismatch: the store holds sketches of another model.
         """
         ...
 
     def of(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, Sketch]:
-        """The sketches that these lines have."""
+        """Return the sketches of those of these lines that have one."""
         ...
 
     def counts(self) -> SketchCounts:
-        """How far they are."""
+        """Return the progress counts."""
         ...

@@ -9,9 +9,9 @@ from clawmem.ports.named_tuple import NamedTuple
 
 class Claims(NamedTuple):
     """
-    Addresses, as a note writes them, of the notes that it supersedes and of those that have superseded it.
+    Addresses, as written in a note, of the notes that it supersedes and of the notes that supersede it.
 
-    An address is kept as it is written. `SuccessionStore.aim` says later which place it means.
+    Addresses are stored verbatim. `SuccessionStore.aim` later sets the place that an address refers to.
     """
 
     supersedes: tuple[str, ...] = ()
@@ -22,21 +22,21 @@ NO_CLAIMS = Claims()
 
 
 class Succession(NamedTuple):
-    """One document has taken the place of another, by their ids."""
+    """Pair of documents, by id, of which the newer one supersedes the older one."""
 
     older: int
     newer: int
 
 
 class ClaimKind(StrEnum):
-    """The property of a note that names the other note."""
+    """Front-matter property that names the other note."""
 
     SUPERSEDES = "supersedes"
     SUPERSEDED_BY = "superseded_by"
 
 
 class Claim(NamedTuple):
-    """One address in the claims of a document, and the place that the address means: a collection and a path."""
+    """One address in the claims of a document, and the place that it refers to: a collection and a path."""
 
     document_id: int
     kind: ClaimKind
@@ -46,20 +46,21 @@ class Claim(NamedTuple):
 
 class SuccessionStore(Protocol):
     """
-    Which document holds instead of which, as they say themselves.
+    Store of claims by which documents supersede each other.
 
-    A claim means a place: until `aim` says otherwise, its address as a path in the collection of its document.
-    The place is looked up when a succession is asked for, so that documents may come in any order. It stands for
-    the document that is served there, or, if the file there was removed, for the documents with the same body in
-    the same collection: the file was renamed. A claim holds while its document is served.
+    A claim refers to a place: unless `aim` set another one, the address is a path in the collection of the
+    claiming document. The place is resolved when successions are read, so that documents may be saved in any
+    order. It resolves to the document served there or, if the file there was removed, to the documents with
+    the same body in the same collection, because the file was renamed. A claim is in effect while its
+    document is served.
     """
 
     def claim(self, document_id: int, claims: Claims) -> None:
         """
-        Let *claims* be all that a document says; `NO_CLAIMS` takes everything back.
+        Replace all claims of a document; `NO_CLAIMS` deletes them.
 
         Raises:
-            InvalidInput: the vault does not know the document; nothing was stored.
+            InvalidInput: the document is unknown; nothing was stored.
         """
         ...
 
@@ -68,14 +69,16 @@ class SuccessionStore(Protocol):
         ...
 
     def aim(self, claim: Claim) -> None:
-        """Let the claim with this document, kind and address mean ``claim.place``; nothing if there is none."""
+        """
+        Set the place of the claim with this document, kind and address to ``claim.place``, if there is such a claim.
+        """
         ...
 
     def direct(self, document_ids: Iterable[int]) -> set[Succession]:
         """
-        Every succession that has one of these as the older document, both ends served, of any length of time.
+        Return every succession whose older document is one of these, with both documents served, whatever their age.
 
-        One step: what has superseded the newer document must be asked for in turn. Nothing supersedes itself;
-        two documents that each claim the other are both answered.
+        Only one step: to follow a chain, call it again with the newer documents. A document never supersedes
+        itself; if two documents claim to supersede each other, both successions are returned.
         """
         ...

@@ -8,9 +8,9 @@ from clawmem.ports.named_tuple import NamedTuple
 
 class RecallHit(NamedTuple):
     """
-    One document that was given in answer: at which rank, from 1, and with which score of the door it came from.
+    One document in an answer: its rank, from 1, and its score as reported by the interface that answered.
 
-    ``was_referenced`` says that the conversation afterwards made use of it.
+    ``was_referenced`` tells whether the conversation used the document afterwards.
     """
 
     document_id: int
@@ -21,11 +21,11 @@ class RecallHit(NamedTuple):
 
 class Recall(NamedTuple):
     """
-    One question that was answered at a door, and what it was given.
+    One query answered by an interface, and its result.
 
-    ``query_hash`` tells questions apart; their text is not kept. ``verb`` is the command, or the name of the
-    hook, that asked. ``degraded`` names the legs that were missing. ``id`` is 0 until it is stored. ``prompt_id`` is
-    the client's name of the prompt, where it gave one.
+    ``query_hash`` distinguishes queries; their text is not stored. ``verb`` is the command or the name of the
+    hook that asked. ``degraded`` names the retrievers that were missing. ``id`` is 0 until the recall is
+    stored. ``prompt_id`` is the client's identifier of the prompt, if it sent one.
     """
 
     asked_at: str
@@ -43,69 +43,76 @@ class Recall(NamedTuple):
 
 class Telemetry(Protocol):
     """
-    What was asked and what was given in answer: a diary that may have gaps, never a reason to fail or to wait.
+    Best-effort log of queries and their results.
 
-    It stands outside of the vault's transactions: what one takes back stays written here. Documents are named
-    by their ids, of which nothing is checked; one that is gone leaves its hits.
+    The log is outside of the vault's transactions: rolling back a transaction does not remove an entry
+    written during it. Documents are named by unchecked ids; the hits of a deleted document remain.
     """
 
     def record(self, recall: Recall, receipt: bytes | None = None) -> int:
         """
-        Append a recall with its hits, all or nothing. May be called while the vault is open for reading only.
+        Append a recall with its hits, all or nothing. Also works while the vault is open read-only.
 
-        A *receipt* is appended with it, under its id and time: see `clawmem.ports.receipts`.
-
-        It survives the end of the process, not necessarily a power failure. Hits are kept by rank, each rank once.
+        A *receipt* is stored with the recall, under the same id and time: see `clawmem.ports.receipts`. The
+        entry survives the end of the process, but not necessarily a power failure. Hits are stored by rank,
+        each rank once.
 
         Returns:
-            Its id, > 0, larger than those of the recalls that are kept.
+            The id, > 0 and larger than the ids of all stored recalls.
 
         Raises:
-            VaultLocked: somebody else is writing; that is not waited for longer than a few milliseconds.
+            VaultLocked: another writer is active; the call waits a few milliseconds at most.
             VaultReadOnly, VaultFull: the vault cannot be written at all.
         """
         ...
 
     def recalls(self, since: str | None = None, until: str | None = None) -> Iterator[Recall]:
         """
-        What was asked from *since* (inclusive) until *until* (exclusive), oldest first, then by id; hits by rank.
+        Iterate the recalls from *since* (inclusive) until *until* (exclusive), oldest first, then by id; hits by rank.
 
-        Both are times as recalls carry them; ``None`` leaves that side open. Nothing is read ahead: take it
-        to the end before the next change.
+        Both are times in the format of records; ``None`` leaves that side open. Rows are read lazily: exhaust
+        the iterator before the next change.
         """
         ...
 
     def mark_referenced(self, recall_id: int, document_ids: Collection[int]) -> int:
         """
-        The conversation made use of these documents of one recall; how many hits were not marked before.
+        Mark documents of one recall as used by the conversation. Also works while the vault is open read-only.
 
-        May be called while the vault is open for reading only. Ids that were not given say nothing.
+        Ids that are not among the hits of the recall are ignored.
+
+        Returns:
+            The number of hits that were not marked before.
 
         Raises:
-            VaultLocked: somebody else is writing; that is not waited for longer than a few milliseconds.
+            VaultLocked: another writer is active; the call waits a few milliseconds at most.
             VaultReadOnly, VaultFull: the vault cannot be written at all.
         """
         ...
 
     def of_session(self, session_id: str) -> Iterator[Recall]:
-        """What was asked in one session, as `recalls` gives it."""
+        """Iterate the recalls of one session, in the order of `recalls`."""
         ...
 
     def count(self) -> int:
-        """How many recalls are kept."""
+        """Return the number of stored recalls."""
         ...
 
     def trim(self, before: str, *, at_most: int | None = None) -> int:
         """
-        Forget what was asked before *before* (exclusive), hits and receipts included; how many recalls went.
+        Delete the recalls asked before *before* (exclusive), with their hits and receipts.
 
-        May be called while the vault is open for reading only. When nothing is that old it writes nothing.
+        Also works while the vault is open read-only. Writes nothing if no recall is that old.
 
         Args:
-            at_most: So many recalls, the oldest ones; the others wait for the next call. ``None``: all.
+            at_most: Maximum number of recalls to delete, oldest first; later calls delete the others.
+                ``None``: all.
+
+        Returns:
+            The number of recalls deleted.
 
         Raises:
-            VaultLocked: somebody else is writing; that is not waited for longer than a few milliseconds.
+            VaultLocked: another writer is active; the call waits a few milliseconds at most.
             VaultReadOnly, VaultFull: the vault cannot be written at all.
         """
         ...

@@ -11,14 +11,14 @@ BEGINNING = Cursor()
 
 
 class Speaker(StrEnum):
-    """Who said something in a conversation. What tools answer is said by nobody."""
+    """Speaker of a message. The output of a tool has no speaker."""
 
     USER = "user"
     ASSISTANT = "assistant"
 
 
 class FileTouch(NamedTuple):
-    """A file that a tool was used on, and whether it was written."""
+    """File that a tool accessed, and whether it was written."""
 
     path: str
     is_written: bool
@@ -27,11 +27,12 @@ class FileTouch(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class TranscriptMessage:
     """
-    One message as a person would count them, however many lines hold it.
+    One message as a user would count it, even if it spans several lines of the transcript.
 
-    ``text`` is prose without thoughts, tool calls and what the client put around it. ``line`` is the line on
-    which it begins, ``at`` its time as it is written there. An assistant's message may only touch files. ``prompt_id`` is the client's name of
-    the prompt that a message is, or belongs to; empty where the client writes none.
+    ``text`` is prose without reasoning, tool calls and text added by the client. ``line`` is the line on
+    which the message begins, ``at`` its time as recorded. An assistant's message may consist of file accesses
+    only. ``prompt_id`` is the client's identifier of the prompt that the message is or belongs to; empty if
+    the client records none.
     """
 
     id: str
@@ -46,11 +47,11 @@ class TranscriptMessage:
 @dataclass(frozen=True, slots=True)
 class TranscriptPart:
     """
-    What was read of a transcript: whole messages in order, up to ``end``.
+    Part of a transcript that was read: complete messages in order, up to ``end``.
 
-    ``sidechains`` are the messages of subagents. ``bad_lines`` could not be read and were left out.
-    ``is_tail`` says that there was too much: what lies before the first of the messages was skipped, and the
-    prompts in it are not counted in ``end``.
+    ``sidechains`` are the messages of subagents. ``bad_lines`` counts lines that could not be parsed and were
+    skipped. ``is_tail`` is set if the transcript was too long: everything before the first message was
+    skipped, and its prompts are not counted in ``end``.
     """
 
     messages: tuple[TranscriptMessage, ...]
@@ -61,23 +62,24 @@ class TranscriptPart:
 
 
 class Transcripts(Protocol):
-    """Conversations that an agent's client has written down."""
+    """Reader of conversations recorded by an agent's client."""
 
     def read(self, path: str, since: Cursor = BEGINNING, *, enough: int = 4) -> TranscriptPart:
         """
-        What stands in the transcript at *path* after *since*.
+        Read the transcript at *path* after *since*.
 
-        A last line without its line break is still being written and belongs to the next call. A transcript
-        that ends before *since* was made anew and is read from its beginning. Of one with more than 10 MB to
-        read the last 2 MB are read, or twice as much up to four times, until there are *enough* messages.
+        A last line without a line break is still being written and is left to the next call. A transcript
+        that ends before *since* was rewritten and is read from its beginning. If more than 10 MB are unread,
+        only the last 2 MB are read; this window is doubled up to four times until it contains *enough*
+        messages.
 
         Raises:
             InvalidInput: the path is not absolute or does not end in ``.jsonl``.
-            SourceUnreadable: it is not there, not a file, or larger than 1 GB.
+            SourceUnreadable: the path does not exist, is not a file, or is larger than 1 GB.
         """
         ...
 
 
 def turns(messages: Sequence[TranscriptMessage]) -> int:
-    """How many prompts there are among *messages*."""
+    """Return the number of prompts among *messages*."""
     return sum(message.speaker is Speaker.USER for message in messages)

@@ -17,11 +17,12 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 @dataclass(frozen=True, slots=True)
 class Triple:
     """
-    What one document says of something, and from which day to which it holds.
+    Statement of one document about an entity, with the days on which it is valid.
 
-    The object is another entity, or a text of its own. Days are ``YYYY-MM-DD``, both of them included; empty
-    is since ever, and up to now. ``confidence`` is in (0, 1]; ``said`` is the sentence that it comes from.
-    ``ended_by`` is the document that says that it is over, ``None`` where none does.
+    The object is another entity or a literal text. Days are ``YYYY-MM-DD`` and inclusive; an empty
+    ``valid_from`` means always before, an empty ``valid_to`` means still valid. ``confidence`` is in (0, 1];
+    ``said`` is the source sentence. ``ended_by`` is the document that states the end of validity, ``None`` if
+    there is none.
     """
 
     subject: Entity
@@ -36,22 +37,22 @@ class Triple:
 
     @property
     def is_current(self) -> bool:
-        """Whether it holds up to now."""
+        """Whether the statement is still valid."""
         return not self.valid_to
 
     @property
     def object_id(self) -> str:
-        """The id of the object; empty where it is a text of its own."""
+        """Return the id of the object; empty if it is a literal text."""
         return self.object.id if isinstance(self.object, Entity) else ""
 
     @property
     def object_name(self) -> str:
-        """The object as it is written."""
+        """Return the object as written."""
         return self.object.name if isinstance(self.object, Entity) else self.object
 
 
 class Direction(StrEnum):
-    """Whether something is what a triple speaks of, or what it names beside that."""
+    """Role of an entity in triples: subject (outgoing), object (incoming) or either."""
 
     OUTGOING = "outgoing"
     INCOMING = "incoming"
@@ -60,59 +61,66 @@ class Direction(StrEnum):
 
 class TripleStore(Protocol):
     """
-    What documents say of things, and when it held.
+    Store of the statements of documents, with their validity.
 
-    Only what served documents say is answered: one that is deactivated takes it along, one that comes back
-    brings it back. The same said by several documents is answered once, as the surest of them says it; it
-    holds until the last of them is gone.
+    Only the statements of served documents are returned: deactivating a document hides its statements,
+    reactivating it restores them. A statement made by several documents is returned once, in the version with
+    the highest confidence, and remains until the last of them is gone.
     """
 
     def add(self, triples: Iterable[Triple]) -> int:
         """
-        Keep what is new; how many that was. Nothing that held before ends by it.
+        Store the triples that are new. This does not end the validity of any other triple.
 
-        What a document says already and still holds is not new. An entity that is known keeps its name and
-        kind, and nothing is mentioned by this.
+        A triple that its document already states and that is still valid is not new. A known entity keeps its
+        name and kind, and no mentions are added.
+
+        Returns:
+            The number of new triples.
 
         Raises:
-            InvalidInput: no such document, a day or a confidence that is none, an end before the beginning;
-                nothing was stored.
+            InvalidInput: unknown document, invalid day or confidence, or an end before the beginning; nothing
+                was stored.
         """
         ...
 
     def end(self, triple: Triple, day: str, by: int | None = None) -> int:
         """
-        Let what *triple* says have ended on *day*, whichever documents say it; how many did.
+        End the validity of a statement on *day*, in every document that makes it.
 
-        What had ended by that day, and what began after it, stays as it is; what some document says ended only
-        later, ended then.
+        Statements that had ended by that day, or began after it, are unchanged. If a document states a later
+        end, that end is moved to *day*.
 
         Args:
-            by: The document that says so; when what it says is forgotten, it has not ended.
+            by: The document that states the end; the statement is valid again when that document's statements
+                are forgotten.
+
+        Returns:
+            The number of triples that ended.
 
         Raises:
-            InvalidInput: *day* is none.
+            InvalidInput: *day* is not a valid day.
         """
         ...
 
     def reopen(self, document_id: int) -> list[Triple]:
         """
-        Let hold again what had ended by what a document says; those that served documents say, in their order.
+        Make the triples that a document ended valid again, and return those of served documents, in order.
 
-        What a document said once more since then stays ended before that.
+        A triple stays ended if its document has stated it again since.
         """
         ...
 
     def of_document(self, document_id: int) -> list[Triple]:
-        """What one served document says, what ended included, in the order in which it was added."""
+        """Return the statements of one served document, ended ones included, in order of addition."""
         ...
 
     def current(self, entity_id: str, limit: int, direction: Direction = Direction.BOTH) -> list[Triple]:
         """
-        What holds of an entity: what it is the subject of, then where it is the object.
+        Return the valid triples of an entity: those with it as subject, then those with it as object.
 
-        In either, the surest first, then the latest to begin; of these the first *limit* in all. What is
-        not asked for costs nothing, however much is known.
+        In both groups the highest confidence is first, then the latest beginning; *limit* applies to both
+        groups together. The cost does not depend on the number of stored triples that are not requested.
         """
         ...
 
@@ -126,37 +134,41 @@ class TripleStore(Protocol):
         predicate: str | None = None,
     ) -> list[Triple]:
         """
-        The same with what has ended, which comes after what holds, the latest to end first.
+        Return the triples of an entity like `current`, followed by the ended ones, latest end first.
 
         Args:
-            on: A day; only what held then.
-            predicate: Only what is said by it.
+            on: Restrict the result to triples valid on this day.
+            predicate: Restrict the result to triples with this predicate.
         """
         ...
 
     def counts(self) -> Mapping[str, int]:
-        """How many different things hold, by predicate; the predicates in their order."""
+        """Return the number of distinct valid statements by predicate, in the order of the predicates."""
         ...
 
     def total(self) -> int:
-        """How many different things were ever said, those that hold among them."""
+        """Return the number of distinct statements, ended ones included."""
         ...
 
     def forget(self, document_id: int) -> int:
         """
-        Drop what a document says, and every entity that nothing speaks of any more; how many triples that were.
+        Delete the statements of a document, and every entity that is no longer referenced.
 
-        What ended by it holds again.
+        Statements that this document ended become valid again.
+
+        Returns:
+            The number of triples deleted.
         """
         ...
 
 
 def check_triple(triple: Triple) -> None:
     """
-    Refuse what no store can keep.
+    Raise an error if a store must not accept *triple*.
 
     Raises:
-        InvalidInput: a part is empty, a confidence is not in (0, 1], a day is none, it ends before it begins.
+        InvalidInput: a part is empty, the confidence is not in (0, 1], a day is invalid, or the end precedes
+            the beginning.
     """
     if not (triple.subject.id and triple.predicate and (triple.object_id or triple.object_name)):
         raise InvalidInput("INVALID_INPUT", "A triple needs a subject, a predicate and an object.")
@@ -174,10 +186,10 @@ def check_triple(triple: Triple) -> None:
 
 def check_day(day: str) -> None:
     """
-    Refuse what is not a day of the calendar, written as ``YYYY-MM-DD``.
+    Raise an error unless *day* is a calendar day, written as ``YYYY-MM-DD``.
 
     Raises:
-        InvalidInput: it is not.
+        InvalidInput: *day* is not such a day.
     """
     if not (_DAY.fullmatch(day) and _is_in_calendar(day)):
         raise InvalidInput("INVALID_INPUT", f"{day!r} is no day. Write it as YYYY-MM-DD.")

@@ -3,7 +3,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
-if TYPE_CHECKING:  # a cold search imports what it uses, and no more
+if TYPE_CHECKING:  # keeps the imports of a cold search minimal
     from clawmem.ports.acts import ActJournal
     from clawmem.ports.captures import CaptureStore, UsageStore
     from clawmem.ports.chronology import Chronology
@@ -31,311 +31,315 @@ if TYPE_CHECKING:  # a cold search imports what it uses, and no more
 
 
 class Vault(Protocol):
-    """Records and indexes that belong together, and the one way to change them together."""
+    """Records and indexes that belong together, with transactions across both."""
 
     @property
     def documents(self) -> DocumentStore:
-        """Records: documents, bodies, fragments."""
+        """Store of documents, bodies and fragments: the records."""
         ...
 
     @property
     def lexical(self) -> LexicalIndex:
-        """Words to fragments."""
+        """Full-text index of fragments."""
         ...
 
     @property
     def vectors(self) -> VectorIndex:
-        """Vectors to fragments, derived."""
+        """Vector index of fragments, derived from the embeddings."""
         ...
 
     @property
     def embeddings(self) -> EmbeddingStore:
-        """The canonical vectors and their worklist."""
+        """Store of the canonical vectors, with their worklist."""
         ...
 
     @property
     def sketches(self) -> SketchStore:
-        """What a model makes of each line, in bits."""
+        """Store of the binary token embeddings of each line."""
         ...
 
     @property
     def outbox(self) -> Outbox:
-        """What indexes outside of the records still have to see, and which of them there are."""
+        """Log of changes for external indexes, and the register of these indexes."""
         ...
 
     @property
     def telemetry(self) -> Telemetry:
-        """What was asked and what was given in answer."""
+        """Log of queries and their results."""
         ...
 
     @property
     def receipts(self) -> Receipts:
-        """How answers came about."""
+        """Explanations of past answers."""
         ...
 
     @property
     def relations(self) -> RelationStore:
-        """The graph between documents."""
+        """Graph between documents."""
         ...
 
     @property
     def successions(self) -> SuccessionStore:
-        """Which document holds instead of which."""
+        """Store of claims by which documents supersede each other."""
         ...
 
     @property
     def sessions(self) -> SessionStore:
-        """Who worked when."""
+        """Store of sessions."""
         ...
 
     @property
     def entities(self) -> EntityStore:
-        """Which documents speak of what."""
+        """Store of entities and their mentions in documents."""
         ...
 
     @property
     def triples(self) -> TripleStore:
-        """What documents say of things, and when it held."""
+        """Store of the statements of documents, with their validity."""
         ...
 
     @property
     def notes(self) -> NoteStore:
-        """What is made of each document to find it by."""
+        """Store of generated metadata about documents."""
         ...
 
     @property
     def ledger(self) -> CostLedger:
-        """What asking models costs."""
+        """Cost of model calls."""
         ...
 
     @property
     def captures(self) -> CaptureStore:
-        """What was taken from conversations, and how far they are read."""
+        """Sightings captured from conversations, and the readers' positions."""
         ...
 
     @property
     def usage(self) -> UsageStore:
-        """What became of documents that were given."""
+        """Use of documents after they were surfaced."""
         ...
 
     @property
     def chronology(self) -> Chronology:
-        """Which document was changed before which."""
+        """Order of documents by time of writing."""
         ...
 
     @property
     def acts(self) -> ActJournal:
-        """Who did what to which document."""
+        """Journal of actions on documents."""
         ...
 
     @property
     def forgotten_texts(self) -> ForgottenTexts:
-        """Marks of bodies that were forgotten on request."""
+        """Fingerprints of bodies forgotten on request."""
         ...
 
     @property
     def journal(self) -> Journal:
-        """What upkeep did by itself."""
+        """Log of automatic maintenance."""
         ...
 
     @property
     def model_failures(self) -> ModelFailures:
-        """What went wrong last with each model."""
+        """Last failure of each model role."""
         ...
 
     @property
     def answers(self) -> ModelAnswers:
-        """What models said before."""
+        """Cache of model answers."""
         ...
 
     @property
     def leases(self) -> LeaseStore:
-        """Who may do what only one may do."""
+        """Leases for work that only one process may do at a time."""
         ...
 
     def writing(self) -> AbstractContextManager[None]:
         """
-        One transaction: everything inside becomes visible and durable when the block ends, or nothing does.
+        Return a context manager for one transaction: its changes become visible and durable at its end, or not at all.
 
-        Not reentrant: inside another it raises RuntimeError. A single write outside of a block is its own transaction.
+        Not reentrant: nesting raises RuntimeError. A single write outside a block is a transaction of its
+        own.
 
         Raises:
             VaultLocked: another process kept writing past the busy time-out.
-            VaultReadOnly: the vault was opened for reading.
-            VaultFull: no space; rolled back.
+            VaultReadOnly: the vault was opened read-only.
+            VaultFull: the disk is full; the transaction was rolled back.
         """
         ...
 
     def info(self) -> VaultInfo:
-        """Kind, place, schema and size."""
+        """Return the backend, location, schema and size."""
         ...
 
     def scrub(self) -> None:
         """
-        Leave no byte of what was deleted, in no free page and no log; outside of `writing`.
+        Overwrite deleted data, so that no byte of it remains in free pages or logs; call it outside of `writing`.
 
-        It rewrites the vault, and takes as long as that takes.
+        This rewrites the whole vault and takes time proportional to its size.
 
         Raises:
-            VaultLocked: another process reads or writes; it may be asked again.
+            VaultLocked: another process is reading or writing; the call may be repeated.
             VaultReadOnly, VaultFull: nothing was changed.
         """
         ...
 
     def check(self) -> list[str]:
-        """What is wrong inside the storage itself (integrity, ranking self-test), in sentences; empty when sound."""
+        """
+        Return the defects of the storage itself (integrity, ranking self-test) as sentences; an empty list if
+        it is sound.
+        """
         ...
 
     def close(self) -> None:
-        """Give everything back; a second call does nothing."""
+        """Release all resources; a second call does nothing."""
         ...
 
 
 class RecordVault(Vault, Protocol):
-    """A vault that can do everything by itself, and whose own index can be the tail of one outside."""
+    """Vault that needs no external index, and whose own index can be the tail of an external one."""
 
     @property
     def lexical(self) -> LexicalTail:
-        """Words to fragments."""
+        """Full-text index of fragments, usable as the tail of an external index."""
         ...
 
     def scratch_lexical(self) -> LexicalIndex:
-        """Make an empty lexical index in memory; it splits and ranks words as the vault's own index does."""
+        """Return an empty in-memory lexical index that splits and ranks words like the vault's own index."""
         ...
 
 
 class VaultOver:
-    """A vault that leaves everything to another one: the base of those that put something else in a part's place."""
+    """Vault that delegates everything to another one: base class of vaults that replace single parts."""
 
     def __init__(self, records: Vault) -> None:
         self._records = records
 
     @property
     def documents(self) -> DocumentStore:
-        """The other's."""
+        """Return the wrapped vault's document store."""
         return self._records.documents
 
     @property
     def lexical(self) -> LexicalIndex:
-        """The other's."""
+        """Return the wrapped vault's lexical index."""
         return self._records.lexical
 
     @property
     def vectors(self) -> VectorIndex:
-        """The other's."""
+        """Return the wrapped vault's vector index."""
         return self._records.vectors
 
     @property
     def embeddings(self) -> EmbeddingStore:
-        """The other's."""
+        """Return the wrapped vault's embedding store."""
         return self._records.embeddings
 
     @property
     def sketches(self) -> SketchStore:
-        """The other's."""
+        """Return the wrapped vault's sketch store."""
         return self._records.sketches
 
     @property
     def leases(self) -> LeaseStore:
-        """The other's."""
+        """Return the wrapped vault's lease store."""
         return self._records.leases
 
     @property
     def outbox(self) -> Outbox:
-        """The other's."""
+        """Return the wrapped vault's outbox."""
         return self._records.outbox
 
     @property
     def telemetry(self) -> Telemetry:
-        """The other's."""
+        """Return the wrapped vault's telemetry."""
         return self._records.telemetry
 
     @property
     def answers(self) -> ModelAnswers:
-        """The other's."""
+        """Return the wrapped vault's cache of model answers."""
         return self._records.answers
 
     @property
     def receipts(self) -> Receipts:
-        """The other's."""
+        """Return the wrapped vault's receipts."""
         return self._records.receipts
 
     @property
     def relations(self) -> RelationStore:
-        """The other's."""
+        """Return the wrapped vault's relation store."""
         return self._records.relations
 
     @property
     def successions(self) -> SuccessionStore:
-        """The other's."""
+        """Return the wrapped vault's succession store."""
         return self._records.successions
 
     @property
     def sessions(self) -> SessionStore:
-        """The other's."""
+        """Return the wrapped vault's session store."""
         return self._records.sessions
 
     @property
     def entities(self) -> EntityStore:
-        """The other's."""
+        """Return the wrapped vault's entity store."""
         return self._records.entities
 
     @property
     def triples(self) -> TripleStore:
-        """The other's."""
+        """Return the wrapped vault's triple store."""
         return self._records.triples
 
     @property
     def notes(self) -> NoteStore:
-        """The other's."""
+        """Return the wrapped vault's note store."""
         return self._records.notes
 
     @property
     def ledger(self) -> CostLedger:
-        """The other's."""
+        """Return the wrapped vault's cost ledger."""
         return self._records.ledger
 
     @property
     def captures(self) -> CaptureStore:
-        """The other's."""
+        """Return the wrapped vault's capture store."""
         return self._records.captures
 
     @property
     def usage(self) -> UsageStore:
-        """The other's."""
+        """Return the wrapped vault's usage store."""
         return self._records.usage
 
     @property
     def chronology(self) -> Chronology:
-        """The other's."""
+        """Return the wrapped vault's chronology."""
         return self._records.chronology
 
     @property
     def acts(self) -> ActJournal:
-        """The other's."""
+        """Return the wrapped vault's journal of actions."""
         return self._records.acts
 
     @property
     def forgotten_texts(self) -> ForgottenTexts:
-        """The other's."""
+        """Return the wrapped vault's fingerprints of forgotten texts."""
         return self._records.forgotten_texts
 
     @property
     def journal(self) -> Journal:
-        """The other's."""
+        """Return the wrapped vault's maintenance log."""
         return self._records.journal
 
     @property
     def model_failures(self) -> ModelFailures:
-        """The other's."""
+        """Return the wrapped vault's log of model failures."""
         return self._records.model_failures
 
     def writing(self) -> AbstractContextManager[None]:
-        """The other's transaction."""
+        """Return the transaction of the wrapped vault."""
         return self._records.writing()
 
     def info(self) -> VaultInfo:
-        """What the other says of itself, with the methods of the indexes that are in its place."""
+        """Return the wrapped vault's info, with the methods of the actual indexes."""
         from dataclasses import replace
 
         return replace(
@@ -343,14 +347,14 @@ class VaultOver:
         )
 
     def scrub(self) -> None:
-        """The other's."""
+        """Scrub the wrapped vault."""
         self._records.scrub()
 
     def check(self) -> list[str]:
-        """The other's faults; the indexes report theirs themselves."""
+        """Return the defects of the wrapped vault; the indexes report theirs through `DerivedIndex.faults`."""
         return self._records.check()
 
     def close(self) -> None:
-        """Close the indexes, then the other."""
+        """Close the indexes, then the wrapped vault."""
         for part in (self.lexical, self.vectors, self._records):
             part.close()

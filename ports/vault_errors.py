@@ -1,4 +1,4 @@
-"""Errors of a vault file that cannot be used, and of an index that the records stood in for."""
+"""Errors of unusable vault files, and of an index that the records replaced for one answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from clawmem.ports.records import Hit
 
 
 class NotAVault(VaultDamaged):
-    """A path that leads to something else than a vault; it was left as it is."""
+    """The path leads to something other than a vault; it was left unchanged."""
 
     code = "NOT_A_VAULT"
 
@@ -25,7 +25,7 @@ class NotAVault(VaultDamaged):
 
 
 class VaultTooNew(VaultError):
-    """The schema was written by a later clawmem than this one."""
+    """The schema was written by a newer clawmem."""
 
     code = "VAULT_TOO_NEW"
 
@@ -38,7 +38,7 @@ class VaultTooNew(VaultError):
 
 
 class IndexBypassed(IndexUnavailable):
-    """The index that serves could not answer, so the records did: ``partial`` is their whole answer."""
+    """The serving index failed, so the records answered instead: ``partial`` is their complete answer."""
 
     def __init__(self, place: str, cause: ClawmemError, answer: Sequence[Hit]) -> None:
         self.reason = str(cause)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class VaultInfo:
-    """What a backend says about itself."""
+    """Description of an open vault by its backend."""
 
     backend: str
     location: str

@@ -8,28 +8,28 @@ from clawmem.ports.records import EVERYTHING, Hit, Scope, Vector, VectorEntry
 
 
 class VectorIndex(DerivedIndex, Protocol):
-    """Vectors to fragments by cosine."""
+    """Index of fragments by the cosine similarity of their vectors."""
 
     def put(self, entries: Iterable[VectorEntry]) -> None:
         """
-        Add vectors; one that is there already under the same key is replaced.
+        Add vectors; a vector replaces an existing one with the same key.
 
         Raises:
-            BadVector: not finite, all zeros, or of another length than those already there.
+            BadVector: a vector is not finite, all zeros, or not of the same length as the existing ones.
         """
         ...
 
     def remove(self, document_id: int) -> None:
-        """Take every vector of a document out. One that is not there changes nothing."""
+        """Delete every vector of a document. An unknown document changes nothing."""
         ...
 
     def search(self, vector: Vector, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         """
-        The *limit* nearest fragments, score = cosine in [-1, 1], descending, then key.
+        Return the *limit* nearest fragments with their cosine as score in [-1, 1], descending, then by key.
 
-        Exact, unless the backend lacks `Capability.EXACT`; then scores are still cosines, and of the true nearest
-        few are missing. The scope is applied before the cut. An empty index, an all-zero vector or a
-        limit below 1 give an empty list.
+        Exact, unless the backend lacks `Capability.EXACT`: then scores are still cosines, but a few of the
+        true nearest fragments may be missing. The scope is applied before the limit. An empty index, an
+        all-zero vector or a limit below 1 return an empty list.
 
         Raises:
             BadVector: *vector* has another length than those in the index.
@@ -37,5 +37,5 @@ class VectorIndex(DerivedIndex, Protocol):
         ...
 
     def count(self) -> int:
-        """How many vectors it holds."""
+        """Return the number of vectors."""
         ...

@@ -5,19 +5,19 @@ from typing import NamedTuple, Protocol
 
 
 class Stop(Protocol):
-    """Set once, by whoever wants the end; as `threading.Event` is."""
+    """Stop signal that is set once; satisfied by `threading.Event`."""
 
     def is_set(self) -> bool:
-        """Whether the end is wanted."""
+        """Whether the signal is set."""
         ...
 
     def wait(self, timeout: float) -> bool:
-        """Wait for that, *timeout* seconds at most; whether it is wanted."""
+        """Wait up to *timeout* seconds for the signal and return whether it is set."""
         ...
 
 
 class Change(NamedTuple):
-    """Something happened to *path*, which is absolute; ``folder`` says that it is, or was, a folder."""
+    """Change at the absolute *path*; ``folder`` tells whether it is, or was, a folder."""
 
     path: str
     folder: bool = False
@@ -25,36 +25,38 @@ class Change(NamedTuple):
 
 class FolderWatcher(Protocol):
     """
-    Tells what happens below folders of the user's.
+    Watcher that reports changes below the user's folders.
 
-    It may miss something, and tell of what did not happen: who listens looks for himself.
+    It may miss changes and report changes that did not happen: callers must verify every report by a scan.
     """
 
-    polling: bool  # the system lets nobody watch that many folders, they are looked through now and then
+    polling: bool  # the system cannot watch that many folders, so they are scanned periodically
 
     def arm(self, roots: Sequence[str], enter: Callable[[str], bool]) -> int:
         """
-        Watch *roots* and all folders below them from now on, and nothing that was watched before.
+        Watch *roots* and all folders below them from now on, instead of the folders watched before.
 
-        A folder that is made later is watched as well; a root that is not there yet, as soon as it is.
+        Folders created later are watched as well; a missing root is watched as soon as it exists.
 
         Args:
             roots: Absolute folders.
-            enter: Asked with the path of each folder below a root, relative to that; False prunes it unseen.
+            enter: Called with the path of each folder below a root, relative to the root; False skips the
+                folder without reading it.
 
         Returns:
-            How many folders are watched.
+            The number of folders watched.
         """
         ...
 
     def wait(self, seconds: float, stop: Stop) -> Sequence[Change]:
         """
-        What happened since, as soon as something did; nothing after *seconds*, or when *stop* is set.
+        Return the changes since the last call as soon as there are any; empty after *seconds* or when *stop* is set.
 
-        A path is told by each root that it lies below, and a root that came, went or was replaced as a folder.
+        A path below several roots is reported once for each, and a root is reported if its folder was
+        created, removed or replaced.
         """
         ...
 
     def close(self) -> None:
-        """Watch nothing any more, until it is armed again."""
+        """Stop watching until the next `arm`."""
         ...

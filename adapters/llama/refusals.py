@@ -19,7 +19,7 @@ _WITHOUT_IT = "Do without such models (CLAWMEM_NO_LOCAL_MODELS=1)"
 
 def unavailable(model: str, reason: str, *, way_out: str = _WITHOUT_IT) -> ModelUnavailable:
     """The error for a model in this process, of which there is no server to look after."""
-    return ModelUnavailable(model, reason, way_out=way_out)
+    return ModelUnavailable(model, reason, remedy=way_out)
 
 
 def checked(model: str, answer: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -44,4 +44,4 @@ def _meant(model: str, error: Mapping[str, Any]) -> ModelError:
         return InputTooLong(model)
     if error.get("code") in (500, 503):
         return unavailable(model, said)
-    return ModelRefused(model, said, way_out="Check it with: clawmem doctor")
+    return ModelRefused(model, said, remedy="Check it with: clawmem doctor")
