@@ -8,8 +8,8 @@ Contract suites: subclass one in your own tests and supply its fixture.
         def leases(self) -> LeaseStore:
             return RedisLeases(...)  # EMPTY
 
-Suites of records and indexes want a ``vault`` fixture: an EMPTY ``Vault``. What a backend cannot do it
-says in ``capabilities``; the tests that need it are then skipped by name, never dropped in silence.
+Suites of records and indexes need a ``vault`` fixture: an EMPTY ``Vault``. A backend declares what it supports in
+``capabilities``; a test that needs a missing capability is skipped with a reason that names the capability.
 
 Needs pytest: ``pip install '.[contracts]'`` in the checkout.
 """
@@ -25,5 +25,5 @@ except ModuleNotFoundError as missing:
         "clawmem.contracts is a pytest suite. Run in the checkout: pip install '.[contracts]'", name="pytest"
     ) from missing
 
-# So that a failing contract shows both sides of its assert, in an installed wheel too.
+# Make a failing contract show both sides of its assert, in an installed wheel too.
 pytest.register_assert_rewrite(*(f"{__name__}.{module.name}" for module in iter_modules(__path__)))

@@ -15,13 +15,13 @@ SNOOZED = Entry(7, Act.SNOOZE, "memory_snooze", NINE, "", before=EIGHT)
 
 
 class ActContract(VaultContract):
-    """Who did what to which document. Supply ``vault``: an EMPTY ``Vault``."""
+    """Journal of actions on documents. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_an_empty_journal(self, vault: Vault) -> None:
         """
-        Before the first act there is nothing to find and nothing to forget.
+        An empty journal returns no entries, and there are no reasons to clear.
 
-        If this fails: an unknown id raises instead of being None.
+        If this fails: an unknown id raises instead of returning None.
         """
         assert vault.acts.get(1) is None
         assert vault.acts.latest(5) == []
@@ -31,9 +31,9 @@ class ActContract(VaultContract):
 
     def test_entries_come_back_whole(self, vault: Vault) -> None:
         """
-        An entry comes back as it was, under an id that grows; documents need not exist.
+        An entry is returned unchanged under an increasing id; its document need not exist.
 
-        If this fails: two columns are exchanged, or documents are referenced.
+        If this fails: two columns are exchanged, or documents are referenced by a foreign key.
         """
         one, two = vault.acts.add([PINNED, SNOOZED])
 
@@ -43,7 +43,7 @@ class ActContract(VaultContract):
 
     def test_the_last_ones(self, vault: Vault) -> None:
         """
-        The newest entries come first, of all documents or of one, and never more than were asked for.
+        The newest entries are returned first, of all documents or of one, up to the limit.
 
         If this fails: the order goes by time, which two acts may share, instead of by id.
         """
@@ -57,9 +57,11 @@ class ActContract(VaultContract):
 
     def test_when_it_was_done_last(self, vault: Vault) -> None:
         """
-        Of each document the last time that this very act was done to it, though a clock went backwards.
+        `last` returns for each document the time of the latest entry of the given action, even if the clock
+        went backwards.
 
-        If this fails: other acts are counted, or the largest time is taken for the last one.
+        If this fails: other actions are counted, or the largest time is returned instead of the latest
+        entry's.
         """
         again = PINNED._replace(at="2024-03-01T00:00:00.000Z")
         vault.acts.add([PINNED, SNOOZED, again, PINNED._replace(document_id=8)])
@@ -69,7 +71,7 @@ class ActContract(VaultContract):
 
     def test_reasons_are_forgotten(self, vault: Vault) -> None:
         """
-        What was said about a document goes; that something was done to it, by whom and when stays.
+        Forgetting clears the reasons of a document's entries; their action, actor and time stay.
 
         If this fails: entries are deleted, or those of other documents lose their reasons.
         """
@@ -82,9 +84,9 @@ class ActContract(VaultContract):
 
     def test_part_of_the_transaction(self, vault: Vault) -> None:
         """
-        An act that fails is not written down, and its number may be given again.
+        An entry of a failed transaction is not stored, and its id may be reused.
 
-        If this fails: the journal is written by a connection of its own.
+        If this fails: the journal is written through a separate connection.
         """
         with pytest.raises(ZeroDivisionError), vault.writing():
             vault.acts.add([PINNED])
@@ -94,13 +96,13 @@ class ActContract(VaultContract):
 
 
 class TendingContract(VaultContract):
-    """Pins and snoozes, and what is left of what was forgotten. Supply ``vault``: an EMPTY ``Vault``."""
+    """Pins, snoozes and the remains of forgotten documents. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_pins_and_snoozes(self, vault: Vault) -> None:
         """
-        Both are kept when the note is written anew, and taken back alone; an unknown document changes nothing.
+        Pin and snooze survive a new save and are removed independently; an unknown document changes nothing.
 
-        If this fails: saving writes them as the note has them, or one takes the other along.
+        If this fails: saving overwrites them with the note's values, or removing one removes the other.
         """
         tended = save(vault)
         vault.documents.pin(tended, True)
@@ -121,9 +123,11 @@ class TendingContract(VaultContract):
 
     def test_nothing_is_left_but_the_place(self, vault: Vault) -> None:
         """
-        A forgotten document has no title, aliases, text, tags or hashes; its place is known, other documents stay whole.
+        A forgotten document has no title, aliases, text, tags or hashes; its place is retained, and other
+        documents are unchanged.
 
-        If this fails: a column was left, or the body of a document that says the same went along.
+        If this fails: a column was not cleared, or the body of another document with the same text was
+        deleted.
         """
         fields: dict[str, Any] = {
             "tags": ("one",),
@@ -159,9 +163,9 @@ class TendingContract(VaultContract):
 
     def test_scrubbing_changes_no_answer(self, vault: Vault) -> None:
         """
-        What is left is as it was, in every table; a vault that holds nothing can be scrubbed as well.
+        Scrubbing changes no remaining record in any table; an empty vault can be scrubbed as well.
 
-        If this fails: what is made anew from the records is not made from all of them.
+        If this fails: an index is not rebuilt from all records.
         """
         vault.scrub()
         kept, gone = save(vault, "kept.md", "Said by one."), save(vault, "gone.md", "Said by another.")

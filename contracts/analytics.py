@@ -20,13 +20,13 @@ JUNE = "2024-06-30T12:00:00.000Z"
 
 
 def fact(number: int, path: str, authored_at: str = APRIL, **rest: Any) -> Document:
-    """A stored document that was indexed in May; its file has 100 bytes."""
+    """Return a stored document that was indexed in May; its file has 100 bytes."""
     given: dict[str, Any] = {"indexed_at": MAY, "stamp": SourceStamp(100, 1), "id": number}
     return document(path, authored_at=authored_at, **(given | rest))
 
 
 def asked(number: int, at: str, *document_ids: int, verb: str = "search", **rest: Any) -> Recall:
-    """A stored recall that gave these documents, the first at rank 1."""
+    """Return a stored recall that returned these documents, the first at rank 1."""
     hits = tuple(RecallHit(found, rank, 0.5) for rank, found in enumerate(document_ids, start=1))
     given: dict[str, Any] = {"query_hash": f"{number:012x}", "took_ms": 10.0, "limit": 10}
     return Recall(at, verb, hits=hits, id=number, **(given | rest))
@@ -43,24 +43,24 @@ DOCUMENTS = (
 class _AnalyticsContract(Contract):
     @pytest.fixture
     def analytics(self) -> Analytics:
-        """Supplied by the subclass."""
+        """Return an empty engine; the subclass overrides this fixture."""
         raise NotImplementedError("override the `analytics` fixture and return an EMPTY Analytics")
 
 
 def answer(analytics: Analytics, question: Question, limit: int | None = None) -> Sequence[tuple[Cell, ...]]:
-    """The rows of an answer, asked at `NOW`."""
+    """Return the rows of a report at `NOW`."""
     return analytics.ask(question, now=NOW, limit=limit).rows
 
 
 class AnalyticsDocumentContract(_AnalyticsContract):
-    """Questions about documents. Supply ``analytics``: an EMPTY ``Analytics``."""
+    """Reports about documents. Supply ``analytics``: an EMPTY ``Analytics``."""
 
     @pytest.mark.parametrize("question", Question)
     def test_nothing_loaded(self, analytics: Analytics, question: Question) -> None:
         """
-        Every question has its columns, and no rows while nothing is loaded.
+        Every report has its columns, but no rows while nothing is loaded.
 
-        If this fails: a sum or a maximum over nothing makes a row of nulls; group by something.
+        If this fails: a sum or a maximum over nothing makes a row of nulls; group by a column.
         """
         found = analytics.ask(question, now=NOW)
 
@@ -69,10 +69,10 @@ class AnalyticsDocumentContract(_AnalyticsContract):
 
     def test_growth(self, analytics: Analytics) -> None:
         """
-        Documents and bytes per month in which they were authored and indexed, with what there was at its end.
+        The report counts documents and bytes per month of authoring and of indexing, with the totals at its end.
 
-        If this fails: inactive documents are counted, totals run across collections, or a document without
-        a file has no bytes.
+        If this fails: inactive documents are counted, totals run across collections, or the size of a
+        document without a file is 0.
         """
         analytics.load(DOCUMENTS, [])
 
@@ -101,7 +101,7 @@ class AnalyticsDocumentContract(_AnalyticsContract):
     )
     def test_ages(self, analytics: Analytics, authored_at: str, column: str) -> None:
         """
-        A document is in the column of its age in whole days: it leaves one exactly when the next begins.
+        A document is counted in the column of its age in whole days, with exact boundaries between the columns.
 
         If this fails: days are rounded, counted by the calendar, or compared with `<=`.
         """
@@ -114,7 +114,7 @@ class AnalyticsDocumentContract(_AnalyticsContract):
 
     def test_median_is_one_of_the_values(self, analytics: Analytics) -> None:
         """
-        Of two ages the median is the smaller, of three the middle one; each collection has its own.
+        The median of two ages is the smaller one, of three the middle one; each collection has its own median.
 
         If this fails: the median is interpolated, or taken over all collections.
         """
@@ -129,9 +129,11 @@ class AnalyticsDocumentContract(_AnalyticsContract):
 
     def test_staleness(self, analytics: Analytics) -> None:
         """
-        Per type: how many, how old, how many never recalled, and whose review has come, this instant included.
+        The report lists per type: documents, ages, documents never recalled, and overdue reviews, including
+        reviews due now.
 
-        If this fails: the oldest age is the largest date, or a missing review counts as one that has come.
+        If this fails: the oldest age is computed from the largest date, or a missing review date counts as
+        overdue.
         """
         analytics.load(DOCUMENTS, [asked(1, MAY, 2)])
 
@@ -142,9 +144,9 @@ class AnalyticsDocumentContract(_AnalyticsContract):
 
     def test_coverage(self, analytics: Analytics) -> None:
         """
-        Per collection and type: documents, bytes, pins, missing vectors, and how much of it was recalled.
+        The report lists per collection and type: documents, bytes, pins, missing vectors, and recalls.
 
-        If this fails: a join multiplies documents by their recalls, or leaves out those without any.
+        If this fails: a join multiplies documents by their recalls, or omits those without any.
         """
         analytics.load([*DOCUMENTS, fact(5, "d.md")], [asked(1, MAY, 1, 3, 1), asked(2, MAY, 1)])
 
@@ -156,9 +158,9 @@ class AnalyticsDocumentContract(_AnalyticsContract):
 
     def test_inactive(self, analytics: Analytics) -> None:
         """
-        What is not served is counted by collection and reason.
+        Inactive documents are counted by collection and reason.
 
-        If this fails: reasons are lost on the way, or served documents are among them.
+        If this fails: reasons are lost, or served documents are included.
         """
         removed = fact(5, "old.md", inactive=InactiveReason.REMOVED)
         analytics.load([*DOCUMENTS, removed], [])
@@ -170,7 +172,7 @@ class AnalyticsDocumentContract(_AnalyticsContract):
 
     def test_loads_add_up(self, analytics: Analytics) -> None:
         """
-        Documents and recalls of a second call join those of the first.
+        Documents and recalls of a second call are added to those of the first.
 
         If this fails: a table is replaced instead of appended to.
         """
@@ -181,13 +183,13 @@ class AnalyticsDocumentContract(_AnalyticsContract):
 
 
 class AnalyticsRecallContract(_AnalyticsContract):
-    """Questions about use. Supply ``analytics``: an EMPTY ``Analytics``."""
+    """Reports about use. Supply ``analytics``: an EMPTY ``Analytics``."""
 
     def test_most_recalled(self, analytics: Analytics) -> None:
         """
-        Most recalls first, then most different questions, then by name; several places of one answer are one.
+        Documents are ordered by recalls, then distinct questions, then name; several hits of one recall count once.
 
-        If this fails: hits are counted instead of recalls, or the best rank is the last.
+        If this fails: hits are counted instead of recalls, or the best rank is the last one.
         """
         recalls = [
             asked(1, APRIL, 2, 1, 1),
@@ -205,9 +207,9 @@ class AnalyticsRecallContract(_AnalyticsContract):
 
     def test_more_questions_before_fewer(self, analytics: Analytics) -> None:
         """
-        Of two documents with as many recalls the one that answers more different questions is first, then by name.
+        Among documents with equal recalls, those with more distinct questions come first, then the order is by name.
 
-        If this fails: ties are left to the engine.
+        If this fails: the order of ties is left to the engine.
         """
         same = [asked(n, MAY, 1, query_hash="same") for n in (1, 2)]
         analytics.load(DOCUMENTS, [*same, asked(3, MAY, 3), asked(4, MAY, 3), asked(5, MAY, 2, 1)])
@@ -223,9 +225,9 @@ class AnalyticsRecallContract(_AnalyticsContract):
 
     def test_never_recalled(self, analytics: Analytics) -> None:
         """
-        Served documents that no recall gave, longest ago authored first, then by name.
+        Served documents without a recall are listed, oldest first, then by name.
 
-        If this fails: inactive ones are named, or an unknown id in a `not in` takes all of them away.
+        If this fails: inactive documents are listed, or an unknown id in a `not in` removes all rows.
         """
         early = fact(6, "0.md")
         analytics.load([*DOCUMENTS, early], [asked(1, MAY, 2, 999)])
@@ -238,7 +240,7 @@ class AnalyticsRecallContract(_AnalyticsContract):
 
     def test_limit(self, analytics: Analytics) -> None:
         """
-        A limit keeps the first rows of the order.
+        A limit returns the first rows of the ordered report.
 
         If this fails: rows are cut before they are sorted.
         """
@@ -249,9 +251,9 @@ class AnalyticsRecallContract(_AnalyticsContract):
 
     def test_hits_of_strangers(self, analytics: Analytics) -> None:
         """
-        A hit of an inactive or unknown document makes the question an answered one, and counts for no document.
+        A hit on an inactive or unknown document makes its recall an answered one, but counts for no document.
 
-        If this fails: such a recall is left out as a whole, or shown without a name.
+        If this fails: such a recall is omitted entirely, or shown without a name.
         """
         analytics.load(DOCUMENTS, [asked(1, MAY, 4), asked(2, MAY, 999)])
 
@@ -262,7 +264,8 @@ class AnalyticsRecallContract(_AnalyticsContract):
 
     def test_use(self, analytics: Analytics) -> None:
         """
-        Per month, collection and type: recalls that gave such a document, and how many documents they gave.
+        The report lists per month, collection and type: recalls that returned such a document, and the
+        distinct documents.
 
         If this fails: hits are counted, or the month is that of the document.
         """
@@ -277,9 +280,9 @@ class AnalyticsRecallContract(_AnalyticsContract):
 
     def test_speed(self, analytics: Analytics) -> None:
         """
-        Per verb: recalls, those without an answer, those with a leg missing, and percentiles that are true values.
+        The report lists per verb: recalls, unanswered and degraded recalls, and percentiles that are observed values.
 
-        If this fails: percentiles are interpolated, or the 95th of twenty is their largest.
+        If this fails: percentiles are interpolated, or the 95th percentile of twenty values is their maximum.
         """
         twenty = [asked(n, MAY, 1, took_ms=float(n)) for n in range(1, 21)]
         odd = asked(21, JUNE, verb="query", degraded=("vector", "lexical"), took_ms=0.25)
@@ -292,9 +295,9 @@ class AnalyticsRecallContract(_AnalyticsContract):
 
     def test_days(self, analytics: Analytics) -> None:
         """
-        The same per day, which ends at midnight UTC.
+        The report lists the same per day; days end at midnight UTC.
 
-        If this fails: days are those of the machine's time zone.
+        If this fails: days follow the machine's time zone.
         """
         late, early = "2024-05-02T23:59:59.999Z", "2024-05-03T00:00:00.000Z"
         analytics.load([], [asked(1, late), asked(2, early, took_ms=5.0), asked(3, early, verb="query")])
@@ -307,9 +310,10 @@ class AnalyticsRecallContract(_AnalyticsContract):
 
     def test_degraded(self, analytics: Analytics) -> None:
         """
-        Per verb and leg: how often it was missing, which share of the verb's recalls that is, and when last.
+        The report lists per verb and retriever: how often it was missing, the share of the verb's recalls,
+        and the last time.
 
-        If this fails: the share is of all recalls, or is cut to a whole number.
+        If this fails: the share is of all recalls, or is rounded to a whole number.
         """
         recalls = [
             asked(1, APRIL, verb="query", degraded=("vector",)),
@@ -327,13 +331,13 @@ class AnalyticsRecallContract(_AnalyticsContract):
 
 
 class AnalyticsExportContract(_AnalyticsContract):
-    """Files for other programs. Supply ``analytics``: an EMPTY ``Analytics``."""
+    """Export to files. Supply ``analytics``: an EMPTY ``Analytics``."""
 
     def test_one_file_a_table(self, analytics: Analytics, tmp_path: Path) -> None:
         """
-        Documents, recalls and hits are files of their names, in this order, and there are no others.
+        The export writes exactly the files documents, recalls and hits, in this order.
 
-        If this fails: an empty table has no file, or a draft stays behind.
+        If this fails: an empty table has no file, or a temporary file remains.
         """
         analytics.load(DOCUMENTS, [asked(1, MAY, 1)])
 
@@ -344,9 +348,9 @@ class AnalyticsExportContract(_AnalyticsContract):
 
     def test_files_are_replaced(self, analytics: Analytics, tmp_path: Path) -> None:
         """
-        A second export overwrites the first, with what was loaded since.
+        A second export overwrites the first and includes data loaded since.
 
-        If this fails: files are opened for appending, or must not exist.
+        If this fails: files are opened for appending, or an existing file is an error.
         """
         before = [Path(path).read_bytes() for path in analytics.export(str(tmp_path))]
         analytics.load(DOCUMENTS, [asked(1, MAY, 1)])
@@ -357,9 +361,9 @@ class AnalyticsExportContract(_AnalyticsContract):
 
     def test_a_folder_that_cannot_be_written(self, analytics: Analytics, tmp_path: Path) -> None:
         """
-        Where no file can be written the input is at fault, and the error names the place.
+        An unwritable folder raises `InvalidInput` that names the folder.
 
-        If this fails: the engine's own error comes through.
+        If this fails: the engine's own error is propagated.
         """
         with pytest.raises(InvalidInput, match="missing") as refused:
             analytics.export(str(tmp_path / "missing"))
@@ -368,9 +372,9 @@ class AnalyticsExportContract(_AnalyticsContract):
 
     def test_close_twice(self, analytics: Analytics) -> None:
         """
-        Closing what is closed does nothing.
+        A second close does nothing.
 
-        If this fails: the handle is given back twice.
+        If this fails: the handle is released twice.
         """
         analytics.close()
         analytics.close()

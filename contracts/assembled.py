@@ -6,7 +6,7 @@ from clawmem.ports.vector_index import VectorIndex
 
 
 class AssembledVault(VaultOver):
-    """A vault's records with other indexes, so that the suites of the index ports can be run on an index alone."""
+    """A vault's records combined with other indexes, to run the suites of the index ports on a single index."""
 
     def __init__(
         self, records: Vault, *, lexical: LexicalIndex | None = None, vectors: VectorIndex | None = None
@@ -17,10 +17,10 @@ class AssembledVault(VaultOver):
 
     @property
     def lexical(self) -> LexicalIndex:
-        """The given index, or the records' own."""
+        """Lexical index passed to the constructor, or the records' own."""
         return self._lexical
 
     @property
     def vectors(self) -> VectorIndex:
-        """The given index, or the records' own."""
+        """Vector index passed to the constructor, or the records' own."""
         return self._vectors

@@ -14,12 +14,12 @@ Test = TypeVar("Test", bound=Callable[..., Any])
 
 class Contract:
     """
-    Base of every contract suite.
+    Base class of all contract suites.
 
-    A subclass may add tests, never weaken one: overriding or deleting a contract test is refused at class
-    creation unless the override is marked ``@pytest.mark.xfail(reason=...)``, so a gap stays visible. A
-    backend that lacks a capability says so in ``capabilities``; tests marked with `needs` are then
-    replaced by a skip that names what is missing.
+    A subclass may add tests but not weaken any: overriding or deleting a contract test is refused at class
+    creation unless the override is marked ``@pytest.mark.xfail(reason=...)``, so that the gap stays visible.
+    A backend that lacks a capability omits it from ``capabilities``; tests marked with `needs` are then
+    replaced by a skip with a reason that names the missing capability.
     """
 
     capabilities: ClassVar[frozenset[Capability]] = ALL
@@ -35,7 +35,7 @@ def needs(capability: Capability) -> Callable[[Test], Test]:
     """Mark a contract test as one that only backends with *capability* can pass."""
 
     def mark(test: Test) -> Test:
-        """Remember what the test needs."""
+        """Record the capability that the test needs."""
         test.__dict__["needs"] = _needed(test) | {capability}
         return test
 
@@ -43,13 +43,13 @@ def needs(capability: Capability) -> Callable[[Test], Test]:
 
 
 def assert_canonical(cls: type[Contract]) -> None:
-    """Fail, by name, if the suite *cls* runs without one of the capabilities."""
+    """Fail with the names of the missing capabilities if the suite *cls* runs without all of them."""
     lacking = sorted(ALL - cls.capabilities)
     assert not lacking, f"{cls.__name__} lacks {', '.join(lacking)}; a canonical backend lacks nothing."
 
 
 def _promised(cls: type[Contract]) -> dict[str, Any]:
-    """Every test of the contract classes above *cls*, as the first of them wrote it."""
+    """Return every test of the contract classes above *cls*, in its original definition."""
     above = [base for base in reversed(cls.__mro__[1:]) if issubclass(base, Contract)]
     promised: dict[str, Any] = {}
     for base in above:
@@ -60,7 +60,7 @@ def _promised(cls: type[Contract]) -> dict[str, Any]:
 
 
 def _refuse_silence(cls: type[Contract], name: str, promised: Any) -> None:
-    # Looked up through the whole MRO: a mix-in beside the contract could hide a test as well.
+    # Search the whole MRO, because a mix-in next to the contract could hide a test as well.
     actual = inspect.getattr_static(cls, name)
     if actual is promised or "stands_for" in getattr(actual, "__dict__", {}):
         return
@@ -79,7 +79,7 @@ def _adapt(cls: type[Contract], name: str, promised: Any) -> None:
     if lacking and not _is_explained(actual):
         setattr(cls, name, _skipped(cls, promised, lacking))
     elif "stands_for" in getattr(actual, "__dict__", {}):
-        setattr(cls, name, promised)  # a subclass that has what its parent lacked
+        setattr(cls, name, promised)  # the subclass has a capability that its parent lacked
 
 
 def _needed(test: Any) -> frozenset[Capability]:
@@ -88,22 +88,22 @@ def _needed(test: Any) -> frozenset[Capability]:
 
 def _skipped(cls: type[Contract], promised: Any, lacking: frozenset[Capability]) -> Callable[..., None]:
     def stand_in(self: Contract) -> None:
-        """What stands where a skipped test was."""
+        """Replace a skipped test."""
         raise AssertionError("skipped tests are never run")
 
     stand_in.__name__ = promised.__name__
     stand_in.__doc__ = promised.__doc__
     stand_in.__dict__["stands_for"] = promised
-    # With its own name in it, so that pytest's summary does not fold several into one line.
+    # The reason contains the test's name, so that pytest's summary does not fold several skips into one line.
     reason = f"{promised.__name__} needs {', '.join(sorted(lacking))}, which {cls.__name__} does not declare"
     marked: Callable[..., None] = pytest.mark.skip(reason=reason)(stand_in)
     return marked
 
 
 class VaultContract(Contract):
-    """Base of the suites whose port is reached through a vault."""
+    """Base class of the suites whose port is reached through a vault."""
 
     @pytest.fixture
     def vault(self) -> Vault:
-        """Supplied by the subclass."""
+        """Return an empty vault; the subclass overrides this fixture."""
         raise NotImplementedError("override the `vault` fixture and return an EMPTY Vault")

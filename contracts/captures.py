@@ -13,19 +13,20 @@ EIGHT, NINE, TEN = (f"2024-03-04T{hour:02}:00:00.000Z" for hour in (8, 9, 10))
 
 
 def sighting(document_id: int, source: str = "s1", payload: str = "p1", seen_at: str = NINE) -> Sighting:
-    """A sighting of which only these parts matter."""
+    """Return a sighting with these values and fixed values for the other fields."""
     place = ("user", "session-1", "message-1", 7, "We use Ä.")
     return Sighting(source, document_id, payload, "decision", *place, seen_at)
 
 
 class CaptureContract(VaultContract):
-    """What was taken from conversations. Supply ``vault``: an EMPTY ``Vault``."""
+    """Sightings and read positions. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_a_reader_begins_at_the_beginning(self, vault: Vault) -> None:
         """
-        Who has read nothing is before the first line; who has is where it was left, each reader on its own.
+        A new reader starts at the first line; a known reader resumes at its stored position; positions are
+        per reader and session.
 
-        If this fails: an unknown cursor is None, or readers and sessions share one.
+        If this fails: an unknown cursor is None, or readers or sessions share one cursor.
         """
         vault.captures.advance("s", "decisions", Cursor(3, 400, 1))
         vault.captures.advance("s", "decisions", Cursor(2, 90, 1))
@@ -35,9 +36,9 @@ class CaptureContract(VaultContract):
 
     def test_a_sighting_is_kept_whole_and_once(self, vault: Vault) -> None:
         """
-        A sighting comes back as it was; its source is known from then on and taken in no second time.
+        A sighting is returned unchanged; a second sighting with the same source is ignored.
 
-        If this fails: two columns are exchanged, or a repeated source replaces the first.
+        If this fails: two columns are exchanged, or a repeated source replaces the first sighting.
         """
         document_id = save(vault)
         given = sighting(document_id)
@@ -50,9 +51,9 @@ class CaptureContract(VaultContract):
 
     def test_duplicates_are_counted_on_the_document(self, vault: Vault) -> None:
         """
-        A document counts its sightings, one of a known source not again; they come by time.
+        A document counts its sightings, ignoring repeated sources, and returns them by time.
 
-        If this fails: look at what keeps ``duplicate_count``.
+        If this fails: ``duplicate_count`` is not updated by the insert, or is updated for a known source.
         """
         document_id = save(vault)
         for source, hour in (("b", TEN), ("a", EIGHT), ("b", NINE)):
@@ -67,7 +68,7 @@ class CaptureContract(VaultContract):
 
     def test_the_earliest_of_one_payload(self, vault: Vault) -> None:
         """
-        What was said is found by payload and type, since a moment that is included; the earliest of several.
+        The earliest sighting of a payload and type is found; the lower time bound is inclusive.
 
         If this fails: the bound is exclusive, or the type is not compared.
         """
@@ -82,9 +83,9 @@ class CaptureContract(VaultContract):
 
     def test_what_is_not_served_is_no_duplicate(self, vault: Vault) -> None:
         """
-        A sighting of a document that is not served is not found by its payload, and its source stays known.
+        A sighting of an inactive document is not found by its payload, but its source stays known.
 
-        If this fails: what was forgotten swallows what is said anew, or comes back from the same place.
+        If this fails: a forgotten statement suppresses a new one, or is captured again from the same place.
         """
         document_id = save(vault)
         vault.captures.add(sighting(document_id))
@@ -98,7 +99,7 @@ class CaptureContract(VaultContract):
         """
         Cursors, sightings and uses are part of the vault's transactions.
 
-        If this fails: a killed reader has moved on without having stored anything.
+        If this fails: a killed reader has advanced without having stored its sightings.
         """
         document_id = save(vault)
 
@@ -115,13 +116,13 @@ class CaptureContract(VaultContract):
 
 
 class CaptureForgettingContract(VaultContract):
-    """What is left of what was captured. Supply ``vault``: an EMPTY ``Vault``."""
+    """Forgetting of captured sightings. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_forgetting_leaves_the_source(self, vault: Vault) -> None:
         """
-        Of a document's sightings neither quote nor payload stays; their sources stay known, others stay whole.
+        Forgetting clears the quotes and payloads of a document; its sources stay known, other documents are unchanged.
 
-        If this fails: the rows are deleted, and what was forgotten is captured again from the same place.
+        If this fails: the rows are deleted, and a forgotten statement is captured again from the same place.
         """
         gone, kept = save(vault, "a.md"), save(vault, "b.md")
         vault.captures.add(sighting(gone, "s1"))
@@ -136,13 +137,13 @@ class CaptureForgettingContract(VaultContract):
 
 
 class UsageContract(VaultContract):
-    """What became of documents that were given. Supply ``vault``: an EMPTY ``Vault``."""
+    """Use of surfaced documents. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_surfaced_and_referenced(self, vault: Vault) -> None:
         """
-        Everything that was given is counted, and of that what was of use; the latter is an access.
+        Every surfaced document is counted; a referenced document also counts as accessed.
 
-        If this fails: what was merely given counts as accessed, or the time of the access is missing.
+        If this fails: a merely surfaced document counts as accessed, or the time of the access is missing.
         """
         used, ignored = save(vault, "used.md"), save(vault, "ignored.md")
 
@@ -156,9 +157,9 @@ class UsageContract(VaultContract):
 
     def test_pairs(self, vault: Vault) -> None:
         """
-        Documents of use together are partners of each other, the most frequent first, then by id.
+        Documents used together are partners of each other, the most frequent first, then by id.
 
-        If this fails: a pair is kept from one side alone, twice, or with what was not of use.
+        If this fails: a pair is stored in one direction only, twice, or with a document that was not used.
         """
         a, b, c = (save(vault, f"{name}.md") for name in "abc")
 
@@ -172,9 +173,9 @@ class UsageContract(VaultContract):
 
     def test_recall_stats(self, vault: Vault) -> None:
         """
-        They come back as they were given; later ones take the place of earlier ones, and without recalls none are left.
+        Statistics are returned unchanged; later ones replace earlier ones, and zero recalls delete them.
 
-        If this fails: two columns are exchanged, or a document whose recalls are gone keeps its old statistics.
+        If this fails: two columns are exchanged, or a document without recalls keeps its old statistics.
         """
         one = RecallStats(3, 4, 2, 3, 1, NINE, TEN, 0.6, 0.5)
         two = one._replace(document_id=9)
@@ -186,9 +187,9 @@ class UsageContract(VaultContract):
 
     def test_unknown_documents(self, vault: Vault) -> None:
         """
-        Ids that the vault does not know are left out, and the others counted.
+        Unknown ids are ignored, and the others are counted.
 
-        If this fails: a row is made for a document that is not there.
+        If this fails: a row is created for a missing document.
         """
         known = save(vault)
 

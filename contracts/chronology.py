@@ -13,9 +13,9 @@ class ChronologyContract(VaultContract):
 
     def test_by_the_time_of_writing(self, vault: Vault) -> None:
         """
-        The documents on both sides come oldest first, whatever the order in which they were saved.
+        The documents before and after are returned oldest first, regardless of the order in which they were saved.
 
-        If this fails: they are in the order of ids, or what comes before is told backwards.
+        If this fails: the order is by id, or the documents before are returned newest first.
         """
         third = save(vault, "3.md", authored_at=DAYS[2])
         first = save(vault, "1.md", authored_at=DAYS[0])
@@ -28,9 +28,9 @@ class ChronologyContract(VaultContract):
 
     def test_of_one_moment_by_id(self, vault: Vault) -> None:
         """
-        Documents of the same moment are in the order of their ids, and nothing is beside itself.
+        Documents of the same time are ordered by id, and no document is returned as its own neighbour.
 
-        If this fails: only times are compared, so that equals are lost or told twice.
+        If this fails: only times are compared, so that documents of equal time are missing or returned twice.
         """
         one, two, three, four = (save(vault, f"{name}.md") for name in "dcba")
 
@@ -40,9 +40,9 @@ class ChronologyContract(VaultContract):
 
     def test_the_nearest(self, vault: Vault) -> None:
         """
-        A limit keeps the documents that are nearest to the focus, on both sides; below 1 there are none.
+        A limit returns the documents nearest to the focus on each side; a limit below 1 returns none.
 
-        If this fails: the limit takes the oldest, or a negative one means all.
+        If this fails: the limit returns the oldest documents, or a negative limit means no limit.
         """
         one, two, three, four, five = (save(vault, f"{number}.md") for number in range(5))
 
@@ -55,9 +55,9 @@ class ChronologyContract(VaultContract):
 
     def test_within_a_collection(self, vault: Vault) -> None:
         """
-        With a collection only its documents are there, and they take nobody's place under the limit.
+        With a collection only its documents are returned, and other documents do not count against the limit.
 
-        If this fails: the collection is looked at after the limit.
+        If this fails: the collection is filtered after the limit.
         """
         mine = save(vault, "a.md", collection="mine")
         focus = save(vault, "f.md", collection="mine")
@@ -72,7 +72,7 @@ class ChronologyContract(VaultContract):
     @pytest.mark.parametrize("reason", InactiveReason)
     def test_what_is_not_served_is_not_told(self, vault: Vault, reason: InactiveReason) -> None:
         """
-        A document that was taken away is in no order; what lies around it can still be asked.
+        An inactive document is never returned, but its neighbours can still be requested.
 
         If this fails: inactive documents are listed, or the focus has to be served.
         """
@@ -85,9 +85,9 @@ class ChronologyContract(VaultContract):
 
     def test_an_unknown_document_has_nothing_around_it(self, vault: Vault) -> None:
         """
-        Of an id that was never given nothing is known.
+        An unknown id has no neighbours.
 
-        If this fails: a missing focus compares as the first or the last of all.
+        If this fails: a missing focus sorts before or after all documents.
         """
         save(vault, "a.md")
 

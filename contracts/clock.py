@@ -10,24 +10,24 @@ YEAR_2200_MS = 7_258_118_400_000
 
 
 class ClockContract(Contract):
-    """Supply ``clock``: any ``Clock``; one that is set by hand must stand after 2020."""
+    """Current time. Supply ``clock``: any ``Clock``; a manual one must be set after 2020."""
 
     @pytest.fixture
     def clock(self) -> Clock:
-        """Supplied by the subclass."""
+        """Return the clock under test; the subclass overrides this fixture."""
         raise NotImplementedError("override the `clock` fixture and return a Clock")
 
     def test_whole_milliseconds(self, clock: Clock) -> None:
         """
-        The present is a whole number.
+        The current time is an integer.
 
-        If this fails: a float of seconds is passed on; multiply and truncate, or start from nanoseconds.
+        If this fails: a float of seconds is returned; multiply and truncate, or start from nanoseconds.
         """
         assert type(clock.now_ms()) is int
 
     def test_unit_is_milliseconds(self, clock: Clock) -> None:
         """
-        The present lies between 2020 and 2200 when read as milliseconds since 1970.
+        The current time is between 2020 and 2200 when read as milliseconds since 1970.
 
         If this fails: the unit is seconds, micro- or nanoseconds, or the epoch is not 1970.
         """

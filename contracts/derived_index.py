@@ -19,34 +19,34 @@ EAST = unit_vector(1, 0, 0, 0)
 
 class CommitContract(VaultContract):
     """
-    What is common to all indexes: commits and their markers.
+    Commits and markers, common to all indexes.
 
-    Supply ``vault``: an EMPTY ``Vault``; and, for what is durable, ``reopen``: a function that opens the same
-    index anew, as another process would, while the first is still open.
+    Supply ``vault``: an EMPTY ``Vault``; and, for durable backends, ``reopen``: a function that opens the
+    same index a second time, as another process would, while the first is still open.
     """
 
     @pytest.fixture
     def reopen(self) -> Callable[[], Vault]:
-        """Supplied by the subclass."""
+        """Return a function that opens the index again; the subclass overrides this fixture."""
         raise NotImplementedError("override the `reopen` fixture and return a function that opens it again")
 
     @abstractmethod
     def index(self, vault: Vault) -> DerivedIndex:
-        """The index that is tested."""
+        """Return the index under test."""
 
     @abstractmethod
     def put(self, vault: Vault, *document_ids: int) -> None:
-        """Put one entry in for each of the documents."""
+        """Add one entry for each of the documents."""
 
     @abstractmethod
     def held(self, vault: Vault) -> list[int]:
-        """The documents that a search finds, sorted."""
+        """Return the documents that a search finds, sorted."""
 
     def test_no_marker_at_first(self, vault: Vault) -> None:
         """
         A new index has no marker, with or without entries.
 
-        If this fails: an absent marker is read as one at 0.
+        If this fails: a missing marker is read as one at 0.
         """
         assert self.index(vault).marker() is None
 
@@ -56,9 +56,9 @@ class CommitContract(VaultContract):
 
     def test_a_commit_carries_its_marker(self, vault: Vault) -> None:
         """
-        After a block the entries and the marker are there; a later block's marker replaces it.
+        A commit stores its entries and its marker; the marker of a later commit replaces it.
 
-        If this fails: the marker is not part of the commit, or markers pile up and the first is read.
+        If this fails: the marker is not part of the commit, or markers accumulate and the first is read.
         """
         one, two = ids(vault, 2)
         with self.index(vault).committing(HERE):
@@ -72,7 +72,7 @@ class CommitContract(VaultContract):
 
     def test_a_marker_can_go_back(self, vault: Vault) -> None:
         """
-        A marker with a smaller number replaces a larger one: the caller decides.
+        A marker with a smaller number replaces a larger one, because the caller decides.
 
         If this fails: the largest marker is read instead of the last.
         """
@@ -84,9 +84,9 @@ class CommitContract(VaultContract):
 
     def test_a_commit_without_changes_moves_the_marker(self, vault: Vault) -> None:
         """
-        An empty block stamps its marker all the same.
+        A commit without changes stores its marker too.
 
-        If this fails: a commit of nothing is skipped together with its marker.
+        If this fails: an empty commit is skipped together with its marker.
         """
         with self.index(vault).committing(HERE):
             pass
@@ -95,7 +95,7 @@ class CommitContract(VaultContract):
 
     def test_changes_without_a_marker_keep_the_old_one(self, vault: Vault) -> None:
         """
-        A block without a marker, and a single change, leave the marker as it was.
+        A commit without a marker, and a single change outside a block, leave the marker unchanged.
 
         If this fails: ``None`` is written as a marker.
         """
@@ -112,9 +112,9 @@ class CommitContract(VaultContract):
     @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
     def test_a_block_that_raises_leaves_nothing(self, vault: Vault, error: type[BaseException]) -> None:
         """
-        An exception of any kind takes back entries, removals and the marker, and comes out itself.
+        Any exception rolls back entries, removals and the marker, and is propagated.
 
-        If this fails: changes are written as they come, or only `Exception` is caught.
+        If this fails: changes are written immediately, or only `Exception` is caught.
         """
         one, two = ids(vault, 2)
         with self.index(vault).committing(HERE):
@@ -129,9 +129,9 @@ class CommitContract(VaultContract):
 
     def test_blocks_follow_each_other(self, vault: Vault) -> None:
         """
-        After a failed block another can begin, and it does not bring back what failed.
+        After a failed block another one can begin, and it does not commit the failed changes.
 
-        If this fails: the failed block's changes stay in a buffer, or its lock is kept.
+        If this fails: the failed block's changes stay in a buffer, or its lock is not released.
         """
         one, two = ids(vault, 2)
         with pytest.raises(ValueError), self.index(vault).committing(HERE):
@@ -145,7 +145,7 @@ class CommitContract(VaultContract):
 
     def test_blocks_do_not_nest(self, vault: Vault) -> None:
         """
-        A block inside a block is refused, and the outer one can go on.
+        A nested block is refused, and the outer one can continue.
 
         If this fails: the inner block commits half of the outer one.
         """
@@ -159,9 +159,10 @@ class CommitContract(VaultContract):
 
     def test_order_within_a_block_counts(self, vault: Vault) -> None:
         """
-        Removed and put again is there; put and removed again is not; put twice is there once.
+        Within a block, changes apply in order: the last put or removal of a document decides, and two puts
+        store one entry.
 
-        If this fails: all removals are done before, or after, everything else.
+        If this fails: all removals are applied before, or after, all other changes.
         """
         one, two, three = ids(vault, 3)
         self.put(vault, one)
@@ -176,9 +177,9 @@ class CommitContract(VaultContract):
 
     def test_large_blocks(self, vault: Vault) -> None:
         """
-        Hundreds of documents change in one block, some of which were there before.
+        One block changes hundreds of documents, some of which existed before.
 
-        If this fails: a statement grows with the block, or replaced entries stay.
+        If this fails: the size of a statement grows with the block, or replaced entries remain.
         """
         every = ids(vault, 300)
         with self.index(vault).committing(HERE):
@@ -195,7 +196,7 @@ class CommitContract(VaultContract):
         """
         A cleared index has neither entries nor a marker.
 
-        If this fails: the marker survives and the next indexer believes it.
+        If this fails: the marker survives, and the next indexer relies on it.
         """
         (one,) = ids(vault, 1)
         with self.index(vault).committing(HERE):
@@ -207,9 +208,9 @@ class CommitContract(VaultContract):
 
     def test_optimizing_changes_no_answer(self, vault: Vault) -> None:
         """
-        Whatever optimizing does, entries, marker and counts stay; an empty index can be optimized, too.
+        Optimizing preserves entries, marker and counts; an empty index can be optimized too.
 
-        If this fails: the marker is merged away, or removed entries come back.
+        If this fails: the marker is lost in a merge, or removed entries reappear.
         """
         self.index(vault).optimize()
         every = ids(vault, 6)
@@ -224,9 +225,9 @@ class CommitContract(VaultContract):
 
     def test_a_sound_index_has_no_faults(self, vault: Vault) -> None:
         """
-        Neither an empty index nor one in use finds anything wrong with itself.
+        The self-test finds no faults in an empty index or in one with entries.
 
-        If this fails: the self-test leaves something behind, or takes emptiness for a fault.
+        If this fails: the self-test leaves data behind, or treats emptiness as a fault.
         """
         assert self.index(vault).faults() == []
         with self.index(vault).committing(HERE):
@@ -247,7 +248,7 @@ class CommitContract(VaultContract):
     @needs(Capability.DURABILITY)
     def test_a_commit_is_seen_by_other_handles(self, vault: Vault, reopen: Callable[[], Vault]) -> None:
         """
-        A handle that was opened before sees entries and marker of a later commit, and of the one after that.
+        A handle that was opened earlier sees the entries and markers of later commits.
 
         If this fails: handles are not refreshed before they read.
         """
@@ -267,7 +268,7 @@ class CommitContract(VaultContract):
     @needs(Capability.DURABILITY)
     def test_a_commit_survives(self, vault: Vault, reopen: Callable[[], Vault]) -> None:
         """
-        Entries and marker are there at the next opening; what was not committed is not.
+        Committed entries and markers survive a reopen; uncommitted ones do not.
 
         If this fails: the commit is only in memory.
         """
@@ -288,19 +289,19 @@ class LexicalCommitContract(CommitContract):
     """Commits of a lexical index."""
 
     def index(self, vault: Vault) -> DerivedIndex:
-        """The lexical index."""
+        """Return the lexical index."""
         return vault.lexical
 
     def put(self, vault: Vault, *document_ids: int) -> None:
-        """An entry at every grain for each."""
+        """Add an entry at every granularity for each document."""
         vault.lexical.put(
             [entry(number, "budget", grain=grain) for number in document_ids for grain in Grain]
         )
 
     def held(self, vault: Vault) -> list[int]:
-        """Found at every grain alike."""
+        """Return the documents found, which must be equal at every granularity."""
         by_grain = [found_by(vault, "budget", grain=grain, limit=1000) for grain in Grain]
-        assert all(found == by_grain[0] for found in by_grain), "the grains differ"
+        assert all(found == by_grain[0] for found in by_grain), "the granularities differ"
         assert [vault.lexical.count(grain) for grain in Grain] == [len(by_grain[0])] * len(Grain)
         return sorted(by_grain[0])
 
@@ -309,20 +310,20 @@ class VectorCommitContract(CommitContract):
     """Commits of a vector index."""
 
     def index(self, vault: Vault) -> DerivedIndex:
-        """The vector index."""
+        """Return the vector index."""
         return vault.vectors
 
     def put(self, vault: Vault, *document_ids: int) -> None:
-        """One vector for each."""
+        """Add one vector for each document."""
         vault.vectors.put(VectorEntry(FragmentKey(number, 0), EAST) for number in document_ids)
 
     def held(self, vault: Vault) -> list[int]:
-        """Found by that vector."""
+        """Return the documents found by that vector."""
         hits = vault.vectors.search(EAST, 1000)
         assert vault.vectors.count() == len(hits)
         return sorted(hit.key.document_id for hit in hits)
 
 
 def ids(vault: Vault, number: int) -> list[int]:
-    """Save that many documents; their ids, ascending."""
+    """Save *number* documents and return their ids, ascending."""
     return [save(vault, f"{place}.md") for place in range(number)]

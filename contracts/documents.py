@@ -12,11 +12,11 @@ REVIVABLE = (InactiveReason.REMOVED, InactiveReason.ARCHIVED, InactiveReason.SUP
 
 
 class DocumentIdentityContract(VaultContract):
-    """One document is one (collection, path). Supply ``vault``: an EMPTY ``Vault``."""
+    """Identity of documents by (collection, path). Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_first_save_gives_an_id(self, vault: Vault) -> None:
         """
-        Saving gives an id above zero, under which the document is found.
+        Saving returns an id above zero, under which the document is found.
 
         If this fails: the row's id is not returned, or counting starts at zero.
         """
@@ -27,7 +27,7 @@ class DocumentIdentityContract(VaultContract):
 
     def test_same_place_same_id(self, vault: Vault) -> None:
         """
-        The same (collection, path) keeps its id, whatever its text becomes.
+        The same (collection, path) keeps its id when its text changes.
 
         If this fails: replacing deletes the row and inserts another; use an upsert.
         """
@@ -40,9 +40,9 @@ class DocumentIdentityContract(VaultContract):
     @pytest.mark.parametrize("reason", REVIVABLE)
     def test_id_survives_absence(self, vault: Vault, reason: InactiveReason) -> None:
         """
-        A document that stops being served and comes back has the id it had.
+        A document that becomes inactive and is saved again keeps its id.
 
-        If this fails: deactivating deletes the row, or save only looks among the active.
+        If this fails: deactivating deletes the row, or save only searches active documents.
         """
         first = save(vault, "a.md")
         vault.documents.deactivate([first], reason)
@@ -52,7 +52,7 @@ class DocumentIdentityContract(VaultContract):
 
     def test_places_are_told_apart(self, vault: Vault) -> None:
         """
-        Another collection, path or letter case is another document, equal text notwithstanding.
+        A different collection, path or letter case is a different document, even with equal text.
 
         If this fails: documents are found by hash, or paths are compared without case.
         """
@@ -67,7 +67,7 @@ class DocumentIdentityContract(VaultContract):
 
     def test_place_is_looked_up_exactly(self, vault: Vault) -> None:
         """
-        `at` finds a place exactly, active or not, and nothing else.
+        `at` finds exactly one place, active or not, and no other.
 
         If this fails: the path is matched without case or as a suffix, or inactive rows are filtered.
         """
@@ -84,9 +84,9 @@ class DocumentIdentityContract(VaultContract):
 
     def test_every_field_comes_back(self, vault: Vault) -> None:
         """
-        A document comes back with every field it was saved with, its id and revision 1 set.
+        A document is returned with every saved field, plus its id and revision 1.
 
-        If this fails: the field that differs is not stored, or changes its type on the way.
+        If this fails: the differing field is not stored, or its type changes.
         """
         made = document(
             "über/ノート 1.md",
@@ -114,7 +114,7 @@ class DocumentIdentityContract(VaultContract):
 
     def test_absent_fields_stay_absent(self, vault: Vault) -> None:
         """
-        Nothing comes back as nothing: no tags as an empty tuple, no stamp as None, not as zeros.
+        Absent values are returned as absent: no tags as an empty tuple, no stamp as None, not as zeros.
 
         If this fails: absent values are stored as empty text or zero.
         """
@@ -124,7 +124,7 @@ class DocumentIdentityContract(VaultContract):
 
     def test_unknown_ids(self, vault: Vault) -> None:
         """
-        An unknown id is a normal absence everywhere.
+        An unknown id gives an empty result everywhere and is not an error.
 
         If this fails: the missing row reaches the code that builds the record.
         """
@@ -137,7 +137,7 @@ class DocumentIdentityContract(VaultContract):
 
     def test_many_are_those_that_exist(self, vault: Vault) -> None:
         """
-        `many` gives each id that exists, active or not, once, and leaves the others out.
+        `many` returns each existing id once, active or not, and omits the others.
 
         If this fails: inactive rows are filtered, or a missing id raises.
         """
@@ -151,7 +151,7 @@ class DocumentIdentityContract(VaultContract):
 
     def test_many_takes_thousands(self, vault: Vault) -> None:
         """
-        Asking for thousands of ids at once, from an iterator, is no more than a question.
+        `many` accepts thousands of ids from an iterator.
 
         If this fails: a limit on bound parameters is hit; pass the ids in batches or as one JSON array.
         """
@@ -161,13 +161,13 @@ class DocumentIdentityContract(VaultContract):
 
 
 class DocumentLifecycleContract(VaultContract):
-    """Replacing, deactivating, coming back. Supply ``vault``: an EMPTY ``Vault``."""
+    """Replacing, deactivating and reactivating documents. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_new_document_counts_revision_one(self, vault: Vault) -> None:
         """
-        A first save is revision 1, whatever the record says, active and pending.
+        The first save sets revision 1, active and pending, regardless of the record's values.
 
-        If this fails: the caller's `revision_count` or `inactive` is stored as it came.
+        If this fails: the caller's `revision_count` or `inactive` is stored unchanged.
         """
         saved = save(vault, "a.md", revision_count=9, inactive=InactiveReason.ARCHIVED)
 
@@ -176,7 +176,7 @@ class DocumentLifecycleContract(VaultContract):
 
     def test_another_body_is_another_revision(self, vault: Vault) -> None:
         """
-        Each save with another body adds one revision; a body that returns is another body too.
+        Each save with another body adds one revision, also if the body equals an earlier one.
 
         If this fails: revisions are counted by distinct hash, or taken from the caller.
         """
@@ -186,7 +186,7 @@ class DocumentLifecycleContract(VaultContract):
 
     def test_same_body_is_the_same_revision(self, vault: Vault) -> None:
         """
-        Saving the same body again changes the other fields and leaves the revision alone.
+        Saving the same body again changes the other fields but not the revision.
 
         If this fails: every save counts; compare the hashes.
         """
@@ -198,9 +198,9 @@ class DocumentLifecycleContract(VaultContract):
 
     def test_coming_back_is_no_revision(self, vault: Vault) -> None:
         """
-        Only an active document's replacement counts: one that comes back keeps its revision.
+        Only replacing an active document adds a revision; a reactivated document keeps its revision.
 
-        If this fails: reviving is counted like replacing.
+        If this fails: reactivating is counted like replacing.
         """
         saved = save(vault, "a.md", "One.")
         vault.documents.deactivate([saved], InactiveReason.REMOVED)
@@ -211,9 +211,9 @@ class DocumentLifecycleContract(VaultContract):
 
     def test_what_the_vault_learnt_is_kept(self, vault: Vault) -> None:
         """
-        Pin, accesses and duplicates outlive a replacement that knows nothing of them.
+        Pin, accesses and duplicates survive a replacement that does not contain them.
 
-        If this fails: the upsert overwrites columns that no file knows.
+        If this fails: the upsert overwrites columns that do not come from the file.
         """
         saved = save(
             vault,
@@ -233,9 +233,9 @@ class DocumentLifecycleContract(VaultContract):
 
     def test_replacement_replaces_the_rest(self, vault: Vault) -> None:
         """
-        All other fields are those of the last save, cleared ones included.
+        All other fields have the values of the last save, cleared ones included.
 
-        If this fails: an absent new value lets the old one stand (`coalesce`).
+        If this fails: an absent new value preserves the old one (`coalesce`).
         """
         save(
             vault, "a.md", "One.", tags=("x",), domain="work", review_by="2025-01-01", stamp=SourceStamp(1, 2)
@@ -247,7 +247,7 @@ class DocumentLifecycleContract(VaultContract):
 
     def test_touch_changes_the_stamp_alone(self, vault: Vault) -> None:
         """
-        Touching remembers the newer stat and nothing else, of that document only.
+        Touching stores the new stat values of that document and changes nothing else.
 
         If this fails: touch bumps a time or a revision, or its condition is too wide.
         """
@@ -261,7 +261,7 @@ class DocumentLifecycleContract(VaultContract):
 
     def test_deactivate_counts_the_active(self, vault: Vault) -> None:
         """
-        The count is of documents that were active until now: not of unknown, repeated or inactive ones.
+        The count includes only documents that were active before, not unknown, repeated or inactive ones.
 
         If this fails: the length of the argument is returned, or an update without `inactive is null`.
         """
@@ -274,7 +274,7 @@ class DocumentLifecycleContract(VaultContract):
     @pytest.mark.parametrize("reason", InactiveReason)
     def test_inactive_remembers_why(self, vault: Vault, reason: InactiveReason) -> None:
         """
-        An inactive document keeps its row, body and fragments, and the reason.
+        An inactive document keeps its row, body, fragments and the reason.
 
         If this fails: deactivating deletes, or stores a flag instead of the reason.
         """
@@ -305,9 +305,9 @@ class DocumentLifecycleContract(VaultContract):
     @pytest.mark.parametrize("reason", REVIVABLE)
     def test_forgotten_keeps_its_reason(self, vault: Vault, reason: InactiveReason) -> None:
         """
-        No later reason takes the place of "forgotten".
+        The reason "forgotten" is never replaced by another one.
 
-        If this fails: a pass that misses the file overwrites what the user asked for.
+        If this fails: an indexing pass that misses the file overwrites the user's request.
         """
         saved = save(vault, "a.md")
         vault.documents.deactivate([saved], InactiveReason.FORGOTTEN)
@@ -319,7 +319,7 @@ class DocumentLifecycleContract(VaultContract):
         """
         Saving a forgotten document is refused and changes nothing.
 
-        If this fails: the upsert revives whatever stands at the place; look at the reason first.
+        If this fails: the upsert reactivates any row at that place; check the reason first.
         """
         saved = save(vault, "a.md", "One.")
         vault.documents.deactivate([saved], InactiveReason.FORGOTTEN)
@@ -334,7 +334,7 @@ class DocumentLifecycleContract(VaultContract):
     @pytest.mark.parametrize("reason", REVIVABLE)
     def test_others_are_revived(self, vault: Vault, reason: InactiveReason) -> None:
         """
-        Saving a document that is inactive for another reason makes it active.
+        Saving a document that is inactive for another reason reactivates it.
 
         If this fails: the upsert leaves the reason in its column.
         """
@@ -348,9 +348,9 @@ class DocumentLifecycleContract(VaultContract):
 
     def test_changed_text_is_pending_again(self, vault: Vault) -> None:
         """
-        A document is synced by its vectors and pending again once it has a text without one.
+        A document is synced when all of its texts have vectors, and pending again once a text has none.
 
-        If this fails: the state is only written by the embedding pass, or kept by the upsert.
+        If this fails: the state is only written by the embedding pass, or preserved by the upsert.
         """
         saved = save(vault, "a.md", "One.")
         embed_all(vault)
@@ -362,9 +362,9 @@ class DocumentLifecycleContract(VaultContract):
 
     def test_known_texts_are_synced_at_once(self, vault: Vault) -> None:
         """
-        A document all of whose texts have vectors already, thanks to others, is synced when saved.
+        A document whose texts all have vectors from other documents is synced when saved.
 
-        If this fails: save sets "pending" without looking into the vectors.
+        If this fails: save sets "pending" without checking the stored vectors.
         """
         save(vault, "a.md", "One.\nTwo.")
         embed_all(vault)
@@ -375,9 +375,9 @@ class DocumentLifecycleContract(VaultContract):
 
     def test_nothing_to_embed_is_synced(self, vault: Vault) -> None:
         """
-        A document without a text to embed has them all.
+        A document without any text to embed is synced when saved.
 
-        If this fails: such documents stay on the worklist for ever.
+        If this fails: such documents stay on the worklist forever.
         """
         saved = vault.documents.save(document("a.md", "- a"), "- a", fragments("- a", kind=FragmentKind.LINE))
 

@@ -10,13 +10,13 @@ from clawmem.ports.vault import Vault
 
 
 class LookupContract(VaultContract):
-    """Finding documents by what people remember. Supply ``vault``: an EMPTY ``Vault``."""
+    """Lookup of documents by id, hash, path, time and type. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_following_walks_over_the_served(self, vault: Vault) -> None:
         """
-        Served documents come by id, above the one that is given, as many as were asked for.
+        Served documents above the given id are returned by id, up to the limit.
 
-        If this fails: the order is another one, or withdrawn documents are counted.
+        If this fails: the order is another one, or inactive documents are counted.
         """
         ids = [save(vault, f"{name}.md") for name in "cab"]
         gone = save(vault, "gone.md")
@@ -29,9 +29,9 @@ class LookupContract(VaultContract):
 
     def test_places_are_those_of_the_served(self, vault: Vault) -> None:
         """
-        Collection and path of what is served come by collection, then path.
+        The places of served documents are ordered by collection, then path.
 
-        If this fails: they come in the order of their ids, or withdrawn documents are among them.
+        If this fails: the order is by id, or inactive documents are included.
         """
         for collection, path in (("z", "a.md"), ("n", "b.md"), ("n", "a.md")):
             save(vault, path, collection=collection)
@@ -41,7 +41,7 @@ class LookupContract(VaultContract):
 
     def test_hash_prefix(self, vault: Vault) -> None:
         """
-        A prefix of a body hash, from one digit to all 64, finds each active document that has it.
+        A prefix of a body hash, from one digit to all 64, finds every active document with that prefix.
 
         If this fails: the prefix is compared with a fixed length, or with the file's hash.
         """
@@ -54,9 +54,9 @@ class LookupContract(VaultContract):
 
     def test_hash_prefix_is_ordered_and_active(self, vault: Vault) -> None:
         """
-        The finds come by collection and path, inactive ones left out.
+        The results are ordered by collection and path, without inactive documents.
 
-        If this fails: they come in the order of their ids, or the reason is not looked at.
+        If this fails: the order is by id, or the reason is not checked.
         """
         last = save(vault, "a.md", "One.", collection="z")
         second = save(vault, "b.md", "One.", collection="n")
@@ -69,7 +69,7 @@ class LookupContract(VaultContract):
         """
         A suffix of whole path parts, up to the whole `collection/path`, finds the document.
 
-        If this fails: the collection is not part of what is compared.
+        If this fails: the collection is not part of the comparison.
         """
         saved = save(vault, "deep/er/plan.md")
 
@@ -81,7 +81,7 @@ class LookupContract(VaultContract):
     )
     def test_path_suffix_means_whole_parts(self, vault: Vault, suffix: str) -> None:
         """
-        Half a part, another case, or a wildcard finds nothing.
+        A partial path component, another letter case, or a wildcard finds nothing.
 
         If this fails: `like` is used without escaping and without a slash, or compares without case.
         """
@@ -91,9 +91,9 @@ class LookupContract(VaultContract):
 
     def test_path_suffix_is_ordered_and_active(self, vault: Vault) -> None:
         """
-        The finds come by collection and path, inactive ones left out.
+        The results are ordered by collection and path, without inactive documents.
 
-        If this fails: they come in the order of their ids, or the reason is not looked at.
+        If this fails: the order is by id, or the reason is not checked.
         """
         last = save(vault, "a/plan.md", collection="z")
         second = save(vault, "b/plan.md", collection="n")
@@ -104,9 +104,9 @@ class LookupContract(VaultContract):
 
     def test_list_is_newest_first(self, vault: Vault) -> None:
         """
-        The list is ordered by the time of writing, newest first, then collection, then path.
+        The list is ordered by time of authoring, newest first, then collection, then path.
 
-        If this fails: another of the three times is sorted by, or ties are left to chance.
+        If this fails: the list is sorted by another of the three times, or ties have no defined order.
         """
         old = save(vault, "a.md", authored_at="2024-01-01T00:00:00.000Z")
         tied = "2024-01-02T00:00:00.000Z"
@@ -124,7 +124,7 @@ class LookupContract(VaultContract):
     )
     def test_list_limit(self, vault: Vault, limit: int | None, expected: int) -> None:
         """
-        A limit cuts the list's end off; below 1 it leaves nothing and None leaves everything.
+        A limit truncates the list; below 1 the list is empty, and None means no limit.
 
         If this fails: -1 reaches a `limit` clause, where it means no limit, or 0 is taken for None.
         """
@@ -137,7 +137,7 @@ class LookupContract(VaultContract):
 
     def test_list_honours_the_scope_before_the_limit(self, vault: Vault) -> None:
         """
-        A collection's oldest document is first when only that collection is asked for.
+        The oldest document of a collection is first in a list of that collection alone.
 
         If this fails: the limit is applied before the scope.
         """
@@ -152,9 +152,9 @@ class LookupContract(VaultContract):
     @pytest.mark.parametrize(("window", "expected"), WINDOWS)
     def test_list_of_a_time(self, vault: Vault, window: Scope, expected: list[int]) -> None:
         """
-        A list of a scope with a time holds what was authored then.
+        A scope with a time window lists the documents authored in it.
 
-        If this fails: the list knows collections alone.
+        If this fails: the list only filters by collection.
         """
         ids = [save(vault, f"{day[:10]}.md", authored_at=day) for day in DAYS]
 
@@ -180,9 +180,9 @@ class LookupContract(VaultContract):
 
     def test_ids_of_a_kind(self, vault: Vault) -> None:
         """
-        Of the served documents those of one of the types and with all of the tags, whatever the case of a tag.
+        Served documents match if they have one of the types and all of the tags, compared without case.
 
-        If this fails: one tag is enough, every type is wanted, or what is not served is among them.
+        If this fails: one matching tag is enough, every type is required, or inactive documents are included.
         """
         both = save(vault, "both.md", content_type="decision", tags=("Queue", "billing"))
         one = save(vault, "one.md", content_type="research", tags=("queue",))
@@ -199,9 +199,9 @@ class LookupContract(VaultContract):
 
     def test_list_of_the_inactive(self, vault: Vault) -> None:
         """
-        With `active=False` the list is of the inactive documents, else of the active.
+        With `active=False` only inactive documents are listed, otherwise only active ones.
 
-        If this fails: the flag widens the list instead of turning it round.
+        If this fails: the flag adds inactive documents instead of selecting them.
         """
         here, gone = save(vault, "a.md"), save(vault, "b.md")
         vault.documents.deactivate([gone], InactiveReason.ARCHIVED)
@@ -211,9 +211,9 @@ class LookupContract(VaultContract):
 
     def test_sources_are_all_of_a_collection(self, vault: Vault) -> None:
         """
-        A collection's sources are all its documents by path, the inactive among them.
+        The sources of a collection are all its documents by path, inactive ones included.
 
-        If this fails: inactive ones are filtered, so a file that comes back looks new.
+        If this fails: inactive documents are filtered, so that a reappearing file looks new.
         """
         here, gone = save(vault, "a.md"), save(vault, "b.md")
         save(vault, "c.md", collection="work")
@@ -224,7 +224,7 @@ class LookupContract(VaultContract):
 
     def test_collections_are_counted_by_name(self, vault: Vault) -> None:
         """
-        Collections come by name with their active documents; one without any is left out.
+        Collections are listed by name with their number of active documents; empty ones are omitted.
 
         If this fails: inactive documents are counted, or the order is that of insertion.
         """
@@ -255,7 +255,7 @@ class LookupContract(VaultContract):
 
     def test_hash_neighbours(self, vault: Vault) -> None:
         """
-        All active hashes that begin like one of those asked for come back, those asked for among them.
+        All active hashes that share the prefix of a requested hash are returned, the requested ones included.
 
         If this fails: the whole hash is compared, or inactive documents are looked at.
         """
@@ -271,9 +271,11 @@ class LookupContract(VaultContract):
 
     def test_hash_neighbours_at_the_ends(self, vault: Vault) -> None:
         """
-        All 64 digits find the hash alone; an unknown or inactive one, or no question, finds nothing.
+        All 64 digits match only the hash itself; unknown hashes, inactive documents and an empty request
+        match nothing.
 
-        If this fails: the cut is one off, or the questions are returned instead of what is stored.
+        If this fails: the prefix length is off by one, or the requested hashes are returned instead of the
+        stored ones.
         """
         here, gone = save(vault, "a.md", "One."), save(vault, "b.md", "Two.")
         vault.documents.deactivate([gone], InactiveReason.REMOVED)

@@ -9,7 +9,7 @@ from clawmem.ports.vault import Vault
 
 
 class BodyContract(VaultContract):
-    """Bodies are kept once and given back whole. Supply ``vault``: an EMPTY ``Vault``."""
+    """Bodies are deduplicated and returned unchanged. Supply ``vault``: an EMPTY ``Vault``."""
 
     @pytest.mark.parametrize(
         "body",
@@ -26,9 +26,10 @@ class BodyContract(VaultContract):
     )
     def test_body_comes_back_exactly(self, vault: Vault, body: str) -> None:
         """
-        A body comes back code point by code point.
+        A body is returned code point for code point.
 
-        If this fails: line ends or Unicode are normalised, ends are stripped, or text stops at a NUL.
+        If this fails: line ends or Unicode are normalised, the ends are stripped, or the text is cut at a
+        NUL.
         """
         saved = vault.documents.save(document("a.md", body), body, [])
 
@@ -37,9 +38,9 @@ class BodyContract(VaultContract):
 
     def test_shared_body_outlives_one_of_its_documents(self, vault: Vault) -> None:
         """
-        A body that two documents share stays while one of them still has it.
+        A body that two documents share remains while one of them still uses it.
 
-        If this fails: replacing deletes the old body without asking who else uses it.
+        If this fails: replacing deletes the old body without checking for other users.
         """
         first, second = save(vault, "a.md", "Same."), save(vault, "b.md", "Same.")
 
@@ -63,13 +64,13 @@ class BodyContract(VaultContract):
 
 
 class FragmentContract(VaultContract):
-    """The stretches of a document. Supply ``vault``: an EMPTY ``Vault``."""
+    """Fragments of a document. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_fragments_come_back_by_seq(self, vault: Vault) -> None:
         """
-        Fragments come back by `seq` with every field, in whatever order they were handed over.
+        Fragments are returned by `seq` with every field, in whichever order they were saved.
 
-        If this fails: the order is that of insertion, or the field that differs is not stored.
+        If this fails: the order is that of insertion, or the differing field is not stored.
         """
         body = "# One\n- 🐝 é\n"
         made = [
@@ -86,7 +87,7 @@ class FragmentContract(VaultContract):
 
     def test_text_is_cut_by_code_points(self, vault: Vault) -> None:
         """
-        Offsets count code points, so characters outside of the basic plane shift nothing.
+        Offsets count code points; characters outside the basic plane do not shift them.
 
         If this fails: the text is cut from bytes or UTF-16 units.
         """
@@ -113,7 +114,7 @@ class FragmentContract(VaultContract):
 
     def test_replacement_leaves_no_old_fragment(self, vault: Vault) -> None:
         """
-        A shorter replacement leaves nothing of the longer one.
+        A replacement with fewer fragments deletes all old ones.
 
         If this fails: fragments are upserted by `seq` and the rest is not deleted.
         """
@@ -126,9 +127,9 @@ class FragmentContract(VaultContract):
 
     def test_same_body_other_fragments(self, vault: Vault) -> None:
         """
-        The fragments are those of the last save even when the body is the same.
+        The fragments are those of the last save, even when the body is the same.
 
-        If this fails: an equal hash skips more than it may.
+        If this fails: an unchanged hash skips writing the fragments.
         """
         saved = save(vault, "a.md", "One.\nTwo.")
         other = fragments("One.\nTwo.", kind=FragmentKind.LIST, context="Title")
@@ -139,9 +140,9 @@ class FragmentContract(VaultContract):
 
     def test_spans_say_where(self, vault: Vault) -> None:
         """
-        A span is its fragment without text and context, under the key that was asked for.
+        A span is its fragment without text and context, under the requested key.
 
-        If this fails: look at the columns that a span is built from.
+        If this fails: a column of the span is read from the wrong place.
         """
         made = fragments("One.\nTwo.")
         second = made[1]._replace(label="L", heading="A › B", context="Title")
@@ -154,9 +155,9 @@ class FragmentContract(VaultContract):
 
     def test_spans_leave_out_what_is_not_served(self, vault: Vault) -> None:
         """
-        Keys of inactive and unknown documents and fragments are left out; the others are all there.
+        Keys of inactive documents and of unknown documents or fragments are omitted; all others are returned.
 
-        If this fails: spans are read without the documents, or a missing key raises.
+        If this fails: spans are read without joining the documents, or a missing key raises.
         """
         here, gone = save(vault, "a.md", "One.\nTwo."), save(vault, "b.md", "One.")
         vault.documents.deactivate([gone], InactiveReason.REMOVED)
@@ -168,9 +169,10 @@ class FragmentContract(VaultContract):
 
     def test_labels_say_who(self, vault: Vault) -> None:
         """
-        Labels are those of the lines that have one and are served.
+        Labels are returned for lines that have one and are served.
 
-        If this fails: an empty label is given as well, or that of a section, or labels are read without the documents.
+        If this fails: empty labels or labels of sections are returned, or inactive documents are not
+        filtered.
         """
         one, two = fragments("One.\nTwo.", kind=FragmentKind.LINE)
         section = one._replace(seq=3, kind=FragmentKind.SECTION, label="Names")
@@ -186,7 +188,7 @@ class FragmentContract(VaultContract):
 
     def test_spans_take_thousands(self, vault: Vault) -> None:
         """
-        Asking for thousands of keys at once is no more than a question.
+        `spans` accepts thousands of keys.
 
         If this fails: a limit on bound parameters is hit; pass the keys in batches or as one JSON array.
         """

@@ -14,18 +14,18 @@ TEXTS = (BEES, BOATS, "Why does the build fail on Mondays?", "Übergröße, naï
 
 
 class EmbedderContract(Contract):
-    """Supply ``embedder``: any ``Embedder`` that knows everyday English words."""
+    """Embedding of texts. Supply ``embedder``: any ``Embedder`` that knows everyday English words."""
 
     @pytest.fixture
     def embedder(self) -> Embedder:
-        """Supplied by the subclass."""
+        """Return the embedder under test; the subclass overrides this fixture."""
         raise NotImplementedError("override the `embedder` fixture and return an Embedder")
 
     def test_names_its_space(self, embedder: Embedder) -> None:
         """
-        The fingerprint is a non-empty text that stays the same, whatever is embedded in between.
+        The fingerprint is a non-empty text that does not change between calls.
 
-        If this fails: something that changes from call to call went into the fingerprint.
+        If this fails: the fingerprint includes a value that changes from call to call.
         """
         before = embedder.fingerprint
         embedder.embed_documents(TEXTS)
@@ -35,9 +35,9 @@ class EmbedderContract(Contract):
 
     def test_every_vector_has_the_declared_length(self, embedder: Embedder) -> None:
         """
-        Vectors hold `dimensions` float32 numbers, four bytes each, questions and documents alike.
+        Vectors of queries and documents hold `dimensions` float32 numbers, four bytes each.
 
-        If this fails: float64 leaks out, or a vector is truncated in one of the two methods only.
+        If this fails: float64 values are returned, or only one of the two methods truncates vectors.
         """
         vectors = [embedder.embed_query(BEES), *embedder.embed_documents(TEXTS)]
 
@@ -47,7 +47,7 @@ class EmbedderContract(Contract):
     @pytest.mark.parametrize("text", TEXTS)
     def test_unit_length(self, embedder: Embedder, text: str) -> None:
         """
-        A vector of a text with known words has length one and only finite numbers.
+        The vector of a text with known words has length one and only finite components.
 
         If this fails: normalise after truncating, not before, and in float32.
         """
@@ -56,9 +56,9 @@ class EmbedderContract(Contract):
 
     def test_text_without_a_token_is_zero(self, embedder: Embedder) -> None:
         """
-        The empty text gives all zeros, not NaN and no error, alone and among others.
+        The empty text gives all zeros, not NaN or an error, alone and in a batch.
 
-        If this fails: a length of zero is divided by.
+        If this fails: the vector is divided by a length of zero.
         """
         zeros = (0.0,) * embedder.dimensions
 
@@ -67,9 +67,10 @@ class EmbedderContract(Contract):
 
     def test_one_vector_each_in_order(self, embedder: Embedder) -> None:
         """
-        Every text gets its own vector, in the order of the texts, repeated ones too.
+        Every text has its own vector, in the order of the texts, repeated texts included.
 
-        If this fails: texts are sorted by length for the batch and not put back, or made unique.
+        If this fails: texts are sorted by length for the batch and not restored to their order, or
+        deduplicated.
         """
         bees, boats, again = embedder.embed_documents([BEES, BOATS, BEES])
 
@@ -77,7 +78,7 @@ class EmbedderContract(Contract):
 
     def test_no_texts_no_vectors(self, embedder: Embedder) -> None:
         """
-        No texts give no vectors.
+        An empty list of texts gives an empty list.
 
         If this fails: an empty batch reaches the model.
         """
@@ -85,9 +86,9 @@ class EmbedderContract(Contract):
 
     def test_same_bytes_every_time(self, embedder: Embedder) -> None:
         """
-        The same text gives the same bytes, whatever stands beside it in the batch.
+        The same text gives the same bytes, regardless of the other texts in the batch.
 
-        If this fails: padding leaks into the average, or a hash that differs between processes is used.
+        If this fails: padding affects the average, or a hash that differs between processes is used.
         """
         together = embedder.embed_documents(TEXTS)
         alone = [embedder.embed_documents([text])[0] for text in TEXTS]
@@ -97,9 +98,9 @@ class EmbedderContract(Contract):
 
     def test_a_question_is_nearest_to_its_own_words(self, embedder: Embedder) -> None:
         """
-        A question is nearer to the text it repeats than to one about something else.
+        A query is more similar to the text that contains its words than to a text on another topic.
 
-        If this fails: questions and documents are embedded in two different spaces.
+        If this fails: queries and documents are embedded in two different spaces.
         """
         bees, boats = embedder.embed_documents([BEES, BOATS])
         question = embedder.embed_query("bees hive")

@@ -47,13 +47,13 @@ REFUSED = {
 
 
 class EmbeddingWorklistContract(VaultContract):
-    """What is still to be embedded. Supply ``vault``: an EMPTY ``Vault``."""
+    """Worklist of texts to be embedded. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_pending_texts_in_reading_order(self, vault: Vault) -> None:
         """
         The worklist is ordered by document, then fragment, each text under its SHA-256.
 
-        If this fails: the order is that of the hashes, or of the paths.
+        If this fails: the order is by hash or by path.
         """
         save(vault, "z.md", "Zeta.\nAlpha.")
         save(vault, "a.md", "Mu.")
@@ -63,9 +63,9 @@ class EmbeddingWorklistContract(VaultContract):
 
     def test_each_text_once(self, vault: Vault) -> None:
         """
-        A text that stands in several fragments and documents is listed once, at its first place.
+        A text that occurs in several fragments and documents is listed once, at its first occurrence.
 
-        If this fails: the worklist is of fragments; make it one of texts.
+        If this fails: the worklist contains fragments instead of texts.
         """
         save(vault, "a.md", "Same.\nOther.\nSame.")
         save(vault, "b.md", "Same.")
@@ -75,9 +75,10 @@ class EmbeddingWorklistContract(VaultContract):
     @pytest.mark.parametrize(("limit", "expected"), [(-1, 0), (0, 0), (1, 1), (2, 2), (3, 3), (4, 3)])
     def test_limit(self, vault: Vault, limit: int, expected: int) -> None:
         """
-        At most *limit* texts, the first ones; below 1 none.
+        The worklist returns the first *limit* texts; below 1 it returns none.
 
-        If this fails: -1 reaches a `limit` clause, or the limit counts fragments before texts are made unique.
+        If this fails: -1 reaches a `limit` clause, or the limit counts fragments before texts are
+        deduplicated.
         """
         save(vault, "a.md", "One.\nOne.\nTwo.\nThree.")
 
@@ -87,9 +88,9 @@ class EmbeddingWorklistContract(VaultContract):
 
     def test_context_goes_before_the_text(self, vault: Vault) -> None:
         """
-        What is embedded is the context, a line end and the text; without a context the text alone.
+        The embedded text is the context, a line end and the text; without a context it is the text alone.
 
-        If this fails: the context is left out, or an empty one leaves a blank line.
+        If this fails: the context is omitted, or an empty one leaves a blank line.
         """
         body = "One."
         vault.documents.save(document("a.md", body), body, fragments(body, context="Title › 2024"))
@@ -99,7 +100,7 @@ class EmbeddingWorklistContract(VaultContract):
 
     def test_ends_are_stripped(self, vault: Vault) -> None:
         """
-        Blanks at both ends are no part of what is embedded, so they do not make another text.
+        White space at both ends is not embedded, so it does not make a different text.
 
         If this fails: hash after stripping.
         """
@@ -109,9 +110,9 @@ class EmbeddingWorklistContract(VaultContract):
 
     def test_blank_texts_are_never_embedded(self, vault: Vault) -> None:
         """
-        A fragment of nothing but blanks has no text to embed.
+        A fragment that contains only white space has no text to embed.
 
-        If this fails: emptiness is looked at before stripping.
+        If this fails: emptiness is checked before stripping.
         """
         body = " \n\t\nOne."
         blank = Fragment(0, FragmentKind.PASSAGE, 1, 2, 0, 3, body[:3])
@@ -122,9 +123,9 @@ class EmbeddingWorklistContract(VaultContract):
     @pytest.mark.parametrize("kind", FragmentKind)
     def test_lines_are_never_embedded(self, vault: Vault, kind: FragmentKind) -> None:
         """
-        Fragments are embedded, except of the kinds that never are.
+        Fragments are embedded, except those of the kinds in `NEVER_EMBEDDED`.
 
-        If this fails: look at the condition on the kind.
+        If this fails: the condition on the kind is wrong.
         """
         vault.documents.save(document("a.md", "One."), "One.", fragments("One.", kind=kind))
 
@@ -133,9 +134,9 @@ class EmbeddingWorklistContract(VaultContract):
     @pytest.mark.parametrize("reason", InactiveReason)
     def test_inactive_documents_leave_the_worklist(self, vault: Vault, reason: InactiveReason) -> None:
         """
-        The texts of an inactive document are not pending, unless an active one has them too.
+        The texts of an inactive document are not pending, unless an active one contains them too.
 
-        If this fails: the worklist does not look at the documents.
+        If this fails: the worklist is not joined with the documents.
         """
         gone = save(vault, "a.md", "One.\nTwo.")
         save(vault, "b.md", "Two.")
@@ -147,7 +148,7 @@ class EmbeddingWorklistContract(VaultContract):
 
     def test_replaced_texts_leave_the_worklist(self, vault: Vault) -> None:
         """
-        A text that was edited away is no longer pending.
+        A text that an edit removed is no longer pending.
 
         If this fails: the worklist is a queue that save appends to; derive it from the fragments.
         """
@@ -159,9 +160,9 @@ class EmbeddingWorklistContract(VaultContract):
 
     def test_stored_texts_leave_the_worklist(self, vault: Vault) -> None:
         """
-        A text that has a vector is not pending, and comes back without being embedded again.
+        A text with a vector is not pending, and is not embedded again when it reappears.
 
-        If this fails: vectors are kept by fragment instead of by text.
+        If this fails: vectors are stored by fragment instead of by text.
         """
         save(vault, "a.md", "One.\nTwo.")
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
@@ -174,13 +175,13 @@ class EmbeddingWorklistContract(VaultContract):
 
 
 class EmbeddingStorageContract(VaultContract):
-    """Keeping vectors by text. Supply ``vault``: an EMPTY ``Vault``."""
+    """Storage of vectors by text. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_new_store_is_empty(self, vault: Vault) -> None:
         """
         A new store has no model, no texts and no vectors.
 
-        If this fails: a default fingerprint is written when the vault is made.
+        If this fails: a default fingerprint is written when the vault is created.
         """
         assert vault.embeddings.fingerprint() is None
         assert vault.embeddings.pending(10) == []
@@ -189,7 +190,7 @@ class EmbeddingStorageContract(VaultContract):
 
     def test_store_returns_every_fragment_with_the_text(self, vault: Vault) -> None:
         """
-        Storing gives back each active fragment that a vector stands for, of any document, with the vector.
+        Storing returns each active fragment whose text one of the vectors embeds, in any document, with the vector.
 
         If this fails: only the first fragment, or only one document's, is looked up.
         """
@@ -208,9 +209,9 @@ class EmbeddingStorageContract(VaultContract):
 
     def test_lines_are_not_returned(self, vault: Vault) -> None:
         """
-        A line fragment with the same text as a passage is not given back.
+        A line fragment with the same text as a passage is not returned.
 
-        If this fails: fragments are found by text and not by what is embedded.
+        If this fails: fragments are found by text regardless of their kind.
         """
         passage, line = fragments("One.")[0], Fragment(1, FragmentKind.LINE, 1, 1, 0, 4, "One.")
         saved = vault.documents.save(document("a.md", "One."), "One.", [passage, line])
@@ -220,9 +221,9 @@ class EmbeddingStorageContract(VaultContract):
 
     def test_vector_of_a_text_nobody_has(self, vault: Vault) -> None:
         """
-        A vector whose text was edited away meanwhile is kept as an orphan and given to no fragment.
+        The vector of a text that was removed before it was stored is kept as an orphan without a fragment.
 
-        If this fails: an unknown text raises, or is dropped without a trace.
+        If this fails: an unknown text raises, or is dropped silently.
         """
         assert vault.embeddings.store(MODEL, {sha("Gone."): VECTOR_A}) == []
         assert vault.embeddings.counts() == EmbeddingCounts(orphaned=1)
@@ -231,14 +232,14 @@ class EmbeddingStorageContract(VaultContract):
         """
         Storing no vectors changes nothing: there is still no model.
 
-        If this fails: the fingerprint is written before the vectors are looked at.
+        If this fails: the fingerprint is written before the vectors are checked.
         """
         assert vault.embeddings.store(MODEL, {}) == []
         assert vault.embeddings.fingerprint() is None
 
     def test_fingerprint_is_that_of_the_vectors(self, vault: Vault) -> None:
         """
-        The store names the model whose vectors it holds.
+        The fingerprint is that of the stored vectors.
 
         If this fails: the fingerprint is not stored with the first vectors.
         """
@@ -249,7 +250,8 @@ class EmbeddingStorageContract(VaultContract):
 
     def test_other_model_is_refused(self, vault: Vault) -> None:
         """
-        Vectors of another model are refused while there are some, the error names both, nothing is stored.
+        While vectors are stored, those of another model are refused; the error names both models and nothing
+        is stored.
 
         If this fails: the fingerprint is overwritten, or compared after writing.
         """
@@ -267,9 +269,9 @@ class EmbeddingStorageContract(VaultContract):
     @pytest.mark.parametrize("bad", REFUSED.values(), ids=REFUSED)
     def test_bad_vector_refuses_the_batch(self, vault: Vault, bad: Vector) -> None:
         """
-        One bad vector among good ones: nothing of the batch is stored.
+        One bad vector in a batch prevents the whole batch from being stored.
 
-        If this fails: vectors are written one by one as they are looked at.
+        If this fails: vectors are written one by one as they are checked.
         """
         saved = save(vault, "a.md", "One.\nTwo.\nThree.")
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
@@ -285,9 +287,9 @@ class EmbeddingStorageContract(VaultContract):
     )
     def test_bad_first_batch_leaves_no_model(self, vault: Vault, bad: Vector) -> None:
         """
-        A refused first batch, a mixture of lengths included, leaves no vector and no fingerprint.
+        A refused first batch, for example with mixed lengths, leaves no vector and no fingerprint.
 
-        If this fails: lengths are compared with what is stored and not within the batch.
+        If this fails: lengths are compared with the stored vectors but not within the batch.
         """
         with pytest.raises(BadVector):
             vault.embeddings.store(MODEL, {sha("One."): VECTOR_A, sha("Two."): bad})
@@ -297,9 +299,9 @@ class EmbeddingStorageContract(VaultContract):
 
     def test_lone_vector_of_another_length(self, vault: Vault) -> None:
         """
-        A batch that is of one length within itself is refused if the stored vectors are of another.
+        A batch of equal lengths is refused if the stored vectors have another length.
 
-        If this fails: lengths are compared within the batch and not with what is stored.
+        If this fails: lengths are compared within the batch but not with the stored vectors.
         """
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
 
@@ -310,7 +312,7 @@ class EmbeddingStorageContract(VaultContract):
 
     def test_rounding_is_no_error(self, vault: Vault) -> None:
         """
-        A vector of many numbers whose length is one but for float32 rounding is kept, byte for byte.
+        A vector with many components whose length is one except for float32 rounding is stored byte for byte.
 
         If this fails: the tolerance is tighter than float32, or the vector is normalised again.
         """
@@ -323,9 +325,9 @@ class EmbeddingStorageContract(VaultContract):
 
     def test_of_document_in_fragment_order(self, vault: Vault) -> None:
         """
-        A document's vectors come in fragment order, fragments without one left out.
+        A document's vectors are returned in fragment order; fragments without a vector are omitted.
 
-        If this fails: the order is that of the texts' hashes or of storing.
+        If this fails: the order is by text hash or by insertion.
         """
         saved = save(vault, "a.md", "\n".join(f"Text {n}." for n in range(12)))
         vectors = {sha(f"Text {n}."): unit_vector(n, 1) for n in range(11, 0, -1)}
@@ -338,9 +340,10 @@ class EmbeddingStorageContract(VaultContract):
 
     def test_nearest_compares_with_every_stored_vector(self, vault: Vault) -> None:
         """
-        The nearest served fragments come by cosine, whatever a vector index holds; an unserved one is none of them.
+        The nearest served fragments are ordered by cosine, independently of the vector index; inactive
+        documents are excluded.
 
-        If this fails: the vector index is asked, or fragments of inactive documents are not left out.
+        If this fails: the vector index is searched, or fragments of inactive documents are not filtered.
         """
         first, second, gone = (
             save(vault, "a.md", "One."),
@@ -359,9 +362,9 @@ class EmbeddingStorageContract(VaultContract):
 
     def test_nearest_among_some(self, vault: Vault) -> None:
         """
-        Given documents, and a scope, limit what is compared; no documents at all leave nothing.
+        Documents and a scope restrict the comparison; an empty set of documents gives no results.
 
-        If this fails: an empty set of documents is taken for every document.
+        If this fails: an empty set of documents is treated as all documents.
         """
         saved = [save(vault, f"{n}.md", "One.", collection=name) for n, name in enumerate("aab")]
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
@@ -377,9 +380,9 @@ class EmbeddingStorageContract(VaultContract):
 
     def test_of_document_that_is_not_served(self, vault: Vault) -> None:
         """
-        An inactive or unknown document has no vectors, and has them again when it is back.
+        An inactive or unknown document has no vectors; a reactivated one has its vectors again.
 
-        If this fails: the vectors of an inactive document are deleted, or still handed out.
+        If this fails: the vectors of an inactive document are deleted, or still returned.
         """
         saved = save(vault, "a.md", "One.")
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})

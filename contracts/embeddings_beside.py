@@ -10,17 +10,17 @@ from clawmem.ports.records import EmbedState, FragmentKey, InactiveReason, Role
 from clawmem.ports.vault import Vault
 
 OTHER = "model-b"
-SHORT_A, SHORT_B = unit_vector(1, 2), unit_vector(2, 1)  # the other model's, of another length
+SHORT_A, SHORT_B = unit_vector(1, 2), unit_vector(2, 1)  # vectors of OTHER, with another length
 
 
 class EmbeddingBesideContract(VaultContract):
-    """A second space, made beside the one that serves. Supply ``vault``: an EMPTY ``Vault``."""
+    """Second embedding space, built next to the serving one. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_at_first_there_is_none(self, vault: Vault) -> None:
         """
-        Without a space beside nothing waits for one, nothing is counted in it, and nothing can take over.
+        Without a space being built, its worklist and counts are empty, and nothing can take over.
 
-        If this fails: a space is made with the vault, or the serving one is looked at instead.
+        If this fails: a space is created with the vault, or the serving one is read instead.
         """
         served(vault, "One.")
 
@@ -32,9 +32,9 @@ class EmbeddingBesideContract(VaultContract):
 
     def test_nothing_goes_into_a_space_that_was_not_begun(self, vault: Vault) -> None:
         """
-        Vectors beside are refused without a space, and of another model than the one it was begun with.
+        Vectors are refused if no space is being built, or if it was begun for another model.
 
-        If this fails: a space is made by storing, so that a run that was overtaken brings it back.
+        If this fails: storing creates a space, so that an overtaken run would recreate it.
         """
         served(vault, "One.")
         with pytest.raises(ModelMismatch):
@@ -48,9 +48,9 @@ class EmbeddingBesideContract(VaultContract):
 
     def test_everything_waits_for_it(self, vault: Vault) -> None:
         """
-        At first every text of an active document is pending beside, in reading order and each once.
+        In a new space every text of an active document is pending, in reading order and each once.
 
-        If this fails: the worklist beside is that of the documents that are not complete.
+        If this fails: the worklist only contains incomplete documents.
         """
         served(vault, "Two.\nOne.\nTwo.")
         save(vault, "new.md", "Three.")
@@ -66,9 +66,9 @@ class EmbeddingBesideContract(VaultContract):
 
     def test_what_is_made_beside_is_not_seen(self, vault: Vault) -> None:
         """
-        Until it takes over, nothing but its own worklist and counts shows a space beside.
+        Until it takes over, a space is visible only through its own worklist and counts.
 
-        If this fails: some question about vectors does not say of which space.
+        If this fails: a query about vectors does not filter by space.
         """
         number = served(vault, "One.\nTwo.")
         save(vault, "new.md", "Three.")
@@ -84,9 +84,9 @@ class EmbeddingBesideContract(VaultContract):
 
     def test_both_take_in_what_is_new(self, vault: Vault) -> None:
         """
-        Each space has a worklist of its own: a text embedded for one still waits for the other.
+        Each space has its own worklist: a text embedded for one is still pending for the other.
 
-        If this fails: a vector of any space takes its text off both lists.
+        If this fails: a vector of any space removes its text from both worklists.
         """
         served(vault, "One.")
         vault.embeddings.begin(OTHER)
@@ -101,9 +101,9 @@ class EmbeddingBesideContract(VaultContract):
 
     def test_what_changed_behind_the_last_text_is_not_forgotten(self, vault: Vault) -> None:
         """
-        A document that comes before everything embedded so far, and changed, is on the list at the end.
+        A document changed after its texts were passed is pending again.
 
-        If this fails: the place that was reached is taken for proof of what lies before it.
+        If this fails: everything before the last stored text is assumed to be embedded.
         """
         served(vault, "One.", path="a.md")
         save(vault, "b.md", "Two.")
@@ -117,9 +117,9 @@ class EmbeddingBesideContract(VaultContract):
 
     def test_bad_vectors_are_refused(self, vault: Vault) -> None:
         """
-        Lengths are compared with the vectors of the same space, and nothing of a bad batch is kept.
+        Lengths are compared with the vectors of the same space, and a bad batch is not stored at all.
 
-        If this fails: a space beside is held to the length of the one that serves, or to none.
+        If this fails: vectors must have the length of the serving space, or any length.
         """
         served(vault, "One.\nTwo.")
         vault.embeddings.begin(OTHER)
@@ -132,9 +132,9 @@ class EmbeddingBesideContract(VaultContract):
 
     def test_how_far_it_is(self, vault: Vault) -> None:
         """
-        Its name is told, and a share of 0 to 1 that grows with what is stored in order.
+        `building` returns the fingerprint and a share from 0 to 1 that grows as texts are stored in order.
 
-        If this fails: the share is of the vectors that serve.
+        If this fails: the share is that of the serving vectors.
         """
         for name in "abcd":
             served(vault, f"Text {name}.", path=f"{name}.md")
@@ -148,9 +148,10 @@ class EmbeddingBesideContract(VaultContract):
 
     def test_failures_of_its_own(self, vault: Vault) -> None:
         """
-        A text given up beside leaves that worklist, the serving one and the documents stay as they are.
+        A text that failed for good in one space leaves that worklist only; the serving space and the
+        documents are unchanged.
 
-        If this fails: failures are counted by text, whichever model could not read it.
+        If this fails: failures are counted by text across models.
         """
         number = served(vault, "One.")
         both = save(vault, "new.md", "Two.")
@@ -168,9 +169,9 @@ class EmbeddingBesideContract(VaultContract):
 
     def test_cleaning_looks_at_both(self, vault: Vault) -> None:
         """
-        Vectors and failures of texts that nobody has go from both spaces; only serving ones are counted.
+        Cleaning deletes unused vectors and failures from both spaces, but counts only serving ones.
 
-        If this fails: what nobody uses takes over, or cleaning ends the space that is being made.
+        If this fails: unused vectors take over, or cleaning discards the space being built.
         """
         gone = served(vault, "One.\nTwo.\nThree.")
         served(vault, "Four.", path="kept.md")
@@ -185,13 +186,14 @@ class EmbeddingBesideContract(VaultContract):
 
 
 class EmbeddingTakeOverContract(VaultContract):
-    """How a space comes to serve, or does not. Supply ``vault``: an EMPTY ``Vault``."""
+    """Replacement of the serving embedding space. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_takes_over_as_a_whole(self, vault: Vault) -> None:
         """
-        Once nothing waits beside, its model, vectors and counts are the vault's, of another length even.
+        Once nothing is pending, the new model, vectors and counts replace the old ones, even with another
+        vector length.
 
-        If this fails: some of the old vectors are still handed out.
+        If this fails: some of the old vectors are still returned.
         """
         number = served(vault, "One.\nTwo.")
         vault.embeddings.begin(OTHER)
@@ -210,7 +212,7 @@ class EmbeddingTakeOverContract(VaultContract):
 
     def test_not_before_it_is_complete(self, vault: Vault) -> None:
         """
-        As long as one text waits beside, taking over is refused and changes nothing.
+        While one text is pending, taking over is refused and changes nothing.
 
         If this fails: a text that had a vector has none afterwards.
         """
@@ -226,9 +228,9 @@ class EmbeddingTakeOverContract(VaultContract):
 
     def test_of_the_same_model_anew(self, vault: Vault) -> None:
         """
-        Vectors made anew by the same model take the place of the old ones just like another's.
+        Vectors rebuilt with the same model replace the old ones like those of another model.
 
-        If this fails: spaces are told apart by their fingerprint.
+        If this fails: spaces are distinguished by fingerprint.
         """
         number = served(vault, "One.")
         vault.embeddings.begin(MODEL)
@@ -242,7 +244,8 @@ class EmbeddingTakeOverContract(VaultContract):
 
     def test_documents_are_in_the_state_of_the_new_space(self, vault: Vault) -> None:
         """
-        What the new model gave up is failed afterwards, what only the old one had given up is synced.
+        A document whose text failed with the new model becomes failed; one that failed with the old model
+        only becomes synced.
 
         If this fails: states and failures are still those of the old model.
         """
@@ -262,9 +265,9 @@ class EmbeddingTakeOverContract(VaultContract):
 
     def test_beginning_again_begins_empty(self, vault: Vault) -> None:
         """
-        A space that is begun takes the place of one that was, of the same model too, without its vectors.
+        Beginning a space replaces the one begun before, even for the same model, and starts without vectors.
 
-        If this fails: two spaces are made at once, or what was given up is mixed into the next.
+        If this fails: two spaces are built at once, or vectors of an abandoned space are reused.
         """
         served(vault, "One.")
         for fingerprint in (OTHER, OTHER, "model-c"):
@@ -277,9 +280,9 @@ class EmbeddingTakeOverContract(VaultContract):
 
     def test_giving_up(self, vault: Vault) -> None:
         """
-        A space that was given up is gone, with its failures, and the one that serves is as before.
+        An abandoned space is deleted with its failures, and the serving one is unchanged.
 
-        If this fails: failures of a model that was given up count for the next.
+        If this fails: failures of an abandoned space count for the next one.
         """
         number = served(vault, "One.")
         before = seen(vault, number)
@@ -298,9 +301,9 @@ class EmbeddingTakeOverContract(VaultContract):
 
     def test_discarding_in_parts(self, vault: Vault) -> None:
         """
-        What was replaced or given up is deleted some vectors at a time, until there are none.
+        Replaced or abandoned vectors are deleted in limited batches until none remain.
 
-        If this fails: deleting takes the vectors that serve along, or everything in one transaction.
+        If this fails: serving vectors are deleted too, or everything is deleted in one transaction.
         """
         number = served(vault, "One.\nTwo.\nThree.")
         vault.embeddings.begin("model-c")
@@ -317,9 +320,9 @@ class EmbeddingTakeOverContract(VaultContract):
 
     def test_indexes_of_the_old_vectors_are_outdated(self, vault: Vault) -> None:
         """
-        Every index of vectors is outdated by another space, serving or building, and no index of words.
+        Taking over outdates every vector index, serving or building, but no lexical index.
 
-        If this fails: an index outside answers questions of one model with vectors of another.
+        If this fails: an external index answers queries of one model with vectors of another.
         """
         served(vault, "One.")
         records = [vault.outbox.register(role, "tantivy") for role in (Role.LEXICAL, *[Role.VECTORS] * 2)]
@@ -336,7 +339,7 @@ class EmbeddingTakeOverContract(VaultContract):
 
     def test_no_change_for_indexes_before(self, vault: Vault) -> None:
         """
-        What happens beside is no change that an index has to see.
+        Changes in the space being built are not logged for external indexes.
 
         If this fails: an index is filled with vectors of both models.
         """
@@ -354,7 +357,7 @@ class EmbeddingTakeOverContract(VaultContract):
 
     def test_a_transaction_that_fails_takes_it_back(self, vault: Vault) -> None:
         """
-        Taking over is part of the transaction around it.
+        Taking over is part of the surrounding transaction.
 
         If this fails: the new model serves with an index of the old one.
         """
@@ -372,14 +375,14 @@ class EmbeddingTakeOverContract(VaultContract):
 
 
 def served(vault: Vault, body: str, *, path: str = "note.md") -> int:
-    """A document whose texts have vectors of the model that serves; its id."""
+    """Save a document with serving vectors for all of its texts and return its id."""
     number = save(vault, path, body)
     vault.embeddings.store(MODEL, {sha(text): VECTOR_A for text in body.split("\n")})
     return number
 
 
 def seen(vault: Vault, document_id: int) -> list[object]:
-    """All that there is to see of the vectors that serve."""
+    """Return everything that is visible of the serving vectors."""
     embeddings = vault.embeddings
     hits = embeddings.nearest(VECTOR_A, 9) if embeddings.fingerprint() == MODEL else None
     return [
@@ -393,12 +396,12 @@ def seen(vault: Vault, document_id: int) -> list[object]:
 
 
 def waiting_beside(vault: Vault, limit: int = 100) -> list[str]:
-    """The texts of the worklist beside."""
+    """Return the texts of the worklist of the space being built."""
     return [waiting.text for waiting in vault.embeddings.pending(limit, beside=True)]
 
 
 def share(vault: Vault) -> float:
-    """How far the space beside is."""
+    """Return the progress of the space being built."""
     building = vault.embeddings.building()
     assert building is not None
     assert building.fingerprint == OTHER
@@ -406,10 +409,10 @@ def share(vault: Vault) -> float:
 
 
 def outdated(vault: Vault) -> set[int]:
-    """The generations of outdated indexes."""
+    """Return the generations of outdated indexes."""
     return {record.generation for record in vault.outbox.indexes() if record.outdated}
 
 
 def state(vault: Vault, document_id: int) -> EmbedState:
-    """Where a document stands."""
+    """Return the embedding state of a document."""
     return fetch(vault, document_id).embed_state

@@ -18,13 +18,13 @@ from clawmem.ports.vault import Vault
 
 
 class EmbeddingStateContract(VaultContract):
-    """Failures, states and counts. Supply ``vault``: an EMPTY ``Vault``."""
+    """Failures, states and counts of embeddings. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_synced_when_complete(self, vault: Vault) -> None:
         """
-        A document is synced with its last vector and pending until then, another one untouched.
+        A document is pending until its last text has a vector, then synced; other documents are unaffected.
 
-        If this fails: the first vector is taken for all of them, or other documents are marked as well.
+        If this fails: one vector marks the document as complete, or other documents are marked as well.
         """
         saved, other = save(vault, "a.md", "One.\nTwo."), save(vault, "b.md", "Three.")
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
@@ -36,9 +36,9 @@ class EmbeddingStateContract(VaultContract):
 
     def test_documents_without_a_vector_are_counted(self, vault: Vault) -> None:
         """
-        A document counts until its last vector is there; one that is not served does not count.
+        A document counts until its last text has a vector; an inactive one does not count.
 
-        If this fails: texts are counted instead of documents, or withdrawn documents as well.
+        If this fails: texts are counted instead of documents, or inactive documents are included.
         """
         save(vault, "a.md", "One.\nTwo.")
         gone = save(vault, "b.md", "Three.\nFour.")
@@ -52,9 +52,9 @@ class EmbeddingStateContract(VaultContract):
 
     def test_three_failures(self, vault: Vault) -> None:
         """
-        A text stays on the worklist after two failures and leaves it at the third; its documents are failed.
+        A text leaves the worklist at its third failure, not before, and its documents become failed.
 
-        If this fails: the count is one off, or only the first document is marked.
+        If this fails: the count is off by one, or only the first document is marked.
         """
         both = save(vault, "a.md", "One.\nTwo."), save(vault, "b.md", "One.")
         for _ in range(2):
@@ -69,7 +69,7 @@ class EmbeddingStateContract(VaultContract):
 
     def test_failures_are_counted_by_text(self, vault: Vault) -> None:
         """
-        Each text counts its own failures; failing nothing counts nothing.
+        Each text counts its own failures; failing an empty list changes nothing.
 
         If this fails: attempts are counted per call or per document.
         """
@@ -85,9 +85,9 @@ class EmbeddingStateContract(VaultContract):
 
     def test_success_after_failure(self, vault: Vault) -> None:
         """
-        A vector for a text that was given up makes its document synced after all.
+        A vector for a text that failed for good makes its document synced.
 
-        If this fails: a failure outweighs a vector.
+        If this fails: a failure takes precedence over a vector.
         """
         saved = save(vault, "a.md", "One.")
         give_up(vault, "One.")
@@ -99,9 +99,9 @@ class EmbeddingStateContract(VaultContract):
 
     def test_counts_are_of_texts(self, vault: Vault) -> None:
         """
-        Texts of active documents are counted once each by their state, and orphaned vectors beside them.
+        Each text of active documents is counted once by its state; orphaned vectors are counted separately.
 
-        If this fails: fragments are counted, inactive documents are, or an orphan counts as stored.
+        If this fails: fragments or inactive documents are counted, or an orphan counts as stored.
         """
         save(vault, "a.md", "One.\nTwo.\nThree.\nOne.")
         save(vault, "b.md", "One.\nFour.")
@@ -115,9 +115,9 @@ class EmbeddingStateContract(VaultContract):
 
     def test_clean_deletes_orphans_only(self, vault: Vault) -> None:
         """
-        Cleaning deletes the vectors that no active document uses, says how many, and nothing else.
+        Cleaning deletes exactly the vectors that no active document uses and returns their number.
 
-        If this fails: usage is looked up in one document, or inactive ones count as users.
+        If this fails: usage is checked in one document only, or inactive ones count as users.
         """
         here, gone = save(vault, "a.md", "One."), save(vault, "b.md", "One.\nTwo.\nThree.")
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A, sha("Two."): VECTOR_B, sha("Three."): VECTOR_B})
@@ -130,9 +130,9 @@ class EmbeddingStateContract(VaultContract):
 
     def test_cleaned_texts_are_embedded_again(self, vault: Vault) -> None:
         """
-        A document that comes back after its vectors were cleaned away is pending again.
+        A document reactivated after its vectors were deleted is pending again.
 
-        If this fails: its state is kept while it is inactive.
+        If this fails: its state is preserved while it is inactive.
         """
         saved = save(vault, "a.md", "One.")
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
@@ -146,7 +146,7 @@ class EmbeddingStateContract(VaultContract):
 
     def test_clean_forgets_failures_nobody_has(self, vault: Vault) -> None:
         """
-        Cleaning gives a given-up text that nobody uses a fresh start; one in use stays given up.
+        Cleaning deletes the failures of unused texts; a failed text in use stays failed.
 
         If this fails: failures are not cleaned, or all of them are.
         """
@@ -162,7 +162,7 @@ class EmbeddingStateContract(VaultContract):
 
     def test_last_vector_takes_the_model_along(self, vault: Vault) -> None:
         """
-        Once cleaning took the last vector there is no model, and any other may begin, of any length.
+        After cleaning deleted the last vector there is no model, and any other may begin, with any length.
 
         If this fails: the fingerprint outlives its vectors.
         """
@@ -176,9 +176,9 @@ class EmbeddingStateContract(VaultContract):
 
     def test_clear_starts_over(self, vault: Vault) -> None:
         """
-        Clearing forgets vectors, failures and model; every text is pending, and another model may begin.
+        Clearing deletes vectors, failures and model; every text is pending, and another model may begin.
 
-        If this fails: failures or the documents' states are left behind.
+        If this fails: failures or the documents' states remain.
         """
         synced, failed = save(vault, "a.md", "One."), save(vault, "b.md", "Two.")
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A, sha("Gone."): VECTOR_B})
@@ -194,11 +194,11 @@ class EmbeddingStateContract(VaultContract):
 
 
 def give_up(vault: Vault, *texts: str) -> None:
-    """Fail texts as often as it takes."""
+    """Fail texts until they leave the worklist."""
     for _ in range(3):
         vault.embeddings.fail([sha(text) for text in texts], "no answer")
 
 
 def state(vault: Vault, document_id: int) -> EmbedState:
-    """Where a document stands."""
+    """Return the embedding state of a document."""
     return fetch(vault, document_id).embed_state

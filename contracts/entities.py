@@ -12,7 +12,7 @@ from clawmem.ports.vault import Vault
 
 
 def entity(name: str, kind: str = "person") -> Entity:
-    """Somebody or something of that name."""
+    """Return an entity with this name."""
     return Entity(f"default:{kind}:{name.lower()}", name, kind)
 
 
@@ -20,33 +20,33 @@ ANN, BOB, CYD, DEE = map(entity, ("Ann", "Bob", "Cyd", "Dee"))
 
 
 def mentioning(vault: Vault, path: str, *entities: Entity, **rest: str) -> int:
-    """Save a document that mentions these; its id."""
+    """Save a document that mentions these entities and return its id."""
     document_id = save(vault, path, f"Text of {path}", **rest)
     vault.entities.set_mentions(document_id, entities)
     return document_id
 
 
 def found(vault: Vault, text: str, limit: int = 10) -> list[tuple[str, int]]:
-    """Names that a search finds, with how many documents mention them."""
+    """Return the names that a search finds, each with the number of documents that mention it."""
     return [(one.name, one.mention_count) for one in vault.entities.search(text, limit)]
 
 
 def beside(
     vault: Vault, *document_ids: int, limit: int = 100, scope: Scope | None = None
 ) -> list[tuple[int, int]]:
-    """The neighbours of documents, with their counts."""
+    """Return the neighbours of documents, each with its count."""
     found = vault.entities.neighbours(document_ids, limit, scope or Scope())
     return [(one.document_id, one.together) for one in found]
 
 
 class EntityMentionContract(VaultContract):
-    """What documents mention, and who is found by name. Supply ``vault``: an EMPTY ``Vault``."""
+    """Mentions of entities, and search by name. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_mentions_are_kept(self, vault: Vault) -> None:
         """
-        A document's entities come back by id, with their kinds and counts.
+        A document's entities are returned by id, with their kinds and counts.
 
-        If this fails: a column is missing, or the count is the one that was handed in.
+        If this fails: a column is missing, or the caller's count is stored.
         """
         service = entity("Redis", "service")
         saved = mentioning(vault, "a.md", service, ANN._replace(mention_count=7))
@@ -59,9 +59,9 @@ class EntityMentionContract(VaultContract):
 
     def test_mentions_are_replaced(self, vault: Vault) -> None:
         """
-        What a document mentioned before is no longer said nor counted.
+        New mentions of a document replace its former ones, also in the counts.
 
-        If this fails: mentions are added to, or the old counts stay.
+        If this fails: mentions are added instead of replaced, or the old counts remain.
         """
         saved = mentioning(vault, "a.md", ANN, BOB)
 
@@ -72,9 +72,10 @@ class EntityMentionContract(VaultContract):
 
     def test_a_merged_entity_is_the_other(self, vault: Vault) -> None:
         """
-        Every mention of one becomes one of the other, counted once a document; it is no longer known.
+        Merging turns every mention of one entity into a mention of the other, counted once per document; the
+        first is deleted.
 
-        If this fails: counts are added up, or the mentions of documents that are not served stay behind.
+        If this fails: counts are added up, or mentions of inactive documents are not changed.
         """
         concept, service = entity("Ledger", "concept"), entity("Ledger", "service")
         both = mentioning(vault, "both.md", concept, service, ANN)
@@ -95,7 +96,7 @@ class EntityMentionContract(VaultContract):
 
     def test_what_cannot_be_merged(self, vault: Vault) -> None:
         """
-        Merging an unknown entity, or one into itself, changes nothing; the target need not be known before.
+        Merging an unknown entity, or one into itself, changes nothing; the target may be unknown before.
 
         If this fails: an entity is deleted by being merged into itself.
         """
@@ -109,9 +110,9 @@ class EntityMentionContract(VaultContract):
 
     def test_an_entity_counts_once_a_document(self, vault: Vault) -> None:
         """
-        Named twice in one list is mentioned once, and saying the same again changes nothing.
+        Duplicate mentions count once per document, and setting the same mentions again changes nothing.
 
-        If this fails: a mention is counted before it is looked whether it is new.
+        If this fails: a mention is counted before it is checked whether it is new.
         """
         saved = mentioning(vault, "a.md", ANN, ANN, BOB)
         vault.entities.set_mentions(saved, [ANN, BOB])
@@ -122,9 +123,9 @@ class EntityMentionContract(VaultContract):
 
     def test_a_known_entity_keeps_its_name(self, vault: Vault) -> None:
         """
-        The first name and kind of an id stay, whatever later mentions call it.
+        The first name and kind of an id are retained; later variants are ignored.
 
-        If this fails: an upsert overwrites the canonical name by a variant.
+        If this fails: an upsert replaces the canonical name by a variant.
         """
         mentioning(vault, "a.md", ANN)
         mentioning(vault, "b.md", ANN._replace(name="Annie", kind="tool"))
@@ -134,9 +135,9 @@ class EntityMentionContract(VaultContract):
 
     def test_an_unknown_document_mentions_nothing(self, vault: Vault) -> None:
         """
-        Mentions of a document that does not exist are refused, and leave nothing behind.
+        Mentions of an unknown document are refused, and nothing is stored.
 
-        If this fails: rows point at nothing, or the entity stays although its document never was.
+        If this fails: rows refer to a missing document, or the entity is stored without it.
         """
         with pytest.raises(InvalidInput):
             vault.entities.set_mentions(UNKNOWN, [ANN])
@@ -146,9 +147,10 @@ class EntityMentionContract(VaultContract):
 
     def test_every_word_begins_a_word(self, vault: Vault) -> None:
         """
-        Names are found by the beginnings of their words, in any order and case, with or without accents.
+        Search matches prefixes of the words of a name, in any order and case, with or without accents.
 
-        If this fails: any word is enough, only whole words are, or the name is compared as one text.
+        If this fails: one matching word is enough, only whole words match, or the name is compared as one
+        text.
         """
         mentioning(vault, "a.md", entity("José Vega-Ruiz"), entity("Josefina Roth"))
 
@@ -160,9 +162,9 @@ class EntityMentionContract(VaultContract):
     @pytest.mark.parametrize("text", ["", "  ", '"*"', "-- ()", "\x00"])
     def test_a_text_without_words_finds_nobody(self, vault: Vault, text: str) -> None:
         """
-        Signs alone, those of a query language among them, find nothing and break nothing.
+        Punctuation and operators of a query language alone match nothing and raise no error.
 
-        If this fails: the text is handed to a full-text engine as it is.
+        If this fails: the text is passed to a full-text engine unescaped.
         """
         mentioning(vault, "a.md", ANN)
 
@@ -171,7 +173,7 @@ class EntityMentionContract(VaultContract):
     @pytest.mark.parametrize("text", ['ann" OR "bob', "ann OR bob", "ann*bob", "NOT bob"])
     def test_operators_are_words(self, vault: Vault, text: str) -> None:
         """
-        What an engine would read as an operator is a word like any other.
+        Operators of the search engine are treated as ordinary words.
 
         If this fails: words are not quoted.
         """
@@ -181,9 +183,9 @@ class EntityMentionContract(VaultContract):
 
     def test_the_most_mentioned_first(self, vault: Vault) -> None:
         """
-        Of those that fit the most mentioned comes first, equal ones by id, as many as were asked for.
+        Matches are ordered by number of mentions, then by id, up to the limit.
 
-        If this fails: the order is that of the full-text engine, or the cut comes before the order.
+        If this fails: the order is that of the full-text engine, or the limit is applied before the order.
         """
         al, ali, alma = map(entity, ("Al", "Ali", "Alma"))
         mentioning(vault, "a.md", alma, ali, al)
@@ -195,9 +197,9 @@ class EntityMentionContract(VaultContract):
 
     def test_who_mentions_it(self, vault: Vault) -> None:
         """
-        The served documents that mention an entity, the latest first, as many as were asked for.
+        `mentioning` returns the served documents that mention an entity, highest ids first, up to the limit.
 
-        If this fails: what is not served counts, or the cut comes before the order.
+        If this fails: inactive documents are included, or the limit is applied before the order.
         """
         numbers = [mentioning(vault, f"{n}.md", ANN, BOB) for n in range(4)]
         mentioning(vault, "other.md", BOB)
@@ -211,9 +213,9 @@ class EntityMentionContract(VaultContract):
     @pytest.mark.parametrize("reason", InactiveReason)
     def test_what_is_not_served_is_not_mentioned(self, vault: Vault, reason: InactiveReason) -> None:
         """
-        A document that is taken away takes its mentions along; whom no other mentions is not found.
+        Deactivating a document removes its mentions from all results; an entity without other mentions is not found.
 
-        If this fails: counts are written when a document is saved, and not when it goes.
+        If this fails: counts are updated when a document is saved, but not when it is deactivated.
         """
         gone = mentioning(vault, "a.md", ANN, BOB)
         mentioning(vault, "b.md", BOB)
@@ -227,7 +229,7 @@ class EntityMentionContract(VaultContract):
 
     def test_what_comes_back_mentions_again(self, vault: Vault) -> None:
         """
-        A file that is back has its mentions and counts back; while it is away they can be set.
+        A reactivated document has its mentions and counts again; they can be set while it is inactive.
 
         If this fails: mentions are deleted with the document, or counted twice when it is saved again.
         """
@@ -247,7 +249,7 @@ class EntityMentionContract(VaultContract):
         """
         Mentions and their counts are part of the vault's transactions.
 
-        If this fails: they are not in the snapshot, or counted outside of the transaction.
+        If this fails: mentions are missing from the snapshot, or counted outside of the transaction.
         """
         saved = mentioning(vault, "a.md", ANN, BOB)
         other = mentioning(vault, "b.md", BOB)
@@ -263,16 +265,16 @@ class EntityMentionContract(VaultContract):
 
 
 class EntityForgettingContract(VaultContract):
-    """What is known of whom a forgotten document spoke of. Supply ``vault``: an EMPTY ``Vault``."""
+    """Deletion of entities with forgotten documents. Supply ``vault``: an EMPTY ``Vault``."""
 
     @pytest.mark.parametrize("reason", [None, InactiveReason.FORGOTTEN])
     def test_names_go_with_the_last_that_mentions_them(
         self, vault: Vault, reason: InactiveReason | None
     ) -> None:
         """
-        A name that only this document knew is known no more; one that another mentions keeps its count.
+        Forgetting deletes entities that only this document mentioned; the others keep their counts.
 
-        If this fails: names stay behind, or counts are taken off twice of what was no longer served.
+        If this fails: entities remain, or counts are reduced twice for an inactive document.
         """
         gone, kept = mentioning(vault, "a.md", ANN, BOB), mentioning(vault, "b.md", BOB, CYD)
         if reason:
@@ -289,11 +291,11 @@ class EntityForgettingContract(VaultContract):
 
 
 class EntityNeighbourContract(VaultContract):
-    """What is near to documents by the entities they mention. Supply ``vault``: an EMPTY ``Vault``."""
+    """Related documents through co-occurring entities. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_by_what_occurs_together(self, vault: Vault) -> None:
         """
-        A document about a companion of somebody in the seed is a neighbour, whoever else it names.
+        A document that mentions an entity co-occurring with one of the given document's entities is a neighbour.
 
         If this fails: only documents that share an entity are found.
         """
@@ -306,7 +308,7 @@ class EntityNeighbourContract(VaultContract):
 
     def test_the_most_frequent_pair_counts(self, vault: Vault) -> None:
         """
-        A document has the count of the most frequent pair that leads to it; the larger one comes first.
+        A neighbour has the count of its most frequent pair, and higher counts come first.
 
         If this fails: counts of several pairs are added up, or the last one wins.
         """
@@ -322,9 +324,9 @@ class EntityNeighbourContract(VaultContract):
 
     def test_seeds_are_not_their_own_neighbours(self, vault: Vault) -> None:
         """
-        None of the documents that were asked about is answered, by whatever way it is reached.
+        The given documents are never returned, even if they are reached from one another.
 
-        If this fails: only the document that a mention came from is left out.
+        If this fails: only the document that a mention came from is excluded.
         """
         one = mentioning(vault, "1.md", ANN, BOB)
         two = mentioning(vault, "2.md", ANN, BOB)
@@ -335,9 +337,9 @@ class EntityNeighbourContract(VaultContract):
 
     def test_nothing_near(self, vault: Vault) -> None:
         """
-        Unknown documents, none at all, and those that mention one thing alone have no neighbours.
+        Unknown documents, an empty list, and documents whose entity co-occurs with nothing have no neighbours.
 
-        If this fails: an empty list of seeds means all documents.
+        If this fails: an empty list is treated as all documents.
         """
         seed = mentioning(vault, "seed.md", ANN)
         mentioning(vault, "other.md", ANN)
@@ -347,7 +349,7 @@ class EntityNeighbourContract(VaultContract):
     @pytest.mark.parametrize("limit", [-1, 0, 1])
     def test_as_many_as_asked_for(self, vault: Vault, limit: int) -> None:
         """
-        The limit cuts the ordered list; below 1 there is nothing.
+        The limit truncates the ordered list; below 1 the list is empty.
 
         If this fails: a negative limit takes from the end.
         """
@@ -359,9 +361,9 @@ class EntityNeighbourContract(VaultContract):
 
     def test_thirty_companions(self, vault: Vault) -> None:
         """
-        The thirty most frequent companions are followed, equal ones by id, and no more.
+        Exactly the thirty most frequent companions are followed, ties by id.
 
-        If this fails: the cut is made before the order, or not at all.
+        If this fails: the limit is applied before the order, or not at all.
         """
         companions = [entity(f"C{n:02}") for n in range(MOST_COMPANIONS + 1)]
         seed = mentioning(vault, "seed.md", ANN)
@@ -377,9 +379,9 @@ class EntityNeighbourContract(VaultContract):
 
     def test_ten_documents_each(self, vault: Vault) -> None:
         """
-        Of a companion the ten documents with the highest ids are taken, seeds and hidden ones not counted.
+        Ten documents with the highest ids are taken from each companion; given and inactive documents do not count.
 
-        If this fails: the cut to ten comes before what may not be seen is left out.
+        If this fails: the limit of ten is applied before given and inactive documents are excluded.
         """
         seed = mentioning(vault, "seed.md", ANN, BOB)
         numbers = [mentioning(vault, f"{n}.md", BOB) for n in range(DOCUMENTS_EACH + 2)]
@@ -389,9 +391,9 @@ class EntityNeighbourContract(VaultContract):
 
     def test_a_scope_is_honoured_before_the_cut(self, vault: Vault) -> None:
         """
-        What lies outside of the scope takes nobody's place; counts are of the whole vault.
+        Documents outside the scope do not count against the limit; pair counts cover the whole vault.
 
-        If this fails: the scope is applied to the answer, or only to the counting.
+        If this fails: the scope is applied to the result, or to the pair counts.
         """
         seed = mentioning(vault, "seed.md", ANN, BOB)
         mine = mentioning(vault, "mine.md", ANN, BOB, collection="mine", authored_at=DAYS[0])
@@ -405,9 +407,9 @@ class EntityNeighbourContract(VaultContract):
     @pytest.mark.parametrize("reason", InactiveReason)
     def test_what_is_not_served_is_near_to_nothing(self, vault: Vault, reason: InactiveReason) -> None:
         """
-        A document that is taken away is no neighbour, joins no pair, and as a seed has none.
+        An inactive document is no neighbour, contributes to no pair, and has no neighbours itself.
 
-        If this fails: a forgotten document still says who belongs together.
+        If this fails: a forgotten document still contributes to pair counts.
         """
         seed = mentioning(vault, "seed.md", ANN)
         pair = mentioning(vault, "pair.md", ANN, BOB)
@@ -422,7 +424,7 @@ class EntityNeighbourContract(VaultContract):
 
     def test_what_comes_back_is_near_again(self, vault: Vault) -> None:
         """
-        A file that is back joins its pairs again, once.
+        A reactivated document contributes to its pairs again, once.
 
         If this fails: pairs are counted at every save.
         """

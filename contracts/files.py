@@ -17,12 +17,12 @@ Seal = Callable[[str, str], None]
 class _FileContract(Contract):
     @pytest.fixture
     def files(self) -> FileSource:
-        """Supplied by the subclass."""
+        """Return the file source under test; the subclass overrides this fixture."""
         raise NotImplementedError("override the `files` fixture and return a FileSource")
 
     @pytest.fixture
     def place(self) -> Place:
-        """Supplied by the subclass."""
+        """Return a function that creates a file tree; the subclass overrides this fixture."""
         raise NotImplementedError(
             "override the `place` fixture: a function that writes a tree {path: bytes} into a new folder that "
             "`files` can see and returns that folder's absolute path"
@@ -30,13 +30,13 @@ class _FileContract(Contract):
 
 
 class FileScanContract(_FileContract):
-    """Walking a tree. Supply ``files`` and ``place``."""
+    """Scan of a file tree. Supply ``files`` and ``place``."""
 
     def test_every_wanted_file_sorted(self, files: FileSource, place: Place) -> None:
         """
-        All files at any depth come by path, as text compares: a folder does not come before a file of its name.
+        All files at any depth are returned sorted by their whole path, compared as text.
 
-        If this fails: the order is that of the walk; sort the whole paths at the end.
+        If this fails: the order is that of the traversal; sort the whole paths at the end.
         """
         tree = [
             "a.md",
@@ -54,7 +54,7 @@ class FileScanContract(_FileContract):
 
     def test_stamps_say_size_and_time(self, files: FileSource, place: Place) -> None:
         """
-        A stamp holds the size in bytes and the time of change in nanoseconds.
+        A stamp holds the size in bytes and the time of modification in nanoseconds.
 
         If this fails: characters are counted, or the time is a float of seconds.
         """
@@ -67,9 +67,9 @@ class FileScanContract(_FileContract):
 
     def test_scanning_again_gives_the_same(self, files: FileSource, place: Place) -> None:
         """
-        Two scans of an untouched tree are equal, stamps included.
+        Two scans of an unchanged tree are equal, stamps included.
 
-        If this fails: something of the scan itself goes into the result.
+        If this fails: the result includes data about the scan itself.
         """
         root = place({"a.md": b"x", "b/c.md": b"y"})
 
@@ -77,9 +77,9 @@ class FileScanContract(_FileContract):
 
     def test_wanted_is_asked_with_relative_paths(self, files: FileSource, place: Place) -> None:
         """
-        `wanted` is asked once for each file, with its path below the root and forward slashes, and decides.
+        `wanted` is called once for each file with its path relative to the root, with forward slashes.
 
-        If this fails: the file's name alone, or its whole path, is asked about.
+        If this fails: `wanted` gets the file's name alone, or its absolute path.
         """
         root = place({"a.md": b"", "b/c.md": b"", "b/d.txt": b""})
         asked: list[str] = []
@@ -91,9 +91,9 @@ class FileScanContract(_FileContract):
 
     def test_enter_prunes_unseen(self, files: FileSource, place: Place) -> None:
         """
-        A folder that is not entered is not looked into: nothing below it is asked about or reported.
+        A folder that `enter` refuses is not read: no file below it is passed to `wanted` or returned.
 
-        If this fails: the answer filters the result instead of the walk.
+        If this fails: `enter` filters the result instead of the traversal.
         """
         root = place({"keep/a.md": b"", "skip/b.md": b"", "skip/deep/c.md": b"", "keep/skip/d.md": b""})
         entered: list[str] = []
@@ -110,18 +110,18 @@ class FileScanContract(_FileContract):
 
     def test_empty_folder_is_there(self, files: FileSource, place: Place) -> None:
         """
-        An empty folder gives no files and exists: its files are known to be gone.
+        An empty folder has no files but exists, so its former files are known to be deleted.
 
-        If this fails: emptiness is taken for absence.
+        If this fails: an empty folder is treated as a missing one.
         """
         assert scan(files, place({})) == Scan(files=(), root_exists=True, unreadable=())
 
     @pytest.mark.parametrize("below", ["/missing", "/a.md"])
     def test_root_that_is_no_folder(self, files: FileSource, place: Place, below: str) -> None:
         """
-        A root that is missing, or a file, gives no files and says that nothing is known.
+        A root that is missing or a file gives no files and `root_exists=False`.
 
-        If this fails: the walk's silence is taken for an empty folder, or an error comes through.
+        If this fails: an empty traversal is treated as an empty folder, or an error is propagated.
         """
         root = place({"a.md": b"x"}) + below
 
@@ -131,14 +131,14 @@ class FileScanContract(_FileContract):
 
 
 class FileReadContract(_FileContract):
-    """Reading one file. Supply ``files`` and ``place``."""
+    """Reading of one file. Supply ``files`` and ``place``."""
 
     @pytest.mark.parametrize(
         "content", [b"", b"plain\n", b"\xef\xbb\xbfwith\r\nends\r", b"\xff\xfe\x00", b"x" * 100_000]
     )
     def test_bytes_come_back_exactly(self, files: FileSource, place: Place, content: bytes) -> None:
         """
-        A file's bytes come back as they are.
+        A file's bytes are returned unchanged.
 
         If this fails: the file is opened as text.
         """
@@ -147,9 +147,9 @@ class FileReadContract(_FileContract):
     @pytest.mark.parametrize("path", ["missing.md", "folder/missing.md", "folder", "a.md/b.md"])
     def test_what_is_no_file(self, files: FileSource, place: Place, path: str) -> None:
         """
-        A file that is gone, or a folder, is unreadable, and the error says which.
+        A missing file or a folder raises `SourceUnreadable`, which names the path.
 
-        If this fails: the platform's own error comes through.
+        If this fails: the platform's own error is propagated.
         """
         root = place({"a.md": b"x", "folder/b.md": b"x"})
 
@@ -162,7 +162,7 @@ class FileReadContract(_FileContract):
     @pytest.mark.parametrize("path", ["../secret.md", "deep/../../secret.md", "../inside-not/x.md"])
     def test_outside_of_the_root(self, files: FileSource, place: Place, path: str) -> None:
         """
-        A path that leads out of the root is refused though the file is there, one beside it likewise.
+        An existing file outside the root is refused, even in a folder whose name begins like the root's.
 
         If this fails: the path is joined without being resolved, or compared as text without a slash.
         """
@@ -173,7 +173,7 @@ class FileReadContract(_FileContract):
 
     def test_absolute_path(self, files: FileSource, place: Place) -> None:
         """
-        An absolute path to a file outside of the root is refused.
+        An absolute path to a file outside the root is refused.
 
         If this fails: joining an absolute path drops the root.
         """
@@ -192,14 +192,14 @@ class FileLinkContract(_FileContract):
 
     @pytest.fixture
     def link(self) -> Link:
-        """Supplied by the subclass."""
+        """Return a function that creates a symbolic link; the subclass overrides this fixture."""
         raise NotImplementedError("override the `link` fixture: a function that makes a symbolic link")
 
     def test_links_are_not_reported(self, files: FileSource, place: Place, link: Link) -> None:
         """
-        Links to files and folders, dangling ones too, are neither followed nor asked about.
+        Links to files and folders, dangling ones too, are neither followed nor passed to `wanted` and `enter`.
 
-        If this fails: use `is_file(follow_symlinks=False)` and its like.
+        If this fails: use `is_file(follow_symlinks=False)` and similar calls.
         """
         root = place({"a.md": b"x", "folder/b.md": b"y"})
         for name, target in (("file.md", "a.md"), ("shortcut", "folder"), ("nowhere.md", "missing")):
@@ -213,7 +213,7 @@ class FileLinkContract(_FileContract):
 
     def test_circle_ends(self, files: FileSource, place: Place, link: Link) -> None:
         """
-        A link back to the folder above does not make the scan go round.
+        A link to a parent folder does not cause an endless scan.
 
         If this fails: links to folders are followed.
         """
@@ -227,9 +227,9 @@ class FileLinkContract(_FileContract):
         self, files: FileSource, place: Place, link: Link, path: str
     ) -> None:
         """
-        A file outside of the root is not read through a link inside, be it to the file or to its folder.
+        A file outside the root is not read through a link inside it, whether the link is to the file or to its folder.
 
-        If this fails: compare after resolving links, not before.
+        If this fails: paths are compared before resolving links, not after.
         """
         outer = place({"inside/a.md": b"x", "elsewhere/secret.md": b"no"})
         link(outer, "inside/door.md", "elsewhere/secret.md")
@@ -241,22 +241,22 @@ class FileLinkContract(_FileContract):
 
 class FileSealContract(_FileContract):
     """
-    What may not be read. Supply ``files``, ``place`` and ``seal``.
+    Files and folders without read permission. Supply ``files``, ``place`` and ``seal``.
 
-    ``seal(root, path)`` makes a file or folder one that the process may not read. A machine on which that
-    cannot be done (a superuser reads everything) skips in the fixture, saying so.
+    ``seal(root, path)`` removes the process's permission to read a file or folder. On a machine where that is
+    impossible (a superuser can read everything) the fixture skips the test with a reason.
     """
 
     @pytest.fixture
     def seal(self) -> Seal:
-        """Supplied by the subclass."""
+        """Return a function that removes the read permission; the subclass overrides this fixture."""
         raise NotImplementedError("override the `seal` fixture: a function that takes the right to read away")
 
     def test_sealed_folder_is_named(self, files: FileSource, place: Place, seal: Seal) -> None:
         """
-        A folder that cannot be listed is named as unreadable, and the rest is scanned.
+        A folder that cannot be listed is reported as unreadable, and the rest is scanned.
 
-        If this fails: the error ends the walk, or is swallowed, so that files look deleted.
+        If this fails: the error ends the scan, or is ignored, so that files look deleted.
         """
         root = place({"a.md": b"x", "closed/b.md": b"y", "open/c.md": b"z"})
         seal(root, "closed")
@@ -268,9 +268,9 @@ class FileSealContract(_FileContract):
 
     def test_sealed_file_is_scanned_and_not_read(self, files: FileSource, place: Place, seal: Seal) -> None:
         """
-        A file that may not be read is still found by a scan, which opens none; reading it is refused.
+        An unreadable file is found by a scan, which opens no files; reading it is refused.
 
-        If this fails: the scan opens files, or the platform's own error comes through.
+        If this fails: the scan opens files, or the platform's own error is propagated.
         """
         root = place({"a.md": b"x"})
         seal(root, "a.md")
@@ -281,20 +281,20 @@ class FileSealContract(_FileContract):
 
 
 def scan(files: FileSource, root: str) -> Scan:
-    """A scan that enters and wants everything."""
+    """Return a scan that accepts all folders and files."""
     return files.scan(root, enter=always, wanted=always)
 
 
 def always(path: str) -> bool:
-    """Yes."""
+    """Return True."""
     return True
 
 
 def noting(asked: list[str], answer: Callable[[str], bool] = always) -> Callable[[str], bool]:
-    """Answer like *answer*, and remember in *asked* what was asked about."""
+    """Return a predicate that answers like *answer* and appends each path it is called with to *asked*."""
 
     def ask(path: str) -> bool:
-        """Supplied by the subclass."""
+        """Append *path* to the list and answer."""
         asked.append(path)
         return answer(path)
 
@@ -302,5 +302,5 @@ def noting(asked: list[str], answer: Callable[[str], bool] = always) -> Callable
 
 
 def paths(found: Scan) -> list[str]:
-    """The paths of a scan's files, in its order."""
+    """Return the paths of a scan's files, in its order."""
     return [file.path for file in found.files]

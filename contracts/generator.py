@@ -9,7 +9,7 @@ from clawmem.contracts.base import Contract
 from clawmem.ports.errors import InputTooLong, ModelUnavailable
 from clawmem.ports.generator import Generator
 
-IN_TIME_S = 30.0  # nobody waits for as long unless something is wrong
+IN_TIME_S = 30.0  # far longer than a working generator needs
 ODD_PROMPTS = {
     "empty": "",
     "blank": " \n\t ",
@@ -26,22 +26,22 @@ VERDICT: dict[str, Any] = {
 }
 LONG_PROMPT = (
     "The bees left the hive at noon. " * 40_000
-)  # over a million characters: no model here reads that
+)  # over a million characters: exceeds the context of every supported model
 
 
 class GeneratorContract(Contract):
-    """Supply ``generator``: any ``Generator``, whatever it writes."""
+    """Text generation. Supply ``generator``: any ``Generator``; the content of its answers does not matter."""
 
     @pytest.fixture
     def generator(self) -> Generator:
-        """Supplied by the subclass."""
+        """Return the generator under test; the subclass overrides this fixture."""
         raise NotImplementedError("override the `generator` fixture and return a Generator")
 
     def test_names_itself(self, generator: Generator) -> None:
         """
-        The fingerprint is a non-empty text that stays the same, whatever is written in between.
+        The fingerprint is a non-empty text that does not change between calls.
 
-        If this fails: something that changes from call to call went into the fingerprint.
+        If this fails: the fingerprint includes a value that changes from call to call.
         """
         before = generator.fingerprint
         generator.generate("Why do bees swarm?", timeout_s=IN_TIME_S, max_tokens=4)
@@ -51,7 +51,7 @@ class GeneratorContract(Contract):
 
     def test_same_answer_to_the_same_prompt(self, generator: Generator) -> None:
         """
-        At temperature 0 a prompt has one answer.
+        At temperature 0 a prompt always has the same answer.
 
         If this fails: the temperature is not sent, or its default is the model's own.
         """
@@ -61,7 +61,7 @@ class GeneratorContract(Contract):
 
     def test_an_answer_is_no_longer_than_asked(self, generator: Generator) -> None:
         """
-        A few tokens are a short text, and a beginning of the longer answer.
+        An answer limited to a few tokens is short, and a prefix of the longer answer.
 
         If this fails: max_tokens is not sent, or under a name that the server does not know.
         """
@@ -88,17 +88,17 @@ class GeneratorContract(Contract):
     @pytest.mark.parametrize("prompt", ODD_PROMPTS.values(), ids=ODD_PROMPTS)
     def test_any_text_is_a_prompt(self, generator: Generator, prompt: str) -> None:
         """
-        Nothing that a note may hold breaks the question.
+        Any text that a note may contain is a valid prompt.
 
-        If this fails: the prompt is pasted into a request instead of being encoded.
+        If this fails: the prompt is inserted into a request without being encoded.
         """
         assert isinstance(generator.generate(prompt, timeout_s=IN_TIME_S, max_tokens=4), str)
 
     def test_too_long_a_prompt(self, generator: Generator) -> None:
         """
-        A prompt beyond what the model reads is refused as too long, not cut in silence.
+        A prompt beyond the model's context is refused as too long, not truncated silently.
 
-        If this fails: translate the server's own error; it often comes as a plain 400 or 500.
+        If this fails: translate the server's own error, which is often a plain 400 or 500.
         """
         with pytest.raises(InputTooLong):
             generator.generate(LONG_PROMPT, timeout_s=IN_TIME_S, max_tokens=4)
@@ -106,9 +106,9 @@ class GeneratorContract(Contract):
     @pytest.mark.parametrize("timeout_s", [0.0, -1.0])
     def test_no_time_left(self, generator: Generator, timeout_s: float) -> None:
         """
-        Without time there is no answer, and the model is out of reach rather than refusing.
+        Without remaining time the error is `ModelUnavailable`, not a refusal.
 
-        If this fails: 0 is taken for no limit.
+        If this fails: 0 is treated as no limit.
         """
         with pytest.raises(ModelUnavailable):
             generator.generate("Now?", timeout_s=timeout_s, max_tokens=4)

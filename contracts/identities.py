@@ -7,13 +7,16 @@ from clawmem.ports.vault import Vault
 
 
 class IdentityContract(VaultContract):
-    """Documents that move, documents by exact body, and marks of forgotten bodies. Supply ``vault``: an EMPTY ``Vault``."""
+    """
+    Moves of documents, lookup by exact body, and fingerprints of forgotten bodies. Supply ``vault``: an EMPTY
+    ``Vault``.
+    """
 
     def test_holding(self, vault: Vault) -> None:
         """
-        Every document with exactly this body is found, by collection and path, active or not; no forgotten one.
+        Every document with exactly this body is found, active or not, by collection and path, except forgotten ones.
 
-        If this fails: inactive documents are left out, or a prefix of the hash is enough.
+        If this fails: inactive documents are omitted, or a prefix of the hash is enough.
         """
         served = save(vault, "b.md", "One.")
         removed, archived, forgotten = (save(vault, f"{name}.md", "One.") for name in "acd")
@@ -31,7 +34,7 @@ class IdentityContract(VaultContract):
 
     def test_moving(self, vault: Vault) -> None:
         """
-        A document keeps its id and all else at another place; nothing is left at the former one.
+        A moved document keeps its id and all other fields; the former place is empty.
 
         If this fails: the place is the identity of the row, or the pin is lost.
         """
@@ -48,7 +51,7 @@ class IdentityContract(VaultContract):
 
     def test_moving_to_a_known_place(self, vault: Vault) -> None:
         """
-        The document of that place takes the place of the moved one, and a move to one's own place changes nothing.
+        Moving to an occupied place exchanges the two documents; moving to the document's own place changes nothing.
 
         If this fails: two documents have one place, or one of them is lost.
         """
@@ -66,9 +69,9 @@ class IdentityContract(VaultContract):
 
     def test_marks_of_forgotten_bodies(self, vault: Vault) -> None:
         """
-        A body is recognised by its hash after it was added, however often; any other body is not.
+        An added body is recognised by its hash, even if added twice; any other body is not.
 
-        If this fails: the salt differs between adding and asking, or the second mark of a body is refused.
+        If this fails: the salt differs between adding and checking, or adding a body twice fails.
         """
         assert not vault.forgotten_texts.holds(sha("One."))
         with vault.writing():
@@ -81,9 +84,9 @@ class IdentityContract(VaultContract):
 
     def test_a_mark_is_part_of_its_transaction(self, vault: Vault) -> None:
         """
-        What is rolled back is not recognised.
+        A fingerprint added in a rolled-back transaction is not recognised.
 
-        If this fails: a note that could not be forgotten hides its copies.
+        If this fails: a note whose forgetting failed hides its copies.
         """
         try:
             with vault.writing():

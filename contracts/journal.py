@@ -16,13 +16,13 @@ MERGED = Replacement(7, (3, 5), "they say the same", EIGHT)
 
 
 class JournalContract(VaultContract):
-    """What upkeep did by itself, and how it is taken back. Supply ``vault``: an EMPTY ``Vault``."""
+    """Log of automatic maintenance, and undoing of replacements. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_an_empty_journal(self, vault: Vault) -> None:
         """
-        Before the first run there is nothing to find, to finish and to take back.
+        An empty log returns no runs or replacements, and unknown ids can be neither updated nor undone.
 
-        If this fails: an unknown id raises, or is written down.
+        If this fails: an unknown id raises, or is stored.
         """
         vault.journal.tell(replace(HEAVY, id=UNKNOWN))
         assert vault.journal.run(UNKNOWN) is None
@@ -32,9 +32,9 @@ class JournalContract(VaultContract):
 
     def test_runs_come_back_whole(self, vault: Vault) -> None:
         """
-        A run comes back as it was begun, then as it was told last; others stay as they are.
+        A run is returned as begun, then as last updated; other runs are unchanged.
 
-        If this fails: two columns are exchanged, or metrics come back as text.
+        If this fails: two columns are exchanged, or metrics are returned as text.
         """
         first, second = vault.journal.begin(HEAVY), vault.journal.begin(LIGHT)
         done = replace(
@@ -59,9 +59,9 @@ class JournalContract(VaultContract):
 
     def test_the_last_runs(self, vault: Vault) -> None:
         """
-        The newest come first, of all lanes or of one, never more than were asked for.
+        The newest runs are returned first, of all lanes or of one, up to the limit.
 
-        If this fails: the limit is taken before the lane is looked at.
+        If this fails: the limit is applied before the lane is filtered.
         """
         one, two, three = (vault.journal.begin(run) for run in (HEAVY, LIGHT, LIGHT))
 
@@ -73,9 +73,9 @@ class JournalContract(VaultContract):
 
     def test_old_runs_go(self, vault: Vault) -> None:
         """
-        Those that began before a time go, the first ones first; ids are not given again.
+        Runs that began before a time are deleted, oldest first; their ids are never reused.
 
-        If this fails: the time itself counts as before, or a number is made of how many runs there are.
+        If this fails: the bound is inclusive, or ids are derived from the number of runs.
         """
         one, two, three = (vault.journal.begin(run) for run in (HEAVY, HEAVY, LIGHT))
 
@@ -87,9 +87,10 @@ class JournalContract(VaultContract):
 
     def test_replacements_until_they_are_undone(self, vault: Vault) -> None:
         """
-        One is found by either side while it stands, and not any more once it was taken back, which works once.
+        A replacement is found by either document while in effect; undoing it works once and removes it from
+        the results.
 
-        If this fails: an undone replacement is still answered, or all of them are undone.
+        If this fails: an undone replacement is still returned, or all of them are undone.
         """
         one = vault.journal.replace(MERGED)
         two = vault.journal.replace(replace(MERGED, document_id=9, replaced=(7, 2, 7)))
@@ -109,9 +110,9 @@ class JournalContract(VaultContract):
 
     def test_part_of_the_transaction(self, vault: Vault) -> None:
         """
-        What fails is not written down: neither a run nor what an older one was told to have done.
+        A failed transaction stores neither new runs nor updates of older ones.
 
-        If this fails: the journal is written by a connection of its own.
+        If this fails: the log is written through a separate connection.
         """
         older = vault.journal.begin(LIGHT)
         with pytest.raises(ZeroDivisionError), vault.writing():

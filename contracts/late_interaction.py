@@ -9,7 +9,7 @@ import pytest
 from clawmem.contracts.base import Contract
 from clawmem.ports.late_interaction import LateInteraction, Matches
 
-NEARLY = 1e-6  # what single precision makes of 1
+NEARLY = 1e-6  # tolerance for values of 1 in single precision
 QUESTION = ("kettle", "whistle", "steam")
 TEXTS = (
     ("the", "kettle", "has", "a", "whistle"),
@@ -28,18 +28,18 @@ UNSPACED = {"Chinese": ("会议", "议改", "项目"), "Japanese": ("会議", "�
 
 
 class LateInteractionContract(Contract):
-    """Supply ``late``: any ``LateInteraction``, whether it knows a language or only letters."""
+    """Late interaction. Supply ``late``: any ``LateInteraction``, based on words or on characters only."""
 
     @pytest.fixture
     def late(self) -> LateInteraction:
-        """Supplied by the subclass."""
+        """Return the model under test; the subclass overrides this fixture."""
         raise NotImplementedError("override the `late` fixture and return a LateInteraction")
 
     def test_a_row_for_each_text_and_a_column_for_each_word(self, late: LateInteraction) -> None:
         """
-        There are as many rows as texts, as many columns and weights as words.
+        There is one row per text, and one column and one weight per word.
 
-        If this fails: equal texts or words were folded, or texts without words left out.
+        If this fails: equal texts or words were merged, or texts without words were omitted.
         """
         matches = late.compare((*QUESTION, "kettle"), (*TEXTS, (), TEXTS[0]))
 
@@ -48,9 +48,9 @@ class LateInteractionContract(Contract):
 
     def test_numbers_in_their_bounds(self, late: LateInteraction) -> None:
         """
-        Weights are not negative and sum to 1; every nearness lies in [0, 1], its ends included.
+        Weights are not negative and sum to 1; every similarity is between 0 and 1 inclusive.
 
-        If this fails: raw lengths or cosines are passed on; cosines may be below 0, and a hair above 1.
+        If this fails: raw dot products or cosines are returned; cosines may be below 0 or slightly above 1.
         """
         matches = late.compare(QUESTION, (*TEXTS, QUESTION))
 
@@ -60,9 +60,9 @@ class LateInteractionContract(Contract):
 
     def test_a_word_is_nearest_to_itself(self, late: LateInteraction) -> None:
         """
-        A word that the text holds has 1, wherever it stands there.
+        A word that the text contains has similarity 1, at any position.
 
-        If this fails: the best of the text's words is not taken, or vectors are not scaled to one length.
+        If this fails: the maximum over the text's words is not taken, or vectors are not normalised.
         """
         for word in QUESTION:
             ((near,),) = late.compare((word,), (("bees", word, "honey"),)).nearest
@@ -70,7 +70,7 @@ class LateInteractionContract(Contract):
 
     def test_another_word_is_further_away(self, late: LateInteraction) -> None:
         """
-        A word that the text does not hold is less near than one that it does.
+        A word that the text does not contain has a lower similarity than one that it contains.
 
         If this fails: all words have the same vector.
         """
@@ -80,9 +80,9 @@ class LateInteractionContract(Contract):
 
     def test_the_order_of_the_words_plays_no_part(self, late: LateInteraction) -> None:
         """
-        Turning a text round changes nothing; turning the question round turns the columns and the weights.
+        Reversing a text changes nothing; reversing the query reverses the columns and the weights.
 
-        If this fails: places went into the vectors.
+        If this fails: vectors depend on the position.
         """
         matches = late.compare(QUESTION, TEXTS)
 
@@ -93,15 +93,15 @@ class LateInteractionContract(Contract):
 
     def test_rows_are_in_the_order_of_the_texts(self, late: LateInteraction) -> None:
         """
-        Turning the texts round turns the rows round.
+        Reversing the texts reverses the rows.
 
-        If this fails: rows are sorted, or counted from a wrong beginning.
+        If this fails: rows are sorted, or the row offset is wrong.
         """
         assert late.compare(QUESTION, TEXTS[::-1]).nearest == late.compare(QUESTION, TEXTS).nearest[::-1]
 
     def test_other_texts_do_not_matter(self, late: LateInteraction) -> None:
         """
-        A text has the same numbers alone and among others, to the last digit, now and later.
+        A text has exactly the same numbers alone and among others.
 
         If this fails: numbers are scaled per call, or summed in an order that depends on the batch.
         """
@@ -114,9 +114,9 @@ class LateInteractionContract(Contract):
 
     def test_words_that_come_again_change_nothing(self, late: LateInteraction) -> None:
         """
-        A text that says everything three times is as near as one that says it once.
+        Repeating the words of a text does not change its similarities.
 
-        If this fails: nearnesses are added up instead of the best one taken.
+        If this fails: similarities are summed instead of taking the maximum.
         """
         often = [text * 3 for text in TEXTS]
 
@@ -124,9 +124,9 @@ class LateInteractionContract(Contract):
 
     def test_more_words_bring_a_text_no_further_away(self, late: LateInteraction) -> None:
         """
-        A text with more words is at least as near to every word of the question.
+        Adding words to a text never lowers its similarity to any word of the query.
 
-        If this fails: the mean over the text's words is taken, which long texts lose by.
+        If this fails: the mean over the text's words is taken, which penalises long texts.
         """
         short, long = late.compare(QUESTION, [TEXTS[0], TEXTS[0] + TEXTS[1] + TEXTS[2]]).nearest
 
@@ -134,9 +134,9 @@ class LateInteractionContract(Contract):
 
     def test_what_is_not_known_is_near_to_nothing(self, late: LateInteraction) -> None:
         """
-        A text without words has 0 for every word.
+        A text without words has similarity 0 to every word.
 
-        If this fails: an empty text takes the numbers of the one after it.
+        If this fails: an empty text gets the numbers of the next one.
         """
         matches = late.compare(QUESTION, [(), TEXTS[0], (), ()])
 
@@ -145,7 +145,7 @@ class LateInteractionContract(Contract):
 
     def test_nothing_to_compare(self, late: LateInteraction) -> None:
         """
-        No words: no weights, and a row without columns for each text. No texts: weights alone.
+        Without words there are no weights and one empty row per text; without texts there are only weights.
 
         If this fails: an empty list reaches the arithmetic.
         """
@@ -156,9 +156,9 @@ class LateInteractionContract(Contract):
     @pytest.mark.parametrize("word", ODD_WORDS.values(), ids=ODD_WORDS)
     def test_any_word_can_be_compared(self, late: LateInteraction, word: str) -> None:
         """
-        No word raises, whatever it is made of; weights and nearness keep their bounds.
+        No word raises an error, and weights and similarities stay in their bounds.
 
-        If this fails: a word without tokens, or one that UTF-8 cannot write, reaches the model.
+        If this fails: a word without tokens, or one that UTF-8 cannot encode, reaches the model.
         """
         for words in ([word], [word, "kettle"]):
             matches = late.compare(words, [[word], ["kettle"], []])
@@ -168,9 +168,9 @@ class LateInteractionContract(Contract):
     @pytest.mark.parametrize("words", UNSPACED.values(), ids=UNSPACED)
     def test_scripts_without_spaces(self, late: LateInteraction, words: Sequence[str]) -> None:
         """
-        Pairs of characters are words as any others: near to themselves, and told from one another.
+        Pairs of characters are words like any others: similar to themselves and distinct from each other.
 
-        If this fails: letters that the model has no vector for are all taken for the same unknown one.
+        If this fails: all characters without a vector are treated as the same unknown one.
         """
         matches = late.compare(words, [words, words[:1], ["kettle"]])
 
@@ -181,7 +181,7 @@ class LateInteractionContract(Contract):
 
     def test_ten_thousand_texts(self, late: LateInteraction) -> None:
         """
-        As many texts as anybody would ask for are answered, each with its own row.
+        Each of ten thousand texts has its own row.
 
         If this fails: texts are compared in batches, and one of them is lost.
         """
@@ -195,7 +195,7 @@ class LateInteractionContract(Contract):
 
     def test_several_at_once(self, late: LateInteraction) -> None:
         """
-        Questions from several threads, with words that nobody asked for before, are answered as one by one.
+        Concurrent queries with words not seen before give the same results as sequential ones.
 
         If this fails: the vocabulary is read while another thread adds to it.
         """

@@ -36,7 +36,7 @@ class Question(StrEnum):
 
 
 COLUMNS: Mapping[Question, tuple[str, ...]] = {
-    # recalls: number of recalls; questions: number of distinct questions among them; best_rank: 1 is the best rank.
+    # questions: number of distinct questions among the recalls; best_rank: 1 is the top rank.
     Question.MOST_RECALLED: (
         "document",
         "collection",
@@ -47,7 +47,7 @@ COLUMNS: Mapping[Question, tuple[str, ...]] = {
         "last_recalled_at",
     ),
     Question.NEVER_RECALLED: ("document", "collection", "content_type", "authored_at", "age_days"),
-    # documents and bytes: added in the month; *_total: at the end of the month. Months without additions are omitted.
+    # documents, bytes: added in the month; *_total: at its end. Months without additions are omitted.
     Question.GROWTH: (
         "basis",
         "month",
@@ -77,7 +77,7 @@ COLUMNS: Mapping[Question, tuple[str, ...]] = {
         "never_recalled",
         "overdue",
     ),
-    # unembedded: documents that lack a vector; recalled: documents with at least one recall; recalls: sum over documents.
+    # unembedded: documents that lack a vector; recalled: documents with a recall; recalls: sum over documents.
     Question.COVERAGE: (
         "collection",
         "content_type",
@@ -89,7 +89,7 @@ COLUMNS: Mapping[Question, tuple[str, ...]] = {
         "recalls",
     ),
     Question.INACTIVE: ("collection", "reason", "documents", "bytes"),
-    # recalls: recalls that returned a matching document; documents: number of distinct matching documents returned.
+    # recalls: recalls that returned a matching document; documents: distinct matching documents returned.
     Question.USE: ("month", "collection", "content_type", "recalls", "documents"),
     # unanswered: without a hit; degraded: at least one retriever was missing; times in milliseconds.
     Question.SPEED: ("verb", "recalls", "unanswered", "degraded", "p50_ms", "p95_ms", "slowest_ms"),
@@ -101,7 +101,7 @@ COLUMNS: Mapping[Question, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Result of a report: the column names, and the rows in the report's order."""
+    """Result of a report: the column names, and the rows in order."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]

@@ -32,7 +32,7 @@ class LateInteraction(Protocol):
         """
         Compare *words*, the content words of a query, with each of *texts*, which are lists of words.
 
-        The same words and text give the same numbers, whatever the other texts are. A text or word unknown to
+        The same words and text give the same numbers, independently of the other texts. A text or word unknown to
         the model has similarity 0 to everything.
 
         Returns:

@@ -17,7 +17,7 @@ class LeaseStore(Protocol):
         """
         Acquire the lease *name* until ``now_ms + ttl_ms``.
 
-        Succeeds if the name is free or its lease has expired (``expires_ms <= now_ms``), whoever held it. A
+        Succeeds if the name is free or its lease has expired (``expires_ms <= now_ms``), regardless of its holder. A
         live lease is refused to its own holder too. Each acquisition gets a new random token.
 
         Args:
@@ -33,7 +33,7 @@ class LeaseStore(Protocol):
 
     def current(self, name: str, *, now_ms: int) -> Lease | None:
         """
-        Return the live lease of *name*, whoever holds it; ``None`` when it is free.
+        Return the live lease of *name*, regardless of its holder; ``None`` when it is free.
 
         A caller that knows that the holder is dead may pass the lease to `release`.
         """

@@ -40,7 +40,7 @@ _BY_MODEL = (
     ("bge-", Prompts("bge", "Represent this sentence for searching relevant passages: ")),
 )
 _THINKS = "qwen3"
-_NO_THOUGHTS = " /no_think"  # Qwen 3's switch for non-thinking mode; its reasoning would exceed every time-out
+_NO_THOUGHTS = " /no_think"  # Qwen 3's non-thinking mode; its reasoning would exceed every time-out
 
 
 def prompts_of(model: str) -> Prompts:

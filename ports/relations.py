@@ -30,7 +30,7 @@ class Relation(NamedTuple):
     """
     Directed edge between two documents, by their ids. At most one edge per kind leads from one document to another.
 
-    ``weight`` lies in (0, 1]. ``origin`` names the writer, so that a writer can replace its own relations
+    ``weight`` is in (0, 1]. ``origin`` names the writer, so that a writer can replace its own relations
     without touching those of others. ``metadata`` is any JSON object: a causal relation stores its
     ``reasoning`` there. ``trust`` is the less trusted of the present origins of the two documents: stores
     compute it and never persist it.
@@ -67,7 +67,7 @@ class RelationStore(Protocol):
 
     A relation is returned while both of its documents are served. Deactivating a document hides its
     relations, and reactivating it restores them; only `forget` deletes them. ``trust`` of a returned relation
-    is always computed from its two documents, whatever value was stored.
+    is always computed from its two documents, regardless of the stored value.
     """
 
     def put(self, relations: Iterable[Relation]) -> int:
@@ -115,7 +115,7 @@ class RelationStore(Protocol):
         """
         Return the *limit* strongest relations that start at each of these documents, for each kind.
 
-        The targets lie in *scope*, which is applied before the limit. The limit breaks ties of weight by the
+        The targets are in *scope*, which is applied before the limit. The limit breaks ties of weight by the
         target's id, lowest first. Ordered by source, kind (its name), descending weight, target; a limit
         below 1 returns none. The cost depends on the limit and not on the number of a document's relations,
         as long as most of them are in scope.

@@ -8,9 +8,7 @@ from typing import Protocol
 from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import FragmentKey
 
-Sketch = (
-    bytes  # rows of dimensions / 8 bytes: the whole text, then each word; empty if the model knows no word of it
-)
+Sketch = bytes  # rows of dimensions / 8 bytes: the whole text, then each word; empty if nothing is known
 
 
 class Sketcher(Protocol):
@@ -18,7 +16,7 @@ class Sketcher(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """The model; sketches of different ones cannot be compared."""
+        """Return the identifier of the model; sketches of different models are not comparable."""
         ...
 
     @property

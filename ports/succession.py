@@ -76,7 +76,7 @@ class SuccessionStore(Protocol):
 
     def direct(self, document_ids: Iterable[int]) -> set[Succession]:
         """
-        Return every succession whose older document is one of these, with both documents served, whatever their age.
+        Return every succession whose older document is one of these, with both documents served, regardless of age.
 
         Only one step: to follow a chain, call it again with the newer documents. A document never supersedes
         itself; if two documents claim to supersede each other, both successions are returned.
