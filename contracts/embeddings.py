@@ -370,6 +370,7 @@ class EmbeddingStorageContract(VaultContract):
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
 
         def found(scope: Scope, documents: list[int] | None) -> list[int]:
+            """Return the ids of the nearest documents within *scope* and *documents*."""
             hits = vault.embeddings.nearest(VECTOR_A, 9, scope, documents=documents)
             return [hit.key.document_id for hit in hits]
 

@@ -10,36 +10,36 @@ from clawmem.ports.errors import LeaseLost
 from clawmem.ports.lease import LeaseStore
 from clawmem.ports.records import Lease
 
-UNKNOWN = "0" * 32  # a token that nobody was given
+UNKNOWN = "0" * 32  # a token that no acquisition returned
 
 
 class _LeaseContract(Contract):
     @pytest.fixture
     def leases(self) -> LeaseStore:
-        """Supplied by the subclass."""
+        """Return an empty lease store; the subclass overrides this fixture."""
         raise NotImplementedError("override the `leases` fixture and return an EMPTY LeaseStore")
 
 
 def acquired(leases: LeaseStore, holder: str = "a", *, now_ms: int = T0, ttl_ms: int = 100) -> Lease:
-    """A lease on ``index`` that must be granted."""
+    """Acquire the lease ``index``, failing the test if it is refused."""
     lease = leases.acquire("index", holder, now_ms=now_ms, ttl_ms=ttl_ms)
     assert lease is not None, f"the index lease was refused to {holder!r} at T0 + {now_ms - T0} ms"
     return lease
 
 
 def _twice(leases: LeaseStore) -> tuple[Lease, Lease]:
-    """Two leases of one holder, the second acquired at T0 + 200, when the first had long run out."""
+    """Return two leases of one holder; the second was acquired at T0 + 200, after the first had expired."""
     return acquired(leases, "a", ttl_ms=100), acquired(leases, "a", now_ms=T0 + 200, ttl_ms=100)
 
 
 class LeaseAcquireContract(_LeaseContract):
-    """Who gets a lease. Supply ``leases``: an EMPTY ``LeaseStore``."""
+    """Acquisition of leases. Supply ``leases``: an EMPTY ``LeaseStore``."""
 
     def test_free_name_is_granted(self, leases: LeaseStore) -> None:
         """
-        A free name is granted to who asks, until `now_ms + ttl_ms`, with the fields that were asked for.
+        A free name is granted until `now_ms + ttl_ms`, with the requested name and holder.
 
-        If this fails: look at how the lease is built from the arguments, the expiry above all.
+        If this fails: the lease is built from the wrong arguments, most likely its expiry.
         """
         lease = leases.acquire("index", "a", now_ms=T0, ttl_ms=100)
 
@@ -48,7 +48,7 @@ class LeaseAcquireContract(_LeaseContract):
 
     def test_second_holder_waits(self, leases: LeaseStore) -> None:
         """
-        While one holder's lease is live, to its last millisecond, another gets None.
+        While one holder's lease is live, up to its last millisecond, another holder gets None.
 
         If this fails: check and write are two statements, or `now_ms` is ignored.
         """
@@ -59,7 +59,7 @@ class LeaseAcquireContract(_LeaseContract):
 
     def test_expiry_is_exclusive(self, leases: LeaseStore) -> None:
         """
-        At exactly `expires_ms` the lease is anyone's.
+        At exactly `expires_ms` any holder can acquire the lease.
 
         If this fails: compare with `<=`, not `<`.
         """
@@ -69,9 +69,9 @@ class LeaseAcquireContract(_LeaseContract):
 
     def test_refusal_changes_nothing(self, leases: LeaseStore) -> None:
         """
-        An attempt that gets None neither extends nor shortens the lease that stands.
+        A refused attempt neither extends nor shortens the live lease.
 
-        If this fails: the row is written before the condition is looked at.
+        If this fails: the row is written before the condition is checked.
         """
         lease = acquired(leases, "a", ttl_ms=100)
 
@@ -82,7 +82,7 @@ class LeaseAcquireContract(_LeaseContract):
 
     def test_holder_waits_too(self, leases: LeaseStore) -> None:
         """
-        A live lease is refused to its own holder: two threads of one process are two workers.
+        A live lease is refused to its own holder, because two threads of one process are two workers.
 
         If this fails: the condition says `or holder = :holder`.
         """
@@ -94,9 +94,10 @@ class LeaseAcquireContract(_LeaseContract):
 
     def test_token_is_sixteen_bytes(self, leases: LeaseStore) -> None:
         """
-        A token is 32 lower-case hex digits, and comes back from `current` as it was given, all digits or not.
+        A token is 32 lower-case hex digits, and `current` returns it unchanged, even if it consists of
+        decimal digits only.
 
-        If this fails: the token is a number, or is stored in a column that makes one of it.
+        If this fails: the token is a number, or is stored in a column that converts it to one.
         """
         lease = acquired(leases, "a")
 
@@ -105,9 +106,9 @@ class LeaseAcquireContract(_LeaseContract):
 
     def test_no_token_is_given_twice(self, leases: LeaseStore) -> None:
         """
-        Every acquisition has a token of its own, after a takeover and after a release, whoever holds it.
+        Every acquisition has a new token, after an expiry and after a release, whoever the holder is.
 
-        If this fails: the token is made of the name, the holder or the time, or begins anew with a release.
+        If this fails: the token is derived from the name, the holder or the time, or is reset by a release.
         """
         given = [acquired(leases, "a", now_ms=T0 + 200 * n, ttl_ms=100) for n in range(20)]
         leases.release(given[-1])
@@ -119,7 +120,7 @@ class LeaseAcquireContract(_LeaseContract):
 
     def test_names_are_independent(self, leases: LeaseStore) -> None:
         """
-        A lease on one name does not keep anybody from another name.
+        A lease on one name does not block another name.
 
         If this fails: the holder is looked up without the name.
         """
@@ -133,9 +134,9 @@ class LeaseAcquireContract(_LeaseContract):
 
     def test_shortest_lease(self, leases: LeaseStore) -> None:
         """
-        A lease of one millisecond is live at its own instant and gone at the next.
+        A lease of one millisecond is live at its own instant and expired at the next.
 
-        If this fails: times are rounded, or kept in seconds.
+        If this fails: times are rounded, or stored in seconds.
         """
         lease = acquired(leases, "a", ttl_ms=1)
 
@@ -145,13 +146,13 @@ class LeaseAcquireContract(_LeaseContract):
 
 
 class LeaseRenewContract(_LeaseContract):
-    """Keeping a lease. Supply ``leases``: an EMPTY ``LeaseStore``."""
+    """Renewal of leases. Supply ``leases``: an EMPTY ``LeaseStore``."""
 
     def test_renewal_extends_and_keeps_the_token(self, leases: LeaseStore) -> None:
         """
-        Renewing moves the expiry to `now_ms + ttl_ms` and nothing else.
+        Renewing moves the expiry to `now_ms + ttl_ms` and changes nothing else.
 
-        If this fails: renew is written as another acquire, or adds to the old expiry.
+        If this fails: renew is implemented as another acquire, or adds to the old expiry.
         """
         lease = acquired(leases, "a", ttl_ms=100)
 
@@ -161,9 +162,9 @@ class LeaseRenewContract(_LeaseContract):
 
     def test_renewal_is_stored(self, leases: LeaseStore) -> None:
         """
-        After a renewal others wait until the new expiry.
+        After a renewal other holders are refused until the new expiry.
 
-        If this fails: the new expiry is returned and never written.
+        If this fails: the new expiry is returned but not stored.
         """
         leases.renew(acquired(leases, "a", ttl_ms=100), now_ms=T0 + 60, ttl_ms=100)
 
@@ -172,9 +173,9 @@ class LeaseRenewContract(_LeaseContract):
 
     def test_expired_lease_that_nobody_took(self, leases: LeaseStore) -> None:
         """
-        Who slept through the expiry goes on while nobody else came: nobody else can have worked.
+        An expired lease can be renewed as long as no other holder acquired it, because no other holder did any work.
 
-        If this fails: renew looks at the expiry; the token alone tells whether somebody came.
+        If this fails: renew checks the expiry; the token alone tells whether the lease was acquired again.
         """
         lease = acquired(leases, "a", ttl_ms=100)
         with pytest.raises(LeaseLost):
@@ -187,9 +188,9 @@ class LeaseRenewContract(_LeaseContract):
 
     def test_taken_and_given_back_is_lost(self, leases: LeaseStore) -> None:
         """
-        Who was overtaken stays lost when the other one is done, even if the other one was itself.
+        A lease that was taken over stays lost after the other holder's release, even if that holder has the same name.
 
-        If this fails: a released name is renewed by whoever knew it, or by whoever has the holder's name.
+        If this fails: a released name can be renewed with an old token, or under the same holder's name.
         """
         lost = acquired(leases, "a", ttl_ms=100)
         for holder in ("b", "a"):
@@ -202,9 +203,9 @@ class LeaseRenewContract(_LeaseContract):
 
     def test_released_lease_cannot_be_renewed(self, leases: LeaseStore) -> None:
         """
-        A released lease is lost at once.
+        A released lease is lost immediately.
 
-        If this fails: release leaves holder, token and expiry as they were.
+        If this fails: release leaves holder, token and expiry unchanged.
         """
         lease = acquired(leases, "a", ttl_ms=100)
         leases.release(lease)
@@ -214,9 +215,9 @@ class LeaseRenewContract(_LeaseContract):
 
     def test_taken_lease_cannot_be_renewed(self, leases: LeaseStore) -> None:
         """
-        Who was overtaken cannot renew, and the attempt does not disturb the new holder.
+        A lease that was taken over cannot be renewed, and the attempt does not affect the new holder.
 
-        If this fails: renew is missing the token or the holder in its condition.
+        If this fails: the condition of renew lacks the token or the holder.
         """
         lost = acquired(leases, "a", ttl_ms=100)
         mine = acquired(leases, "b", now_ms=T0 + 100, ttl_ms=100)
@@ -228,9 +229,9 @@ class LeaseRenewContract(_LeaseContract):
 
     def test_old_token_cannot_be_renewed(self, leases: LeaseStore) -> None:
         """
-        A holder that acquired again cannot renew with its first lease.
+        A holder that acquired the lease again cannot renew its first lease.
 
-        If this fails: renew compares holders and forgets the token.
+        If this fails: renew compares holders but not tokens.
         """
         first, second = _twice(leases)
 
@@ -240,11 +241,11 @@ class LeaseRenewContract(_LeaseContract):
 
 
 class LeaseFenceContract(_LeaseContract):
-    """The fence in front of every effect. Supply ``leases``: an EMPTY ``LeaseStore``."""
+    """Fencing check before every side effect. Supply ``leases``: an EMPTY ``LeaseStore``."""
 
     def test_live_lease_passes(self, leases: LeaseStore) -> None:
         """
-        A live lease passes until one millisecond before `expires_ms` and fails at it.
+        A lease passes until one millisecond before `expires_ms` and fails at `expires_ms`.
 
         If this fails: compare with `<=`, not `<`.
         """
@@ -256,7 +257,7 @@ class LeaseFenceContract(_LeaseContract):
 
     def test_stored_expiry_counts(self, leases: LeaseStore) -> None:
         """
-        A lease from before a renewal passes: what counts is the token and the stored expiry.
+        A lease object from before a renewal passes, because the token and the stored expiry decide.
 
         If this fails: check reads `lease.expires_ms` instead of the store.
         """
@@ -267,9 +268,9 @@ class LeaseFenceContract(_LeaseContract):
 
     def test_overtaken_lease_fails(self, leases: LeaseStore) -> None:
         """
-        Once somebody else holds the name the old lease fails, whatever time its holder believes it is.
+        Once another holder acquired the name, the old lease fails, even at an earlier time.
 
-        If this fails: check looks at the time and forgets the token.
+        If this fails: check compares the time but not the token.
         """
         lost = acquired(leases, "a", ttl_ms=100)
         acquired(leases, "b", now_ms=T0 + 100)
@@ -279,9 +280,9 @@ class LeaseFenceContract(_LeaseContract):
 
     def test_old_token_fails(self, leases: LeaseStore) -> None:
         """
-        After the same holder acquired again, its first lease fails and the second passes.
+        After the same holder acquired the lease again, its first lease fails and the second passes.
 
-        If this fails: check compares holders and forgets the token.
+        If this fails: check compares holders but not tokens.
         """
         first, second = _twice(leases)
 
@@ -291,9 +292,9 @@ class LeaseFenceContract(_LeaseContract):
 
     def test_other_holder_with_the_right_token_fails(self, leases: LeaseStore) -> None:
         """
-        A token in somebody else's name is worth nothing.
+        A valid token with another holder's name fails.
 
-        If this fails: check compares tokens and forgets the holder.
+        If this fails: check compares tokens but not holders.
         """
         lease = acquired(leases, "a")
 
@@ -302,9 +303,9 @@ class LeaseFenceContract(_LeaseContract):
 
     def test_unknown_name_fails(self, leases: LeaseStore) -> None:
         """
-        A lease on a name that nobody ever acquired is lost, and the error says whose and which.
+        A lease on a name that was never acquired is lost, and the error contains name and holder.
 
-        If this fails: a missing row is taken for a passing one.
+        If this fails: a missing row passes the check.
         """
         with pytest.raises(LeaseLost) as lost:
             leases.check(Lease("index", "a", UNKNOWN, expires_ms=T0 + 100), now_ms=T0)
@@ -313,13 +314,13 @@ class LeaseFenceContract(_LeaseContract):
 
 
 class LeaseReleaseContract(_LeaseContract):
-    """Giving a lease back. Supply ``leases``: an EMPTY ``LeaseStore``."""
+    """Release of leases. Supply ``leases``: an EMPTY ``LeaseStore``."""
 
     def test_current_is_the_live_lease(self, leases: LeaseStore) -> None:
         """
-        Anybody sees the live lease of a name as its holder has it; none before, at its expiry, or after its release.
+        `current` returns the live lease of a name, and None before it, at its expiry, and after its release.
 
-        If this fails: expired or released rows are shown, or the boundary is one off.
+        If this fails: expired or released rows are returned, or the boundary is off by one.
         """
         assert leases.current("index", now_ms=T0) is None
         lease = leases.acquire("index", "a", now_ms=T0, ttl_ms=100)
@@ -333,9 +334,9 @@ class LeaseReleaseContract(_LeaseContract):
 
     def test_a_lease_can_be_given_back_for_its_holder(self, leases: LeaseStore) -> None:
         """
-        Releasing what `current` shows frees the name, and the holder is told by the fence.
+        Releasing the result of `current` frees the name, and the former holder fails the fencing check.
 
-        If this fails: only the object that acquired it can release a lease.
+        If this fails: only the object that acquired a lease can release it.
         """
         lease = leases.acquire("index", "a", now_ms=T0, ttl_ms=100)
         seen = leases.current("index", now_ms=T0)
@@ -350,9 +351,9 @@ class LeaseReleaseContract(_LeaseContract):
 
     def test_release_frees_the_name(self, leases: LeaseStore) -> None:
         """
-        A released name is anyone's at once, and the lease no longer passes.
+        A released name can be acquired immediately, and the lease no longer passes the fencing check.
 
-        If this fails: release does not touch the expiry.
+        If this fails: release does not change the expiry.
         """
         lease = acquired(leases, "a", ttl_ms=100)
 
@@ -364,9 +365,9 @@ class LeaseReleaseContract(_LeaseContract):
 
     def test_late_release_spares_the_new_holder(self, leases: LeaseStore) -> None:
         """
-        Releasing a lease that was lost does not disturb who holds it now.
+        Releasing a lost lease does not affect the new holder.
 
-        If this fails: release finds the row by name and forgets the token.
+        If this fails: release finds the row by name but does not compare the token.
         """
         lost = acquired(leases, "a", ttl_ms=100)
         mine = acquired(leases, "b", now_ms=T0 + 100, ttl_ms=100)
@@ -378,9 +379,9 @@ class LeaseReleaseContract(_LeaseContract):
 
     def test_release_with_an_old_token_spares_the_newer_lease(self, leases: LeaseStore) -> None:
         """
-        A holder that acquired again does not lose its second lease by releasing the first.
+        A holder that acquired the lease again does not lose its second lease by releasing the first.
 
-        If this fails: release compares holders and forgets the token.
+        If this fails: release compares holders but not tokens.
         """
         first, second = _twice(leases)
 
@@ -390,9 +391,9 @@ class LeaseReleaseContract(_LeaseContract):
 
     def test_release_after_a_renewal(self, leases: LeaseStore) -> None:
         """
-        The lease from before a renewal can still be given back: the token is the same.
+        The lease object from before a renewal can still be released, because its token is the same.
 
-        If this fails: release compares `expires_ms`, which a renewal moves.
+        If this fails: release compares `expires_ms`, which a renewal changes.
         """
         before = acquired(leases, "a", ttl_ms=100)
         leases.renew(before, now_ms=T0 + 50, ttl_ms=1000)
@@ -403,7 +404,7 @@ class LeaseReleaseContract(_LeaseContract):
 
     def test_release_twice_or_of_nothing(self, leases: LeaseStore) -> None:
         """
-        Releasing twice, or what never was, raises nothing.
+        Releasing a lease twice, or one that never existed, raises nothing.
 
         If this fails: release asserts that it changed a row.
         """

@@ -12,7 +12,7 @@ from clawmem.ports.capability import Capability
 from clawmem.ports.records import FragmentKey, LexicalQuery, Term
 from clawmem.ports.vault import Vault
 
-# One store serves all examples of a run, and one test function all the suites that inherit it.
+# All examples of a run share one store, and all inheriting suites share one test function.
 any_text = settings(
     max_examples=25,
     deadline=None,
@@ -23,11 +23,11 @@ any_text = settings(
 
 
 class LexicalMatchingContract(VaultContract):
-    """Which words meet. Supply ``vault``: an EMPTY ``Vault``."""
+    """Matching of words. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_a_word_finds_its_entry(self, vault: Vault) -> None:
         """
-        A word finds the entries that hold it and no other.
+        A word finds exactly the entries that contain it.
 
         If this fails: nothing is indexed, or the query is not restricted to its words.
         """
@@ -38,7 +38,7 @@ class LexicalMatchingContract(VaultContract):
 
     def test_hits_carry_the_key(self, vault: Vault) -> None:
         """
-        A hit names the document and the fragment it was put in with.
+        A hit contains the key of its entry: document and fragment.
 
         If this fails: the row number is returned, or `seq` is lost.
         """
@@ -64,9 +64,9 @@ class LexicalMatchingContract(VaultContract):
     )
     def test_case_and_diacritics_do_not_matter(self, vault: Vault, text: str, term: str) -> None:
         """
-        Words meet without regard to case and to the diacritics of Latin letters, in every script.
+        Words match regardless of case and of the diacritics of Latin letters, in every script.
 
-        If this fails: the tokenizer needs `unicode61 remove_diacritics 2`, or folds ASCII only.
+        If this fails: the tokenizer needs `unicode61 remove_diacritics 2`, or folds only ASCII.
         """
         vault.lexical.put([entry(1, text), entry(2, "harbour")])
 
@@ -86,7 +86,7 @@ class LexicalMatchingContract(VaultContract):
     )
     def test_all_else_separates(self, vault: Vault, text: str, terms: str) -> None:
         """
-        Whatever is neither letter nor digit stands between words, underscores and hyphens included.
+        Every character that is neither letter nor digit separates words, underscores and hyphens included.
 
         If this fails: the tokenizer has extra token characters.
         """
@@ -96,9 +96,9 @@ class LexicalMatchingContract(VaultContract):
 
     def test_a_part_of_a_word_is_no_word(self, vault: Vault) -> None:
         """
-        A word is found whole: not by its beginning, its middle or its end.
+        A word does not match by its beginning, its middle or its end.
 
-        If this fails: terms are matched as substrings, or `prefix` is taken for granted.
+        If this fails: terms are matched as substrings, or `prefix` is always on.
         """
         vault.lexical.put([entry(1, "harbour")])
 
@@ -111,9 +111,9 @@ class LexicalMatchingContract(VaultContract):
     )
     def test_inflections_meet(self, vault: Vault, text: str, term: str) -> None:
         """
-        English words meet by their stem, in both directions.
+        English words match by their stem, in both directions.
 
-        If this fails: the stemmer is missing, or applied to the texts and not to the terms.
+        If this fails: the stemmer is missing, or applied to the texts but not to the terms.
         """
         vault.lexical.put([entry(1, text), entry(2, "harbour")])
 
@@ -122,7 +122,7 @@ class LexicalMatchingContract(VaultContract):
     @needs(Capability.PREFIX)
     def test_prefix_stands_for_every_word_with_it(self, vault: Vault) -> None:
         """
-        A prefix term finds the words that begin with it, itself included, and not those that contain it.
+        A prefix term matches the words that begin with it, itself included, but not words that contain it elsewhere.
 
         If this fails: the star is inside the quotes, or the match is a substring.
         """
@@ -137,9 +137,9 @@ class LexicalMatchingContract(VaultContract):
     @needs(Capability.STEMMING)
     def test_prefix_keeps_the_stem(self, vault: Vault) -> None:
         """
-        A prefix term meets at least what it would meet as a whole word.
+        A prefix term matches at least what it would match as a whole word.
 
-        If this fails: prefix terms bypass the stemmer that the texts went through.
+        If this fails: prefix terms bypass the stemmer that is applied to the texts.
         """
         vault.lexical.put([entry(1, "run"), entry(2, "running"), entry(3, "harbour")])
 
@@ -148,7 +148,7 @@ class LexicalMatchingContract(VaultContract):
     @needs(Capability.PREFIX)
     def test_prefix_folds_like_a_word(self, vault: Vault) -> None:
         """
-        Case and diacritics do not matter in a prefix either.
+        A prefix matches regardless of case and diacritics too.
 
         If this fails: the prefix is compared with raw words.
         """
@@ -159,9 +159,9 @@ class LexicalMatchingContract(VaultContract):
     @needs(Capability.PHRASE)
     def test_phrase_means_neighbours_in_order(self, vault: Vault) -> None:
         """
-        A term with spaces finds its words side by side, in their order, and not scattered ones.
+        A term with spaces matches adjacent words in the same order, but not scattered ones.
 
-        If this fails: the term is split into words that are looked for apart.
+        If this fails: the term is split into words that are searched separately.
         """
         vault.lexical.put(
             [
@@ -177,7 +177,7 @@ class LexicalMatchingContract(VaultContract):
     @needs(Capability.PHRASE)
     def test_phrase_does_not_cross_from_title_to_text(self, vault: Vault) -> None:
         """
-        The last word of the title and the first of the text are no neighbours; a phrase in the title is one.
+        The last word of the title and the first of the text are not adjacent; two words within the title are.
 
         If this fails: title and text are joined into one field.
         """
@@ -188,9 +188,9 @@ class LexicalMatchingContract(VaultContract):
     @needs(Capability.PHRASE)
     def test_phrase_beside_words(self, vault: Vault) -> None:
         """
-        A phrase and a word together: with `every` both must be there.
+        A phrase and a word can be combined: with `every` both must match.
 
-        If this fails: a phrase turns off how the other terms are joined.
+        If this fails: a phrase changes how the other terms are combined.
         """
         vault.lexical.put(
             [entry(1, "spring budget, harbour"), entry(2, "spring budget"), entry(3, "harbour")]
@@ -201,9 +201,9 @@ class LexicalMatchingContract(VaultContract):
 
     def test_every_and_any(self, vault: Vault) -> None:
         """
-        With `every` all words must be there, in title or text; without it one is enough.
+        With `every` all words must match, in title or text; without it one is enough.
 
-        If this fails: the terms are joined with the other operator, or per field.
+        If this fails: the terms are combined with the other operator, or per field.
         """
         vault.lexical.put(
             [
@@ -219,7 +219,7 @@ class LexicalMatchingContract(VaultContract):
 
     def test_title_is_searched(self, vault: Vault) -> None:
         """
-        A word of the title finds the entry whose text lacks it.
+        A word of the title finds the entry even if its text lacks the word.
 
         If this fails: only the text is indexed.
         """
@@ -230,7 +230,7 @@ class LexicalMatchingContract(VaultContract):
     @pytest.mark.parametrize("term", ["", " ", "*", '"', '""', "()", "-", "^", "...", "—", "%", "\x00", "🐝"])
     def test_no_word_no_hit(self, vault: Vault, term: str) -> None:
         """
-        A term without a letter or digit finds nothing and raises nothing, alone; beside a word it is void.
+        A term without a letter or digit alone matches nothing and raises nothing; next to a word it is ignored.
 
         If this fails: the term becomes an empty or unbalanced expression of the engine.
         """
@@ -242,9 +242,9 @@ class LexicalMatchingContract(VaultContract):
 
     def test_no_terms_no_hits(self, vault: Vault) -> None:
         """
-        Without terms nothing is found, neither for any of none nor for every one of none.
+        A query without terms matches nothing, with and without `every`.
 
-        If this fails: an empty condition is taken for one that always holds.
+        If this fails: an empty condition is treated as always true.
         """
         vault.lexical.put([entry(1, "budget")])
 
@@ -266,7 +266,7 @@ class LexicalMatchingContract(VaultContract):
     @pytest.mark.parametrize("term", ["and", "or", "not", "near", "AND", "OR", "NOT", "NEAR", "title", "to"])
     def test_operators_are_words(self, vault: Vault, term: str) -> None:
         """
-        A word that is an operator or a field in some engine is a word like any other.
+        Words that are operators or field names of some engine are ordinary words.
 
         If this fails: quote every term.
         """
@@ -276,9 +276,9 @@ class LexicalMatchingContract(VaultContract):
 
     def test_asked_again_and_again(self, vault: Vault) -> None:
         """
-        The same question has the same answer however often it was asked, and a new one after every change.
+        Repeated queries have equal results, and new results after every change of the index.
 
-        If this fails: what was kept for the next question outlives the entries that it was made of.
+        If this fails: a cached result outlives a change of the entries.
         """
         vault.lexical.put([entry(1, "anvil anvil quince"), entry(2, "anvil"), *filler()])
         query = any_of("anvil", "quince")
@@ -289,7 +289,7 @@ class LexicalMatchingContract(VaultContract):
         assert sorted(found_by(vault, "anvil", "quince")) == [1, 2, 3]
         assert (
             hits_of(vault, query)[-1].score != first[-1].score
-        )  # there are more entries, and others hold the words
+        )  # the number of entries and of matches changed
         vault.lexical.remove(1)
         assert sorted(found_by(vault, "anvil", "quince")) == [2, 3]
         vault.lexical.clear()
@@ -301,9 +301,9 @@ class LexicalMatchingContract(VaultContract):
         self, vault: Vault, text: str, terms: list[str], prefix: bool, every: bool
     ) -> None:
         """
-        Whatever stands in a text or a term, nothing is raised and every score is a positive number.
+        No text or term raises an error, and every score is a positive number.
 
-        If this fails: replay the example; most often a quote, a NUL or a lone operator is not escaped.
+        If this fails: replay the example; usually a quote, a NUL or a lone operator is not escaped.
         """
         vault.lexical.put([entry(1, text), entry(2, " ".join(terms))])
 
@@ -315,7 +315,7 @@ class LexicalMatchingContract(VaultContract):
     @given(words=st.lists(st.text("abcdefghij0123456789äßжλ東京", min_size=1), min_size=1, max_size=5))
     def test_every_word_finds_its_own_text(self, vault: Vault, words: list[str]) -> None:
         """
-        Letters and digits of any script, put in as text, are found by each of their words.
+        An entry with letters and digits of any script is found by each of its words.
 
         If this fails: terms are split or folded by other rules than texts.
         """

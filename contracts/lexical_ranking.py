@@ -24,13 +24,13 @@ from clawmem.ports.vault import Vault
 
 
 class LexicalRankingContract(VaultContract):
-    """Which entry is better. Supply ``vault``: an EMPTY ``Vault``."""
+    """Ranking of entries. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_rarer_words_count_more(self, vault: Vault) -> None:
         """
-        Of two entries with one of the words each, the one with the rarer word is first.
+        Of two entries that match one word each, the one with the rarer word is first.
 
-        If this fails: there is no inverse document frequency, or it is cut off at a common value.
+        If this fails: there is no inverse document frequency, or it is clipped to a common value.
         """
         vault.lexical.put([entry(1, "common alpha beta"), entry(2, "rare alpha beta"), *filler()])
         vault.lexical.put([entry(number, "common gamma delta") for number in range(50, 54)])
@@ -39,7 +39,7 @@ class LexicalRankingContract(VaultContract):
 
     def test_shorter_entries_count_more(self, vault: Vault) -> None:
         """
-        Of two entries with a word once each, the shorter is first.
+        Of two entries that contain a word once, the shorter is first.
 
         If this fails: length is not normalised (b = 0), or not stored.
         """
@@ -49,9 +49,9 @@ class LexicalRankingContract(VaultContract):
 
     def test_repeated_words_count_more(self, vault: Vault) -> None:
         """
-        Of two entries of one length, the one that says the word more often is first.
+        Of two entries of equal length, the one with more occurrences of the word is first.
 
-        If this fails: only presence is indexed, not frequency.
+        If this fails: presence is indexed, but not frequency.
         """
         vault.lexical.put([entry(1, "budget plain plain"), entry(2, "budget budget plain"), *filler()])
 
@@ -59,9 +59,9 @@ class LexicalRankingContract(VaultContract):
 
     def test_titles_count_more(self, vault: Vault) -> None:
         """
-        Of two entries of one length, the one with the word in its title is first.
+        Of two entries of equal length, the one with the word in its title is first.
 
-        If this fails: the title weighs like the text; see `TITLE_WEIGHT`.
+        If this fails: title and text have the same weight; see `TITLE_WEIGHT`.
         """
         vault.lexical.put(
             [entry(1, "budget plain", title="other"), entry(2, "other plain", title="budget"), *filler()]
@@ -71,7 +71,7 @@ class LexicalRankingContract(VaultContract):
 
     def test_more_of_the_words_count_more(self, vault: Vault) -> None:
         """
-        Of entries of one length, the one with more of the words is first.
+        Of entries of equal length, the one that matches more of the words is first.
 
         If this fails: the best word's score is taken instead of the sum.
         """
@@ -83,9 +83,9 @@ class LexicalRankingContract(VaultContract):
 
     def test_scores_are_positive_and_tell_apart(self, vault: Vault) -> None:
         """
-        Scores are positive, descend, and differ where the words do.
+        Scores are positive, in descending order, and differ between entries of different length.
 
-        If this fails: the engine's negative `bm25()` is passed on, or a score is lost on the way.
+        If this fails: the engine's negative `bm25()` is returned, or scores are rounded.
         """
         vault.lexical.put([entry(number, "budget " + "plain " * number) for number in range(1, 9)])
         vault.lexical.put(filler())
@@ -98,9 +98,9 @@ class LexicalRankingContract(VaultContract):
 
     def test_a_word_in_every_entry_scores_too(self, vault: Vault) -> None:
         """
-        A word that every entry holds, where BM25's rarity turns negative, still gives positive scores.
+        A word that occurs in every entry, for which BM25's rarity is negative, still gives positive scores.
 
-        If this fails: floor the inverse document frequency above zero.
+        If this fails: clamp the inverse document frequency above zero.
         """
         vault.lexical.put([entry(1, "budget"), entry(2, "budget budget")])
 
@@ -111,9 +111,9 @@ class LexicalRankingContract(VaultContract):
 
     def test_equal_words_are_ordered_by_key(self, vault: Vault) -> None:
         """
-        Entries with equal words have equal scores and come by document, then fragment.
+        Entries with equal words have equal scores and are ordered by document, then fragment.
 
-        If this fails: ties are left to the order of insertion, or a score depends on more than words.
+        If this fails: ties are left in insertion order, or a score depends on more than the words.
         """
         shuffled = [(2, 10), (10, 0), (1, 3), (2, 9), (1, 0)]
         vault.lexical.put([entry(number, "budget plain", seq=seq) for number, seq in shuffled])
@@ -126,9 +126,9 @@ class LexicalRankingContract(VaultContract):
 
     def test_ties_are_cut_by_key(self, vault: Vault) -> None:
         """
-        A limit that falls among equal scores keeps the smaller keys.
+        A limit among equal scores keeps the smaller keys.
 
-        If this fails: the engine cuts before the order by key is applied.
+        If this fails: the engine applies the limit before the order by key.
         """
         vault.lexical.put([entry(number, "budget plain") for number in range(30, 0, -1)])
 
@@ -136,9 +136,10 @@ class LexicalRankingContract(VaultContract):
 
     def test_scores_are_bm25(self, vault: Vault) -> None:
         """
-        Scores are those of the port's formula, worked out by hand, for words of text and title, together and alone.
+        Scores equal the port's formula, computed by hand, for words in text and title, together and separately.
 
-        If this fails: compare the constants, the rarity, and whether a title word counts twice in tf and length.
+        If this fails: compare the constants, the rarity, and whether a title word counts twice in tf and
+        length.
         """
         vault.lexical.put(
             [
@@ -152,6 +153,7 @@ class LexicalRankingContract(VaultContract):
         average = (3 + 6 + 3 + 3 * len(FILLER_WORDS)) / total
 
         def part(holding: int, tf: int, length: int) -> float:
+            """Return the BM25 contribution of one term."""
             rarity = math.log(1 + (total - holding + 0.5) / (holding + 0.5))
             return rarity * tf * (K1 + 1) / (tf + K1 * (1 - B + B * length / average))
 
@@ -168,7 +170,7 @@ class LexicalRankingContract(VaultContract):
     @pytest.mark.parametrize(("limit", "expected"), [(-1, 0), (0, 0), (1, 1), (2, 2), (3, 3), (4, 3)])
     def test_limit(self, vault: Vault, limit: int, expected: int) -> None:
         """
-        At most *limit* hits, the best ones; below 1 none.
+        The best *limit* hits are returned; below 1 there are none.
 
         If this fails: -1 reaches a `limit` clause, where it means no limit.
         """
@@ -179,16 +181,16 @@ class LexicalRankingContract(VaultContract):
 
 class LexicalScopeContract(VaultContract):
     """
-    What a search may see. Supply ``vault``: an EMPTY ``Vault``.
+    Restriction of a search by scope. Supply ``vault``: an EMPTY ``Vault``.
 
-    Each entry belongs to a saved document of the same collection, so an index may ask either of them.
+    Each entry belongs to a saved document of the same collection, so an index may filter by either.
     """
 
     def test_small_collection_is_never_short(self, vault: Vault) -> None:
         """
-        Three entries of a small collection are all found, however many better ones lie elsewhere.
+        All entries of a small collection are found, even if better ones exist in other collections.
 
-        If this fails: the scope is applied after the cut to the limit.
+        If this fails: the scope is applied after the limit.
         """
         for number in range(50):
             put(vault, "budget", f"c{number % 4}")
@@ -199,9 +201,10 @@ class LexicalScopeContract(VaultContract):
 
     def test_several_collections(self, vault: Vault) -> None:
         """
-        A scope of several collections sees those and no other; an unknown one is empty; no scope is all.
+        A scope of several collections finds exactly their entries; an unknown one finds nothing; an empty
+        scope finds all.
 
-        If this fails: only the first collection is bound, or an empty scope means none.
+        If this fails: only the first collection is used, or an empty scope means none.
         """
         a, b, c = (put(vault, "budget", name) for name in "abc")
 
@@ -211,7 +214,7 @@ class LexicalScopeContract(VaultContract):
 
     def test_collections_are_told_apart_exactly(self, vault: Vault) -> None:
         """
-        A collection is itself: not one whose name is contained, alike in case, or written with signs.
+        Collections are compared exactly: not by prefix, without case, or with pattern characters.
 
         If this fails: the collection's name is searched like text.
         """
@@ -224,7 +227,7 @@ class LexicalScopeContract(VaultContract):
         """
         An entry is not found by the name of its collection.
 
-        If this fails: the collection is an indexed column; leave it out of the index.
+        If this fails: the collection is an indexed column.
         """
         put(vault, "budget", "harbour")
 
@@ -232,9 +235,9 @@ class LexicalScopeContract(VaultContract):
 
     def test_scope_does_not_change_scores(self, vault: Vault) -> None:
         """
-        An entry scores the same whether or not others are in sight: statistics are kept per grain.
+        An entry has the same score with and without a scope: statistics cover all entries of a granularity.
 
-        If this fails: rarity and average length are counted inside the scope.
+        If this fails: rarity and average length are computed within the scope.
         """
         put(vault, "budget plain", "a")
         put(vault, "budget", "b")
@@ -248,9 +251,10 @@ class LexicalScopeContract(VaultContract):
     @pytest.mark.parametrize(("window", "expected"), WINDOWS)
     def test_authored_window(self, vault: Vault, window: Scope, expected: list[int]) -> None:
         """
-        A window sees what was authored from its beginning, inclusive, until its end, exclusive.
+        A time window includes its beginning and excludes its end.
 
-        If this fails: a bound is taken for the other kind, or the window is applied after the cut.
+        If this fails: an inclusive bound is exclusive or the reverse, or the window is applied after the
+        limit.
         """
         ids = [put(vault, "budget " + "plain " * 9, "notes", day) for day in DAYS]
         for _ in range(50):
@@ -260,7 +264,7 @@ class LexicalScopeContract(VaultContract):
 
     def test_authored_window_within_a_collection(self, vault: Vault) -> None:
         """
-        A scope of a collection and a window sees what lies in both.
+        A scope of a collection and a time window applies both.
 
         If this fails: one of the two conditions replaces the other.
         """
@@ -271,9 +275,9 @@ class LexicalScopeContract(VaultContract):
 
     def test_named_documents_alone(self, vault: Vault) -> None:
         """
-        A scope of documents sees those and no other, however many better ones there are; no document sees nothing.
+        A scope of documents finds only these documents, even if better ones exist; an empty set finds nothing.
 
-        If this fails: documents are left out after the cut to the limit, or none is taken for all.
+        If this fails: documents are filtered after the limit, or an empty set is treated as all documents.
         """
         first, second, third = (put(vault, "budget " + "plain " * 9, "notes", day) for day in DAYS)
         for _ in range(50):
@@ -290,7 +294,7 @@ class LexicalScopeContract(VaultContract):
 
 
 def put(vault: Vault, text: str, collection: str, authored_at: str = WHEN) -> int:
-    """Save a new document and put its one entry into the index; its id."""
+    """Save a new document with one lexical entry and return its id."""
     place = f"{len(vault.documents.sources(collection))}.md"
     saved = save(vault, place, text, collection=collection, authored_at=authored_at)
     vault.lexical.put([entry(saved, text, collection=collection, authored_at=authored_at)])
@@ -298,5 +302,5 @@ def put(vault: Vault, text: str, collection: str, authored_at: str = WHEN) -> in
 
 
 def scope(*collections: str) -> Scope:
-    """These collections and no other."""
+    """Return a scope of exactly these collections."""
     return Scope(frozenset(collections))

@@ -12,13 +12,13 @@ from clawmem.ports.vault import Vault
 
 
 class LexicalUpkeepContract(VaultContract):
-    """Putting, replacing, removing, at every grain. Supply ``vault``: an EMPTY ``Vault``."""
+    """Adding, replacing and removing entries at every granularity. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_put_replaces(self, vault: Vault) -> None:
         """
-        A key put again at the same grain has its new words and title, and counts once.
+        Adding a key again at the same granularity replaces its words and title, and it counts once.
 
-        If this fails: the old row stays beside the new one, or its words stay in the index.
+        If this fails: the old row remains next to the new one, or its words stay in the index.
         """
         vault.lexical.put([entry(1, "spring", title="old")])
 
@@ -29,9 +29,9 @@ class LexicalUpkeepContract(VaultContract):
 
     def test_put_twice_in_one_call(self, vault: Vault) -> None:
         """
-        Of two entries with one key in one call the later stands.
+        Of two entries with one key in one call the later one is stored.
 
-        If this fails: replacing looks at what was there before the call only.
+        If this fails: replacing only considers entries from before the call.
         """
         vault.lexical.put([entry(1, "spring"), entry(1, "autumn")])
 
@@ -57,7 +57,7 @@ class LexicalUpkeepContract(VaultContract):
 
     def test_put_nothing(self, vault: Vault) -> None:
         """
-        Putting no entries changes nothing.
+        Adding no entries changes nothing.
 
         If this fails: an empty batch becomes an incomplete statement.
         """
@@ -67,9 +67,9 @@ class LexicalUpkeepContract(VaultContract):
 
     def test_wordless_entry_counts(self, vault: Vault) -> None:
         """
-        An entry without any word is held, found by nothing, and disturbs nothing.
+        An entry without any word is counted, matches nothing, and does not affect other entries.
 
-        If this fails: an average length of zero is divided by.
+        If this fails: a score is divided by an average length of zero.
         """
         vault.lexical.put([entry(1, ""), entry(2, "---")])
         assert found_by(vault, "budget") == []
@@ -80,9 +80,9 @@ class LexicalUpkeepContract(VaultContract):
 
     def test_remove_at_every_grain(self, vault: Vault) -> None:
         """
-        Removing a document takes all its entries out, of every fragment at every grain, and no other's.
+        Removing a document deletes all its entries, of every fragment and granularity, and no others.
 
-        If this fails: only one grain is cleaned, or only `seq` 0.
+        If this fails: only one granularity is cleaned, or only `seq` 0.
         """
         for grain in Grain:
             vault.lexical.put([entry(n, "budget", seq=seq, grain=grain) for n in (1, 11) for seq in (0, 1)])
@@ -109,7 +109,7 @@ class LexicalUpkeepContract(VaultContract):
 
     def test_removing_restores_rarity(self, vault: Vault) -> None:
         """
-        Once the other entries with a word are gone, the scores are as if they had never been.
+        Once the other entries with a word are removed, the scores are as if they had never existed.
 
         If this fails: removed rows still count in rarity or average length.
         """
@@ -124,9 +124,9 @@ class LexicalUpkeepContract(VaultContract):
 
     def test_grains_are_searched_apart(self, vault: Vault) -> None:
         """
-        One key holds another text at each grain; a search sees one grain.
+        One key holds a different text at each granularity; a search uses one granularity.
 
-        If this fails: the grain is not part of the key, or not of the search.
+        If this fails: the granularity is missing from the key, or from the search.
         """
         texts = dict(zip(Grain, ("spring", "summer", "autumn", "winter"), strict=True))
         vault.lexical.put([entry(1, text, grain=grain) for grain, text in texts.items()])
@@ -137,9 +137,9 @@ class LexicalUpkeepContract(VaultContract):
 
     def test_grains_have_their_own_statistics(self, vault: Vault) -> None:
         """
-        However common a word becomes at one grain, its scores at another stay.
+        A word that becomes common at one granularity keeps its scores at the others.
 
-        If this fails: rarity and average length are counted over all grains.
+        If this fails: rarity and average length are computed over all granularities.
         """
         vault.lexical.put([entry(1, "budget plain"), *filler()])
         before = hits_of(vault, any_of("budget"))
@@ -151,9 +151,9 @@ class LexicalUpkeepContract(VaultContract):
     @pytest.mark.parametrize("grain", Grain)
     def test_every_grain_ranks(self, vault: Vault, grain: Grain) -> None:
         """
-        Every grain is ranked: more of the word, in less text, is better.
+        Every granularity is ranked: more occurrences in a shorter text are better.
 
-        If this fails: one grain's index is set up unlike the others.
+        If this fails: the index of one granularity is configured differently.
         """
         vault.lexical.put([entry(1, "budget plain plain plain", grain=grain), *filler(grain)])
         vault.lexical.put([entry(2, "budget budget plain plain", grain=grain)])
@@ -163,9 +163,9 @@ class LexicalUpkeepContract(VaultContract):
     @needs(Capability.STEMMING)
     def test_holding_counts_entries(self, vault: Vault) -> None:
         """
-        A term is held by the entries with one of its inflections in title or text, counted once each, at one grain.
+        The count includes entries with any inflection of the term in title or text, once each, at one granularity.
 
-        If this fails: occurrences are counted, or other grains.
+        If this fails: occurrences are counted, or other granularities.
         """
         vault.lexical.put([entry(1, "budget budget", title="budgets"), entry(2, "budgets"), *filler()])
         vault.lexical.put([entry(1, "budget", grain=Grain.LINE)])
@@ -179,7 +179,7 @@ class LexicalUpkeepContract(VaultContract):
     @needs(Capability.PHRASE)
     def test_holding_a_phrase(self, vault: Vault) -> None:
         """
-        A phrase is held by the entries in which its words are neighbours.
+        The count of a phrase includes the entries in which its words are adjacent.
 
         If this fails: its words are counted one by one.
         """
@@ -190,7 +190,7 @@ class LexicalUpkeepContract(VaultContract):
     @needs(Capability.PREFIX)
     def test_holding_a_prefix(self, vault: Vault) -> None:
         """
-        A prefix is held by the entries with any word that begins with it.
+        The count of a prefix includes the entries with any word that begins with it.
 
         If this fails: entries with several such words count several times.
         """
@@ -200,7 +200,7 @@ class LexicalUpkeepContract(VaultContract):
 
     def test_holding_forgets_what_was_removed(self, vault: Vault) -> None:
         """
-        An entry that was replaced or removed holds nothing any more.
+        A replaced or removed entry is no longer counted.
 
         If this fails: the engine's own statistics still count it.
         """
@@ -212,9 +212,9 @@ class LexicalUpkeepContract(VaultContract):
 
     def test_clear_empties_and_can_be_filled_again(self, vault: Vault) -> None:
         """
-        Clearing empties every grain, statistics included; what is put in again ranks as before.
+        Clearing empties every granularity, statistics included; entries added again rank as before.
 
-        If this fails: one grain, or the table of statistics, is forgotten.
+        If this fails: one granularity, or the table of statistics, is not cleared.
         """
         entries = [entry(1, "budget plain"), entry(2, "budget budget"), *filler()]
         vault.lexical.put([*entries, *(entry(n, "budget", grain=Grain.LINE) for n in range(9))])
@@ -229,7 +229,7 @@ class LexicalUpkeepContract(VaultContract):
 
 
 def assert_alike(hits: Iterable[Hit], expected: Iterable[Hit]) -> None:
-    """Assert the same keys in the same order with the same scores, but for rounding."""
+    """Assert the same keys in the same order with the same scores, except for rounding."""
     hits, expected = list(hits), list(expected)
     assert [hit.key for hit in hits] == [hit.key for hit in expected]
     assert [hit.score for hit in hits] == pytest.approx([hit.score for hit in expected])

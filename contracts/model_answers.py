@@ -12,18 +12,18 @@ MONDAY, TUESDAY, WEDNESDAY = DAYS
 
 
 class ModelAnswersContract(Contract):
-    """What models said, kept and forgotten. Supply ``answers``: an EMPTY ``ModelAnswers``."""
+    """Cache of model answers. Supply ``answers``: an EMPTY ``ModelAnswers``."""
 
     @pytest.fixture
     def answers(self) -> ModelAnswers:
-        """Supplied by the subclass."""
+        """Return an empty cache; the subclass overrides this fixture."""
         raise NotImplementedError("override the `answers` fixture and return an EMPTY ModelAnswers")
 
     def test_nothing_yet(self, answers: ModelAnswers) -> None:
         """
-        Before the first answer there is none, nothing to count and nothing to forget.
+        An empty cache has no answers, no counts, and nothing to trim.
 
-        If this fails: look at how an empty table is read.
+        If this fails: an aggregate over an empty table returns a null row.
         """
         assert answers.get(MODEL, "expansion", "hive") is None
         assert answers.counts() == {}
@@ -34,9 +34,9 @@ class ModelAnswersContract(Contract):
     )
     def test_an_answer_comes_back_as_it_was(self, answers: ModelAnswers, answer: str) -> None:
         """
-        What was kept is given back, sign by sign.
+        An answer is returned character for character.
 
-        If this fails: it was stripped, ended at a NUL, or an empty answer was taken for none.
+        If this fails: the answer was stripped or cut at a NUL, or an empty one is treated as missing.
         """
         answers.keep(MODEL, "expansion", "hive", answer, at=MONDAY)
 
@@ -56,9 +56,9 @@ class ModelAnswersContract(Contract):
     )
     def test_each_question_has_its_own(self, answers: ModelAnswers, other: tuple[str, str, str]) -> None:
         """
-        Another model, purpose or question, however little it differs, has no answer yet.
+        A different model, purpose or question has no answer yet, however small the difference.
 
-        If this fails: the three are put together without a border, or text is folded.
+        If this fails: the three are joined without a separator, or text is folded.
         """
         answers.keep(MODEL, "expansion", "hive", "bees", at=MONDAY)
 
@@ -67,9 +67,9 @@ class ModelAnswersContract(Contract):
     @pytest.mark.parametrize("odd", ["", "half \ud83d a bee", "nul \x00", "a" * 100_000])
     def test_any_question(self, answers: ModelAnswers, odd: str) -> None:
         """
-        A question may be any text at all.
+        Any text is a valid question.
 
-        If this fails: the key is made of UTF-8, which cannot write half a surrogate pair.
+        If this fails: the key is made from UTF-8, which cannot encode an unpaired surrogate.
         """
         answers.keep(MODEL, "rerank", odd, "0.5", at=MONDAY)
 
@@ -77,9 +77,9 @@ class ModelAnswersContract(Contract):
 
     def test_the_last_answer_counts(self, answers: ModelAnswers) -> None:
         """
-        A second answer takes the first one's place, and its time.
+        A second answer replaces the first one and its time.
 
-        If this fails: the insert is ignored where a row is, or leaves the old time.
+        If this fails: the insert ignores an existing row, or preserves the old time.
         """
         answers.keep(MODEL, "expansion", "hive", "bees", at=MONDAY)
         answers.keep(MODEL, "expansion", "hive", "honey", at=WEDNESDAY)
@@ -90,9 +90,9 @@ class ModelAnswersContract(Contract):
 
     def test_several_at_once(self, answers: ModelAnswers) -> None:
         """
-        Answers that are kept together are found each for itself; keeping none changes nothing.
+        Answers stored together are found individually; storing none changes nothing.
 
-        If this fails: they are kept as one, or an empty batch is an error.
+        If this fails: they are stored as one, or an empty batch is an error.
         """
         answers.keep_all(MODEL, "rerank", {"a": "0.1", "b": "0.2"}, at=MONDAY)
         answers.keep_all(MODEL, "rerank", {}, at=MONDAY)
@@ -101,7 +101,7 @@ class ModelAnswersContract(Contract):
 
     def test_all_or_none(self, answers: ModelAnswers) -> None:
         """
-        Where one answer cannot be stored none of those given with it is.
+        If one answer cannot be stored, no answer of the same call is.
 
         If this fails: they are written one by one, outside of a transaction.
         """
@@ -112,9 +112,9 @@ class ModelAnswersContract(Contract):
 
     def test_counts_by_purpose(self, answers: ModelAnswers) -> None:
         """
-        Answers are counted by what they are for, whichever model gave them.
+        Answers are counted by purpose, across models.
 
-        If this fails: look at the grouping.
+        If this fails: the counts are grouped by another column.
         """
         answers.keep(MODEL, "expansion", "hive", "bees", at=MONDAY)
         answers.keep("another", "expansion", "hive", "bees", at=MONDAY)
@@ -124,9 +124,9 @@ class ModelAnswersContract(Contract):
 
     def test_trim(self, answers: ModelAnswers) -> None:
         """
-        Trimming forgets what was kept earlier than the given time, tells how many, and keeps the rest.
+        Trimming deletes the answers stored before the given time, returns their number, and keeps the rest.
 
-        If this fails: the boundary itself goes too; compare with `<`.
+        If this fails: the bound is inclusive; compare with `<`.
         """
         for day in (MONDAY, TUESDAY, WEDNESDAY):
             answers.keep(MODEL, "rerank", day, "0.5", at=day)
@@ -140,9 +140,9 @@ class ModelAnswersContract(Contract):
 
     def test_trim_a_little(self, answers: ModelAnswers) -> None:
         """
-        With a number only so many go, the oldest first, until nothing old is left.
+        With `at_most` only that many answers are deleted, oldest first, until no old ones are left.
 
-        If this fails: any rows go, not the oldest, or all of them.
+        If this fails: arbitrary rows are deleted instead of the oldest, or all of them.
         """
         for day in (WEDNESDAY, MONDAY, TUESDAY):
             answers.keep(MODEL, "rerank", day, "0.5", at=day)

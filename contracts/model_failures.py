@@ -12,31 +12,31 @@ TUESDAY = "2024-03-05T08:00:00.000Z"
 
 
 def failure(role: ModelRole = ModelRole.RERANKER, failed_at: str = MONDAY) -> ModelFailure:
-    """A server that was not there."""
+    """Return the failure of a server that could not be reached."""
     return ModelFailure(role, "http://localhost:8090", failed_at, "Connection refused")
 
 
 class ModelFailuresContract(Contract):
-    """Supply ``failures``: an EMPTY ``ModelFailures``."""
+    """Log of model failures. Supply ``failures``: an EMPTY ``ModelFailures``."""
 
     @pytest.fixture
     def failures(self) -> ModelFailures:
-        """Supplied by the subclass."""
+        """Return an empty log; the subclass overrides this fixture."""
         raise NotImplementedError("override the `failures` fixture and return an EMPTY ModelFailures")
 
     def test_none_yet(self, failures: ModelFailures) -> None:
         """
-        While nothing failed there is nothing to tell.
+        An empty log returns no failures.
 
-        If this fails: a role without a failure is told as one, or something other is kept in the same place.
+        If this fails: a role without a failure is returned, or other data is stored in the same place.
         """
         assert failures.latest() == {}
 
     def test_everything_is_kept(self, failures: ModelFailures) -> None:
         """
-        A failure comes back as it was given, whatever is written in its reason.
+        A failure is returned unchanged, whatever its reason contains.
 
-        If this fails: a field is missing, or two are exchanged; text was quoted into a statement.
+        If this fails: a field is missing, two are exchanged, or text was inserted into a statement unescaped.
         """
         given = ModelFailure(
             ModelRole.GENERATOR, "'qwen3' at http://[::1]:8089", MONDAY, "蜂 said: \"'; drop\n🐝", TUESDAY
@@ -48,7 +48,7 @@ class ModelFailuresContract(Contract):
 
     def test_the_last_one_counts(self, failures: ModelFailures) -> None:
         """
-        A later failure takes the place of the one before it, also when that one is over.
+        A later failure replaces the one before, even if the model had recovered from that.
 
         If this fails: rows are appended, or a recovery is carried over to the next failure.
         """
@@ -60,9 +60,9 @@ class ModelFailuresContract(Contract):
 
     def test_a_role_each(self, failures: ModelFailures) -> None:
         """
-        The failures of one role leave those of another alone, and come in the order of the roles.
+        Each role has its own failure, and the failures are returned in the order of the roles.
 
-        If this fails: they share a key, or are given back in the order of writing.
+        If this fails: the roles share a key, or failures are returned in the order of writing.
         """
         for role in reversed(ModelRole):
             failures.record(failure(role))

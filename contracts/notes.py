@@ -17,31 +17,31 @@ MODEL = "model-a"
 
 
 def note(document_id: int, context: str = "", *, cause: int | None = None) -> Note:
-    """A note of one keyword, by a model if it says anything more."""
+    """Return a note with one pair of keywords, written by a model if it has a context."""
     return Note(
         document_id, ("hive", "蜂蜜"), ("bees",), context, MODEL if context else "rules", DAYS[0], cause
     )
 
 
 def settle(vault: Vault, document_id: int, *, by_model: bool = False) -> None:
-    """Say that a document is done as it is now."""
+    """Mark a document as settled for its present source."""
     vault.notes.settle(document_id, fetch(vault, document_id).source_hash, by_model=by_model)
 
 
 def fail(vault: Vault, document_id: int, times: int) -> list[int]:
-    """Say so often that a model failed on a document; what is counted each time."""
+    """Record *times* failures of a model on a document and return the count after each."""
     source = fetch(vault, document_id).source_hash
     return [vault.notes.fail(document_id, source, "no answer") for _ in range(times)]
 
 
 class NoteContract(VaultContract):
-    """Notes about documents and which documents wait for one. Supply ``vault``: an EMPTY ``Vault``."""
+    """Notes about documents, and the worklist of documents without one. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_nothing_yet(self, vault: Vault) -> None:
         """
-        Before the first note there is none, nothing waits and nothing can be forgotten.
+        An empty store has no notes, no waiting documents, and nothing to forget.
 
-        If this fails: look at how empty tables are joined and summed.
+        If this fails: a join or a sum over empty tables returns a row.
         """
         assert vault.notes.get(UNKNOWN) is None
         assert vault.notes.history(UNKNOWN) == []
@@ -51,9 +51,9 @@ class NoteContract(VaultContract):
 
     def test_every_version_is_kept(self, vault: Vault) -> None:
         """
-        The latest note is answered, the earlier ones stay; one that says the same again is no new version.
+        The latest note is returned and earlier versions remain; an equal note does not create a new version.
 
-        If this fails: notes are overwritten, or written anew at every run.
+        If this fails: notes are overwritten, or written again at every run.
         """
         one, other = save(vault, "a.md"), save(vault, "b.md", "Other.")
         first = note(one)
@@ -71,9 +71,9 @@ class NoteContract(VaultContract):
 
     def test_who_waits(self, vault: Vault) -> None:
         """
-        A document waits until it is settled as it is; what rules settled still waits for a model.
+        A document waits until its present source is settled; one settled by rules still waits for a model.
 
-        If this fails: a changed document is not looked at again, or an unchanged one is.
+        If this fails: a changed document is not processed again, or an unchanged one is.
         """
         one, two, three = (save(vault, f"{name}.md", name) for name in "abc")
         settle(vault, one)
@@ -94,15 +94,15 @@ class NoteContract(VaultContract):
 
     def test_a_model_that_fails_is_not_asked_for_ever(self, vault: Vault) -> None:
         """
-        After so many failures a document is given up, until it is changed.
+        After `ATTEMPTS` failures a document is given up until it changes.
 
-        If this fails: every run pays for the same failure again, or a changed document is never tried.
+        If this fails: every run repeats the same failure, or a changed document is never retried.
         """
         (one,) = [save(vault, "a.md")]
         settle(vault, one)
 
         assert fail(vault, one, ATTEMPTS - 1) == [1, 2]
-        settle(vault, one)  # by rules, which says nothing about the model
+        settle(vault, one)  # by rules, which must not reset the failures of the model
         assert vault.notes.waiting(10, by_model=True) == [one]
         assert fail(vault, one, 1) == [ATTEMPTS]
         assert vault.notes.waiting(10, by_model=True) == []
@@ -115,9 +115,9 @@ class NoteContract(VaultContract):
     @pytest.mark.parametrize("reason", InactiveReason)
     def test_only_what_is_served(self, vault: Vault, reason: InactiveReason) -> None:
         """
-        A document that is taken away has no note and does not wait; one that comes back has it again.
+        An inactive document has no note and does not wait; a reactivated one has its note again.
 
-        If this fails: notes do not look at whether their document is served.
+        If this fails: notes are read without checking whether their document is served.
         """
         one, two = save(vault, "a.md"), save(vault, "b.md", "Other.")
         vault.notes.put(note(one))
@@ -129,7 +129,7 @@ class NoteContract(VaultContract):
         assert vault.notes.waiting(10, by_model=True) == []
         assert vault.notes.counts() == NoteCounts()
 
-        if reason is not InactiveReason.FORGOTTEN:  # which does not come back
+        if reason is not InactiveReason.FORGOTTEN:  # cannot be reactivated
             save(vault, "a.md")
             assert vault.notes.get(one) == replace(note(one), version=1)
             assert vault.notes.waiting(10, by_model=False) == []
@@ -139,9 +139,9 @@ class NoteContract(VaultContract):
         self, vault: Vault, reason: InactiveReason | None
     ) -> None:
         """
-        Its own notes go, and what it changed about others, which have the note from before and wait again.
+        Forgetting deletes the document's notes and the notes it caused about others, which revert and wait again.
 
-        If this fails: a neighbour goes on telling of what was forgotten.
+        If this fails: a note about another document still reflects the forgotten one.
         """
         gone, other, third = (save(vault, f"{name}.md", name) for name in "abc")
         vault.notes.put(note(gone, "The secret."))
@@ -165,9 +165,9 @@ class NoteContract(VaultContract):
     @needs(Capability.TRANSACTIONS)
     def test_a_failed_block_leaves_notes_as_they_were(self, vault: Vault) -> None:
         """
-        Notes and what waits are part of the vault's transactions.
+        Notes and the worklist are part of the vault's transactions.
 
-        If this fails: they are not in the snapshot, or written outside of the transaction.
+        If this fails: they are missing from the snapshot, or written outside of the transaction.
         """
         one = save(vault, "a.md")
         vault.notes.put(note(one))
@@ -182,13 +182,13 @@ class NoteContract(VaultContract):
 
 
 class LedgerContract(VaultContract):
-    """What asking models costs. Supply ``vault``: an EMPTY ``Vault``."""
+    """Cost of model calls. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_costs_add_up(self, vault: Vault) -> None:
         """
-        Each day has its calls; the totals are of all days, by model and purpose.
+        Calls are counted per day; the totals cover all days, by model and purpose.
 
-        If this fails: a second call of the same kind overwrites the first, or a day is not told from another.
+        If this fails: a second call of the same kind overwrites the first, or days are not distinguished.
         """
         assert vault.ledger.totals() == []
         assert vault.ledger.calls_on("2026-01-01") == 0

@@ -12,13 +12,13 @@ from clawmem.ports.vault import Vault
 
 
 class OutboxContract(VaultContract):
-    """What is written down for indexes outside. Supply ``vault``: an EMPTY ``Vault``."""
+    """Log of changes for external indexes. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_without_an_index_nothing_is_written(self, vault: Vault) -> None:
         """
-        As long as no index is registered there are no changes, whatever happens.
+        Without a registered index no changes are logged.
 
-        If this fails: the outbox grows in vaults where nobody reads it.
+        If this fails: the log grows in vaults that have no reader for it.
         """
         save(vault)
 
@@ -27,9 +27,9 @@ class OutboxContract(VaultContract):
 
     def test_every_change_of_text_is_seen_by_both(self, vault: Vault) -> None:
         """
-        Saving, saving again and withdrawing a document are changes for both roles, in their order, each document once.
+        Saving, saving again and deactivating are changes for both roles, in order, each document once.
 
-        If this fails: one way of changing a document does not write it down.
+        If this fails: one kind of change is not logged.
         """
         since = registered(vault).since
         first, second, third = (save(vault, f"{name}.md") for name in "abc")
@@ -41,9 +41,9 @@ class OutboxContract(VaultContract):
 
     def test_withdrawing_is_a_change(self, vault: Vault) -> None:
         """
-        A document that stops being served is named, and one that comes back.
+        Deactivating and reactivating a document are logged.
 
-        If this fails: the trigger looks at new rows only.
+        If this fails: the trigger only fires for new rows.
         """
         number = save(vault)
         registered(vault)
@@ -56,9 +56,9 @@ class OutboxContract(VaultContract):
 
     def test_vectors_are_changes_for_vectors_alone(self, vault: Vault) -> None:
         """
-        Storing, replacing and forgetting vectors names every document with the text, for `Role.VECTORS` only.
+        Storing, replacing and deleting a vector logs every document with its text, for `Role.VECTORS` only.
 
-        If this fails: documents that share a text are forgotten, or the lexical index works for nothing.
+        If this fails: documents that share a text are missed, or the lexical index is updated needlessly.
         """
         one, two = save(vault, "a.md", "One."), save(vault, "b.md", "One.")
         registered(vault)
@@ -75,14 +75,15 @@ class OutboxContract(VaultContract):
 
     def test_what_no_index_sees_is_no_change(self, vault: Vault) -> None:
         """
-        A newer stat of an unchanged file, a failed attempt and a state of embedding change nothing for an index.
+        New stat values of an unchanged file and failed embedding attempts are not logged.
 
-        If this fails: every update of a row is written down.
+        If this fails: every update of a row is logged.
         """
         number = save(vault, "a.md", "One.")
         registered(vault)
 
         def unseen() -> None:
+            """Change a stamp and a failure count."""
             vault.documents.touch(number, SourceStamp(1, 2))
             vault.embeddings.fail([sha("One.")], "no")
 
@@ -90,9 +91,9 @@ class OutboxContract(VaultContract):
 
     def test_head_moves_with_every_change(self, vault: Vault) -> None:
         """
-        The head names the vault, grows, and has another epoch after each change.
+        The head contains the vault's id, increases, and has a new epoch after each change.
 
-        If this fails: the epoch belongs to the vault, and histories that parted look alike.
+        If this fails: the epoch belongs to the vault, so that diverged histories look alike.
         """
         heads = [registered(vault).since]
         for name in "abc":
@@ -105,9 +106,9 @@ class OutboxContract(VaultContract):
 
     def test_limit_counts_changes(self, vault: Vault) -> None:
         """
-        A limited read ends at the change it came to, and the next one goes on from there without a gap.
+        A limited read ends at the last change it returned, and the next read continues without a gap.
 
-        If this fails: the marker is that of the head, and what was not read is skipped.
+        If this fails: the marker is that of the head, and unread changes are skipped.
         """
         marker = registered(vault).since
         saved = [save(vault, f"{name}.md") for name in "abcde"]
@@ -126,7 +127,7 @@ class OutboxContract(VaultContract):
         """
         Markers of this history are known, at its beginning, within it and at its head.
 
-        If this fails: only the head is known, and every crash costs a rebuild.
+        If this fails: only the head is known, and every crash causes a rebuild.
         """
         since = registered(vault).since
         save(vault, "a.md")
@@ -139,7 +140,7 @@ class OutboxContract(VaultContract):
         """
         A marker of another vault, of another history, or ahead of this one is not known.
 
-        If this fails: an index restored from elsewhere is believed.
+        If this fails: an index restored from elsewhere is treated as current.
         """
         registered(vault)
         save(vault)
@@ -155,9 +156,9 @@ class OutboxContract(VaultContract):
 
     def test_what_every_index_has_seen_is_forgotten(self, vault: Vault) -> None:
         """
-        Once all indexes stand at a marker, it and all after it are known and readable, and earlier ones are not.
+        Changes before the oldest marker of all indexes are deleted; that marker and later changes remain.
 
-        If this fails: the change at the marker goes as well, and an index that stands there must be rebuilt.
+        If this fails: the change at the marker is deleted too, and an index at that marker must be rebuilt.
         """
         slow, fast = registered(vault), registered(vault)
         save(vault, "a.md")
@@ -174,9 +175,9 @@ class OutboxContract(VaultContract):
 
     def test_a_retired_index_holds_nothing_back(self, vault: Vault) -> None:
         """
-        Changes that only a retired index has not seen are forgotten.
+        Changes that only a retired index has not seen are deleted.
 
-        If this fails: an index whose files could not be deleted keeps the outbox for ever.
+        If this fails: an index whose files could not be deleted keeps the log growing.
         """
         old = registered(vault)
         vault.outbox.serve(old, Role.LEXICAL)
@@ -191,9 +192,9 @@ class OutboxContract(VaultContract):
     @needs(Capability.TRANSACTIONS)
     def test_a_change_that_is_taken_back_leaves_no_trace(self, vault: Vault) -> None:
         """
-        What a failed block changed is not written down.
+        Changes of a rolled-back transaction are not logged.
 
-        If this fails: the outbox has a connection of its own.
+        If this fails: the log is written through a separate connection.
         """
         registered(vault)
         before = vault.outbox.head()
@@ -206,11 +207,11 @@ class OutboxContract(VaultContract):
 
 
 class OutboxIndexContract(VaultContract):
-    """Which indexes there are. Supply ``vault``: an EMPTY ``Vault``; ``reopen`` for what is durable."""
+    """Register of external indexes. Supply ``vault``: an EMPTY ``Vault``; and ``reopen`` for durable backends."""
 
     def test_none_at_first(self, vault: Vault) -> None:
         """
-        A new vault has no index outside.
+        A new vault has no external index.
 
         If this fails: the vault's own index is registered.
         """
@@ -218,9 +219,9 @@ class OutboxIndexContract(VaultContract):
 
     def test_registering(self, vault: Vault) -> None:
         """
-        A registered index is building since the head, with a generation that no other ever has.
+        A registered index is building from the head, with a generation that is never reused.
 
-        If this fails: generations are counted per role, or used again after one was struck off.
+        If this fails: generations are counted per role, or reused after an index was removed.
         """
         first = vault.outbox.register(Role.LEXICAL, "tantivy")
         vault.outbox.strike(first)
@@ -234,9 +235,9 @@ class OutboxIndexContract(VaultContract):
 
     def test_progress_is_remembered(self, vault: Vault) -> None:
         """
-        How far a building index is can be read again, and belongs to that index alone.
+        The progress of a building index is stored for that index only.
 
-        If this fails: progress is kept in memory.
+        If this fails: progress is only in memory.
         """
         one, two = (vault.outbox.register(Role.LEXICAL, "tantivy") for _ in range(2))
 
@@ -246,7 +247,7 @@ class OutboxIndexContract(VaultContract):
 
     def test_serving_retires_the_predecessor(self, vault: Vault) -> None:
         """
-        Whoever serves a role takes the place of who did, and leaves other roles and building ones alone.
+        The new serving index of a role retires the former one; other roles and building indexes are unchanged.
 
         If this fails: two indexes serve one role.
         """
@@ -266,9 +267,9 @@ class OutboxIndexContract(VaultContract):
 
     def test_the_vault_itself_can_serve_again(self, vault: Vault) -> None:
         """
-        With nobody to serve a role its index is retired; the last one that is struck off takes the changes along.
+        Serving None retires the role's index; removing the last index deletes the logged changes.
 
-        If this fails: changes are written down for nobody for ever.
+        If this fails: changes are logged forever without a reader.
         """
         record = registered(vault)
         vault.outbox.serve(record, Role.LEXICAL)
@@ -283,9 +284,9 @@ class OutboxIndexContract(VaultContract):
 
     def test_a_new_beginning_knows_nothing_of_the_old(self, vault: Vault) -> None:
         """
-        After the last index went, markers of that time are not known to a vault that has a new one.
+        Markers from before the last index was removed are unknown after a new one is registered.
 
-        If this fails: numbers begin again, and an old index seems to be up to date.
+        If this fails: sequence numbers restart, and an old index seems to be up to date.
         """
         first = registered(vault)
         save(vault)
@@ -300,9 +301,9 @@ class OutboxIndexContract(VaultContract):
     @needs(Capability.DURABILITY)
     def test_indexes_and_changes_survive(self, vault: Vault, reopen: Callable[[], Vault]) -> None:
         """
-        At the next opening the indexes, their changes and the markers are as they were.
+        Indexes, changes and markers survive a reopen.
 
-        If this fails: part of it is kept in memory, or the epoch is drawn at opening.
+        If this fails: part of them is only in memory, or the epoch is generated at opening.
         """
         record = registered(vault)
         number = save(vault)
@@ -317,17 +318,17 @@ class OutboxIndexContract(VaultContract):
 
 
 def registered(vault: Vault) -> IndexRecord:
-    """Register an index, so that changes are written down."""
+    """Register an index, so that changes are logged."""
     return vault.outbox.register(Role.LEXICAL, "engine")
 
 
 def changed_by(vault: Vault, change: Callable[[], object], role: Role) -> tuple[int, ...]:
-    """What *change* wrote down for a role."""
+    """Return the documents that *change* logs for a role."""
     before = vault.outbox.head()
     change()
     return vault.outbox.after(before, role).document_ids
 
 
 def states(records: Iterable[IndexRecord]) -> dict[int, IndexState]:
-    """The states of indexes by generation."""
+    """Return the states of indexes by generation."""
     return {record.generation: record.state for record in records}

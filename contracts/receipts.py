@@ -9,18 +9,18 @@ ANY_BYTES = bytes(range(256))
 
 
 def kept(vault: Vault) -> list[int]:
-    """The ids of all receipts, newest first."""
+    """Return the ids of all receipts, newest first."""
     return [one.id for one in vault.receipts.latest(100)]
 
 
 class ReceiptContract(VaultContract):
-    """What is kept of how answers came about. Supply ``vault``: an EMPTY ``Vault``."""
+    """Explanations of past answers. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_nothing_yet(self, vault: Vault) -> None:
         """
-        Before the first receipt there is nothing to find, to count and to forget.
+        An empty store has no receipts, counts of zero, and nothing to trim.
 
-        If this fails: look at how an empty table is summed up.
+        If this fails: a sum over an empty table returns null.
         """
         assert vault.receipts.get(1) is None
         assert vault.receipts.latest(10) == []
@@ -29,9 +29,9 @@ class ReceiptContract(VaultContract):
 
     def test_a_receipt_comes_back(self, vault: Vault) -> None:
         """
-        A receipt has the id and the time of its recall, and every byte as it was given.
+        A receipt has the id and the time of its recall, and its content byte for byte.
 
-        If this fails: the content went through text, or the ids of two tables differ.
+        If this fails: the content was converted to text, or the ids of two tables differ.
         """
         number = vault.telemetry.record(recall(MONDAY, 1), ANY_BYTES)
 
@@ -40,7 +40,7 @@ class ReceiptContract(VaultContract):
 
     def test_a_recall_without_one(self, vault: Vault) -> None:
         """
-        A recall that came without a receipt has none; an empty receipt is one.
+        A recall stored without a receipt has none; an empty receipt is stored.
 
         If this fails: the content is tested for truth instead of for None.
         """
@@ -53,9 +53,9 @@ class ReceiptContract(VaultContract):
 
     def test_newest_first(self, vault: Vault) -> None:
         """
-        The latest come by time whatever order they were written in, within one instant by id, up to a limit.
+        Receipts are returned newest first by time, then by id, up to the limit.
 
-        If this fails: they are ordered by id alone, or a limit below 1 means all.
+        If this fails: they are ordered by id alone, or a limit below 1 means no limit.
         """
         days = (TUESDAY, MONDAY, WEDNESDAY, TUESDAY)
         first, second, third, fourth = (vault.telemetry.record(recall(day), b"x") for day in days)
@@ -66,7 +66,7 @@ class ReceiptContract(VaultContract):
 
     def test_counts(self, vault: Vault) -> None:
         """
-        Receipts are counted, and the bytes of their contents.
+        The counts contain the number of receipts and the bytes of their contents.
 
         If this fails: characters are counted, or pages of the file.
         """
@@ -77,9 +77,9 @@ class ReceiptContract(VaultContract):
 
     def test_some_are_forgotten(self, vault: Vault) -> None:
         """
-        Of the ids that are named the receipts go and the recalls stay; an unknown id changes nothing.
+        The named receipts are deleted and their recalls remain; an unknown id changes nothing.
 
-        If this fails: the recall goes along, or everything does.
+        If this fails: the recall is deleted too, or all receipts are.
         """
         one, two = (vault.telemetry.record(recall(day, 1), b"x") for day in (MONDAY, TUESDAY))
 
@@ -90,9 +90,9 @@ class ReceiptContract(VaultContract):
 
     def test_trim_leaves_recalls(self, vault: Vault) -> None:
         """
-        Trimming forgets receipts of earlier than the given time and keeps every recall.
+        Trimming deletes receipts from before the given time and keeps every recall.
 
-        If this fails: the boundary goes too, or the recall goes along.
+        If this fails: the bound is inclusive, or the recall is deleted too.
         """
         for day in (MONDAY, TUESDAY, WEDNESDAY):
             vault.telemetry.record(recall(day, 1), b"x")
@@ -103,9 +103,9 @@ class ReceiptContract(VaultContract):
 
     def test_trim_a_little(self, vault: Vault) -> None:
         """
-        With a bound the oldest go first, so many and no more.
+        With `at_most` only that many receipts are deleted, oldest first.
 
-        If this fails: the bound is ignored, or takes whichever rows come first.
+        If this fails: the bound is ignored, or arbitrary rows are deleted.
         """
         second = vault.telemetry.record(recall(TUESDAY), b"x")
         vault.telemetry.record(recall(MONDAY), b"x")
@@ -115,9 +115,9 @@ class ReceiptContract(VaultContract):
 
     def test_a_receipt_goes_with_its_recall(self, vault: Vault) -> None:
         """
-        When a recall is forgotten its receipt is; the next recall without one does not find it again.
+        A receipt is deleted with its recall; a later recall that reuses the id has no receipt.
 
-        If this fails: receipts stay behind, and an id that is given again finds them.
+        If this fails: receipts remain, and a reused id finds them.
         """
         vault.telemetry.record(recall(MONDAY, 1), b"x")
 

@@ -12,33 +12,33 @@ from clawmem.ports.relations import EVERY_KIND, Relation, RelationKind
 from clawmem.ports.vault import Vault
 
 CAUSAL, SEMANTIC, TEMPORAL = RelationKind.CAUSAL, RelationKind.SEMANTIC, RelationKind.TEMPORAL
-MANY = 1000  # more relations than anybody asks for
+MANY = 1000  # above the number of relations in every test
 
 
 def documents(vault: Vault, count: int) -> list[int]:
-    """So many documents; their ids, rising."""
+    """Save *count* documents and return their ids, ascending."""
     with vault.writing():
         return [save(vault, f"{number}.md", f"Text {number}.") for number in range(count)]
 
 
 def ends(relations: list[Relation]) -> list[tuple[int, int, str]]:
-    """Source, target and kind of each, in the order in which they came."""
+    """Return source, target and kind of each relation, in order."""
     return [(relation.source, relation.target, relation.kind.value) for relation in relations]
 
 
 def outbound(vault: Vault, *document_ids: int) -> list[Relation]:
-    """Everything that goes out from these documents."""
+    """Return all relations that start at these documents."""
     return vault.relations.outbound(document_ids, limit=MANY)
 
 
 class RelationWriteContract(VaultContract):
-    """What is kept of the graph. Supply ``vault``: an EMPTY ``Vault``."""
+    """Changes of the graph. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_everything_is_kept(self, vault: Vault) -> None:
         """
-        A relation comes back as it was given, every field of it.
+        A relation is returned with every field unchanged.
 
-        If this fails: a column is missing, or metadata lost its types or its characters on the way.
+        If this fails: a column is missing, or metadata lost its types or characters.
         """
         a, b = documents(vault, 2)
         metadata = {"reasoning": "weil's so war – 因为", "facts": [1, 2.5, None, True], "deep": {"x": "y"}}
@@ -52,9 +52,9 @@ class RelationWriteContract(VaultContract):
     @pytest.mark.parametrize("outside", ["source", "target"])
     def test_trust_is_that_of_the_less_trusted_end(self, vault: Vault, outside: str) -> None:
         """
-        A relation carries the less trusted origin of its two documents, whatever it claims, as they are now.
+        A relation has the less trusted of the present origins of its two documents, regardless of the given trust.
 
-        If this fails: the origin of one end is not read, or what was given is kept instead.
+        If this fails: the origin of one end is not read, or the given trust is stored.
         """
         a, b = documents(vault, 2)
         vault.documents.set_origin([a if outside == "source" else b], Origin.SHARED)
@@ -73,7 +73,7 @@ class RelationWriteContract(VaultContract):
 
     def test_kinds_and_directions_are_apart(self, vault: Vault) -> None:
         """
-        Of two documents there can be one relation of every kind, in either direction.
+        Two documents can have one relation of every kind, in either direction.
 
         If this fails: the kind or the direction is missing from the key.
         """
@@ -86,9 +86,9 @@ class RelationWriteContract(VaultContract):
 
     def test_put_twice_is_put_once(self, vault: Vault) -> None:
         """
-        What stands there already is left as it is, with the time at which it was first written.
+        An unchanged relation is not written again and keeps its time of creation.
 
-        If this fails: writing is counted instead of changing, or the time is compared with the rest.
+        If this fails: writes are counted instead of changes, or the time is part of the comparison.
         """
         a, b = documents(vault, 2)
         given = Relation(a, b, SEMANTIC, 0.7, created_at=DAYS[0], metadata={"x": 1})
@@ -100,9 +100,9 @@ class RelationWriteContract(VaultContract):
     @pytest.mark.parametrize("change", [{"weight": 0.8}, {"origin": "else"}, {"metadata": {"x": 2}}])
     def test_put_replaces(self, vault: Vault, change: dict[str, object]) -> None:
         """
-        A relation that is there becomes what is given, its time included.
+        An existing relation with a different field is replaced, including its time.
 
-        If this fails: look at the field of the case, it is not compared or not written.
+        If this fails: the field of this case is not compared or not written.
         """
         a, b = documents(vault, 2)
         vault.relations.put([Relation(a, b, SEMANTIC, 0.7, created_at=DAYS[0], metadata={"x": 1})])
@@ -116,7 +116,7 @@ class RelationWriteContract(VaultContract):
     @pytest.mark.parametrize("weight", [0.0, -0.1, 1.001, float("nan"), float("inf")])
     def test_weights_that_are_none(self, vault: Vault, weight: float) -> None:
         """
-        A weight outside (0, 1] is refused, and everything else of its call with it.
+        A weight outside (0, 1] is refused, and nothing else of the call is stored.
 
         If this fails: relations are stored one by one while they are checked.
         """
@@ -131,7 +131,7 @@ class RelationWriteContract(VaultContract):
         """
         A document cannot be related to itself.
 
-        If this fails: every walk over the graph has to look out for it.
+        If this fails: every graph traversal has to handle self-loops.
         """
         a, b = documents(vault, 2)
 
@@ -143,9 +143,9 @@ class RelationWriteContract(VaultContract):
     @pytest.mark.parametrize("end", ["source", "target"])
     def test_unknown_documents(self, vault: Vault, end: str) -> None:
         """
-        A relation with a document that the vault does not know is refused, whichever end it is.
+        A relation with an unknown document at either end is refused.
 
-        If this fails: the graph points to nothing, and later to whatever document gets that id.
+        If this fails: the graph has dangling edges, and later edges to whichever document gets that id.
         """
         a, b = documents(vault, 2)
         dangling = Relation(UNKNOWN, b, CAUSAL) if end == "source" else Relation(a, UNKNOWN, CAUSAL)
@@ -159,9 +159,9 @@ class RelationWriteContract(VaultContract):
 
     def test_renew(self, vault: Vault) -> None:
         """
-        Renewing puts what is new, leaves what is the same, and deletes what is not there any more.
+        Renewing adds new relations, keeps equal ones, and deletes those that are no longer given.
 
-        If this fails: everything is deleted first, so that nothing keeps its time, or nothing is deleted at all.
+        If this fails: everything is deleted first, so that no relation keeps its time, or nothing is deleted.
         """
         a, b, c, d = documents(vault, 4)
         kept, gone = (Relation(a, other, SEMANTIC, 0.7, "build", DAYS[0]) for other in (b, c))
@@ -175,7 +175,8 @@ class RelationWriteContract(VaultContract):
 
     def test_renew_leaves_the_rest(self, vault: Vault) -> None:
         """
-        Other sources, kinds and origins stand as they are, also in the way of a new one at their place.
+        Relations of other sources, kinds and origins are unchanged, and prevent a new one with the same
+        source, target and kind.
 
         If this fails: one of the three conditions is missing, or the last writer wins.
         """
@@ -196,9 +197,9 @@ class RelationWriteContract(VaultContract):
 
     def test_forget(self, vault: Vault) -> None:
         """
-        Forgetting a document deletes what leads from it and to it, of every kind, and nothing else.
+        Forgetting a document deletes all relations from and to it, of every kind, and no others.
 
-        If this fails: one direction stays, and with it what was said about the document.
+        If this fails: one direction remains, with the metadata about the document.
         """
         a, b, c = documents(vault, 3)
         vault.relations.put([Relation(a, b, CAUSAL), Relation(c, a, SEMANTIC), Relation(b, c, CAUSAL)])
@@ -209,9 +210,9 @@ class RelationWriteContract(VaultContract):
 
     def test_forget_what_is_not_served(self, vault: Vault) -> None:
         """
-        Relations of a document that is not served any more can be forgotten as well.
+        Relations of an inactive document can be deleted as well.
 
-        If this fails: only what is answered is deleted, and comes back with the document.
+        If this fails: only visible relations are deleted, and the others reappear with the document.
         """
         a, b = documents(vault, 2)
         vault.relations.put([Relation(a, b, CAUSAL)])
@@ -222,9 +223,9 @@ class RelationWriteContract(VaultContract):
     @needs(Capability.TRANSACTIONS)
     def test_part_of_the_transaction(self, vault: Vault) -> None:
         """
-        A block that fails takes back what it related, renewed and forgot.
+        A rolled-back transaction reverts put, renew and forget.
 
-        If this fails: the graph has a connection or a copy of its own.
+        If this fails: the graph has its own connection or copy.
         """
         a, b, c = documents(vault, 3)
         before = Relation(a, b, CAUSAL, 0.7, "hand")
@@ -241,9 +242,9 @@ class RelationWriteContract(VaultContract):
     @needs(Capability.TRANSACTIONS)
     def test_refused_renewal_deletes_nothing(self, vault: Vault) -> None:
         """
-        A renewal that is refused and caught inside of a block leaves what was there.
+        A renewal that is refused, and whose error is caught inside a transaction, changes nothing.
 
-        If this fails: it deletes before it looks.
+        If this fails: relations are deleted before the new ones are checked.
         """
         a, b = documents(vault, 2)
         before = Relation(a, b, CAUSAL, 0.7, "hand")
@@ -256,13 +257,13 @@ class RelationWriteContract(VaultContract):
 
 
 class RelationReadContract(VaultContract):
-    """What is answered of the graph. Supply ``vault``: an EMPTY ``Vault``."""
+    """Queries of the graph. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_nothing_yet(self, vault: Vault) -> None:
         """
-        An empty graph, unknown documents and no documents at all give nothing.
+        An empty graph, unknown documents and an empty list of documents give no relations.
 
-        If this fails: look at how an empty list of ids is asked for.
+        If this fails: an empty list of ids is not handled.
         """
         assert outbound(vault) == outbound(vault, UNKNOWN) == []
         assert vault.relations.inbound([UNKNOWN], limit=MANY) == []
@@ -270,9 +271,9 @@ class RelationReadContract(VaultContract):
 
     def test_order(self, vault: Vault) -> None:
         """
-        Relations come by document, kind, weight and the other end, whatever order they were written in.
+        Relations are ordered by document, kind, weight and the other end, regardless of insertion order.
 
-        If this fails: the order of the table shows, or kinds are in the order of the enumeration.
+        If this fails: the order is that of the table, or kinds are in the order of the enumeration.
         """
         a, b, c, d = documents(vault, 4)
         ordered = [
@@ -288,9 +289,9 @@ class RelationReadContract(VaultContract):
 
     def test_inbound_mirrors_outbound(self, vault: Vault) -> None:
         """
-        From the other end the same relations are found, ordered by that end.
+        Inbound queries return the same relations, ordered by their target.
 
-        If this fails: the two directions are not one query with its ends exchanged.
+        If this fails: the two directions are not one query with the ends exchanged.
         """
         a, b, c = documents(vault, 3)
         vault.relations.put(
@@ -303,9 +304,9 @@ class RelationReadContract(VaultContract):
 
     def test_kinds(self, vault: Vault) -> None:
         """
-        Only the kinds that are asked for are answered; asking for none gives none.
+        Only the requested kinds are returned; an empty set of kinds returns none.
 
-        If this fails: an empty choice is taken for all of them.
+        If this fails: an empty set is treated as all kinds.
         """
         a, b = documents(vault, 2)
         vault.relations.put([Relation(a, b, kind) for kind in RelationKind])
@@ -318,9 +319,9 @@ class RelationReadContract(VaultContract):
 
     def test_limit_is_per_document_and_kind(self, vault: Vault) -> None:
         """
-        The limit leaves the strongest of each kind of each document, of equal ones those to smaller ids.
+        The limit keeps the strongest relations per kind and document, ties by the smaller id.
 
-        If this fails: a hub's many likenesses crowd out its only cause.
+        If this fails: a hub's many semantic relations displace its only causal one.
         """
         a, b, *others = documents(vault, 6)
         likes = [Relation(source, other, SEMANTIC, 0.9) for source in (a, b) for other in others]
@@ -335,9 +336,9 @@ class RelationReadContract(VaultContract):
     @pytest.mark.parametrize("end", [0, 1])
     def test_served_documents_only(self, vault: Vault, end: int) -> None:
         """
-        A document that is not served takes its relations out of sight, and brings them back with it.
+        Deactivating a document hides its relations, and reactivating it restores them.
 
-        If this fails: only one end is looked at, or deactivating deletes.
+        If this fails: only one end is checked, or deactivating deletes.
         """
         a, b = documents(vault, 2)
         vault.relations.put([Relation(a, b, CAUSAL)])
@@ -353,9 +354,9 @@ class RelationReadContract(VaultContract):
 
     def test_what_is_not_served_takes_no_place(self, vault: Vault) -> None:
         """
-        The limit counts what is answered: stronger relations to documents that are gone do not use it up.
+        Relations to inactive documents do not count against the limit.
 
-        If this fails: the cut comes before the look at the document.
+        If this fails: the limit is applied before the document is checked.
         """
         a, b, c = documents(vault, 3)
         vault.relations.put([Relation(a, b, CAUSAL, 0.9), Relation(a, c, CAUSAL, 0.5)])
@@ -365,9 +366,9 @@ class RelationReadContract(VaultContract):
 
     def test_scope_is_honoured_before_the_cut(self, vault: Vault) -> None:
         """
-        The other end lies in scope, by collection and by time; where the walk stands may lie outside.
+        The other end must be in scope, by collection and by time; the given document may be outside.
 
-        If this fails: somebody sees what is in another's collection, or the cut comes first.
+        If this fails: documents of other collections are visible, or the limit is applied first.
         """
         near = save(vault, "a.md", "One.", authored_at=DAYS[0])
         early = save(vault, "b.md", "Two.", collection="mine", authored_at=DAYS[0])
@@ -376,6 +377,7 @@ class RelationReadContract(VaultContract):
         vault.relations.put([Relation(late, near, CAUSAL)])
 
         def seen(scope: Scope) -> list[int]:
+            """Return the target of the strongest relation in *scope*."""
             return [r.target for r in vault.relations.outbound([near], limit=1, scope=scope)]
 
         assert seen(Scope(frozenset({"mine"}))) == [early]
@@ -385,9 +387,9 @@ class RelationReadContract(VaultContract):
 
     def test_counts(self, vault: Vault) -> None:
         """
-        What is answered is counted by kind.
+        Visible relations are counted by kind.
 
-        If this fails: relations of documents that are not served are counted too, or each from either end.
+        If this fails: relations of inactive documents are counted too, or each relation is counted twice.
         """
         a, b, c = documents(vault, 3)
         vault.relations.put([Relation(a, b, CAUSAL), Relation(b, a, CAUSAL), Relation(a, c, SEMANTIC)])

@@ -8,7 +8,7 @@ from clawmem.contracts.base import Contract
 from clawmem.ports.errors import ModelUnavailable
 from clawmem.ports.reranker import Reranker
 
-IN_TIME_S = 30.0  # nobody waits for as long unless something is wrong
+IN_TIME_S = 30.0  # far longer than a working reranker needs
 QUERY = "When did the bees leave the hive?"
 BEES = "The bees left the hive at noon."
 BOATS = "Two wooden boats lay in the harbour."
@@ -24,18 +24,18 @@ ODD_TEXTS = {
 
 
 class RerankerContract(Contract):
-    """Supply ``reranker``: any ``Reranker``, whether its scores mean anything or not."""
+    """Reranking. Supply ``reranker``: any ``Reranker``; the quality of its scores does not matter."""
 
     @pytest.fixture
     def reranker(self) -> Reranker:
-        """Supplied by the subclass."""
+        """Return the reranker under test; the subclass overrides this fixture."""
         raise NotImplementedError("override the `reranker` fixture and return a Reranker")
 
     def test_names_itself(self, reranker: Reranker) -> None:
         """
-        The fingerprint is a non-empty text that stays the same, whatever is ranked in between.
+        The fingerprint is a non-empty text that does not change between calls.
 
-        If this fails: something that changes from call to call went into the fingerprint.
+        If this fails: the fingerprint includes a value that changes from call to call.
         """
         before = reranker.fingerprint
         reranker.rerank(QUERY, [BEES, BOATS], timeout_s=IN_TIME_S)
@@ -45,9 +45,9 @@ class RerankerContract(Contract):
 
     def test_one_score_each_from_0_to_1(self, reranker: Reranker) -> None:
         """
-        Every document has one finite score between 0 and 1, however many there are.
+        Every document has one finite score between 0 and 1, for any number of documents.
 
-        If this fails: raw logits are passed on, or a last, smaller batch is lost.
+        If this fails: raw logits are returned, or a last, smaller batch is lost.
         """
         scores = reranker.rerank(QUERY, MANY, timeout_s=IN_TIME_S)
 
@@ -56,9 +56,9 @@ class RerankerContract(Contract):
 
     def test_scores_are_in_the_order_of_the_documents(self, reranker: Reranker) -> None:
         """
-        Turning the documents round turns the scores round.
+        Reversing the documents reverses the scores.
 
-        If this fails: servers answer best first; put the scores back by their index.
+        If this fails: servers return the best first; reorder the scores by their index.
         """
         documents = [BEES, BOATS, *MANY]
         scores = reranker.rerank(QUERY, documents, timeout_s=IN_TIME_S)
@@ -70,9 +70,9 @@ class RerankerContract(Contract):
 
     def test_equal_documents_score_alike(self, reranker: Reranker) -> None:
         """
-        A text that comes twice has the same score twice, wherever it stands.
+        Equal texts have equal scores at any position.
 
-        If this fails: scores are scaled per batch, or the number of equal texts goes into them.
+        If this fails: scores are scaled per batch, or depend on the number of equal texts.
         """
         scores = reranker.rerank(QUERY, [BEES, BOATS, *MANY, BEES], timeout_s=IN_TIME_S)
 
@@ -80,7 +80,7 @@ class RerankerContract(Contract):
 
     def test_no_documents_no_scores(self, reranker: Reranker) -> None:
         """
-        No documents have no scores.
+        An empty list of documents gives an empty list of scores.
 
         If this fails: an empty list reaches the model.
         """
@@ -88,9 +88,9 @@ class RerankerContract(Contract):
 
     def test_only_the_beginning_is_read(self, reranker: Reranker) -> None:
         """
-        What lies beyond `max_document_chars` changes nothing.
+        Text beyond `max_document_chars` does not change the score.
 
-        If this fails: cut by characters before sending, and in every batch.
+        If this fails: truncate by characters before sending, in every batch.
         """
         assert reranker.max_document_chars > 0
         beginning = (BEES + " ") * (reranker.max_document_chars // len(BEES) + 1)
@@ -104,36 +104,36 @@ class RerankerContract(Contract):
     @pytest.mark.parametrize("text", ODD_TEXTS.values(), ids=ODD_TEXTS)
     def test_any_text_can_be_ranked(self, reranker: Reranker, text: str) -> None:
         """
-        Nothing that a note or a question may hold breaks the ranking.
+        Any text that a note or a query may contain can be ranked.
 
-        If this fails: texts are pasted into a request instead of being encoded, or empty ones are left out.
+        If this fails: texts are inserted into a request without being encoded, or empty ones are omitted.
         """
         assert len(reranker.rerank(text, [text, BEES], timeout_s=IN_TIME_S)) == 2
 
     @pytest.mark.parametrize("timeout_s", [0.0, -1.0])
     def test_no_time_left(self, reranker: Reranker, timeout_s: float) -> None:
         """
-        Without time there is no score, and the model is out of reach rather than refusing.
+        Without remaining time the error is `ModelUnavailable`, not a refusal.
 
-        If this fails: 0 is taken for no limit.
+        If this fails: 0 is treated as no limit.
         """
         with pytest.raises(ModelUnavailable):
             reranker.rerank(QUERY, [BEES], timeout_s=timeout_s)
 
 
 class RerankerJudgementContract(Contract):
-    """Supply ``reranker``: a ``Reranker`` that knows everyday English."""
+    """Quality of reranking. Supply ``reranker``: a ``Reranker`` that knows everyday English."""
 
     @pytest.fixture
     def reranker(self) -> Reranker:
-        """Supplied by the subclass."""
+        """Return the reranker under test; the subclass overrides this fixture."""
         raise NotImplementedError("override the `reranker` fixture and return a Reranker")
 
     def test_the_answer_is_above_everything_else(self, reranker: Reranker) -> None:
         """
-        The document that answers the question has the highest score.
+        The document that answers the query has the highest score.
 
-        If this fails: the scale is upside down, or query and document have changed places.
+        If this fails: the scale is inverted, or query and document are exchanged.
         """
         bees, boats, tax = reranker.rerank(
             QUERY, [BEES, BOATS, "Income tax is due in April."], timeout_s=IN_TIME_S
