@@ -14,13 +14,13 @@ JUST_AFTER_NINE = "2024-03-04T09:00:00.001Z"
 
 
 class SessionContract(VaultContract):
-    """Who worked when. Supply ``vault``: an EMPTY ``Vault``."""
+    """Sessions. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_everything_is_kept(self, vault: Vault) -> None:
         """
-        A session comes back as it was saved, every field of it.
+        A session is returned with every field unchanged.
 
-        If this fails: a column is missing, or two of them are exchanged; the list of files lost its order.
+        If this fails: a column is missing, two columns are exchanged, or the list of files lost its order.
         """
         given = Session("s1", EIGHT, NINE, "handoffs/s1.md", "Moved Ä.", ("b.py", "a.py"), "desk")
 
@@ -31,9 +31,9 @@ class SessionContract(VaultContract):
 
     def test_least_of_all(self, vault: Vault) -> None:
         """
-        One that was only begun has a start, and nothing else.
+        A session that was only started has a start and no other data.
 
-        If this fails: what is missing is read back as a null or as the text of an empty list.
+        If this fails: missing values are returned as null or as the text of an empty list.
         """
         vault.sessions.start("s1", EIGHT)
 
@@ -41,9 +41,9 @@ class SessionContract(VaultContract):
 
     def test_saving_replaces(self, vault: Vault) -> None:
         """
-        What is saved stands in the place of what was known under that id, in all its fields.
+        Saving replaces all fields of an existing session.
 
-        If this fails: an upsert keeps old values where the new ones are empty.
+        If this fails: an upsert preserves old values where the new ones are empty.
         """
         vault.sessions.save(Session("s1", EIGHT, NINE, "handoffs/s1.md", "Moved.", ("a.py",), "desk"))
 
@@ -53,9 +53,9 @@ class SessionContract(VaultContract):
 
     def test_a_session_that_is_taken_up_goes_on(self, vault: Vault) -> None:
         """
-        Starting a known session opens its end, and leaves its start and what is known of it as they are.
+        Starting a known session clears its end and leaves its start and all other fields unchanged.
 
-        If this fails: the row is replaced, or a session that was resumed stays ended.
+        If this fails: the row is replaced, or a resumed session stays ended.
         """
         vault.sessions.save(Session("s1", EIGHT, NINE, None, "Moved.", ("a.py",), "desk"))
 
@@ -65,9 +65,9 @@ class SessionContract(VaultContract):
 
     def test_an_end_is_set_and_moved(self, vault: Vault) -> None:
         """
-        Ending says whether there was such a session, and the last end counts.
+        Ending returns whether the session exists, and a later call moves the end.
 
-        If this fails: an unknown session is made up, or the first end stays.
+        If this fails: an unknown session is created, or the first end is kept.
         """
         vault.sessions.start("s1", EIGHT)
 
@@ -78,9 +78,9 @@ class SessionContract(VaultContract):
 
     def test_newest_first(self, vault: Vault) -> None:
         """
-        Sessions come by their start, newest first; those of one moment by id.
+        Sessions are returned newest start first, ties by id.
 
-        If this fails: they are in the order in which they were written, or of their ends.
+        If this fails: they are ordered by insertion, or by end.
         """
         for name, start in (("b", EIGHT), ("c", NINE), ("a", EIGHT), ("d", ELEVEN)):
             vault.sessions.save(Session(name, start, ELEVEN))
@@ -90,9 +90,9 @@ class SessionContract(VaultContract):
 
     def test_before_a_moment(self, vault: Vault) -> None:
         """
-        Only what began before a moment, not at it, and the limit counts among these.
+        With `before` only sessions that began earlier are returned, and the limit applies to these.
 
-        If this fails: the bound is inclusive, or later sessions are cut away only after the limit.
+        If this fails: the bound is inclusive, or later sessions are filtered after the limit.
         """
         for name, start in (("a", EIGHT), ("b", NINE), ("c", TEN), ("d", ELEVEN)):
             vault.sessions.save(Session(name, start))
@@ -104,9 +104,9 @@ class SessionContract(VaultContract):
     @pytest.mark.parametrize("limit", [0, -1])
     def test_no_limit_no_sessions(self, vault: Vault, limit: int) -> None:
         """
-        A limit below 1 gives none.
+        A limit below 1 returns none.
 
-        If this fails: a negative limit means "all", as it does in SQL.
+        If this fails: a negative limit means no limit, as it does in SQL.
         """
         vault.sessions.start("s1", EIGHT)
 
@@ -114,7 +114,7 @@ class SessionContract(VaultContract):
 
     def test_both_ends_belong_to_a_session(self, vault: Vault) -> None:
         """
-        A moment lies in a session from its start to its end, those included, and not a millisecond after.
+        A session contains every moment from its start to its end, inclusive, and none a millisecond outside.
 
         If this fails: one of the comparisons is exclusive.
         """
@@ -128,7 +128,7 @@ class SessionContract(VaultContract):
 
     def test_an_open_session_has_no_end(self, vault: Vault) -> None:
         """
-        One that goes on holds every moment since its start.
+        An open session contains every moment since its start.
 
         If this fails: a missing end compares as false.
         """
@@ -139,9 +139,10 @@ class SessionContract(VaultContract):
 
     def test_of_several_the_one_that_began_last(self, vault: Vault) -> None:
         """
-        A session that was never ended does not swallow those after it; those of one moment go by id.
+        If several sessions contain a moment, the latest start wins, ties by id; a session never ended does
+        not hide later ones.
 
-        If this fails: the oldest is taken, or whichever is found first.
+        If this fails: the oldest one is returned, or an arbitrary one.
         """
         vault.sessions.start("forgotten", EIGHT)
         vault.sessions.save(Session("b", NINE, TEN))
@@ -155,7 +156,7 @@ class SessionContract(VaultContract):
         """
         Sessions are part of the vault's transactions.
 
-        If this fails: they are written by a connection of their own, or are not part of the snapshot.
+        If this fails: they are written through a separate connection, or are missing from the snapshot.
         """
         vault.sessions.start("s1", EIGHT)
 
@@ -168,13 +169,13 @@ class SessionContract(VaultContract):
 
 
 class SessionForgettingContract(VaultContract):
-    """What is left of a session whose handoff was forgotten. Supply ``vault``: an EMPTY ``Vault``."""
+    """Sessions whose handoff was forgotten. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_summaries_are_forgotten(self, vault: Vault) -> None:
         """
-        Sessions that were handed over in this document lose their summaries and files, and nothing else.
+        Sessions handed over in this document lose their summaries and files, and no other data.
 
-        If this fails: sessions are deleted, or others are told apart by the end of the path.
+        If this fails: sessions are deleted, or paths are compared by suffix.
         """
         one = Session("s1", EIGHT, NINE, "_clawmem/h.md", "It came to this.", ("a.py",), "host")
         other = Session("s2", EIGHT, NINE, "x_clawmem/h.md", "It came to that.")

@@ -13,13 +13,13 @@ MODEL, OTHER = "model-a", "model-b"
 
 
 class SketchContract(VaultContract):
-    """The sketches of lines. Supply ``vault``: an EMPTY ``Vault``."""
+    """Sketches of lines. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_at_first_there_are_none(self, vault: Vault) -> None:
         """
-        An empty store is nobody's, waits for nothing and knows nothing.
+        An empty store has no model, no pending lines and no sketches.
 
-        If this fails: a model is made up, or a missing table is read as something else.
+        If this fails: a default model is written, or a missing table is not handled.
         """
         assert vault.sketches.fingerprint() is None
         assert vault.sketches.pending(10) == []
@@ -28,7 +28,7 @@ class SketchContract(VaultContract):
 
     def test_lines_wait_in_their_order(self, vault: Vault) -> None:
         """
-        Every line of every active document is pending, those of other kinds and of withdrawn documents are not.
+        Every line of every active document is pending, but no fragments of other kinds or of inactive documents.
 
         If this fails: passages are sketched too, or the worklist is that of the vectors.
         """
@@ -44,9 +44,9 @@ class SketchContract(VaultContract):
 
     def test_what_is_kept_comes_back(self, vault: Vault) -> None:
         """
-        Sketches come back byte by byte, an empty one too; the others still wait.
+        Sketches are returned byte for byte, empty ones included; the other lines are still pending.
 
-        If this fails: an empty sketch is taken for none, and its line is sketched for ever.
+        If this fails: an empty sketch is treated as missing, so that its line is sketched forever.
         """
         one, two, three = lines(vault, "a.md", 3)
         vault.sketches.begin(MODEL)
@@ -60,9 +60,9 @@ class SketchContract(VaultContract):
 
     def test_a_line_can_be_sketched_again(self, vault: Vault) -> None:
         """
-        A second sketch takes the place of the first.
+        A second sketch of a line replaces the first.
 
-        If this fails: two workers at once end in an error, or in two rows.
+        If this fails: two concurrent workers cause an error, or two rows.
         """
         (key,) = lines(vault, "a.md", 1)
         vault.sketches.begin(MODEL)
@@ -74,9 +74,9 @@ class SketchContract(VaultContract):
 
     def test_a_document_written_anew_begins_without(self, vault: Vault) -> None:
         """
-        Changed lines have no sketch, those of other documents keep theirs.
+        A document that is saved again has no sketches; other documents keep theirs.
 
-        If this fails: a question is compared with what the line said before.
+        If this fails: a query is compared with the former text of a line.
         """
         changed, other = lines(vault, "a.md", 2), lines(vault, "b.md", 1)
         vault.sketches.begin(MODEL)
@@ -89,9 +89,9 @@ class SketchContract(VaultContract):
 
     def test_what_is_gone_is_not_kept(self, vault: Vault) -> None:
         """
-        A sketch for a line that is not there is dropped.
+        A sketch of a missing line is ignored.
 
-        If this fails: a document that became shorter while it was sketched leaves rows behind for ever.
+        If this fails: a document that became shorter while it was sketched leaves orphaned rows.
         """
         (key,) = lines(vault, "a.md", 1)
         vault.sketches.begin(MODEL)
@@ -104,7 +104,7 @@ class SketchContract(VaultContract):
 
     def test_another_model_begins_anew(self, vault: Vault) -> None:
         """
-        Beginning with another model forgets the sketches; with the same one it keeps them.
+        Beginning with another model deletes the sketches; with the same model it keeps them.
 
         If this fails: sketches of two models are compared.
         """
@@ -121,9 +121,9 @@ class SketchContract(VaultContract):
 
     def test_sketches_of_another_model_are_refused(self, vault: Vault) -> None:
         """
-        Only the model that began may store, and nobody before one did.
+        Only the model of the last `begin` may store sketches, and none before the first one.
 
-        If this fails: a worker that was overtaken writes into the other's store.
+        If this fails: an overtaken worker writes into the store of another model.
         """
         (key,) = lines(vault, "a.md", 1)
         with pytest.raises(ModelMismatch):
@@ -137,7 +137,7 @@ class SketchContract(VaultContract):
 
     def test_it_is_part_of_the_transaction(self, vault: Vault) -> None:
         """
-        What was stored in a block that failed is not there.
+        Sketches stored in a failed transaction are rolled back.
 
         If this fails: the store writes through another connection.
         """
@@ -152,12 +152,12 @@ class SketchContract(VaultContract):
 
 
 def lines(vault: Vault, path: str, count: int) -> list[FragmentKey]:
-    """The keys of a document of that many lines."""
+    """Save a document with *count* lines and return their keys."""
     return save(vault, path, count, FragmentKind.LINE)
 
 
 def save(vault: Vault, path: str, count: int, kind: FragmentKind) -> list[FragmentKey]:
-    """The keys of a document of that many fragments."""
+    """Save a document with *count* fragments and return their keys."""
     body = "\n".join(f"{path} {nth}" for nth in range(count))
     parts = fragments(body, kind=kind)
     number = vault.documents.save(document(path, body), body, parts)

@@ -11,19 +11,19 @@ from clawmem.ports.vault import Vault
 
 
 def note(vault: Vault, path: str, body: str = "", *, collection: str = "notes") -> int:
-    """Save a note of that path whose body is its own unless *body* says otherwise."""
+    """Save a note with this path; its body is unique unless *body* is given."""
     text = body or f"Body of {path}."
     return vault.documents.save(document(path, text, collection=collection), text, fragments(text))
 
 
 class SuccessionContract(VaultContract):
-    """Which document holds instead of which. Supply ``vault``: an EMPTY ``Vault``."""
+    """Documents that supersede each other. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_either_end_may_say_it(self, vault: Vault) -> None:
         """
-        The newer one names what it supersedes, or the older one by what it was superseded; both is one.
+        The newer document may name the older one, or the reverse; if both do, there is one succession.
 
-        If this fails: the two claims are read in the wrong direction, or only one of them is.
+        If this fails: the two claims are read in the wrong direction, or only one of them is read.
         """
         old, new, newest = (note(vault, path) for path in ("old.md", "new.md", "newest.md"))
         vault.successions.claim(new, Claims(supersedes=("old.md",), superseded_by=("newest.md",)))
@@ -33,9 +33,9 @@ class SuccessionContract(VaultContract):
 
     def test_only_what_was_asked_one_step(self, vault: Vault) -> None:
         """
-        Asked for one document, its direct successors are answered and nothing behind them.
+        `direct` returns the direct successors of the given documents only.
 
-        If this fails: the whole table is answered, or what a document itself has superseded.
+        If this fails: the whole table is returned, or the documents that the given one supersedes.
         """
         a, b, c = (note(vault, path) for path in ("a.md", "b.md", "c.md"))
         vault.successions.claim(b, Claims(supersedes=("a.md",)))
@@ -48,9 +48,9 @@ class SuccessionContract(VaultContract):
 
     def test_several(self, vault: Vault) -> None:
         """
-        One document supersedes many, and many one.
+        One document may supersede many, and many may supersede one.
 
-        If this fails: a claim takes the place of another, or of several only the first is kept.
+        If this fails: a claim replaces another, or only the first of several is stored.
         """
         a, b, new, newer = (note(vault, path) for path in ("a.md", "b.md", "new.md", "newer.md"))
         vault.successions.claim(new, Claims(supersedes=("a.md", "b.md", "a.md")))
@@ -64,9 +64,9 @@ class SuccessionContract(VaultContract):
 
     def test_the_last_word_counts(self, vault: Vault) -> None:
         """
-        A new claim takes the place of all that a document said before, of nothing that another one says.
+        New claims of a document replace its former ones, but not those of other documents.
 
-        If this fails: claims are added up, or claiming deletes by path.
+        If this fails: claims are added up, or claims are deleted by path.
         """
         old, new, other = (note(vault, path) for path in ("old.md", "new.md", "other.md"))
         vault.successions.claim(other, Claims(supersedes=("old.md",)))
@@ -78,9 +78,9 @@ class SuccessionContract(VaultContract):
 
     def test_what_is_named_may_come_later(self, vault: Vault) -> None:
         """
-        A path of which the vault knows nothing yet is kept, and means what comes to stand there.
+        A claim for an unknown path takes effect when a document is saved there.
 
-        If this fails: paths are looked up when they are claimed, so that the order of reading decides.
+        If this fails: paths are resolved when they are claimed, so that the order of indexing matters.
         """
         old = note(vault, "old.md")
         vault.successions.claim(old, Claims(superseded_by=("new.md",)))
@@ -93,9 +93,9 @@ class SuccessionContract(VaultContract):
     @pytest.mark.parametrize("renamed", ["old.md", "new.md"])
     def test_a_renamed_document_is_found(self, vault: Vault, renamed: str) -> None:
         """
-        A path whose file is gone means what is served with the same body, at either end of the claim.
+        A claim for a removed file resolves to the served document with the same body, at either end of the claim.
 
-        If this fails: a rename tears successions apart.
+        If this fails: a rename breaks successions.
         """
         ids = {path: note(vault, path) for path in ("old.md", "new.md")}
         claims = {
@@ -111,7 +111,7 @@ class SuccessionContract(VaultContract):
 
     def test_a_copy_is_not_what_is_named(self, vault: Vault) -> None:
         """
-        As long as a document is served at the path, another one of the same body means nothing.
+        While a document is served at the claimed path, copies with the same body are not affected.
 
         If this fails: every copy of a superseded note counts as superseded.
         """
@@ -124,9 +124,9 @@ class SuccessionContract(VaultContract):
     @pytest.mark.parametrize("reason", [InactiveReason.FORGOTTEN, InactiveReason.ARCHIVED])
     def test_only_a_file_that_is_gone_was_renamed(self, vault: Vault, reason: InactiveReason) -> None:
         """
-        What was forgotten or archived has no successor by its body.
+        A forgotten or archived document is not resolved by its body.
 
-        If this fails: a copy takes the place of a document that somebody put away.
+        If this fails: a copy replaces a document that a user archived or forgot.
         """
         old, new = note(vault, "old.md"), note(vault, "new.md")
         note(vault, "copy.md", "Body of new.md.")
@@ -139,9 +139,9 @@ class SuccessionContract(VaultContract):
     @pytest.mark.parametrize("gone", [0, 1])
     def test_withdrawn_and_back(self, vault: Vault, gone: int) -> None:
         """
-        While either document is not served there is no succession; it is there again with the document.
+        Deactivating either document suspends the succession; reactivating it restores it.
 
-        If this fails: something that was deleted still hides what it had superseded.
+        If this fails: a deleted document still hides the document that it superseded.
         """
         ends = old, new = note(vault, "old.md"), note(vault, "new.md")
         vault.successions.claim(new, Claims(supersedes=("old.md",)))
@@ -154,7 +154,7 @@ class SuccessionContract(VaultContract):
 
     def test_within_a_collection(self, vault: Vault) -> None:
         """
-        A path is one of the same collection.
+        A path refers to the collection of the claiming document.
 
         If this fails: two projects with the same file names supersede each other's decisions.
         """
@@ -167,9 +167,9 @@ class SuccessionContract(VaultContract):
     @pytest.mark.parametrize("kind", ClaimKind)
     def test_a_claim_means_the_place_it_is_aimed_at(self, vault: Vault, kind: ClaimKind) -> None:
         """
-        An aimed claim means that place, in whatever collection; a new claim means its address as a path again.
+        An aimed claim refers to that place, in any collection; claiming again resets it to its address as a path.
 
-        If this fails: a claim by title or link means nothing, or keeps the place that an earlier text meant.
+        If this fails: a claim by title or link has no effect, or keeps the place of an earlier text.
         """
         said_by, named = note(vault, "a.md"), note(vault, "b.md", collection="other")
         claims = Claims(**{kind.value: ("Title of B",)})
@@ -187,7 +187,7 @@ class SuccessionContract(VaultContract):
 
     def test_claims_of_served_documents(self, vault: Vault) -> None:
         """
-        Claims are listed by document, kind and address; not those of documents that are not served.
+        The claims of served documents are listed by document, kind and address.
 
         If this fails: addresses of deleted notes are looked up and reported.
         """
@@ -208,9 +208,9 @@ class SuccessionContract(VaultContract):
 
     def test_itself_and_in_a_circle(self, vault: Vault) -> None:
         """
-        Nothing supersedes itself; two that claim each other are both answered.
+        A document never supersedes itself; two documents that claim each other give two successions.
 
-        If this fails: a policy that walks on from here never ends, or is told half of a contradiction.
+        If this fails: a policy that follows successions does not terminate, or sees half of a contradiction.
         """
         a, b = note(vault, "a.md"), note(vault, "b.md")
         vault.successions.claim(a, Claims(supersedes=("a.md", "b.md"), superseded_by=("a.md",)))
@@ -220,9 +220,9 @@ class SuccessionContract(VaultContract):
 
     def test_an_unknown_document_claims_nothing(self, vault: Vault) -> None:
         """
-        It is refused, and nothing is stored.
+        Claims of an unknown document are refused, and nothing is stored.
 
-        If this fails: claims of nobody wait for whoever gets that id.
+        If this fails: the claims later belong to whichever document gets that id.
         """
         note(vault, "old.md")
 
@@ -231,9 +231,9 @@ class SuccessionContract(VaultContract):
 
     def test_part_of_a_transaction(self, vault: Vault) -> None:
         """
-        A claim is undone with the transaction that it was made in.
+        A claim is rolled back with its transaction.
 
-        If this fails: the claims stand outside of what `Vault.writing` protects.
+        If this fails: claims are stored outside of `Vault.writing`.
         """
         old, new = note(vault, "old.md"), note(vault, "new.md")
 

@@ -11,31 +11,31 @@ WEDNESDAY = "2024-03-06T08:00:00.000Z"
 
 
 def recall(asked_at: str = MONDAY, *document_ids: int, verb: str = "search", took_ms: float = 12.5) -> Recall:
-    """A recall that gave these documents, the first at rank 1."""
+    """Return a recall that returned these documents, the first at rank 1."""
     hits = tuple(RecallHit(number, rank, 1 / rank) for rank, number in enumerate(document_ids, start=1))
     return Recall(asked_at, verb, "0123456789ab", took_ms, 10, hits=hits)
 
 
 def times(telemetry: Telemetry, since: str | None = None, until: str | None = None) -> list[str]:
-    """When everything in a window was asked, in the order it is given back."""
+    """Return the times of the recalls in a window, in the order returned."""
     return [found.asked_at for found in telemetry.recalls(since, until)]
 
 
 class _TelemetryContract(Contract):
     @pytest.fixture
     def telemetry(self) -> Telemetry:
-        """Supplied by the subclass."""
+        """Return an empty log; the subclass overrides this fixture."""
         raise NotImplementedError("override the `telemetry` fixture and return an EMPTY Telemetry")
 
 
 class TelemetryRecordContract(_TelemetryContract):
-    """What is kept of a question. Supply ``telemetry``: an EMPTY ``Telemetry``."""
+    """Recording of recalls. Supply ``telemetry``: an EMPTY ``Telemetry``."""
 
     def test_everything_is_kept(self, telemetry: Telemetry) -> None:
         """
-        A recall comes back as it was given, every field of it and of its hits, with its id.
+        A recall is returned with every field of it and of its hits unchanged, with its id.
 
-        If this fails: a column is missing, or two of them are exchanged; a float went through text.
+        If this fails: a column is missing, two columns are exchanged, or a float was converted to text.
         """
         hits = (RecallHit(7, 1, 0.1 + 0.2), RecallHit(3, 2, 1 / 3, was_referenced=True))
         given = Recall(
@@ -58,9 +58,10 @@ class TelemetryRecordContract(_TelemetryContract):
 
     def test_least_of_all(self, telemetry: Telemetry) -> None:
         """
-        A question without an answer, a session or a missing leg is kept as such.
+        A recall without hits, session and missing retrievers is stored as such.
 
-        If this fails: a recall without hits is lost in a join, or nothing is read back as an empty text.
+        If this fails: a recall without hits is lost in a join, or a missing value is returned as an empty
+        text.
         """
         telemetry.record(recall())
 
@@ -70,9 +71,9 @@ class TelemetryRecordContract(_TelemetryContract):
 
     def test_ids_grow(self, telemetry: Telemetry) -> None:
         """
-        Each recall has a larger id than those before, the same question asked twice included.
+        Each recall has a larger id than those before, even for repeated queries.
 
-        If this fails: equal recalls are taken for one, or ids are drawn at random.
+        If this fails: equal recalls are merged, or ids are random.
         """
         ids = [telemetry.record(recall(MONDAY, 1)) for _ in range(3)]
 
@@ -81,9 +82,9 @@ class TelemetryRecordContract(_TelemetryContract):
 
     def test_hits_by_rank(self, telemetry: Telemetry) -> None:
         """
-        Hits come back by rank, however they were given; a document may stand at several ranks.
+        Hits are returned by rank, regardless of their input order; a document may have several ranks.
 
-        If this fails: they are kept by document, or in the order of insertion.
+        If this fails: they are stored by document, or in insertion order.
         """
         hits = (RecallHit(5, 3, 0.1), RecallHit(9, 1, 0.3), RecallHit(5, 2, 0.2))
 
@@ -94,9 +95,9 @@ class TelemetryRecordContract(_TelemetryContract):
 
     def test_documents_are_not_checked(self, telemetry: Telemetry) -> None:
         """
-        A hit of a document that the vault does not know is kept.
+        A hit of an unknown document is stored.
 
-        If this fails: a reference is enforced; a document that goes would take the diary along.
+        If this fails: a foreign key is enforced; deleting a document would delete its telemetry.
         """
         telemetry.record(recall(MONDAY, 987_654))
 
@@ -105,22 +106,22 @@ class TelemetryRecordContract(_TelemetryContract):
 
 
 class TelemetryReadContract(_TelemetryContract):
-    """Windows, order and forgetting. Supply ``telemetry``: an EMPTY ``Telemetry``."""
+    """Windows, order and deletion. Supply ``telemetry``: an EMPTY ``Telemetry``."""
 
     def test_nothing_yet(self, telemetry: Telemetry) -> None:
         """
-        Before the first question there is nothing to read and nothing to forget.
+        An empty log has no recalls and nothing to trim.
 
-        If this fails: look at how an empty table is read.
+        If this fails: an empty table is not handled.
         """
         assert [*telemetry.recalls()] == []
         assert telemetry.trim(WEDNESDAY) == 0
 
     def test_oldest_first(self, telemetry: Telemetry) -> None:
         """
-        Recalls come back by time, whatever order they were written in; within one instant by id.
+        Recalls are returned by time, then by id, regardless of insertion order.
 
-        If this fails: they are in the order of insertion, which a clock that was set back makes another one.
+        If this fails: they are in insertion order, which differs when a clock is set back.
         """
         for day, document_id in ((WEDNESDAY, 1), (MONDAY, 2), (TUESDAY, 3), (MONDAY, 4)):
             telemetry.record(recall(day, document_id))
@@ -131,7 +132,7 @@ class TelemetryReadContract(_TelemetryContract):
 
     def test_window(self, telemetry: Telemetry) -> None:
         """
-        A window has its beginning inside and its end outside; either side may be open.
+        A window includes its beginning and excludes its end; either side may be open.
 
         If this fails: compare with `>=` and `<`, and leave out the side that is None.
         """
@@ -145,9 +146,9 @@ class TelemetryReadContract(_TelemetryContract):
 
     def test_of_session(self, telemetry: Telemetry) -> None:
         """
-        A session has its own recalls, in the order of all.
+        A session has its own recalls, in the order of `recalls`.
 
-        If this fails: questions without a session belong to every one.
+        If this fails: recalls without a session belong to every session.
         """
         for day, session in ((TUESDAY, "s1"), (MONDAY, "s1"), (MONDAY, "s2"), (MONDAY, None)):
             telemetry.record(recall(day, 1, 2)._replace(session_id=session))
@@ -157,7 +158,7 @@ class TelemetryReadContract(_TelemetryContract):
 
     def test_mark_referenced(self, telemetry: Telemetry) -> None:
         """
-        Hits that were of use are marked in their recall alone, once; what was not given says nothing.
+        Referenced hits are marked once, in their own recall; ids that are not among its hits are ignored.
 
         If this fails: another recall's hits of the same document are marked, or a repetition counts again.
         """
@@ -171,9 +172,10 @@ class TelemetryReadContract(_TelemetryContract):
 
     def test_trim(self, telemetry: Telemetry) -> None:
         """
-        Trimming forgets what was asked earlier than the given time, tells how many, and keeps the rest whole.
+        Trimming deletes recalls from before the given time, returns their number, and keeps the others with
+        their hits.
 
-        If this fails: the boundary itself goes too, hits are counted, or those of the others go along.
+        If this fails: the bound is inclusive, hits are counted, or hits of other recalls are deleted.
         """
         for day in (MONDAY, TUESDAY, WEDNESDAY):
             telemetry.record(recall(day, 1, 2))
@@ -184,9 +186,9 @@ class TelemetryReadContract(_TelemetryContract):
 
     def test_trim_a_little(self, telemetry: Telemetry) -> None:
         """
-        With a bound the oldest go first, so many and no more; the next call goes on where this one ended.
+        With `at_most` only that many recalls are deleted, oldest first; the next call continues.
 
-        If this fails: the bound counts hits, is ignored, or takes whichever rows come first.
+        If this fails: the bound counts hits, is ignored, or deletes arbitrary rows.
         """
         for day in (TUESDAY, MONDAY, WEDNESDAY, MONDAY):
             telemetry.record(recall(day, 1, 2))
@@ -199,9 +201,9 @@ class TelemetryReadContract(_TelemetryContract):
 
     def test_count(self, telemetry: Telemetry) -> None:
         """
-        Recalls are counted, not their hits; those that were trimmed count no more.
+        Stored recalls are counted, not their hits; trimmed ones are not counted.
 
-        If this fails: look at what is counted, the join gives one row a hit.
+        If this fails: a join gives one row per hit.
         """
         assert telemetry.count() == 0
 
@@ -214,9 +216,9 @@ class TelemetryReadContract(_TelemetryContract):
 
     def test_hits_go_with_their_recall(self, telemetry: Telemetry) -> None:
         """
-        After everything was forgotten a new recall has its own hits alone, whatever its id.
+        After everything was trimmed a new recall has only its own hits, whatever its id is.
 
-        If this fails: hits stay behind, and an id that is given again finds them.
+        If this fails: hits remain, and a reused id finds them.
         """
         telemetry.record(recall(MONDAY, 1, 2, 3))
 

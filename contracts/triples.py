@@ -28,33 +28,34 @@ def says(
     since: str = MARCH,
     sure: float = 0.9,
 ) -> Triple:
-    """What a document says since a day."""
+    """Return a statement of a document that is valid since a day."""
     return Triple(subject, predicate, other, document_id, since, confidence=sure, said="It is so.")
 
 
 def read(triples: list[Triple]) -> list[str]:
-    """Each as a line, in the order in which they came."""
+    """Return each triple as a line of text, in order."""
     return [f"{one.subject.name} {one.predicate} {one.object_name}" for one in triples]
 
 
 def current(vault: Vault, one: Entity, direction: Direction = Direction.BOTH) -> list[str]:
-    """What holds of an entity, as lines."""
+    """Return the valid triples of an entity as lines."""
     return read(vault.triples.current(one.id, MANY, direction))
 
 
 def recorded(vault: Vault, one: Entity, on: str | None = None) -> list[str]:
-    """What is known of an entity, ever or on a day, as lines."""
+    """Return the triples of an entity as lines, all of them or those valid on a day."""
     return read(vault.triples.recorded(one.id, MANY, on=on))
 
 
 class TripleStatementContract(VaultContract):
-    """What documents say of things. Supply ``vault``: an EMPTY ``Vault``."""
+    """Statements of documents. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_a_merged_entity_says_what_both_said(self, vault: Vault) -> None:
         """
-        Triples with the merged entity as subject or object move to the other; duplicates and self-relations go.
+        Merging moves triples from subject and object of one entity to the other; duplicates and
+        self-relations are dropped.
 
-        If this fails: facts stay with an entity that no longer exists.
+        If this fails: triples refer to an entity that no longer exists.
         """
         concept = entity("Shop", "concept")
         one, other = save(vault, "one.md"), save(vault, "other.md")
@@ -71,9 +72,9 @@ class TripleStatementContract(VaultContract):
 
     def test_everything_is_kept(self, vault: Vault) -> None:
         """
-        A triple comes back as it was given, whether its object is an entity or a text of its own.
+        A triple is returned unchanged, whether its object is an entity or a literal text.
 
-        If this fails: a column is missing, or a text is taken for an entity.
+        If this fails: a column is missing, or a text is treated as an entity.
         """
         saved = save(vault, "a.md")
         uses = Triple(LEDGER, "uses", POSTGRES, saved, MARCH, "", 1 / 3, "„Wir nehmen Postgres“ – 因为")
@@ -87,9 +88,9 @@ class TripleStatementContract(VaultContract):
 
     def test_both_directions(self, vault: Vault) -> None:
         """
-        An entity is found as what is spoken of, and as what is named beside that; the former comes first.
+        An entity is found as subject and as object; triples with it as subject come first.
 
-        If this fails: one of the ends is not looked at, or a direction is ignored.
+        If this fails: one of the ends is not searched, or the direction is ignored.
         """
         saved = save(vault, "a.md")
         vault.triples.add(
@@ -108,9 +109,9 @@ class TripleStatementContract(VaultContract):
 
     def test_the_surest_then_the_latest(self, vault: Vault) -> None:
         """
-        What is surer comes first, among equals what began later, then what was added first; a limit cuts there.
+        Triples are ordered by confidence, then latest beginning, then insertion; the limit applies to this order.
 
-        If this fails: the limit is taken before the order.
+        If this fails: the limit is applied before the order.
         """
         saved = save(vault, "a.md")
         vault.triples.add(
@@ -130,9 +131,9 @@ class TripleStatementContract(VaultContract):
 
     def test_said_again_is_not_new(self, vault: Vault) -> None:
         """
-        What a document says already is kept once, with the day since when it holds.
+        A statement that a document repeats is stored once, with its first valid day.
 
-        If this fails: a second reading of the same conversation doubles what is known.
+        If this fails: reading the same conversation again duplicates its statements.
         """
         saved = save(vault, "a.md")
         given = says(saved, LEDGER, "uses", POSTGRES)
@@ -143,9 +144,10 @@ class TripleStatementContract(VaultContract):
 
     def test_said_by_several_is_one(self, vault: Vault) -> None:
         """
-        Several documents that say the same make one answer, the surest of them; it stays until the last is gone.
+        The same statement of several documents is returned once, with the highest confidence, until the last
+        one is gone.
 
-        If this fails: a fact is told as often as it was said, or ends with the first document that goes.
+        If this fails: a statement is returned once per document, or disappears with the first document.
         """
         one, two = (save(vault, f"{name}.md") for name in "ab")
         vault.triples.add(
@@ -159,9 +161,9 @@ class TripleStatementContract(VaultContract):
 
     def test_nothing_ends_by_itself(self, vault: Vault) -> None:
         """
-        One more thing that is used ends nothing that is used already.
+        Adding a triple with the same subject and predicate does not end an existing one.
 
-        If this fails: a store believes that it knows what a predicate means.
+        If this fails: the store interprets the meaning of predicates.
         """
         saved = save(vault, "a.md")
         vault.triples.add([says(saved, LEDGER, "uses", MYSQL), says(saved, LEDGER, "uses", POSTGRES, APRIL)])
@@ -170,9 +172,9 @@ class TripleStatementContract(VaultContract):
 
     def test_counts(self, vault: Vault) -> None:
         """
-        What holds is counted by predicate, what ended is not.
+        Valid statements are counted by predicate, ended ones are not.
 
-        If this fails: rows are counted instead of what they say.
+        If this fails: rows are counted instead of distinct statements.
         """
         saved = save(vault, "a.md")
         ended = says(saved, LEDGER, "uses", MYSQL)
@@ -198,9 +200,10 @@ class TripleStatementContract(VaultContract):
     )
     def test_what_cannot_be_kept(self, vault: Vault, wrong: dict[str, str]) -> None:
         """
-        An unknown document, a part that is empty, a day or confidence that is none: nothing of the call is stored.
+        An unknown document, an empty part, or an invalid day or confidence is refused, and nothing of the
+        call is stored.
 
-        If this fails: half of what was given is there, or an entity that nothing speaks of.
+        If this fails: half of the call is stored, or an entity without any triple.
         """
         good = says(save(vault, "a.md"), LEDGER, "uses", POSTGRES)
 
@@ -213,9 +216,9 @@ class TripleStatementContract(VaultContract):
     @needs(Capability.TRANSACTIONS)
     def test_a_transaction_takes_it_back(self, vault: Vault) -> None:
         """
-        What is said, ended and forgotten inside a transaction that fails is as it was.
+        A failed transaction rolls back added, ended and forgotten triples.
 
-        If this fails: triples stand outside of the vault's transactions.
+        If this fails: triples are stored outside of the vault's transactions.
         """
         saved = save(vault, "a.md")
         given = says(saved, LEDGER, "uses", POSTGRES)
@@ -232,13 +235,13 @@ class TripleStatementContract(VaultContract):
 
 
 class TripleTimeContract(VaultContract):
-    """From when to when it holds, and with which documents it goes. Supply ``vault``: an EMPTY ``Vault``."""
+    """Validity of triples over time, and with their documents. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_what_ended(self, vault: Vault) -> None:
         """
-        What ended is no longer current, and is still known with both of its days.
+        An ended triple is no longer current, but still recorded with both days.
 
-        If this fails: it is deleted, or answered as if it held.
+        If this fails: it is deleted, or returned as valid.
         """
         saved = save(vault, "a.md")
         given = says(saved, LEDGER, "uses", MYSQL)
@@ -253,9 +256,9 @@ class TripleTimeContract(VaultContract):
 
     def test_on_a_day(self, vault: Vault) -> None:
         """
-        Asked for a day, what held then is answered, its first and its last day included.
+        A query for a day returns the triples valid then, first and last day included.
 
-        If this fails: an end is exclusive, or what has no beginning never held.
+        If this fails: an end is exclusive, or a triple without a beginning is never valid.
         """
         saved = save(vault, "a.md")
         ended = says(saved, LEDGER, "uses", MYSQL)
@@ -274,9 +277,10 @@ class TripleTimeContract(VaultContract):
 
     def test_an_end_is_of_one_thing(self, vault: Vault) -> None:
         """
-        Whoever says it, it ends; another predicate, another object and a text of the same name do not.
+        Ending a statement ends it in all documents, but not with another predicate, another object, or a
+        literal of the same name.
 
-        If this fails: an end reaches too far, or only one of several documents.
+        If this fails: too many triples end, or only that of one document.
         """
         one, two = (save(vault, f"{name}.md") for name in "ab")
         ended = says(one, LEDGER, "uses", MYSQL)
@@ -295,9 +299,9 @@ class TripleTimeContract(VaultContract):
 
     def test_what_begins_later_has_not_ended(self, vault: Vault) -> None:
         """
-        An old conversation that is read late ends nothing that began after it.
+        An end does not apply to a triple that begins after it.
 
-        If this fails: importing the past undoes the present.
+        If this fails: importing an old conversation ends present statements.
         """
         given = says(save(vault, "a.md"), LEDGER, "uses", MYSQL, MAY)
         vault.triples.add([given])
@@ -307,9 +311,9 @@ class TripleTimeContract(VaultContract):
 
     def test_it_may_begin_again(self, vault: Vault) -> None:
         """
-        What ended and is said once more holds from then on; the time before is still known.
+        An ended statement that is made again is valid from then on; its former interval is still recorded.
 
-        If this fails: an end can never be taken back.
+        If this fails: an end is final.
         """
         given = says(save(vault, "a.md"), LEDGER, "uses", MYSQL)
         vault.triples.add([given])
@@ -322,9 +326,9 @@ class TripleTimeContract(VaultContract):
 
     def test_an_end_is_taken_back_with_who_said_it(self, vault: Vault) -> None:
         """
-        What ended by a document names it, and holds again when what that document says is forgotten.
+        A triple ended by a document names it, and becomes valid again when that document's statements are forgotten.
 
-        If this fails: one wrong sentence ends a fact for ever, or an end by nobody is taken back.
+        If this fails: one wrong sentence ends a fact forever, or an end without a document is reverted.
         """
         one, two = (save(vault, f"{name}.md") for name in "ab")
         by_two, by_nobody = says(one, LEDGER, "uses", MYSQL), says(one, LEDGER, "uses", REDIS)
@@ -339,9 +343,9 @@ class TripleTimeContract(VaultContract):
 
     def test_what_holds_again_is_answered(self, vault: Vault) -> None:
         """
-        What had ended by a document holds again and is told, if a served document says it; what others ended has not.
+        Reopening returns the triples that the document had ended, if a served document states them; other ends remain.
 
-        If this fails: who has to say since when it is over by what remains is not told what that is about.
+        If this fails: the caller does not learn which triples need a new end from the remaining documents.
         """
         one, two, three = (save(vault, f"{name}.md") for name in "abc")
         told, given = says(one, LEDGER, "uses", MYSQL), says(one, LEDGER, "uses", REDIS)
@@ -357,9 +361,10 @@ class TripleTimeContract(VaultContract):
 
     def test_the_first_end_counts(self, vault: Vault) -> None:
         """
-        What ended twice ended on the first of the days, in whichever order that is said; what is given stays.
+        If documents state several ends, the earliest day counts in any order; an end added with the triple is
+        unchanged.
 
-        If this fails: reading an old document late leaves an end on the wrong day.
+        If this fails: indexing an old document late sets the end to the wrong day.
         """
         one, two = (save(vault, f"{name}.md") for name in "ab")
         told, given = says(one, LEDGER, "uses", MYSQL), says(one, LEDGER, "uses", REDIS)
@@ -373,9 +378,9 @@ class TripleTimeContract(VaultContract):
 
     def test_what_began_again_is_not_opened_twice(self, vault: Vault) -> None:
         """
-        Where a document said it once more after the end, the time before stays ended.
+        If a document stated the triple again after its end, the former interval stays ended.
 
-        If this fails: a document says the same twice at once.
+        If this fails: a document states the same triple twice for the same time.
         """
         one, two = (save(vault, f"{name}.md") for name in "ab")
         given = says(one, LEDGER, "uses", MYSQL)
@@ -390,9 +395,9 @@ class TripleTimeContract(VaultContract):
 
     def test_what_one_document_says(self, vault: Vault) -> None:
         """
-        All of it in its order, ended or not, and nothing of others; nothing while it is not served.
+        `of_document` returns all statements of one document in order, ended or not; none while it is not served.
 
-        If this fails: a second reading cannot tell what was known already.
+        If this fails: a second reading cannot tell which statements are known.
         """
         one, two = (save(vault, f"{name}.md") for name in "ab")
         given = [says(one, SHOP, "uses", REDIS), says(one, LEDGER, "avoids", "joins")]
@@ -405,9 +410,9 @@ class TripleTimeContract(VaultContract):
     @pytest.mark.parametrize("day", ["", "soon", "2024-1-1", "2024-03-01T00:00:00Z", "2023-02-29"])
     def test_a_day_that_is_none(self, vault: Vault, day: str) -> None:
         """
-        Nothing ends on, and nothing is asked for, what is not written as a day.
+        A text that is not a valid day is refused in `end` and `recorded`.
 
-        If this fails: days are compared with something that does not sort with them.
+        If this fails: days are compared with texts that do not sort like days.
         """
         given = says(save(vault, "a.md"), LEDGER, "uses", MYSQL)
         vault.triples.add([given])
@@ -419,9 +424,9 @@ class TripleTimeContract(VaultContract):
 
     def test_what_is_not_served_says_nothing(self, vault: Vault) -> None:
         """
-        A document that is deactivated takes along what it says, and brings it back with itself.
+        Deactivating a document hides its statements, and reactivating it restores them.
 
-        If this fails: what was taken out of the memory is still told.
+        If this fails: statements of removed documents are still returned.
         """
         saved = save(vault, "a.md")
         vault.triples.add([says(saved, LEDGER, "uses", POSTGRES)])
@@ -433,9 +438,9 @@ class TripleTimeContract(VaultContract):
 
     def test_forgetting_leaves_no_name(self, vault: Vault) -> None:
         """
-        With what a document says goes every entity that nothing else speaks of or mentions.
+        Forgetting a document's statements deletes every entity that is no longer referenced or mentioned.
 
-        If this fails: names of what was forgotten can still be asked for.
+        If this fails: names from a forgotten document can still be looked up.
         """
         one, two = (save(vault, f"{name}.md") for name in "ab")
         vault.triples.add([says(one, LEDGER, "uses", POSTGRES), says(one, SHOP, "uses", REDIS)])
@@ -450,9 +455,9 @@ class TripleTimeContract(VaultContract):
 
     def test_an_entity_keeps_its_name(self, vault: Vault) -> None:
         """
-        The first name and kind of an id stay, and nothing is mentioned by being spoken of.
+        The first name and kind of an id are retained, and triples do not count as mentions.
 
-        If this fails: whoever writes last renames, or triples count as mentions.
+        If this fails: the last writer renames an entity, or triples count as mentions.
         """
         saved = save(vault, "a.md")
         vault.triples.add([says(saved, LEDGER, "uses", POSTGRES)])

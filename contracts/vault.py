@@ -16,15 +16,15 @@ VECTOR = unit_vector(1, 2)
 
 
 class Interrupted(BaseException):
-    """Stands for Ctrl-C: not an ``Exception``, and still to be rolled back."""
+    """Replacement for Ctrl-C: not an ``Exception``, but must still cause a rollback."""
 
 
 class VaultTransactionContract(VaultContract):
-    """Records and indexes change together. Supply ``vault``: an EMPTY ``Vault``."""
+    """Joint transactions of records and indexes. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_a_block_that_ends_is_visible(self, vault: Vault) -> None:
         """
-        After the block all of it is there: document, fragments, words, vectors.
+        After the block all of its changes are visible: document, fragments, words, vectors.
 
         If this fails: the commit is missing, or one of the parts has its own connection.
         """
@@ -37,7 +37,7 @@ class VaultTransactionContract(VaultContract):
     @pytest.mark.parametrize("error", [ValueError, Interrupted])
     def test_a_block_that_raises_leaves_nothing(self, vault: Vault, error: type[BaseException]) -> None:
         """
-        An exception of any kind takes back records and indexes together, and comes out itself.
+        Any exception rolls back records and indexes together, and is propagated.
 
         If this fails: an index is written outside of the transaction, or only `Exception` is caught.
         """
@@ -51,9 +51,9 @@ class VaultTransactionContract(VaultContract):
     @needs(Capability.TRANSACTIONS)
     def test_rollback_restores_what_was_there(self, vault: Vault) -> None:
         """
-        What a failed block replaced, removed and cleared stands again as before.
+        A failed block restores everything that it replaced, removed or cleared.
 
-        If this fails: rolling back undoes additions only.
+        If this fails: rolling back only reverts additions.
         """
         saved = write_everywhere(vault, "a.md", "budget")
         before = vault.documents.get(saved)
@@ -74,9 +74,9 @@ class VaultTransactionContract(VaultContract):
     @needs(Capability.TRANSACTIONS)
     def test_refused_write_does_not_end_the_block(self, vault: Vault) -> None:
         """
-        A write that is refused and caught inside a block takes back itself alone.
+        A refused write whose error is caught inside a block does not revert the rest of the block.
 
-        If this fails: a refused statement rolls the whole transaction back; look before writing.
+        If this fails: a failed statement rolls the whole transaction back; check before writing.
         """
         forgotten = save(vault, "f.md", "One.")
         vault.documents.deactivate([forgotten], InactiveReason.FORGOTTEN)
@@ -91,7 +91,7 @@ class VaultTransactionContract(VaultContract):
     @needs(Capability.TRANSACTIONS)
     def test_single_write_is_its_own_transaction(self, vault: Vault) -> None:
         """
-        What was written outside of a block stands, whatever becomes of the next block.
+        A write outside of a block is committed, whatever happens in the next block.
 
         If this fails: a single write leaves a transaction open.
         """
@@ -106,7 +106,7 @@ class VaultTransactionContract(VaultContract):
         """
         After a block, failed or not, another can begin, and single writes work.
 
-        If this fails: a failed block leaves its transaction or its flag behind.
+        If this fails: a failed block leaves its transaction open or its flag set.
         """
         with pytest.raises(ValueError), vault.writing():
             raise ValueError
@@ -121,7 +121,7 @@ class VaultTransactionContract(VaultContract):
 
     def test_not_reentrant(self, vault: Vault) -> None:
         """
-        A block inside a block is refused with RuntimeError; the outer one goes on and is kept.
+        A nested block is refused with RuntimeError; the outer one continues and is committed.
 
         If this fails: the inner block commits or rolls back the outer one's work.
         """
@@ -134,13 +134,13 @@ class VaultTransactionContract(VaultContract):
 
 
 class VaultUpkeepContract(VaultContract):
-    """What a vault says about itself. Supply ``vault``: an EMPTY ``Vault``."""
+    """Info, self-test and close of a vault. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_info(self, vault: Vault) -> None:
         """
-        A vault names its backend, its place and how it searches vectors; sizes are not negative.
+        A vault reports its backend, location and vector search method; sizes are not negative.
 
-        If this fails: look at the field in the message.
+        If this fails: the field in the message has a wrong value.
         """
         info = vault.info()
 
@@ -153,9 +153,9 @@ class VaultUpkeepContract(VaultContract):
 
     def test_sound_vault_has_nothing_to_say(self, vault: Vault) -> None:
         """
-        An empty vault and one that was written to, rolled back and cleaned are sound.
+        The self-test finds no defects in an empty vault, nor after writes, rollbacks and cleaning.
 
-        If this fails: read the sentences, one of the self-tests is wrong or right.
+        If this fails: the sentences name the defect, or the self-test itself is wrong.
         """
         assert vault.check() == []
 
@@ -173,7 +173,7 @@ class VaultUpkeepContract(VaultContract):
 
     def test_check_changes_nothing(self, vault: Vault) -> None:
         """
-        Checking leaves records and indexes as they are.
+        The self-test does not change records or indexes.
 
         If this fails: the ranking self-test writes into the real index.
         """
@@ -187,7 +187,7 @@ class VaultUpkeepContract(VaultContract):
         """
         A second close does nothing.
 
-        If this fails: forget the connection when it is closed.
+        If this fails: the connection is not reset when it is closed.
         """
         save(vault)
 
@@ -197,22 +197,22 @@ class VaultUpkeepContract(VaultContract):
 
 class VaultDurabilityContract(VaultContract):
     """
-    What was acknowledged is there at the next opening. Supply ``vault`` and ``reopen``.
+    Durability of acknowledged writes. Supply ``vault`` and ``reopen``.
 
-    ``reopen`` opens the place of ``vault`` again; the tests have closed it before.
+    ``reopen`` opens the location of ``vault`` again; the tests close ``vault`` before.
     """
 
     @pytest.fixture
     def reopen(self) -> Callable[[], Vault]:
-        """Supplied by the subclass."""
+        """Return a function that opens the vault again; the subclass overrides this fixture."""
         raise NotImplementedError("override the `reopen` fixture: a function that opens the same vault again")
 
     @needs(Capability.DURABILITY)
     def test_writes_survive(self, vault: Vault, reopen: Callable[[], Vault]) -> None:
         """
-        A block and a single write are there at the next opening, in records and indexes.
+        A transaction and a single write survive a reopen, in records and indexes.
 
-        If this fails: the close rolls back, or an index is kept in memory.
+        If this fails: closing rolls back, or an index is only in memory.
         """
         with vault.writing():
             first = write_everywhere(vault, "a.md", "budget")
@@ -230,9 +230,9 @@ class VaultDurabilityContract(VaultContract):
     @needs(Capability.DURABILITY)
     def test_what_was_taken_back_stays_away(self, vault: Vault, reopen: Callable[[], Vault]) -> None:
         """
-        A failed block has left nothing at the next opening either.
+        A failed transaction leaves nothing after a reopen either.
 
-        If this fails: rolling back only hides what was written.
+        If this fails: rolling back only hides the changes.
         """
         with pytest.raises(ValueError), vault.writing():
             write_everywhere(vault, "a.md", "budget")
@@ -247,9 +247,9 @@ class VaultDurabilityContract(VaultContract):
     @needs(Capability.DURABILITY)
     def test_forgotten_stays_forgotten(self, vault: Vault, reopen: Callable[[], Vault]) -> None:
         """
-        A reason is there at the next opening.
+        The reason of an inactive document survives a reopen.
 
-        If this fails: reasons are kept in memory.
+        If this fails: reasons are only in memory.
         """
         saved = save(vault)
         vault.documents.deactivate([saved], InactiveReason.FORGOTTEN)
@@ -265,9 +265,9 @@ class VaultDurabilityContract(VaultContract):
     @needs(Capability.DURABILITY)
     def test_leases_survive(self, vault: Vault, reopen: Callable[[], Vault]) -> None:
         """
-        A lease holds through a restart, and one that was released before stays lost.
+        A lease survives a reopen, and a released one stays lost.
 
-        If this fails: leases are kept in memory, or what was released comes back.
+        If this fails: leases are only in memory, or released ones reappear.
         """
         released = vault.leases.acquire("index", "a", now_ms=T0, ttl_ms=100)
         assert released is not None
@@ -286,7 +286,7 @@ class VaultDurabilityContract(VaultContract):
 
 
 def write_everywhere(vault: Vault, path: str, body: str) -> int:
-    """One document of one fragment, in the records and in every index; its id."""
+    """Save a document with one fragment in the records and in every index, and return its id."""
     saved = save(vault, path, body)
     vault.lexical.put([entry(saved, body)])
     vault.vectors.put(vault.embeddings.store("model", {sha(body): VECTOR}))
@@ -294,7 +294,7 @@ def write_everywhere(vault: Vault, path: str, body: str) -> int:
 
 
 def assert_holds(vault: Vault, ids: list[int]) -> None:
-    """Assert that records and indexes hold these documents of `write_everywhere` and nothing else."""
+    """Assert that records and indexes contain exactly these documents of `write_everywhere`."""
     keys = [FragmentKey(number, 0) for number in ids]
     assert sorted(found.id for found in vault.documents.latest()) == ids
     assert sorted(vault.documents.spans(keys)) == keys

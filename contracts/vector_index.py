@@ -26,7 +26,7 @@ NORTH = unit_vector(0, 1, 0, 0)
 WEST = unit_vector(-1, 0, 0, 0)
 NORTH_EAST = unit_vector(1, 1, 0, 0)
 
-MORE_THAN_OFTEN = 12  # an index may keep something for later once it is asked often
+MORE_THAN_OFTEN = 12  # above the number of searches after which an index may build a cache
 
 REFUSED = {
     "not a number": raw_vector(math.nan, 1, 0, 0),
@@ -40,13 +40,13 @@ REFUSED = {
 
 
 class VectorSearchContract(VaultContract):
-    """Nearest fragments. Supply ``vault``: an EMPTY ``Vault``."""
+    """Search for nearest fragments. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_nearest_first_with_its_cosine(self, vault: Vault) -> None:
         """
-        Hits come by cosine, from 1 for the same direction through 0 to -1 for the opposite.
+        Hits are ordered by cosine, from 1 for equal directions through 0 to -1 for opposite ones.
 
-        If this fails: the score is a distance, is squared, or is cut off at zero.
+        If this fails: the score is a distance, is squared, or is clipped at zero.
         """
         ids = put_all(vault, [WEST, NORTH, EAST, NORTH_EAST])
 
@@ -57,7 +57,7 @@ class VectorSearchContract(VaultContract):
 
     def test_scores_stay_between_minus_one_and_one(self, vault: Vault) -> None:
         """
-        Rounding does not carry a score past 1 or -1.
+        Rounding does not move a score above 1 or below -1.
 
         If this fails: clamp the cosine.
         """
@@ -71,9 +71,9 @@ class VectorSearchContract(VaultContract):
 
     def test_order_is_that_of_plain_python(self, vault: Vault) -> None:
         """
-        Among 200 vectors the nearest 20 and their order are those of a cosine in plain Python.
+        Among 200 vectors the nearest 20 and their order equal those of a cosine in plain Python.
 
-        If this fails: the search is approximate, or numbers are stored with less than float32.
+        If this fails: the search is approximate, or numbers are stored with less precision than float32.
         """
         dice = random.Random(7)
         vectors = [unit_vector(*(dice.gauss(0, 1) for _ in range(16))) for _ in range(201)]
@@ -88,9 +88,9 @@ class VectorSearchContract(VaultContract):
 
     def test_ties_come_by_key(self, vault: Vault) -> None:
         """
-        Equal vectors come by document, then fragment, in whatever order they were put.
+        Equal vectors are ordered by document, then fragment, regardless of insertion order.
 
-        If this fails: ties are left to the order of insertion.
+        If this fails: ties are left in insertion order.
         """
         first, second = save(vault, "a.md"), save(vault, "b.md")
         keys = [FragmentKey(first, 2), FragmentKey(first, 10), FragmentKey(second, 0), FragmentKey(second, 1)]
@@ -102,9 +102,9 @@ class VectorSearchContract(VaultContract):
     @pytest.mark.parametrize(("limit", "expected"), [(-1, 0), (0, 0), (1, 1), (2, 2), (3, 3), (4, 3)])
     def test_limit(self, vault: Vault, limit: int, expected: int) -> None:
         """
-        At most *limit* hits, the nearest ones; below 1 none.
+        The nearest *limit* hits are returned; below 1 there are none.
 
-        If this fails: the engine's own limit is handed -1 or 0.
+        If this fails: -1 or 0 is passed to the engine's own limit.
         """
         ids = put_all(vault, [EAST, NORTH_EAST, NORTH])
 
@@ -114,16 +114,16 @@ class VectorSearchContract(VaultContract):
         """
         An empty index finds nothing for a vector of any length.
 
-        If this fails: the index has no table, or no length, before the first vector.
+        If this fails: the index has no table, or no vector length, before the first vector.
         """
         assert vault.vectors.search(EAST, 10) == []
         assert vault.vectors.search(unit_vector(1, 2), 10) == []
 
     def test_zero_question(self, vault: Vault) -> None:
         """
-        A question of all zeros is near to nothing.
+        A query vector of all zeros matches nothing.
 
-        If this fails: zero is divided by, or everything comes back with score 0.
+        If this fails: the vector is divided by zero, or all fragments are returned with score 0.
         """
         put_all(vault, [EAST])
 
@@ -134,9 +134,9 @@ class VectorSearchContract(VaultContract):
     )
     def test_question_of_another_length(self, vault: Vault, query: Vector) -> None:
         """
-        A question of another length than the vectors is refused.
+        A query vector whose length differs from the stored vectors is refused.
 
-        If this fails: the shorter of the two is compared, or the engine's own error comes through.
+        If this fails: only the common components are compared, or the engine's own error is propagated.
         """
         put_all(vault, [EAST])
 
@@ -145,9 +145,9 @@ class VectorSearchContract(VaultContract):
 
     def test_small_collection_is_never_short(self, vault: Vault) -> None:
         """
-        Three vectors of a small collection are all found, however many nearer ones lie elsewhere.
+        All vectors of a small collection are found, even if nearer ones exist in other collections.
 
-        If this fails: the scope is applied after the cut to the limit.
+        If this fails: the scope is applied after the limit.
         """
         put_all(vault, [EAST] * 200, collection="large")
         ids = put_all(vault, [NORTH_EAST, NORTH, WEST], collection="small")
@@ -157,9 +157,10 @@ class VectorSearchContract(VaultContract):
 
     def test_several_collections(self, vault: Vault) -> None:
         """
-        A scope of several collections sees those and no other; an unknown one is empty; no scope is all.
+        A scope of several collections finds exactly their entries; an unknown one finds nothing; an empty
+        scope finds all.
 
-        If this fails: only the first collection is bound, or an empty scope means none.
+        If this fails: only the first collection is used, or an empty scope means none.
         """
         a, b, c = (put_all(vault, [EAST], collection=name)[0] for name in "abc")
 
@@ -170,9 +171,10 @@ class VectorSearchContract(VaultContract):
     @pytest.mark.parametrize(("window", "expected"), WINDOWS)
     def test_authored_window(self, vault: Vault, window: Scope, expected: list[int]) -> None:
         """
-        A window sees what was authored from its beginning, inclusive, until its end, exclusive.
+        A time window includes its beginning and excludes its end.
 
-        If this fails: a bound is taken for the other kind, or the window is applied after the cut.
+        If this fails: an inclusive bound is exclusive or the reverse, or the window is applied after the
+        limit.
         """
         ids = [put_all(vault, [EAST], collection=day[:10], authored_at=day)[0] for day in DAYS]
         put_all(vault, [EAST] * 50, authored_at="2020-01-01T00:00:00.000Z")
@@ -183,7 +185,7 @@ class VectorSearchContract(VaultContract):
 
     def test_authored_window_within_a_collection(self, vault: Vault) -> None:
         """
-        A scope of a collection and a window sees what lies in both.
+        A scope of a collection and a time window applies both.
 
         If this fails: one of the two conditions replaces the other.
         """
@@ -196,14 +198,15 @@ class VectorSearchContract(VaultContract):
 
     def test_named_documents_alone(self, vault: Vault) -> None:
         """
-        A scope of documents sees those and no other, however many nearer ones there are; no document sees nothing.
+        A scope of documents finds only these documents, even if nearer ones exist; an empty set finds nothing.
 
-        If this fails: documents are left out after the cut to the limit, or none is taken for all.
+        If this fails: documents are filtered after the limit, or an empty set is treated as all documents.
         """
         first, second, third = (put_all(vault, [EAST], authored_at=day)[0] for day in DAYS)
         put_all(vault, [EAST] * 50)
 
         def found(scope: Scope) -> list[int]:
+            """Return the ids of the documents found within *scope*."""
             return [hit.key.document_id for hit in vault.vectors.search(EAST, 3, scope)]
 
         assert found(Scope(documents=frozenset({third, first}))) == [first, third]
@@ -212,13 +215,13 @@ class VectorSearchContract(VaultContract):
 
 
 class VectorUpkeepContract(VaultContract):
-    """Putting, replacing, removing. Supply ``vault``: an EMPTY ``Vault``."""
+    """Adding, replacing and removing vectors. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_put_replaces(self, vault: Vault) -> None:
         """
-        A key put again has its new vector and counts once.
+        Adding a key again replaces its vector, and it counts once.
 
-        If this fails: the old vector stays beside the new one.
+        If this fails: the old vector remains next to the new one.
         """
         (number,) = put_all(vault, [EAST])
 
@@ -231,9 +234,9 @@ class VectorUpkeepContract(VaultContract):
 
     def test_put_twice_in_one_call(self, vault: Vault) -> None:
         """
-        Of two vectors with one key in one call the later stands; the call takes an iterator.
+        Of two vectors with one key in one call the later one is stored; an iterator is accepted.
 
-        If this fails: replacing looks at what was there before the call only.
+        If this fails: replacing only considers vectors from before the call.
         """
         number = save(vault)
 
@@ -245,7 +248,7 @@ class VectorUpkeepContract(VaultContract):
 
     def test_remove_takes_all_of_a_document(self, vault: Vault) -> None:
         """
-        Removing takes every fragment's vector of that document out, and no other's.
+        Removing a document deletes the vectors of all its fragments, and no others.
 
         If this fails: only `seq` 0 is removed.
         """
@@ -277,9 +280,9 @@ class VectorUpkeepContract(VaultContract):
     @pytest.mark.parametrize("bad", REFUSED.values(), ids=REFUSED)
     def test_bad_vector_is_refused(self, vault: Vault, bad: Vector) -> None:
         """
-        A vector that is not finite, all zeros or of another length is refused, and nothing of its batch stays.
+        A vector that is not finite, all zeros or of another length is refused, and nothing of its batch is stored.
 
-        If this fails: look at each vector before the first is written.
+        If this fails: vectors are written before all of them are checked.
         """
         first, second = put_all(vault, [EAST, NORTH])
 
@@ -295,7 +298,7 @@ class VectorUpkeepContract(VaultContract):
         """
         An empty index refuses a batch whose vectors differ in length.
 
-        If this fails: lengths are compared with what is stored, and not within the batch.
+        If this fails: lengths are compared with the stored vectors but not within the batch.
         """
         number = save(vault)
 
@@ -311,9 +314,9 @@ class VectorUpkeepContract(VaultContract):
 
     def test_put_nothing(self, vault: Vault) -> None:
         """
-        Putting no vectors changes nothing and settles no length.
+        Adding no vectors changes nothing and does not fix the vector length.
 
-        If this fails: the length is taken from a first vector that is not there.
+        If this fails: the length is taken from a missing first vector.
         """
         vault.vectors.put([])
 
@@ -321,9 +324,9 @@ class VectorUpkeepContract(VaultContract):
 
     def test_clear_allows_another_length(self, vault: Vault) -> None:
         """
-        A cleared index is empty and takes vectors of another length.
+        A cleared index is empty and accepts vectors of another length.
 
-        If this fails: the length outlives the vectors; drop the table and make it again.
+        If this fails: the length outlives the vectors; drop and recreate the table.
         """
         (number,) = put_all(vault, [EAST])
 
@@ -337,7 +340,7 @@ class VectorUpkeepContract(VaultContract):
         """
         Clearing an empty index changes nothing.
 
-        If this fails: clear drops a table that is made with the first vector.
+        If this fails: clear drops a table that is created with the first vector.
         """
         vault.vectors.clear()
 
@@ -345,9 +348,9 @@ class VectorUpkeepContract(VaultContract):
 
     def test_asked_again_and_again(self, vault: Vault) -> None:
         """
-        The same question has the same answer however often it was asked, and a new one after every change.
+        Repeated queries have equal results, and new results after every change of the index.
 
-        If this fails: what was kept for the next question outlives the vectors that it was made of.
+        If this fails: a cached result outlives a change of the vectors.
         """
         ids = put_all(vault, [EAST, NORTH])
         elsewhere = put_all(vault, [NORTH_EAST], collection="journal")
@@ -364,9 +367,9 @@ class VectorUpkeepContract(VaultContract):
     @pytest.mark.parametrize("limit", [1, 10, 100])
     def test_none_is_missed_however_often_asked(self, vault: Vault, limit: int) -> None:
         """
-        Of many vectors close to one another the nearest come back, at the first question and at a later one.
+        Among many similar vectors the nearest are found, at the first query and at later ones.
 
-        If this fails: what compares a part of each number leaves out some that the whole would have kept.
+        If this fails: a comparison with reduced precision discards candidates that full precision would keep.
         """
         rng = random.Random(limit)
         vectors = [unit_vector(*(1 + rng.gauss(0, 0.05) for _ in range(8))) for _ in range(200)]
@@ -379,7 +382,7 @@ class VectorUpkeepContract(VaultContract):
 
     def test_method_is_named(self, vault: Vault) -> None:
         """
-        The index says how it answers, before and after it holds something.
+        The index reports its search method, with and without entries.
 
         If this fails: the name is only known once a table exists.
         """
@@ -391,7 +394,7 @@ class VectorUpkeepContract(VaultContract):
 def put_all(
     vault: Vault, vectors: Sequence[Vector], *, collection: str = "notes", authored_at: str = WHEN
 ) -> list[int]:
-    """Save a document for each vector and put it in as fragment 0; the ids, ascending."""
+    """Save a document for each vector, add the vector as fragment 0, and return the ids, ascending."""
     ids = [
         save(vault, f"{authored_at[:10]}-{number}.md", collection=collection, authored_at=authored_at)
         for number in range(len(vectors))
@@ -404,6 +407,6 @@ def put_all(
 
 
 def found(vault: Vault, vector: Vector, limit: int, *collections: str) -> list[int]:
-    """The documents of the hits, nearest first."""
+    """Return the documents of the hits, nearest first."""
     scope = Scope(frozenset(collections)) if collections else EVERYTHING
     return [hit.key.document_id for hit in vault.vectors.search(vector, limit, scope)]

@@ -38,7 +38,7 @@ class Backend(NamedTuple):
 
     Opening creates a missing index, empty and without a marker, unless ``read_only``. It raises
     `IndexDamaged` for an unusable index and `IndexUnavailable` for an unreachable one. ``discard`` deletes a
-    generation permanently, whatever its state; deleting a missing generation is not an error.
+    generation permanently, regardless of its state; deleting a missing generation is not an error.
     """
 
     name: str

@@ -88,11 +88,12 @@ class TripleStore(Protocol):
         """
         End the validity of a statement on *day*, in every document that makes it.
 
-        Statements that had ended by that day, or began after it, are unchanged. If a document states a later
-        end, that end is moved to *day*.
+        Triples that had ended by that day, or began after it, are unchanged. If an earlier call ended a
+        triple on a later day on behalf of a document, its end moves to *day*; an end that the triple was
+        added with is unchanged.
 
         Args:
-            by: The document that states the end; the statement is valid again when that document's statements
+            by: The document that states the end; the triple is valid again when that document's statements
                 are forgotten.
 
         Returns:
