@@ -8,7 +8,7 @@ Contract suites: subclass one in your own tests and supply its fixture.
         def leases(self) -> LeaseStore:
             return RedisLeases(...)  # EMPTY
 
-Suites of records and indexes need a ``vault`` fixture: an EMPTY ``Vault``. A backend declares what it supports in
+Suites of records and indexes need a ``vault`` fixture: an EMPTY ``Vault``. A backend declares its features in
 ``capabilities``; a test that needs a missing capability is skipped with a reason that names the capability.
 
 Needs pytest: ``pip install '.[contracts]'`` in the checkout.

@@ -364,7 +364,7 @@ class EmbeddingStorageContract(VaultContract):
         """
         Documents and a scope restrict the comparison; an empty set of documents gives no results.
 
-        If this fails: an empty set of documents is treated as all documents.
+        If this fails: an empty set of documents matches all documents.
         """
         saved = [save(vault, f"{n}.md", "One.", collection=name) for n, name in enumerate("aab")]
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})

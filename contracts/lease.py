@@ -106,7 +106,7 @@ class LeaseAcquireContract(_LeaseContract):
 
     def test_no_token_is_given_twice(self, leases: LeaseStore) -> None:
         """
-        Every acquisition has a new token, after an expiry and after a release, whoever the holder is.
+        Every acquisition has a new token, after an expiry and after a release, for any holder.
 
         If this fails: the token is derived from the name, the holder or the time, or is reset by a release.
         """

@@ -137,7 +137,7 @@ class LexicalMatchingContract(VaultContract):
     @needs(Capability.STEMMING)
     def test_prefix_keeps_the_stem(self, vault: Vault) -> None:
         """
-        A prefix term matches at least what it would match as a whole word.
+        A prefix term matches at least the entries that the same whole word matches.
 
         If this fails: prefix terms bypass the stemmer that is applied to the texts.
         """

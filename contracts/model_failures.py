@@ -34,7 +34,7 @@ class ModelFailuresContract(Contract):
 
     def test_everything_is_kept(self, failures: ModelFailures) -> None:
         """
-        A failure is returned unchanged, whatever its reason contains.
+        A failure is returned unchanged, with any characters in its reason.
 
         If this fails: a field is missing, two are exchanged, or text was inserted into a statement unescaped.
         """

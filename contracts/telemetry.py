@@ -216,7 +216,7 @@ class TelemetryReadContract(_TelemetryContract):
 
     def test_hits_go_with_their_recall(self, telemetry: Telemetry) -> None:
         """
-        After everything was trimmed a new recall has only its own hits, whatever its id is.
+        After everything was trimmed a new recall has only its own hits, even under a reused id.
 
         If this fails: hits remain, and a reused id finds them.
         """

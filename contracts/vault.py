@@ -91,7 +91,7 @@ class VaultTransactionContract(VaultContract):
     @needs(Capability.TRANSACTIONS)
     def test_single_write_is_its_own_transaction(self, vault: Vault) -> None:
         """
-        A write outside of a block is committed, whatever happens in the next block.
+        A write outside of a block is committed and not affected by the next block.
 
         If this fails: a single write leaves a transaction open.
         """

@@ -105,7 +105,7 @@ class RecallStats(NamedTuple):
     Statistics over the times at which one document was surfaced.
 
     ``queries`` and ``days`` count distinct values; ``negatives`` counts the times at which the conversation
-    did not use the document. ``diversity`` and ``spacing`` lie in [0, 1]: see
+    did not use the document. ``diversity`` and ``spacing`` are in [0, 1]: see
     `clawmem.domain.lifecycle.recall`.
     """
 
