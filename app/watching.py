@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from clawmem.app.opened import Services
     from clawmem.app.services.indexing.folders import Folder
     from clawmem.app.services.indexing.watching import News
-    from clawmem.ports.watcher import Stop
+    from clawmem.ports.watcher import StopSignal
 
 Progress = Callable[[int, int], None]
 
 
 def watch(
     services: Services,
-    stop: Stop,
+    stop: StopSignal,
     tell: Callable[[News], None],
     *,
     every_s: float,

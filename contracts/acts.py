@@ -6,12 +6,12 @@ import pytest
 
 from clawmem.contracts.base import VaultContract
 from clawmem.contracts.samples import UNKNOWN, fetch, save
-from clawmem.ports.acts import Act, Entry
+from clawmem.ports.acts import Act, ActEntry
 from clawmem.ports.vault import Vault
 
 EIGHT, NINE = (f"2024-03-04T{hour:02}:00:00.000Z" for hour in (8, 9))
-PINNED = Entry(7, Act.PIN, "cli", EIGHT, "asked for it")
-SNOOZED = Entry(7, Act.SNOOZE, "memory_snooze", NINE, "", before=EIGHT)
+PINNED = ActEntry(7, Act.PIN, "cli", EIGHT, "asked for it")
+SNOOZED = ActEntry(7, Act.SNOOZE, "memory_snooze", NINE, "", before=EIGHT)
 
 
 class ActContract(VaultContract):

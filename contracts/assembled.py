@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 from clawmem.ports.lexical_index import LexicalIndex
-from clawmem.ports.vault import Vault, VaultOver
+from clawmem.ports.vault import DelegatingVault, Vault
 from clawmem.ports.vector_index import VectorIndex
 
 
-class AssembledVault(VaultOver):
+class AssembledVault(DelegatingVault):
     """A vault's records combined with other indexes, to run the suites of the index ports on a single index."""
 
     def __init__(

@@ -163,9 +163,9 @@ class LookupContract(VaultContract):
 
     def test_ids_of_an_origin(self, vault: Vault) -> None:
         """
-        Of the documents in scope those of one of the origins.
+        Documents match if they have one of the origins.
 
-        If this fails: a text of others counts as the user's, or the other way round.
+        If this fails: a text of another origin counts as the user's, or the reverse.
         """
         own = save(vault, "own.md")
         shared = save(vault, "shared.md", origin=Origin.SHARED)

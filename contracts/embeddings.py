@@ -271,7 +271,7 @@ class EmbeddingStorageContract(VaultContract):
         """
         One bad vector in a batch prevents the whole batch from being stored.
 
-        If this fails: vectors are written one by one as they are checked.
+        If this fails: vectors are written one by one during the checks.
         """
         saved = save(vault, "a.md", "One.\nTwo.\nThree.")
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})

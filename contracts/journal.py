@@ -24,7 +24,7 @@ class JournalContract(VaultContract):
 
         If this fails: an unknown id raises, or is stored.
         """
-        vault.journal.tell(replace(HEAVY, id=UNKNOWN))
+        vault.journal.update(replace(HEAVY, id=UNKNOWN))
         assert vault.journal.run(UNKNOWN) is None
         assert vault.journal.runs(9) == []
         assert vault.journal.replacements() == []
@@ -53,7 +53,7 @@ class JournalContract(VaultContract):
         assert 0 < first < second
         assert vault.journal.runs(9) == [replace(LIGHT, id=second), replace(HEAVY, id=first)]
 
-        vault.journal.tell(done)
+        vault.journal.update(done)
         assert vault.journal.runs(9) == [replace(LIGHT, id=second), done]
         assert (vault.journal.run(first), vault.journal.run(second)) == (done, replace(LIGHT, id=second))
 
@@ -117,7 +117,7 @@ class JournalContract(VaultContract):
         older = vault.journal.begin(LIGHT)
         with pytest.raises(ZeroDivisionError), vault.writing():
             vault.journal.begin(HEAVY)
-            vault.journal.tell(replace(LIGHT, id=older, created=1))
+            vault.journal.update(replace(LIGHT, id=older, created=1))
             vault.journal.replace(MERGED)
             raise ZeroDivisionError
 

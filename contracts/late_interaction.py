@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from clawmem.contracts.base import Contract
-from clawmem.ports.late_interaction import LateInteraction, Matches
+from clawmem.ports.late_interaction import LateInteraction, WordSimilarities
 
 NEARLY = 1e-6  # tolerance for values of 1 in single precision
 QUESTION = ("kettle", "whistle", "steam")
@@ -149,9 +149,9 @@ class LateInteractionContract(Contract):
 
         If this fails: an empty list reaches the arithmetic.
         """
-        assert late.compare((), TEXTS) == Matches((), ((), (), ()))
-        assert late.compare((), ()) == Matches((), ())
-        assert late.compare(QUESTION, ()) == Matches(late.compare(QUESTION, TEXTS).weights, ())
+        assert late.compare((), TEXTS) == WordSimilarities((), ((), (), ()))
+        assert late.compare((), ()) == WordSimilarities((), ())
+        assert late.compare(QUESTION, ()) == WordSimilarities(late.compare(QUESTION, TEXTS).weights, ())
 
     @pytest.mark.parametrize("word", ODD_WORDS.values(), ids=ODD_WORDS)
     def test_any_word_can_be_compared(self, late: LateInteraction, word: str) -> None:

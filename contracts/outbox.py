@@ -224,7 +224,7 @@ class OutboxIndexContract(VaultContract):
         If this fails: generations are counted per role, or reused after an index was removed.
         """
         first = vault.outbox.register(Role.LEXICAL, "tantivy")
-        vault.outbox.strike(first)
+        vault.outbox.unregister(first)
         second = vault.outbox.register(Role.LEXICAL, "tantivy")
         third = vault.outbox.register(Role.VECTORS, "lancedb")
 
@@ -277,7 +277,7 @@ class OutboxIndexContract(VaultContract):
 
         vault.outbox.serve(None, Role.LEXICAL)
         assert states(vault.outbox.indexes()) == {record.generation: IndexState.RETIRED}
-        vault.outbox.strike(record)
+        vault.outbox.unregister(record)
 
         assert list(vault.outbox.indexes()) == []
         assert not vault.outbox.knows(record.since)
@@ -291,7 +291,7 @@ class OutboxIndexContract(VaultContract):
         first = registered(vault)
         save(vault)
         before = vault.outbox.head()
-        vault.outbox.strike(first)
+        vault.outbox.unregister(first)
 
         again = registered(vault)
 

@@ -18,7 +18,7 @@ class Act(StrEnum):
     PURGE = "purge"
 
 
-class Entry(NamedTuple):
+class ActEntry(NamedTuple):
     """
     Journal entry for one action on one document: the actor (a command, a tool or a hook), the time and the
     reason.
@@ -39,15 +39,15 @@ class Entry(NamedTuple):
 class ActJournal(Protocol):
     """Append-only journal of actions on documents. Its writes are part of the vault's transactions."""
 
-    def add(self, entries: Iterable[Entry]) -> list[int]:
+    def add(self, entries: Iterable[ActEntry]) -> list[int]:
         """Append *entries* in order and return their ids, which are > 0 and increasing."""
         ...
 
-    def get(self, act_id: int) -> Entry | None:
+    def get(self, act_id: int) -> ActEntry | None:
         """Return the entry with this id, or ``None``."""
         ...
 
-    def latest(self, limit: int, document_id: int | None = None) -> list[Entry]:
+    def latest(self, limit: int, document_id: int | None = None) -> list[ActEntry]:
         """
         Return up to *limit* entries, newest first, of one document or of all documents.
 

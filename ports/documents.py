@@ -30,7 +30,7 @@ class DocumentStore(Protocol):
         Publish a document with its body and fragments, replacing the document at its (collection, path).
 
         An insert sets revision 1; replacing an active document with a different body increments the revision.
-        What the vault recorded about the document (pin, snooze, accesses, duplicates) is preserved. The
+        The vault's own data about the document (pin, snooze, accesses, duplicates) are preserved. The
         document becomes active, and pending for embedding unless all of its texts already have a vector.
         Fragments are numbered with ``seq`` 0..n-1; their text is the body's ``[start:end]`` unless the kind
         is front matter.

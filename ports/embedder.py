@@ -33,12 +33,12 @@ class Embedder(Protocol):
         ...
 
 
-def unhurried(embedder: Embedder) -> Embedder:
+def for_background(embedder: Embedder) -> Embedder:
     """
     Return the same embedder, configured for background work.
 
     An embedder behind a server then allows the time-out of a batch for each request, including requests for
     its metadata, and retries when the server is busy. An in-process embedder is returned unchanged.
     """
-    found: Callable[[], Embedder] | None = getattr(embedder, "unhurried", None)
+    found: Callable[[], Embedder] | None = getattr(embedder, "for_background", None)
     return embedder if found is None else found()

@@ -25,7 +25,7 @@ class EmbeddingCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Building:
+class EmbeddingBuild:
     """
     Progress of an embedding space with fingerprint ``fingerprint`` that is built next to the serving one.
 
@@ -51,7 +51,7 @@ class EmbeddingStore(Protocol):
         """Return the fingerprint of the serving vectors; ``None`` while there are none."""
         ...
 
-    def building(self) -> Building | None:
+    def building(self) -> EmbeddingBuild | None:
         """Return the embedding space being built and its approximate progress; cheap enough to call at every query."""
         ...
 

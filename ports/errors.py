@@ -110,7 +110,7 @@ class Ambiguous(InvalidInput):
         self.candidates = tuple(candidates)
         super().__init__(
             "AMBIGUOUS",
-            f"{name!r} fits {len(candidates)} documents: {'; '.join(map(str, candidates))}. Give one of them.",
+            f"{name!r} matches {len(candidates)} documents: {'; '.join(map(str, candidates))}. Choose one of them.",
         )
 
 
@@ -156,8 +156,8 @@ class BackendMismatch(ConfigError):
         self.kept = kept
         self.asked = asked
         super().__init__(
-            f"The vault's indexes are kept by {kept!r}, not by {asked!r}. "
-            f"Run: clawmem migrate --to {asked}  (the vault stays usable meanwhile), or leave --backend out."
+            f"The vault's indexes are stored by {kept!r}, not by {asked!r}. "
+            f"Run: clawmem migrate --to {asked}  (the vault stays usable during the migration), or leave --backend out."
         )
 
 
@@ -276,9 +276,9 @@ class ModelMismatch(EmbeddingError):
         self.stored = stored
         self.asked = asked
         super().__init__(
-            f"The vault holds vectors of {stored!r}, the embedder is {asked!r}. "
-            "Configure the first model again, or run: clawmem embed  (makes vectors of the second, which then take "
-            "over); a model that was not chosen by name needs clawmem embed --force."
+            f"The vault holds vectors of {stored!r}, but the embedder is {asked!r}. "
+            "Configure the first model again, or run: clawmem embed  (embeds with the second, which then "
+            "takes over); a model that was not configured by name needs clawmem embed --force."
         )
 
 
@@ -288,7 +288,7 @@ class BadVector(EmbeddingError):
     code = "BAD_VECTOR"
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"A vector was refused: {reason}. Check the embedding model with: clawmem doctor")
+        super().__init__(f"Invalid vector: {reason}. Check the embedding model with: clawmem doctor")
 
 
 class ModelError(ClawmemError):
@@ -342,7 +342,7 @@ class ModelRefused(ModelError):
         self, model: str, reason: str, *, remedy: str = "Check its address, name and key in the settings"
     ) -> None:
         self.reason = reason
-        super().__init__(model, f"The model {model} refuses: {reason}. {remedy}.")
+        super().__init__(model, f"The model {model} rejected the request: {reason}. {remedy}.")
 
 
 class InputTooLong(ModelRefused):

@@ -67,7 +67,7 @@ class Journal(Protocol):
         """Store *run* and return its id, which is > 0 and increasing."""
         ...
 
-    def tell(self, run: Run) -> None:
+    def update(self, run: Run) -> None:
         """
         Update the stored run with the id of *run*; an unknown id changes nothing.
 

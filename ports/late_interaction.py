@@ -8,7 +8,7 @@ from typing import Protocol
 from clawmem.ports.named_tuple import NamedTuple
 
 
-class Matches(NamedTuple):
+class WordSimilarities(NamedTuple):
     """
     Result of a word-by-word comparison.
 
@@ -28,7 +28,7 @@ class LateInteraction(Protocol):
     only when they are compared. Word order has no influence.
     """
 
-    def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> Matches:
+    def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> WordSimilarities:
         """
         Compare *words*, the content words of a query, with each of *texts*, which are lists of words.
 

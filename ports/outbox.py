@@ -74,6 +74,6 @@ class Outbox(Protocol):
         """
         ...
 
-    def strike(self, record: IndexRecord) -> None:
+    def unregister(self, record: IndexRecord) -> None:
         """Remove an index from the register; removing the last one deletes all logged changes."""
         ...

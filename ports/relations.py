@@ -57,7 +57,8 @@ def check_relation(relation: Relation) -> None:
         raise InvalidInput("INVALID_INPUT", f"Document {relation.source} cannot be related to itself.")
     if not 0.0 < relation.weight <= 1.0:
         raise InvalidInput(
-            "OUT_OF_BOUNDS", f"A relation cannot weigh {relation.weight}; choose more than 0, at most 1."
+            "OUT_OF_BOUNDS",
+            f"Invalid relation weight {relation.weight}; choose a value above 0 and at most 1.",
         )
 
 

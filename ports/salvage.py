@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 
-class Salvaged(NamedTuple):
+class SalvageReport(NamedTuple):
     """
     Report on the records saved from a damaged vault.
 

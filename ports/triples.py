@@ -175,13 +175,13 @@ def check_triple(triple: Triple) -> None:
         raise InvalidInput("INVALID_INPUT", "A triple needs a subject, a predicate and an object.")
     if not 0 < triple.confidence <= 1:
         raise InvalidInput(
-            "INVALID_INPUT", f"A confidence of {triple.confidence} is not above 0 and at most 1."
+            "INVALID_INPUT", f"Invalid confidence {triple.confidence}; choose a value above 0 and at most 1."
         )
     for day in filter(None, (triple.valid_from, triple.valid_to)):
         check_day(day)
     if triple.valid_to and triple.valid_to < triple.valid_from:
         raise InvalidInput(
-            "INVALID_INPUT", f"What began on {triple.valid_from} cannot have ended on {triple.valid_to}."
+            "INVALID_INPUT", f"A triple valid from {triple.valid_from} cannot end on {triple.valid_to}."
         )
 
 
@@ -193,7 +193,7 @@ def check_day(day: str) -> None:
         InvalidInput: *day* is not such a day.
     """
     if not (_DAY.fullmatch(day) and _is_in_calendar(day)):
-        raise InvalidInput("INVALID_INPUT", f"{day!r} is no day. Write it as YYYY-MM-DD.")
+        raise InvalidInput("INVALID_INPUT", f"{day!r} is not a valid day. Write it as YYYY-MM-DD.")
 
 
 def _is_in_calendar(day: str) -> bool:

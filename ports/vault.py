@@ -208,7 +208,7 @@ class RecordVault(Vault, Protocol):
         ...
 
 
-class VaultOver:
+class DelegatingVault:
     """Vault that delegates everything to another one: base class of vaults that replace single parts."""
 
     def __init__(self, records: Vault) -> None:

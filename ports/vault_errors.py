@@ -19,7 +19,7 @@ class NotAVault(VaultDamaged):
         VaultError.__init__(
             self,
             path,
-            f"{path} is not a vault of clawmem: {reason}. Nothing was changed. "
+            f"{path} is not a clawmem vault: {reason}. Nothing was changed. "
             f"Check the path, or choose another --vault.{more}",
         )
 
@@ -33,7 +33,8 @@ class VaultTooNew(VaultError):
         self.found = found
         self.known = known
         super().__init__(
-            path, f"{path} has schema {found}, this clawmem knows {known}. Run: pip install --upgrade clawmem"
+            path,
+            f"{path} has schema {found}, newer than this clawmem supports ({known}). Run: pip install --upgrade clawmem",
         )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 
-class Stop(Protocol):
+class StopSignal(Protocol):
     """Stop signal that is set once; satisfied by `threading.Event`."""
 
     def is_set(self) -> bool:
@@ -16,7 +16,7 @@ class Stop(Protocol):
         ...
 
 
-class Change(NamedTuple):
+class PathChange(NamedTuple):
     """Change at the absolute *path*; ``folder`` tells whether it is, or was, a folder."""
 
     path: str
@@ -48,7 +48,7 @@ class FolderWatcher(Protocol):
         """
         ...
 
-    def wait(self, seconds: float, stop: Stop) -> Sequence[Change]:
+    def wait(self, seconds: float, stop: StopSignal) -> Sequence[PathChange]:
         """
         Return the changes since the last call as soon as there are any; empty after *seconds* or when *stop* is set.
 

@@ -104,7 +104,7 @@ def _stand_still(services: Services, phase: str) -> None:
 def _stand_still_at_the_end(services: Services, phase: str) -> None:
     """Where all effects of the phase are kept, and its end is not written down yet."""
     journal = type(services.vault.journal)
-    usual = journal.tell
+    usual = journal.update
 
     def tell(self: Journal, run: Run) -> None:
         if run.phase == phase and run.status is not RunStatus.STARTED:
@@ -112,7 +112,7 @@ def _stand_still_at_the_end(services: Services, phase: str) -> None:
             time.sleep(600)
         usual(self, run)  # type: ignore[arg-type]
 
-    journal.tell = tell  # type: ignore[method-assign,assignment]
+    journal.update = tell  # type: ignore[method-assign,assignment]
 
 
 def killed_in(vault_file: Path, phase: str, where: str) -> None:

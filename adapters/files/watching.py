@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clawmem.adapters.files.live import identity
-from clawmem.ports.watcher import Change, Stop
+from clawmem.ports.watcher import PathChange, StopSignal
 
 if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify
@@ -39,32 +39,32 @@ class WatchedFolders:
         self._rearm()
         return len(self._armed)
 
-    def wait(self, seconds: float, stop: Stop) -> Sequence[Change]:
+    def wait(self, seconds: float, stop: StopSignal) -> Sequence[PathChange]:
         seen = self._heard(seconds, stop)
         changes = {change for kind, path in seen for change in self._told(path)}
         came_or_went = [root for root in self._roots if identity(root) != self._identities[root]]
         if came_or_went or any(self._moves_folders(kind, path) for kind, path in seen):
             changes |= {change for _, path in self._rearm() for change in self._told(path)}
-        return sorted(changes | {Change(root, folder=True) for root in came_or_went})
+        return sorted(changes | {PathChange(root, folder=True) for root in came_or_went})
 
     def close(self) -> None:
         if self._notify:
             self._notify.close()
         self._notify, self._armed = None, frozenset()
 
-    def _heard(self, seconds: float, stop: Stop) -> set[tuple[int, str]]:
+    def _heard(self, seconds: float, stop: StopSignal) -> set[tuple[int, str]]:
         if self._notify is None:
             stop.wait(seconds)
             return set()
         return _changes(self._notify.watch(GATHER_MS, STEP_MS, max(1, int(seconds * 1000)), stop))
 
-    def _told(self, path: str) -> Iterator[Change]:
+    def _told(self, path: str) -> Iterator[PathChange]:
         """*path* as seen from each root that it lies below."""
         folder = path in self._armed or _is_folder(path)
         for root, real in self._roots.items():
             below = _below(path, real)
             if below is not None:
-                yield Change(str(Path(root, below)), folder)
+                yield PathChange(str(Path(root, below)), folder)
 
     def _moves_folders(self, kind: int, path: str) -> bool:
         if kind == MODIFIED:

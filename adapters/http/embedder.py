@@ -95,8 +95,8 @@ class HttpEmbedder:
     def dimensions(self) -> int:
         return self._space(self._limits()).kept
 
-    def unhurried(self) -> HttpEmbedder:
-        """See `clawmem.ports.embedder.unhurried`; both share the connections and the pace."""
+    def for_background(self) -> HttpEmbedder:
+        """See `clawmem.ports.embedder.for_background`; both share the connections and the pace."""
         other = copy(self)
         other._is_unhurried = True
         return other

@@ -8,7 +8,7 @@ from clawmem.adapters.http.served_model import NAMING_TIMEOUT_S, ServedModel
 from clawmem.adapters.http.transport import Json, Transport
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ModelAnswerInvalid
-from clawmem.ports.generator import JsonSchema, Written
+from clawmem.ports.generator import GeneratedText, JsonSchema
 from clawmem.ports.model_profiles import without_thoughts
 
 DEFAULT_MODEL = "qwen3"
@@ -68,7 +68,7 @@ class HttpGenerator:
             text = None
         if not isinstance(text, str):
             raise ModelAnswerInvalid(self._transport.label, "it holds no message")
-        return Written(text, *_counted(answer.get("usage")))
+        return GeneratedText(text, *_counted(answer.get("usage")))
 
 
 def http_generator(

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from clawmem.adapters.memory.tables import Tables
-from clawmem.ports.acts import Act, Entry
+from clawmem.ports.acts import Act, ActEntry
 
 
 class MemoryActs:
@@ -12,16 +12,16 @@ class MemoryActs:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
-    def add(self, entries: Iterable[Entry]) -> list[int]:
+    def add(self, entries: Iterable[ActEntry]) -> list[int]:
         first = len(self._tables.acts) + 1
         new = [entry._replace(id=number) for number, entry in enumerate(entries, start=first)]
         self._tables.acts = [*self._tables.acts, *new]
         return [entry.id for entry in new]
 
-    def get(self, act_id: int) -> Entry | None:
+    def get(self, act_id: int) -> ActEntry | None:
         return next((entry for entry in self._tables.acts if entry.id == act_id), None)
 
-    def latest(self, limit: int, document_id: int | None = None) -> list[Entry]:
+    def latest(self, limit: int, document_id: int | None = None) -> list[ActEntry]:
         newest_first = reversed(self._tables.acts)
         return [e for e in newest_first if document_id in (None, e.document_id)][: max(limit, 0)]
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from clawmem.adapters.memory.tables import ATTEMPTS, Tables
 from clawmem.adapters.memory.vector_index import decoded, nearest, refuse_length
-from clawmem.ports.embeddings import Building, EmbeddingCounts
+from clawmem.ports.embeddings import EmbeddingBuild, EmbeddingCounts
 from clawmem.ports.errors import BadVector, ModelMismatch
 from clawmem.ports.records import (
     EVERYTHING,
@@ -30,13 +30,13 @@ class MemoryEmbeddings:
     def fingerprint(self) -> str | None:
         return self._tables.fingerprint
 
-    def building(self) -> Building | None:
+    def building(self) -> EmbeddingBuild | None:
         fingerprint = self._tables.beside
         if fingerprint is None:
             return None
         used = self._used()
         share = len(used & self._tables.beside_vectors.keys()) / len(used) if used else 0.0
-        return Building(fingerprint, share)
+        return EmbeddingBuild(fingerprint, share)
 
     def pending(self, limit: int, *, beside: bool = False) -> list[PendingText]:
         return list(self._waiting(beside).values())[: max(limit, 0)]

@@ -17,7 +17,7 @@ class MemoryJournal:
         self._tables.runs = [*self._tables.runs, replace(run, id=number)]
         return number
 
-    def tell(self, run: Run) -> None:
+    def update(self, run: Run) -> None:
         self._tables.runs = [run if one.id == run.id else one for one in self._tables.runs]
 
     def run(self, run_id: int) -> Run | None:

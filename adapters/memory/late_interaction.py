@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clawmem.ports.late_interaction import Matches
+from clawmem.ports.late_interaction import WordSimilarities
 
 
 class ExactWords:
     """``LateInteraction`` that knows no language: a word is near to itself alone. Read this first."""
 
-    def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> Matches:
+    def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> WordSimilarities:
         rows = tuple(tuple(float(word in text) for word in words) for text in map(frozenset, texts))
-        return Matches((1.0 / len(words),) * len(words) if words else (), rows)
+        return WordSimilarities((1.0 / len(words),) * len(words) if words else (), rows)

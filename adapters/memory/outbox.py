@@ -55,7 +55,7 @@ class MemoryOutbox:
         if record:
             self._change(record, state=IndexState.SERVING)
 
-    def strike(self, record: IndexRecord) -> None:
+    def unregister(self, record: IndexRecord) -> None:
         self._tables.indexes.pop(record.generation, None)
         if not self._tables.indexes:
             self._tables.changes = []

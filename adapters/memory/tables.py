@@ -7,7 +7,7 @@ from hashlib import sha256
 from secrets import token_hex
 from typing import NamedTuple
 
-from clawmem.ports.acts import Entry
+from clawmem.ports.acts import ActEntry
 from clawmem.ports.captures import Cursor, RecallStats, Sighting, Utility
 from clawmem.ports.entities import Entity
 from clawmem.ports.forgotten_texts import ForgottenText
@@ -94,7 +94,7 @@ class Tables:
     sightings: dict[str, Sighting] = field(default_factory=dict)  # by source
     utility: dict[int, Utility] = field(default_factory=dict)
     recall_stats: dict[int, RecallStats] = field(default_factory=dict)
-    acts: list[Entry] = field(default_factory=list)  # in the order in which they came
+    acts: list[ActEntry] = field(default_factory=list)  # in the order in which they came
     runs: list[Run] = field(default_factory=list)
     run_count: int = 0  # those that were trimmed included
     replacements: list[Replacement] = field(default_factory=list)

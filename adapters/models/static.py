@@ -40,7 +40,7 @@ class StaticEmbedder:
     """
 
     dimensions = DIMENSIONS
-    at_hand = True
+    in_process = True
 
     def __init__(self, folder: Path | None = None) -> None:
         """

@@ -14,7 +14,7 @@ from clawmem.adapters.models.byte_pairs import KNOWN, BytePairs, is_plain, read_
 from clawmem.adapters.models.static import StaticEmbedder, whole_characters
 from clawmem.adapters.models.static_weights import checked_offset
 from clawmem.adapters.models.static_words import StaticWords, shares
-from clawmem.ports.late_interaction import Matches
+from clawmem.ports.late_interaction import WordSimilarities
 from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Vector
 
@@ -86,7 +86,7 @@ class FewWords:
     def __init__(self, embedder: FewStatic | None = None) -> None:
         self._given = embedder
 
-    def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> Matches:
+    def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> WordSimilarities:
         """As the port says; raises `EmbeddingError` when the static vectors are missing."""
         different = {*words, *chain.from_iterable(texts)}
         if not words or len(different) > MOST_WORDS or not self._embedder.knows(different):
@@ -96,7 +96,7 @@ class FewWords:
         near = {word: [_cosine(one, seen) for one in question] for word, seen in known.items()}
         nothing = [0.0] * len(words)
         nearest = (tuple(map(max, zip(nothing, *(near[w] for w in text), strict=True))) for text in texts)
-        return Matches(shares([one.length for one in question]), tuple(nearest))
+        return WordSimilarities(shares([one.length for one in question]), tuple(nearest))
 
     def _word(self, word: str) -> _Word:
         numbers = tuple(self._embedder.sums(whole_characters(f" {word}")))

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from clawmem.adapters.models.static import StaticEmbedder
-from clawmem.ports.late_interaction import Matches
+from clawmem.ports.late_interaction import WordSimilarities
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,10 +39,10 @@ class StaticWords:
         self._most_words = most_words
         self._lock = Lock()  # two questions may come at once
 
-    def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> Matches:
+    def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> WordSimilarities:
         """As the port says; raises `EmbeddingError` when the static vectors are missing."""
         if not words:
-            return Matches((), tuple(() for _ in texts))
+            return WordSimilarities((), tuple(() for _ in texts))
         with self._lock:
             asked, *written = self._vocabulary.numbers([words, *texts])
             units, lengths = self._vocabulary.units, self._vocabulary.lengths
@@ -111,17 +111,17 @@ def _zeros(*shape: int) -> Floats:
     return np.zeros(shape, dtype=np.float32)
 
 
-def _compared(units: Floats, lengths: Floats, asked: list[int], written: list[list[int]]) -> Matches:
+def _compared(units: Floats, lengths: Floats, asked: list[int], written: list[list[int]]) -> WordSimilarities:
     import numpy as np
 
     weights = shares(lengths[asked].tolist())
     if not written:
-        return Matches(weights, ())
+        return WordSimilarities(weights, ())
     starts = np.cumsum([0, *map(len, written[:-1])])
     known, nth = np.unique(np.fromiter(chain.from_iterable(written), dtype=np.int64), return_inverse=True)
     cosines = _products(units[asked], units[known])  # (words, known)
     nearest = np.clip(np.maximum.reduceat(cosines[:, nth], starts, axis=1), 0, 1)
-    return Matches(weights, tuple(map(tuple, nearest.T.tolist())))
+    return WordSimilarities(weights, tuple(map(tuple, nearest.T.tolist())))
 
 
 def _products(left: Floats, right: Floats) -> Floats:

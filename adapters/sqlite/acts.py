@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from clawmem.adapters.sqlite.database import Database, Row
-from clawmem.ports.acts import Act, Entry
+from clawmem.ports.acts import Act, ActEntry
 
 _SELECT = "select document_id, act, by, at, why, before, id from acts"
 _ADD = "insert into acts (document_id, act, by, at, why, before) values (?, ?, ?, ?, ?, ?) returning id"
@@ -18,15 +18,15 @@ class SqliteActs:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def add(self, entries: Iterable[Entry]) -> list[int]:
+    def add(self, entries: Iterable[ActEntry]) -> list[int]:
         with self._db.atomic():
             return [int(self._db.write(_ADD, tuple(entry[:-1]))[0][0]) for entry in entries]
 
-    def get(self, act_id: int) -> Entry | None:
+    def get(self, act_id: int) -> ActEntry | None:
         row = self._db.row(f"{_SELECT} where id = ?", (act_id,))
         return _entry(row) if row else None
 
-    def latest(self, limit: int, document_id: int | None = None) -> list[Entry]:
+    def latest(self, limit: int, document_id: int | None = None) -> list[ActEntry]:
         rows = self._db.rows(_LATEST, {"document": document_id, "limit": max(limit, 0)})
         return [_entry(row) for row in rows]
 
@@ -38,6 +38,6 @@ class SqliteActs:
         return self._db.changes()
 
 
-def _entry(row: Row) -> Entry:
+def _entry(row: Row) -> ActEntry:
     document_id, act, *rest = row
-    return Entry(document_id, Act(act), *rest)
+    return ActEntry(document_id, Act(act), *rest)

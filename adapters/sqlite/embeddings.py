@@ -22,7 +22,7 @@ from clawmem.ports.records import (
 )
 
 if TYPE_CHECKING:
-    from clawmem.ports.embeddings import Building, EmbeddingCounts
+    from clawmem.ports.embeddings import EmbeddingBuild, EmbeddingCounts
 
 MAX_ATTEMPTS = 3
 _UNIT_TOLERANCE = 1e-3  # float32 and half-precision tables drift; a vector that is not unit at all does not
@@ -103,13 +103,13 @@ class SqliteEmbeddings:
         space = self._spaces.get(SERVING)
         return space.fingerprint if space else None
 
-    def building(self) -> Building | None:
+    def building(self) -> EmbeddingBuild | None:
         space = self._spaces.get(BUILDING)
         if space is None:
             return None
-        from clawmem.ports.embeddings import Building  # for people: a question needs neither of the two
+        from clawmem.ports.embeddings import EmbeddingBuild  # for people: a question needs neither of the two
 
-        return Building(space.fingerprint, self._spaces.share(space))
+        return EmbeddingBuild(space.fingerprint, self._spaces.share(space))
 
     def pending(self, limit: int, *, beside: bool = False) -> list[PendingText]:
         if not beside:

@@ -40,7 +40,7 @@ class SqliteJournal:
     def begin(self, run: Run) -> int:
         return int(self._db.write(_BEGIN, _values(run))[0][0])
 
-    def tell(self, run: Run) -> None:
+    def update(self, run: Run) -> None:
         self._db.write(_TELL, (*_values(run), run.id))
 
     def run(self, run_id: int) -> Run | None:

@@ -66,7 +66,7 @@ class SqliteLexicalIndex(Commits):
     """
 
     method = "FTS5"
-    at_hand = True
+    in_process = True
     tables = tuple(f"lexical_{grain.value}" for grain in Grain)
     _role = "lexical"
 

@@ -69,7 +69,7 @@ class SqliteOutbox:
             )
             self._db.write("update indexes set state = 'serving' where generation = ?", (serving,))
 
-    def strike(self, record: IndexRecord) -> None:
+    def unregister(self, record: IndexRecord) -> None:
         with self._db.atomic():
             self._db.write("delete from indexes where generation = ?", (record.generation,))
             self._db.write("delete from outbox where not exists (select 1 from indexes)")

@@ -45,7 +45,7 @@ class SqliteVectorIndex(Commits):
     is written again, and until then those vectors are searched instead.
     """
 
-    at_hand = True
+    in_process = True
     _role = "vectors"
 
     def __init__(self, db: Database) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from clawmem.app.opened import Services
     from clawmem.app.services.maintenance.repairing import Repair
     from clawmem.app.settings import Settings
-    from clawmem.ports.salvage import Salvaged
+    from clawmem.ports.salvage import SalvageReport
 
 cli = typer.Typer(rich_markup_mode=None)
 
@@ -78,7 +78,7 @@ def _repair_of(settings: Settings) -> Repair:
     return cast("Repair", build_container(settings, read_only=False).repair())
 
 
-def _completed(services: Services, salvaged: Salvaged) -> Salvaged:
+def _completed(services: Services, salvaged: SalvageReport) -> SalvageReport:
     """Make anew what is made of the records and the files; what is lost after that."""
     from clawmem.app.services.maintenance.repairing import rebuild_all, split_again
 
@@ -93,7 +93,7 @@ def _completed(services: Services, salvaged: Salvaged) -> Salvaged:
     )
 
 
-def _report(salvaged: Salvaged, lost: str) -> Iterator[str]:
+def _report(salvaged: SalvageReport, lost: str) -> Iterator[str]:
     kept = ", ".join(f"{name} {count}" for name, count in sorted(salvaged.kept.items()))
     yield f"Kept rows: {kept or 'none'}"
     for name, count in sorted(salvaged.lost.items()):

@@ -22,7 +22,7 @@ from clawmem.app.services.lifecycle.archiving import to_restore
 from clawmem.app.services.lifecycle.status import lifecycle_status
 from clawmem.app.services.lifecycle.sweeping import Swept
 from clawmem.domain.lifecycle.policy import ArchivePolicy, read_policy
-from clawmem.ports.acts import Act, Entry
+from clawmem.ports.acts import Act, ActEntry
 from clawmem.ports.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -257,7 +257,7 @@ def _documents(documents: list[Document], problems: Iterable[str] = ()) -> Archi
     return ArchivedDocuments(count=len(listed), documents=listed, problems=list(problems))
 
 
-def _acts(services: Services, entries: Iterable[Entry]) -> list[RecordedAct]:
+def _acts(services: Services, entries: Iterable[ActEntry]) -> list[RecordedAct]:
     several = list(entries)
     known = services.vault.documents.many({one.document_id for one in several})
     paths = {number: document.display_path for number, document in known.items()}

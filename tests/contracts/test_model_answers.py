@@ -14,7 +14,7 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.contracts.model_answers import MODEL, MONDAY, TUESDAY, ModelAnswersContract
 from clawmem.ports.errors import VaultError, VaultLocked
 from clawmem.ports.model_answers import ModelAnswers, answer_key
-from clawmem.ports.vault import Vault, VaultOver
+from clawmem.ports.vault import DelegatingVault, Vault
 
 LONGEST_WAIT_S = 1.0  # generous for a busy machine; the vault's own writers would wait ten
 
@@ -108,7 +108,7 @@ def test_a_busy_vault_is_not_waited_for(vault: SqliteVault) -> None:
 def test_a_vault_hands_on_its_answers(make: type[MemoryVault]) -> None:
     """A vault has one memory of answers, and one laid over it has the same."""
     vault: Vault = make()
-    VaultOver(vault).answers.keep(MODEL, "intent", "hive", "WHAT", at=MONDAY)
+    DelegatingVault(vault).answers.keep(MODEL, "intent", "hive", "WHAT", at=MONDAY)
 
     assert vault.answers.get(MODEL, "intent", "hive") == "WHAT"
     vault.close()

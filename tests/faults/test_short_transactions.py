@@ -19,7 +19,7 @@ from clawmem.adapters.sqlite import connections
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.update import BATCH_NOTES, PassInterrupted, PassReport, UpdateCollection
 from clawmem.ports.records import InactiveReason, Scan
-from clawmem.ports.vault import VaultOver
+from clawmem.ports.vault import DelegatingVault
 
 if TYPE_CHECKING:
     from tests.faults.conftest import World
@@ -321,7 +321,7 @@ def disturbed(world: World, moment: str, happening: Callable[[], object], *, tim
         world.files = DiskFiles()
 
 
-class Counted(VaultOver):
+class Counted(DelegatingVault):
     """A vault that counts the notes that each transaction publishes."""
 
     def __init__(self, records: SqliteVault) -> None:

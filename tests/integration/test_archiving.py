@@ -22,7 +22,7 @@ from clawmem.contracts.samples import document, fetch, fragments
 from clawmem.domain.briefing.current import DAY_MS
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.lifecycle.policy import ArchivePolicy
-from clawmem.ports.acts import Act, Entry
+from clawmem.ports.acts import Act, ActEntry
 from clawmem.ports.records import Grain, InactiveReason, LexicalQuery, Term
 from clawmem.ports.succession import Claims, Succession
 from clawmem.ports.telemetry import Recall, RecallHit
@@ -79,7 +79,7 @@ def test_idle_notes_are_put_away(vault: Vault, clock: ManualClock, archiving: Ar
     assert [one.id for one in put_away] == [idle]
     now = iso_utc(clock.now_ms())
     why = "written 2024-03-01, neither changed nor read for more than 90 days"
-    assert vault.acts.latest(9) == [Entry(idle, Act.ARCHIVE, "staleness-check", now, why, id=1)]
+    assert vault.acts.latest(9) == [ActEntry(idle, Act.ARCHIVE, "staleness-check", now, why, id=1)]
     assert archiving.sweep(IN_EARNEST, by="staleness-check") == []
 
 

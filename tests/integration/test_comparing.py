@@ -45,7 +45,7 @@ from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.retrieval.grains import BEST_LINE, COVERAGE, DOCUMENT_WEIGHTS, NUMBER, TIME
 from clawmem.domain.retrieval.routing import Route
 from clawmem.ports.errors import EmbeddingError
-from clawmem.ports.late_interaction import LateInteraction, Matches
+from clawmem.ports.late_interaction import LateInteraction, WordSimilarities
 from clawmem.ports.vault import Vault
 
 NOW_MS = parse_iso("2026-06-17T12:00:00Z") or 0  # a Wednesday
@@ -249,15 +249,15 @@ class Broken:
     def __init__(self, error: Exception) -> None:
         self._error = error
 
-    def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> Matches:
+    def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> WordSimilarities:
         raise self._error
 
 
 class Mixed:
     """Late interaction that answers for another number of texts."""
 
-    def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> Matches:
-        return Matches((1.0,), ((1.0,),) * (len(texts) + 1))
+    def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> WordSimilarities:
+        return WordSimilarities((1.0,), ((1.0,),) * (len(texts) + 1))
 
 
 @pytest.mark.parametrize("unit", list(Unit))

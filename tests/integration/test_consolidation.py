@@ -31,7 +31,7 @@ from clawmem.domain.maintenance.trend import Trend
 from clawmem.ports.acts import Act
 from clawmem.ports.entities import Entity
 from clawmem.ports.errors import LeaseLost
-from clawmem.ports.generator import Written
+from clawmem.ports.generator import GeneratedText
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.relations import Relation, RelationKind
@@ -345,7 +345,7 @@ class Counting(ScriptedGenerator):
     """Says what its answers cost."""
 
     def generate(self, prompt: str, **how: Any) -> str:
-        return Written(super().generate(prompt, **how), 120, 7)
+        return GeneratedText(super().generate(prompt, **how), 120, 7)
 
 
 def test_models_are_asked_within_the_limit_of_the_day(world: World) -> None:

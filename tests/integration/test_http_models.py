@@ -34,7 +34,7 @@ from clawmem.ports.errors import (
     ModelRefused,
     ModelUnavailable,
 )
-from clawmem.ports.generator import Written
+from clawmem.ports.generator import GeneratedText
 from clawmem.ports.model_profiles import prompts_of
 
 needs_server = pytest.mark.skipif(
@@ -333,5 +333,5 @@ def test_tokens_are_counted_by_the_server(
     )
 
     assert written == "Bees."
-    assert isinstance(written, Written)
+    assert isinstance(written, GeneratedText)
     assert (written.prompt_tokens, written.answer_tokens) == counted

@@ -28,7 +28,7 @@ from clawmem.app.settings import Settings
 from clawmem.contracts.samples import fetch, id_of
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
-from clawmem.ports.acts import Act, Entry
+from clawmem.ports.acts import Act, ActEntry
 from clawmem.ports.captures import Cursor
 from clawmem.ports.entities import Entity
 from clawmem.ports.errors import InvalidInput, NotFound
@@ -202,7 +202,7 @@ def known_everywhere(services: Services) -> int:
     )
     vault.sessions.save(Session("s", now, now, "notes/safe.md", SAID))
     vault.answers.keep("tiny", "expansion", "what opens the safe", SECRET, at=now)
-    vault.acts.add([Entry(number, Act.PIN, "cli", now, SAID)])
+    vault.acts.add([ActEntry(number, Act.PIN, "cli", now, SAID)])
     for about in (number, document_id(services, "ledger.md")):
         vault.notes.put(Note(about, (SECRET,), context=SAID, cause=number))
     vault.sketches.begin("m")

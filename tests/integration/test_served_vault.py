@@ -36,8 +36,8 @@ from clawmem.app.services.retrieval.pipelines.query import query
 from clawmem.app.services.retrieval.pipelines.search import search
 from clawmem.app.services.retrieval.pipelines.vsearch import vsearch
 from clawmem.app.services.retrieval.request import read_request
-from clawmem.ports.at_hand import is_at_hand
 from clawmem.ports.clock import Clock
+from clawmem.ports.in_process import is_in_process
 from clawmem.ports.records import Grain, InactiveReason, Role, Vector
 
 HOUR_NS = 3_600_000_000_000
@@ -202,7 +202,7 @@ class TestWriting:
         assert outside.vault.info().lexical_method == "tantivy"
         assert (outside.own_words(), outside.lag(), outside.kept()) == (0, 0, 1)
         assert outside.firsts("search") == ASKED
-        assert (is_at_hand(outside.vault.lexical), is_at_hand(outside.vault.vectors)) == (False, True)
+        assert (is_in_process(outside.vault.lexical), is_in_process(outside.vault.vectors)) == (False, True)
 
     def test_edited(self, outside: Shelf) -> None:
         """A document is found by its new words alone, before it is carried and after."""

@@ -31,7 +31,7 @@ from clawmem.app.services.indexing.watching import News, Watched, Watching
 from clawmem.app.services.maintenance.lane import LEASE_MS, Lane
 from clawmem.domain.documents.eligibility import is_excluded
 from clawmem.ports.errors import LeaseLost, SourceUnreadable, VaultLocked
-from clawmem.ports.watcher import Change, Stop
+from clawmem.ports.watcher import PathChange, StopSignal
 
 GO_ON = threading.Event()  # never set
 
@@ -49,9 +49,9 @@ def put(root: Path, *paths: str, age_s: float = 60.0) -> None:
         os.utime(file, (then, then))
 
 
-def heard(watcher: WatchedFolders) -> set[Change]:
+def heard(watcher: WatchedFolders) -> set[PathChange]:
     """Everything that is told until nothing more is."""
-    changes: set[Change] = set()
+    changes: set[PathChange] = set()
     while more := watcher.wait(0.3 if changes else 1.0, GO_ON):
         changes |= set(more)
     return changes
@@ -115,12 +115,12 @@ class TestWatchedFolders:
         watcher = WatchedFolders()
         assert watcher.arm([str(root)], enters) == 0
         put(root, "sub/one.md")
-        assert Change(str(root), folder=True) in heard(watcher)
+        assert PathChange(str(root), folder=True) in heard(watcher)
 
         put(root, "sub/two.md")
-        assert Change(str(root / "sub" / "two.md")) in heard(watcher)
+        assert PathChange(str(root / "sub" / "two.md")) in heard(watcher)
         shutil.rmtree(root)
-        assert Change(str(root), folder=True) in heard(watcher)
+        assert PathChange(str(root), folder=True) in heard(watcher)
         watcher.close()
 
     @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks at descriptors in /proc")
@@ -280,7 +280,7 @@ class Deaf:
     def arm(self, roots: Sequence[str], enter: Callable[[str], bool]) -> int:
         return len(roots)
 
-    def wait(self, seconds: float, stop: Stop) -> Sequence[Change]:
+    def wait(self, seconds: float, stop: StopSignal) -> Sequence[PathChange]:
         stop.wait(min(seconds, 0.05))
         return []
 

@@ -13,7 +13,7 @@ from clawmem.adapters.sqlite.rescue.layout import Table, tables_of
 from clawmem.adapters.sqlite.rescue.mending import Clues, mend
 from clawmem.adapters.sqlite.rescue.pages import PageFile
 from clawmem.adapters.sqlite.rescue.trees import Tree, Trees
-from clawmem.ports.salvage import Salvaged
+from clawmem.ports.salvage import SalvageReport
 from clawmem.ports.vault_errors import VaultTooNew
 
 _SCHEMA = Table(
@@ -39,7 +39,7 @@ class _Read(NamedTuple):
     sequences: dict[str, int]
 
 
-def salvage(source: str, target: str) -> Salvaged:
+def salvage(source: str, target: str) -> SalvageReport:
     """
     Make the new vault *target* of everything that can be read of *source*, which is only read.
 
@@ -67,7 +67,7 @@ def salvage(source: str, target: str) -> Salvaged:
             losses = mend(db, found.clues)
         kept = {name: len(rows) for name, rows in found.rows.items() if rows}
         lost = {name: number for name, number in found.lost.items() if number != 0}
-        return Salvaged(kept, lost, losses.lost, losses.spoilt)
+        return SalvageReport(kept, lost, losses.lost, losses.spoilt)
     finally:
         db.close()
 

@@ -105,7 +105,7 @@ class Generations:
     def _give_up(self, record: IndexRecord) -> None:
         self._engines.discard(record)
         with self._records.writing():
-            self._records.outbox.strike(record)
+            self._records.outbox.unregister(record)
 
     def _build(self, record: IndexRecord, lease: Lease, progress: Progress) -> None:
         try:
@@ -158,7 +158,7 @@ class Generations:
         with self._records.writing():
             self._indexer.fence(lease)
             self._records.outbox.serve(None, record.role)
-            self._records.outbox.strike(record)
+            self._records.outbox.unregister(record)
 
     def _put_own(self, role: Role, ids: list[int]) -> None:
         if role is Role.LEXICAL:

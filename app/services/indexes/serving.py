@@ -152,7 +152,7 @@ class Served(Generic[Index]):
             return f"none: {error}"
 
     @property
-    def at_hand(self) -> bool:
+    def in_process(self) -> bool:
         """Whether the vault itself serves; what serves outside of it may lie in a store far away."""
         return self._outside.record() is None
 

@@ -15,7 +15,7 @@ from clawmem.domain.maintenance.index_choice import wants_sidecar
 from clawmem.ports.errors import IndexBusy, IndexDamaged, LeaseLost
 from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.records import Role
-from clawmem.ports.vault import RecordVault, VaultOver
+from clawmem.ports.vault import DelegatingVault, RecordVault
 from clawmem.ports.vector_index import VectorIndex
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ PATIENCE_S = 60.0  # with writers of other processes, for what somebody asked fo
 LAG = 2_000  # changes that may wait for the end of a command; until then they are searched in the vault
 
 
-class ServedVault(VaultOver):
+class ServedVault(DelegatingVault):
     """
     ``Vault`` whose indexes may lie outside of the records.
 

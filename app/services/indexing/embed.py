@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from clawmem.app.services.documents.walking import pages
 from clawmem.app.services.indexing.filling import Filling
 from clawmem.app.services.indexing.sketch import SketchPending
-from clawmem.ports.embedder import Embedder, unhurried
+from clawmem.ports.embedder import Embedder, for_background
 from clawmem.ports.embeddings import EmbeddingCounts
 from clawmem.ports.errors import EmbeddingError, ModelError, ModelMismatch
 from clawmem.ports.sketches import sketcher_of
@@ -62,7 +62,7 @@ class EmbedPending:
         self, vault: Vault, embedder: Embedder, older: OlderModel | None = None, *, by_name: bool = True
     ) -> None:
         self._vault = vault
-        self._embedder = unhurried(embedder)
+        self._embedder = for_background(embedder)
         self._older_of = older or self._no_other
         self._by_name = by_name
 
@@ -134,7 +134,7 @@ class EmbedPending:
             return []  # new texts are found by their words until the new vectors take over
 
     def _older(self, fingerprint: str) -> Embedder:
-        return unhurried(self._older_of(fingerprint))
+        return for_background(self._older_of(fingerprint))
 
     def _no_other(self, fingerprint: str) -> Embedder:
         raise ModelMismatch(fingerprint, self._embedder.fingerprint)

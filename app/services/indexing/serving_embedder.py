@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from clawmem.ports.at_hand import is_at_hand
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import ModelMismatch
+from clawmem.ports.in_process import is_in_process
 from clawmem.ports.records import Vector
 from clawmem.ports.sketches import Sketcher, sketcher_of
 
@@ -48,9 +48,9 @@ class ServingEmbedder:
         return self._serving().dimensions
 
     @property
-    def at_hand(self) -> bool:
+    def in_process(self) -> bool:
         """Whether the serving model is, once it is known: to look for it may mean to ask a server."""
-        return is_at_hand(self._known.get(self._embeddings.fingerprint() or ""))
+        return is_in_process(self._known.get(self._embeddings.fingerprint() or ""))
 
     def embed_query(self, text: str) -> Vector:
         return self._serving().embed_query(text)

@@ -18,7 +18,7 @@ from clawmem.app.services.maintenance.lane import Lane
 from clawmem.domain.documents.eligibility import is_excluded
 from clawmem.domain.maintenance.debounce import Debounce
 from clawmem.ports.errors import ClawmemError, LeaseLost, VaultError
-from clawmem.ports.watcher import Change, FolderWatcher, Stop
+from clawmem.ports.watcher import FolderWatcher, PathChange, StopSignal
 
 FULL_PASS_EVERY_S = 300.0
 LOOKS_UP_S = 1.0  # at the settings, the roots and the lease
@@ -82,7 +82,7 @@ class Watching:
         self._update = update
         self._lane = lane
 
-    def __call__(self, watched: Watched, stop: Stop) -> None:
+    def __call__(self, watched: Watched, stop: StopSignal) -> None:
         """Watch until *stop* is set."""
         said = ""
         while not stop.is_set():
@@ -105,7 +105,7 @@ class Watching:
             return str(error)
         return f"{who.holder if who else 'Another process'} watches this vault; waiting for its end."
 
-    def _watch(self, watched: Watched, stop: Stop) -> None:
+    def _watch(self, watched: Watched, stop: StopSignal) -> None:
         turn = _Turn(self._watcher, self._update, self._lane, watched, stop)
         try:
             turn.run()
@@ -124,7 +124,7 @@ class _Turn:
     """From taking the lease to giving it back."""
 
     def __init__(
-        self, watcher: FolderWatcher, update: Update, lane: Lane, watched: Watched, stop: Stop
+        self, watcher: FolderWatcher, update: Update, lane: Lane, watched: Watched, stop: StopSignal
     ) -> None:
         self._watcher = watcher
         self._update = update
@@ -185,7 +185,7 @@ class _Turn:
             for name in self._concerned(change):
                 self._waiting.touch(name, monotonic())
 
-    def _concerned(self, change: Change) -> list[str]:
+    def _concerned(self, change: PathChange) -> list[str]:
         path = PurePath(change.path).as_posix()
         if change.folder:
             return self._ownership.concerned(path)

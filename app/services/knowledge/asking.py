@@ -14,7 +14,7 @@ from clawmem.domain.knowledge.enrichment import ModelTask
 from clawmem.domain.knowledge.llm_answer import json_answer, mismatch, read_json
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import VaultError
-from clawmem.ports.generator import Generator, Written
+from clawmem.ports.generator import GeneratedText, Generator
 from clawmem.ports.ledger import Cost
 from clawmem.ports.vault import Vault
 
@@ -86,7 +86,7 @@ class Ask:
         return ask
 
     def _charge(self, purpose: str, prompt: str, answer: str | None, took_s: float) -> None:
-        counted = answer if isinstance(answer, Written) else Written("")
+        counted = answer if isinstance(answer, GeneratedText) else GeneratedText("")
         asked, written = counted.prompt_tokens, counted.answer_tokens
         cost = Cost(
             self._today(),

@@ -11,7 +11,7 @@ from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.lifecycle.policy import ArchivePolicy, is_due, is_due_for_good
 from clawmem.domain.retrieval.query_forms import query_forms
-from clawmem.ports.acts import Act, Entry
+from clawmem.ports.acts import Act, ActEntry
 from clawmem.ports.address_errors import NotServed
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import InvalidInput, NotFound
@@ -52,7 +52,9 @@ class Archiving:
     def archive(self, documents: Sequence[Document], by: str, why: Callable[[Document], str]) -> None:
         """Put served documents away, and write down who did and why."""
         with self._vault.writing():
-            self._vault.acts.add(Entry(one.id, Act.ARCHIVE, by, self._now(), why(one)) for one in documents)
+            self._vault.acts.add(
+                ActEntry(one.id, Act.ARCHIVE, by, self._now(), why(one)) for one in documents
+            )
             withdraw(self._vault, [one.id for one in documents], InactiveReason.ARCHIVED)
 
     def archived(self, query: str = "", collection: str = "", limit: int | None = None) -> list[Document]:
@@ -79,7 +81,7 @@ class Archiving:
         found = self._vault.documents.many(document_ids).values()
         archived = sorted((one for one in found if one.inactive is InactiveReason.ARCHIVED), key=_by_id)
         with self._vault.writing():
-            self._vault.acts.add(Entry(one.id, Act.RESTORE, by, self._now(), why) for one in archived)
+            self._vault.acts.add(ActEntry(one.id, Act.RESTORE, by, self._now(), why) for one in archived)
             for document in archived:
                 body = self._vault.documents.body(document.id) or ""
                 publish(

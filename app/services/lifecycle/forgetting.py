@@ -14,7 +14,7 @@ from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.lifecycle.forgotten import is_earlier_version, is_recognisable
 from clawmem.domain.lifecycle.marks import identifying_words, sentences_of
-from clawmem.ports.acts import Act, Entry
+from clawmem.ports.acts import Act, ActEntry
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Document, Grain, InactiveReason, LexicalQuery, Term
@@ -105,7 +105,7 @@ class Forgetting:
             withdraw(self._vault, ids, InactiveReason.FORGOTTEN)
             for removed, reason in ((asked, why), (plan.removed, because)):
                 self._vault.acts.add(
-                    Entry(one.id, act, by, self._now(), reason, one.hash[:DOCID_LENGTH]) for one in removed
+                    ActEntry(one.id, act, by, self._now(), reason, one.hash[:DOCID_LENGTH]) for one in removed
                 )
         merged = [number for members in plan.merged.values() for number in members]
         traces = self._without(traces, [*(one.id for one in plan.rebuilt), *plan.released, *merged])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.domain.documents.identity import body_hash
-from clawmem.ports.acts import Act, Entry
+from clawmem.ports.acts import Act, ActEntry
 from clawmem.ports.forget_log import ForgetLog, ForgottenPlace
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
@@ -67,7 +67,7 @@ class ForgottenPlaces:
         known = self._vault.documents.at(place.collection, place.path)
         document_id = known.id if known else self._vault.documents.save(_empty(place), "", ())
         withdraw(self._vault, [document_id], InactiveReason.FORGOTTEN)
-        self._vault.acts.add([Entry(document_id, Act.FORGET, BY, place.at)])
+        self._vault.acts.add([ActEntry(document_id, Act.FORGET, BY, place.at)])
 
 
 def _empty(place: ForgottenPlace) -> Document:

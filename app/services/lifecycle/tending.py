@@ -6,7 +6,7 @@ import re
 
 from clawmem.app.services.lifecycle.archiving import Archiving
 from clawmem.domain.documents.times import iso_utc, parse_iso
-from clawmem.ports.acts import Act, Entry
+from clawmem.ports.acts import Act, ActEntry
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.records import Document
@@ -68,7 +68,7 @@ class Tending:
             raise InvalidInput("OUT_OF_BOUNDS", "A note is snoozed until a day that is still to come.")
         return iso_utc(until)
 
-    def undo(self, act_id: int, by: str) -> Entry:
+    def undo(self, act_id: int, by: str) -> ActEntry:
         """
         Take back one act, by another that is written down as well; which one was taken back.
 
@@ -92,7 +92,7 @@ class Tending:
             self._snoozed(document, back, entry.before or None, by, why)
         return entry
 
-    def _undoable(self, entry: Entry) -> Document:
+    def _undoable(self, entry: ActEntry) -> Document:
         [last] = self._vault.acts.latest(1, entry.document_id)
         document = self._vault.documents.get(entry.document_id)
         if document is None or FOR_GOOD & {entry.act, last.act}:
@@ -110,14 +110,14 @@ class Tending:
         with self._vault.writing():
             self._vault.documents.pin(document.id, pinned)
             act = Act.PIN if pinned else Act.UNPIN
-            self._vault.acts.add([Entry(document.id, act, by, self._now(), why)])
+            self._vault.acts.add([ActEntry(document.id, act, by, self._now(), why)])
         return True
 
     def _snoozed(self, document: Document, act: Act, until: str | None, by: str, why: str) -> None:
         before = document.snoozed_until or ""
         with self._vault.writing():
             self._vault.documents.snooze(document.id, until)
-            self._vault.acts.add([Entry(document.id, act, by, self._now(), why, before)])
+            self._vault.acts.add([ActEntry(document.id, act, by, self._now(), why, before)])
 
     def _now(self) -> str:
         return iso_utc(self._clock.now_ms())

@@ -20,7 +20,7 @@ from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance import patterns
 from clawmem.domain.maintenance.contradiction_gate import LEAST_CONFIDENCE, Policy
-from clawmem.ports.acts import Act, Entry
+from clawmem.ports.acts import Act, ActEntry
 from clawmem.ports.clock import Clock
 from clawmem.ports.generator import Generator
 from clawmem.ports.journal import Replacement
@@ -149,7 +149,7 @@ class Consolidation:
             document = self._vault.documents.get(document_id)
             if held and document is not None and patterns.CONSOLIDATED in document.tags:
                 withdraw(self._vault, [document_id], InactiveReason.SUPERSEDED)
-            self._vault.acts.add(Entry(one.id, Act.RESTORE, by, self._now(), why) for one in restored)
+            self._vault.acts.add(ActEntry(one.id, Act.RESTORE, by, self._now(), why) for one in restored)
         return restored
 
     def _groups(

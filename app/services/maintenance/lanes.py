@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.maintenance.done import Done
     from clawmem.app.services.maintenance.lane import Lane
     from clawmem.app.services.maintenance.phases import Phase, Phases
-    from clawmem.ports.watcher import Stop
+    from clawmem.ports.watcher import StopSignal
 
 GATE = "gate"
 LOST, STOPPED = "lease_lost", "stopped"
@@ -111,7 +111,7 @@ class Lanes:
         """Until the next tick is due; 0 when it is."""
         return self._pace.left_ms(name, self._plan.interval_ms(name))
 
-    def serve(self, name: LaneName, stop: Stop, tell: Callable[[Ticked], None]) -> None:
+    def serve(self, name: LaneName, stop: StopSignal, tell: Callable[[Ticked], None]) -> None:
         """
         Tick until *stop* is set, at the lane's own interval; *tell* hears of each tick.
 
@@ -147,14 +147,14 @@ class Lanes:
         begun = Run(name.value, phase.name, RunStatus.STARTED, self._now())
         begun = replace(begun, id=self._vault.journal.begin(begun))
         try:
-            done = phase.work(fence, lambda done: self._vault.journal.tell(_of(begun, done)))
+            done = phase.work(fence, lambda done: self._vault.journal.update(_of(begun, done)))
             run = replace(_of(begun, done), status=RunStatus.COMPLETED)
         except (LeaseLost, Stopped) as end:
             run = self._failed(begun, LOST if isinstance(end, LeaseLost) else STOPPED)
         except ClawmemError as error:
             run = self._failed(begun, FAILURES[phase.name], error=error.code)
         run = replace(run, finished_at=self._now())
-        self._vault.journal.tell(run)
+        self._vault.journal.update(run)
         return run
 
     def _failed(self, begun: Run, reason: str, **metrics: str) -> Run:

@@ -12,7 +12,7 @@ from clawmem.app.services.indexing.publish import publish
 from clawmem.domain.documents.fragments import fragment
 from clawmem.ports.clock import Clock
 from clawmem.ports.records import Role
-from clawmem.ports.salvage import Salvaged
+from clawmem.ports.salvage import SalvageReport
 
 
 class Rescue(NamedTuple):
@@ -23,7 +23,7 @@ class Rescue(NamedTuple):
     in the place of an old one, and ``discard`` deletes one.
     """
 
-    salvage: Callable[[str, str], Salvaged]
+    salvage: Callable[[str, str], SalvageReport]
     held: Callable[[str], AbstractContextManager[None]]
     exchange: Callable[[str, str, str], None]
     discard: Callable[[str], None]
@@ -38,7 +38,7 @@ class Repair:
         self._rescue = rescue
         self._new = f"{vault}.repaired"
 
-    def preview(self) -> Salvaged:
+    def preview(self) -> SalvageReport:
         """Return what can be read; nothing changes."""
         self._rescue.discard(self._new)
         try:
@@ -46,7 +46,7 @@ class Repair:
         finally:
             self._rescue.discard(self._new)
 
-    def __call__(self) -> tuple[Salvaged, str]:
+    def __call__(self) -> tuple[SalvageReport, str]:
         """
         Put a new vault in the place of the damaged one; what became of the records, and where the damaged one is kept.
 

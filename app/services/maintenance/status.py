@@ -10,7 +10,7 @@ from clawmem.app.services.documents.walking import every_served
 from clawmem.app.services.models.selection import Provider
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
-from clawmem.ports.embeddings import Building, EmbeddingCounts
+from clawmem.ports.embeddings import EmbeddingBuild, EmbeddingCounts
 from clawmem.ports.notes import NoteCounts
 from clawmem.ports.vault import Vault
 from clawmem.ports.vault_info import VaultInfo
@@ -34,7 +34,7 @@ class StatusReport:
     documents: int
     embeddings: EmbeddingCounts
     model: str | None
-    building: Building | None
+    building: EmbeddingBuild | None
     content_types: dict[str, int]
     newest: str | None
     recalls: int

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.ports.clock import Clock
-from clawmem.ports.embedder import Embedder, unhurried
+from clawmem.ports.embedder import Embedder, for_background
 from clawmem.ports.errors import EmbeddingError, InputTooLong, ModelError, ModelUnavailable
 from clawmem.ports.generator import Generator, JsonSchema
 from clawmem.ports.model_failures import ModelFailure, ModelFailures, ModelRole
@@ -133,9 +133,9 @@ class WatchedEmbedder:
         with self._watch.asking():
             return self._embedder.embed_documents(texts)
 
-    def unhurried(self) -> WatchedEmbedder:
-        """See `clawmem.ports.embedder.unhurried`."""
-        return WatchedEmbedder(unhurried(self._embedder), self._watch)
+    def for_background(self) -> WatchedEmbedder:
+        """See `clawmem.ports.embedder.for_background`."""
+        return WatchedEmbedder(for_background(self._embedder), self._watch)
 
 
 class WatchedGenerator:

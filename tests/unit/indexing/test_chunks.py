@@ -10,10 +10,10 @@ import pytest
 from clawmem.adapters.memory.vault import MemoryVault
 from clawmem.app.services.indexing.chunks import apply_in_chunks
 from clawmem.contracts.samples import save
-from clawmem.ports.vault import VaultOver
+from clawmem.ports.vault import DelegatingVault
 
 
-class Counted(VaultOver):
+class Counted(DelegatingVault):
     """A vault that counts its transactions."""
 
     committed = 0

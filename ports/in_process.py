@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 
-def is_at_hand(part: object) -> bool:
+def is_in_process(part: object) -> bool:
     """
-    Whether an index or an embedder declares itself in-process through its attribute ``at_hand``.
+    Whether an index or an embedder declares itself in-process through its attribute ``in_process``.
 
     A part without this attribute may be a server.
     """
-    return bool(getattr(part, "at_hand", False))
+    return bool(getattr(part, "in_process", False))
