@@ -175,7 +175,7 @@ class TestAVaultInUse:
         """Asking for another backend than the one that keeps the indexes is refused, with the way there."""
         said = refused(remembered("--backend", "tantivy", "search", "machines"))
 
-        assert "kept by 'sqlite', not by 'tantivy'" in said
+        assert "stored by 'sqlite', not by 'tantivy'" in said
         assert "clawmem migrate --to tantivy" in said
         assert info(remembered)["backend"] == "sqlite"
 
