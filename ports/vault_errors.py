@@ -34,7 +34,8 @@ class VaultTooNew(VaultError):
         self.known = known
         super().__init__(
             path,
-            f"{path} has schema {found}, newer than this clawmem supports ({known}). Run: pip install --upgrade clawmem",
+            f"{path} has schema {found}, newer than this clawmem supports ({known}). "
+            "Run: pip install --upgrade clawmem",
         )
 
 

@@ -10,7 +10,7 @@ from clawmem.adapters.lancedb.exact import Sizes, Wanted, rarity, sizes, wanted
 from clawmem.adapters.lancedb.quick_table import QuickTable
 from clawmem.adapters.lancedb.vocabulary import beginning_with
 from clawmem.ports.records import Grain, LexicalQuery
-from clawmem.ports.telling import telling
+from clawmem.ports.term_selection import selective_terms
 
 # A prefix of more words than this says little; those that are frequent in some lines stand for the rest.
 WORDS_OF_A_PREFIX = 100
@@ -49,7 +49,7 @@ class TermQueries:
         held = {term: number for term in terms if (number := self.held(term))}
         if query.every:
             return terms if len(held) == len(terms) else []
-        return telling(list(held), held)
+        return selective_terms(list(held), held)
 
     def query(self, terms: Sequence[Wanted], *, every: bool) -> Any:
         """All of *terms*, at least one, or any of them."""

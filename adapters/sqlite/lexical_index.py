@@ -19,7 +19,7 @@ from clawmem.adapters.sqlite.scope import documents_in
 from clawmem.ports.lexical_index import TITLE_WEIGHT
 from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Scope, Term
-from clawmem.ports.telling import telling
+from clawmem.ports.term_selection import selective_terms
 
 # bm25() only works in the query that matches, so each term has a query of its own.
 _PART = "select rowid, :weight * bm25({table}, {title}, 1) from {table} where {table} match :term {among}"
@@ -184,7 +184,7 @@ class SqliteLexicalIndex(Commits):
         terms = [term for term, number in held.terms.items() if number]
         if limit < 1 or not terms or (query.every and len(terms) < len(held.terms)):
             return []
-        asked = terms if query.every else telling(terms, held.terms)
+        asked = terms if query.every else selective_terms(terms, held.terms)
         if query.every and len(asked) > 1 and not _is_at_hand(asked, held, among):
             among = self._holding_every(asked, grain, among)
         weights = {term: -rarities[term] / _fts5_rarity(held.entries, held.terms[term]) for term in asked}
@@ -214,7 +214,9 @@ class SqliteLexicalIndex(Commits):
 
 def _is_at_hand(asked: Sequence[Term], held: _Held, among: _Among) -> bool:
     """Whether the matches of all these terms are kept, as the question for any of them left them."""
-    return held.content is not None and among is _ALL and len(telling(asked, held.terms)) == len(asked)
+    return (
+        held.content is not None and among is _ALL and len(selective_terms(asked, held.terms)) == len(asked)
+    )
 
 
 def _kept(kept: Kept[Made], key: tuple[str | None, *tuple[object, ...]], make: Callable[[], Made]) -> Made:
