@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -213,7 +214,11 @@ class TestInterruptedCommands:
 
     @pytest.mark.parametrize("command", ["update", "reindex"])
     def test_ctrl_c(self, world: World, environ: dict[str, str], command: str, tmp_path: Path) -> None:
-        """It says what was kept, exits 130 without a traceback, and the same command goes on."""
+        """
+        It reports what was kept, exits 130 without a traceback, and the same command goes on.
+
+        A signal that arrives during a commit leaves the notes of that one transaction out of the report.
+        """
         process = interrupted_run(world, environ, [command, *(["--force"] * (command == "reindex"))])
         process.send_signal(signal.SIGINT)
         said, errors = process.communicate(timeout=60)
@@ -222,7 +227,8 @@ class TestInterruptedCommands:
         assert "Traceback" not in said + errors
         kept = len(world.open().documents.latest())
         assert 0 < kept < MANY
-        assert f"notes: {kept} added, 0 updated, 0 removed, 0 unchanged" in errors
+        [reported] = re.findall(r"notes: (\d+) added, 0 updated, 0 removed, 0 unchanged", errors)
+        assert kept - LARGEST_CHUNK <= int(reported) <= kept
         assert "Run the same command again to continue" in errors
         report = world.update()
         assert (report.added, report.unchanged) == (MANY - kept, kept)
@@ -261,6 +267,7 @@ class TestInterruptedCommands:
 
 
 MANY = 800
+LARGEST_CHUNK = 100  # small notes that one transaction holds at most
 
 
 def interrupted_run(world: World, environ: dict[str, str], command: list[str]) -> subprocess.Popen[str]:
