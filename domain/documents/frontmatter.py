@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from clawmem.domain.documents.content_type import TYPES
 from clawmem.domain.documents.times import parse_iso
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -14,6 +15,7 @@ OPENING = re.compile(r"---\r?\n")
 _LINKS = re.compile(r"!?\[\[[^\[\]]+\]\]")
 _UNQUOTED_LINK = re.compile(r"\A\[([^\[\]]+)\]\Z")  # what YAML makes of an unquoted [[link]]
 _NO_LINE_FEED = re.compile(r"[^\n]")
+_KEY = re.compile(r"[\w-]{1,100}:(?:[ \t]|\r?\n)")
 CLOSING = re.compile(r"^(?:---|\.\.\.)(?:\r?\n|\r?\Z)", re.MULTILINE)
 
 # With YAML aliases a few lines can expand to a billion values or refer to themselves; real lists are far shorter.
@@ -73,6 +75,15 @@ def split(source: str) -> FrontMatter:
     return FrontMatter(text, source[closing.end() :], text.count("\n") + 3)
 
 
+def is_unclosed(source: str) -> bool:
+    """Whether *source* begins with front matter that no line ends; a ``---`` above a text is only a rule."""
+    source = source.removeprefix(BYTE_ORDER_MARK)
+    opening = OPENING.match(source)
+    if opening is None or CLOSING.search(source, opening.end()):
+        return False
+    return _KEY.match(source, opening.end()) is not None
+
+
 def whole(source: str) -> FrontMatter:
     """Return all of *source* except a byte order mark as the body: the fallback for malformed YAML."""
     return FrontMatter("", source.removeprefix(BYTE_ORDER_MARK), 1)
@@ -92,6 +103,9 @@ def facts(raw: Mapping[str, object]) -> Facts:
     """
     Read parsed YAML leniently: a value of the wrong type counts as absent, and nothing raises.
 
+    ``type`` is read as the content type where it names one of `content_type.TYPES`, in any case, and there is no
+    ``content_type``: other programs use the key for other things.
+
     A title and a content type must be strings, since YAML converts ``2026-04-02`` or ``no``. A date is a date, a time
     stamp or a string that `times.parse_iso` accepts. Tags, aliases and participants are a list or a comma-separated
     string; duplicates count once. Addresses of notes are a string or a list of strings. Only ``true`` pins. A
@@ -105,7 +119,7 @@ def facts(raw: Mapping[str, object]) -> Facts:
         aliases=tuple(dict.fromkeys((*_words(raw.get("aliases")), *_words(raw.get("alias"))))),
         domain=_printable(raw.get("domain")) or None,
         workstream=_printable(raw.get("workstream")) or None,
-        content_type=_string(raw.get("content_type")),
+        content_type=_string(raw.get("content_type")) or _known_type(raw.get("type")),
         review_by=_printable(raw.get("review_by")) or None,
         participants=_words(raw.get("participants")),
         pinned=raw.get("pinned") is True,
@@ -118,6 +132,11 @@ def facts(raw: Mapping[str, object]) -> Facts:
 
 def _string(value: object) -> str | None:
     return value.strip() or None if isinstance(value, str) else None
+
+
+def _known_type(value: object) -> str | None:
+    name = (_string(value) or "").lower()
+    return name if name in TYPES else None
 
 
 def _date(value: object) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -66,3 +67,45 @@ def test_broken_front_matter_is_not_in_a_block(vault: Invoke, environ: dict[str,
     assert "boats at nine" in shown
     assert "owner:" not in shown
     assert "[ferry" not in shown
+
+
+def types(invoke: Invoke) -> dict[str, str]:
+    """The type of each listed document, by its path."""
+    return {one["file"]: one["type"] for one in json.loads(invoke("list", "--json").stdout)}
+
+
+def test_the_type_of_a_note(invoke: Invoke, tmp_path: Path) -> None:
+    """``type`` counts where it names a known content type; ``content_type`` goes before it."""
+    heads = {
+        "known.md": "type: decision",
+        "capitals.md": "type: Problem",
+        "other.md": "type: daily",
+        "both.md": "type: decision\ncontent_type: preference",
+    }
+    for path, head in heads.items():
+        (tmp_path / path).write_text(f"---\n{head}\n---\n# A ferry\n\nIt sails at nine.\n", "utf-8")
+
+    invoke("bootstrap", tmp_path, "--name", "ferry", "--skip-embed")
+
+    assert types(invoke) == {
+        "ferry/known.md": "decision",
+        "ferry/capitals.md": "problem",
+        "ferry/other.md": "note",
+        "ferry/both.md": "preference",
+    }
+
+
+def test_front_matter_without_an_end_is_reported(invoke: Invoke, tmp_path: Path) -> None:
+    """Like broken YAML; a rule above a text is none."""
+    (tmp_path / "open.md").write_text("---\ntitle: Ferry\n\nThe ferry sails at nine.\n", "utf-8")
+    (tmp_path / "rule.md").write_text("---\n\nNote: the ferry sails at ten.\n", "utf-8")
+    invoke("collection", "add", tmp_path, "--name", "ferry")
+
+    updated = invoke("update")
+
+    reported = "  ferry/open.md: front matter taken as text: no line '---' ends it."
+    assert [line for line in updated.stdout.splitlines() if "front matter" in line] == [reported]
+    assert (
+        json.loads(invoke("search", "--json", "sails at nine").stdout)["results"][0]["file"]
+        == "ferry/open.md"
+    )

@@ -20,6 +20,8 @@ ParseYaml = Callable[[str], Mapping[str, object]]  # raises ValueError with a sh
 SETTLED_AFTER_MS = 2000
 UNSETTLED_NS = 0
 
+TAKEN_AS_TEXT = "front matter taken as text"
+
 # Fragments are numbered with twenty bits in a vault; a file of more lines than that is a log, not a note.
 MAX_FRAGMENTS = 1 << 20
 
@@ -154,11 +156,12 @@ def _front_matter(
 ) -> tuple[frontmatter.FrontMatter, frontmatter.Facts, str | None]:
     parts = frontmatter.split(source)
     if not parts.text:
-        return parts, frontmatter.Facts(), None
+        unclosed = f"{TAKEN_AS_TEXT}: no line '---' ends it" if frontmatter.is_unclosed(source) else None
+        return parts, frontmatter.Facts(), unclosed
     try:
         return parts, frontmatter.facts(parse_yaml(parts.text)), None
     except ValueError as error:
-        return frontmatter.whole(source), frontmatter.Facts(), f"front matter taken as text: {error}"
+        return frontmatter.whole(source), frontmatter.Facts(), f"{TAKEN_AS_TEXT}: {error}"
 
 
 def _quality(body: str, facts: frontmatter.Facts) -> float:
