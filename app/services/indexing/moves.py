@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from clawmem.app.services.indexing.source import ParsedSource
 from clawmem.domain.documents.eligibility import is_excluded
+from clawmem.domain.documents.likeness import LEAST_LIKENESS, likeness
 from clawmem.ports.files import FileSource
-from clawmem.ports.records import Document, InactiveReason, Scan
+from clawmem.ports.named_tuple import NamedTuple
+from clawmem.ports.records import Document, InactiveReason, Scan, SourceFile
 from clawmem.ports.vault import Vault
 
 
@@ -29,7 +31,15 @@ def move(vault: Vault, past: Document, parsed: ParsedSource) -> None:
     place = parsed.document
     vault.documents.move(past.id, place.collection, place.path)
     former = past._replace(
-        id=0, stamp=None, pinned=False, snoozed_until=None, access_count=0, last_accessed_at=None
+        id=0,
+        hash=place.hash,
+        body_line=place.body_line,
+        body_length=place.body_length,
+        stamp=None,
+        pinned=False,
+        snoozed_until=None,
+        access_count=0,
+        last_accessed_at=None,
     )
     former_id = vault.documents.save(former, parsed.body, ())
     vault.documents.deactivate([former_id], InactiveReason.REMOVED)
@@ -38,6 +48,27 @@ def move(vault: Vault, past: Document, parsed: ParsedSource) -> None:
 def is_hidden(path: str, unreadable: tuple[str, ...]) -> bool:
     """Whether *path* is one of the folders that are *unreadable*, or lies below one."""
     return any(folder in ("", ".", path) or path.startswith(f"{folder}/") for folder in unreadable)
+
+
+def lost_choices(document: Document, now: str) -> str:
+    """Return the sentence about a removed document that was pinned or snoozed at *now*; empty for any other."""
+    chosen = {"pin": document.pinned, "snooze": document.is_snoozed(now)}
+    names = [name for name, is_chosen in chosen.items() if is_chosen]
+    if not names:
+        return ""
+    again = " and ".join(f"clawmem {name} NOTE" for name in names)
+    return (
+        f"{document.display_path} is gone, and with it its {' and '.join(names)}, until the file is back. "
+        f"If the note has another name now, run: {again}"
+    )
+
+
+class MovedFile(NamedTuple):
+    """A new file that may be a document from another place; ``is_same`` if its text is unchanged."""
+
+    file: SourceFile
+    known: Document | None
+    is_same: bool
 
 
 class MoveDetection:
@@ -51,15 +82,26 @@ class MoveDetection:
         self._vault = vault
         self._files = files
         self._roots = roots
+        self._missing: dict[tuple[str, str], dict[int, Document]] = {}  # by title and by file name
         self._listings: dict[str, tuple[frozenset[str], Scan]] = {}  # by collection
 
     def look_again(self) -> None:
         """List the folders anew for the next question."""
         self._listings.clear()
 
-    def past(self, hash: str) -> Document | None:
+    def expect(self, missing: Iterable[Document]) -> None:
+        """Let *missing*, served documents whose files are gone, be found by `past` after an edit as well."""
+        for one in missing:
+            for name in _names(one):
+                self._missing.setdefault(name, {})[one.id] = one
+
+    def past(self, parsed: ParsedSource) -> Document | None:
+        """Return the document that *parsed* was at another place, unchanged or edited; ``None`` where several fit."""
+        return self._unchanged(parsed.document.hash) or self._edited(parsed)
+
+    def _unchanged(self, hash: str) -> Document | None:
         """
-        Return the one document with the body of this *hash* whose file is gone; ``None`` where several fit.
+        Return the one document with the body of this *hash* whose file is gone.
 
         A served document, whose removal no pass has seen yet, comes before removed ones.
         """
@@ -67,6 +109,19 @@ class MoveDetection:
         missing = [one for one in holders if one.inactive is None and self._is_missing(one)]
         removed = [one for one in holders if one.inactive is InactiveReason.REMOVED]
         found = missing or removed
+        return found[0] if len(found) == 1 else None
+
+    def _edited(self, parsed: ParsedSource) -> Document | None:
+        """Return the one missing document that has the title or the file name of *parsed*, and most of its text."""
+        called_alike: dict[int, Document] = {}
+        for name in _names(parsed.document):
+            called_alike |= self._missing.get(name, {})
+        found = [
+            one
+            for one in called_alike.values()
+            if self._is_missing(one)
+            and likeness(self._vault.documents.body(one.id) or "", parsed.body) >= LEAST_LIKENESS
+        ]
         return found[0] if len(found) == 1 else None
 
     def _is_missing(self, document: Document) -> bool:
@@ -85,3 +140,8 @@ class MoveDetection:
             )
             self._listings[collection] = frozenset(file.path for file in scan.files), scan
         return self._listings[collection]
+
+
+def _names(document: Document) -> tuple[tuple[str, str], ...]:
+    """Return the names by which a moved note may be recognised."""
+    return ("title", document.title), ("file", document.path.rpartition("/")[2])

@@ -10,12 +10,20 @@ from types import MappingProxyType
 from clawmem.app.services.indexing.chunks import apply_in_chunks
 from clawmem.app.services.indexing.claims import aim_claims
 from clawmem.app.services.indexing.folders import Folder, misnamed_sentence, scan_folder
-from clawmem.app.services.indexing.moves import MoveDetection, is_forgotten_text, is_hidden, move
+from clawmem.app.services.indexing.moves import (
+    MoveDetection,
+    MovedFile,
+    is_forgotten_text,
+    is_hidden,
+    lost_choices,
+    move,
+)
 from clawmem.app.services.indexing.publish import publish, withdraw
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled
 from clawmem.app.services.indexing.trusting import record_trust, trust_of
 from clawmem.domain.documents.identity import source_hash
 from clawmem.domain.documents.standing import FileVersion, is_current, is_forgotten, version_of
+from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.files import FileSource
@@ -155,7 +163,7 @@ class _Pass:
         self._batch: list[_Change] = []
         self._moves = MoveDetection(update._vault, update._files, {**update._roots, folder.name: folder.root})
         # New files with their records, by the document that they may have been.
-        self._moved: dict[int, list[tuple[SourceFile, Document | None]]] = {}
+        self._moved: dict[int, list[MovedFile]] = {}
         self.report = PassReport(folder.name)
 
     def run(self, progress: Progress) -> None:
@@ -177,6 +185,7 @@ class _Pass:
             self._complain(f"{path} could not be listed; what is below is kept.")
         for path in scan.misnamed:
             self._complain(misnamed_sentence(path))
+        self._moves.expect(self._missing(scan, known))
         for done, file in enumerate(scan.files, start=1):
             self._visit(file, known.get(file.path))
             if self._batch and self._is_batch_full():
@@ -208,16 +217,22 @@ class _Pass:
             if past is None:
                 self._batch.append(_Change(file, known, attempt, parsed))
             else:
-                self._moved.setdefault(past.id, []).append((file, known))
+                is_same = past.hash == parsed.document.hash
+                self._moved.setdefault(past.id, []).append(MovedFile(file, known, is_same))
         except SourceUnreadable as error:
             self._complain(str(error))
 
     def _visit_moved(self) -> None:
-        """Read the new files again that may have been moved; of several copies of one document none was."""
+        """
+        Read the new files again that may have been moved; of several copies of one document none was.
+
+        An unchanged copy goes before edited ones.
+        """
         self._moves.look_again()
         for files in self._moved.values():
-            for file, known in files:
-                self._visit_new(file, known, is_only_one=len(files) == 1)
+            likely = [one for one in files if one.is_same] or files
+            for one in files:
+                self._visit_new(one.file, one.known, is_only_one=likely == [one])
                 if self._is_batch_full():
                     self._commit()
         self._commit()
@@ -237,7 +252,7 @@ class _Pass:
         """Return the document that a file without a served record was at another place."""
         if known is not None and known.inactive is not InactiveReason.REMOVED:
             return None
-        past = self._moves.past(parsed.document.hash)
+        past = self._moves.past(parsed)
         return None if past is None or (known is not None and past.id == known.id) else past
 
     def _parse(self, file: SourceFile, data: bytes, known: Document | None) -> ParsedSource:
@@ -344,8 +359,12 @@ class _Pass:
             missing = self._missing(
                 scan_folder(self._files, self._folder, paths), {one.path: one for one in missing}
             )
-        for was_served in apply_in_chunks(self._vault, missing, self._remove):
+        for document, was_served in zip(
+            missing, apply_in_chunks(self._vault, missing, self._remove), strict=True
+        ):
             self.report.removed += was_served
+            if was_served and (lost := lost_choices(document, iso_utc(self._clock.now_ms()))):
+                self._complain(lost)
 
     def _is_empty(self, scan: Scan) -> bool:
         """Whether the folder holds no matching file, not even one that a collection inside of it owns."""

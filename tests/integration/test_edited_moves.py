@@ -1,0 +1,156 @@
+"""Notes that are renamed and edited between two updates: what was chosen for them stays, or its loss is reported."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+Invoke = Callable[..., Result]
+
+PARAGRAPHS = (
+    "The harbour office opens at seven and closes when the last ferry has left the pier.",
+    "Fuel is ordered on Mondays, because the barge from Larvik comes on Wednesdays only.",
+    "Keys of the sheds hang behind the door; whoever takes one writes it into the book.",
+)
+TEXT = "# Harbour\n\n" + "\n\n".join(PARAGRAPHS) + "\n"
+EDITED = TEXT.replace("at seven", "at half past six")
+REWRITTEN = "# Harbour\n\nNobody works here any more. The town has sold the sheds, the pier and the barge.\n"
+COUNTS = "desk: {} added, {} updated, {} removed, {} unchanged"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder of the collection ``desk``: one note."""
+    made = tmp_path / "desk"
+    (made / "old").mkdir(parents=True)
+    (made / "harbour.md").write_text(TEXT, "utf-8")
+    return made
+
+
+@pytest.fixture
+def chosen(invoke: Invoke, folder: Path) -> Invoke:
+    """``invoke`` over a vault in which the note is pinned and snoozed."""
+    invoke("bootstrap", folder, "--skip-embed")
+    assert invoke("pin", "desk/harbour.md").exit_code == 0
+    assert invoke("snooze", "desk/harbour.md").exit_code == 0
+    return invoke
+
+
+def counts(updated: Result) -> str:
+    return updated.stdout.splitlines()[0]
+
+
+def status(invoke: Invoke) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(invoke("lifecycle", "status", "--json").stdout)
+    return found
+
+
+def is_pinned(invoke: Invoke, note: str) -> bool:
+    return not json.loads(invoke("pin", note, "--json").stdout)["changed"]
+
+
+@pytest.mark.parametrize("name", ["pier.md", "old/office.md"])
+def test_a_renamed_and_edited_note_keeps_its_pin_and_snooze(chosen: Invoke, folder: Path, name: str) -> None:
+    """The title and most of the text are the same: it is the same note."""
+    (folder / "harbour.md").unlink()
+    (folder / name).write_text(EDITED, "utf-8")
+
+    updated = chosen("update")
+
+    assert counts(updated) == COUNTS.format(0, 1, 0, 0)
+    assert (status(chosen)["pinned"], status(chosen)["snoozed"]) == (1, 1)
+    assert "half past six" in chosen("get", f"desk/{name}").stdout
+    assert is_pinned(chosen, f"desk/{name}")
+
+
+def test_a_note_that_moved_under_another_title_keeps_its_pin(chosen: Invoke, folder: Path) -> None:
+    """The file name is the same, and most of the text."""
+    (folder / "harbour.md").unlink()
+    (folder / "old/harbour.md").write_text(TEXT.replace("# Harbour", "# The old harbour"), "utf-8")
+
+    chosen("update")
+
+    assert is_pinned(chosen, "desk/old/harbour.md")
+
+
+def test_a_note_that_comes_back_edited_keeps_its_pin(chosen: Invoke, folder: Path) -> None:
+    """Renamed and edited, and then renamed to its first name and edited again."""
+    (folder / "harbour.md").rename(folder / "pier.md")
+    (folder / "pier.md").write_text(EDITED, "utf-8")
+    chosen("update")
+    (folder / "pier.md").unlink()
+    (folder / "harbour.md").write_text(TEXT, "utf-8")
+
+    updated = chosen("update")
+
+    assert counts(updated) == COUNTS.format(0, 1, 0, 0)
+    assert is_pinned(chosen, "desk/harbour.md")
+
+
+def test_references_to_the_former_path_still_lead_to_the_note(chosen: Invoke, folder: Path) -> None:
+    """A note that supersedes it by its former path supersedes it at the new one."""
+    (folder / "closing.md").write_text("---\nsupersedes: harbour.md\n---\n# Closing\n\nIt closes.\n", "utf-8")
+    chosen("update")
+    (folder / "harbour.md").unlink()
+    (folder / "pier.md").write_text(EDITED, "utf-8")
+    chosen("update")
+
+    found = json.loads(chosen("get", "desk/pier.md", "--json").stdout)
+
+    assert found["superseded_by"]["file"] == "desk/closing.md"
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [{"pier.md": REWRITTEN}, {"pier.md": EDITED, "quay.md": EDITED}, {}],
+    ids=["other", "two", "none"],
+)
+def test_a_lost_pin_is_reported(chosen: Invoke, folder: Path, texts: dict[str, str]) -> None:
+    """Another text, two likely successors, or none: no note gets the pin, and one line names the lost ones."""
+    (folder / "harbour.md").unlink()
+    for name, text in texts.items():
+        (folder / name).write_text(text, "utf-8")
+
+    updated = chosen("update")
+
+    assert counts(updated) == COUNTS.format(len(texts), 0, 1, 0)
+    [line] = [line for line in updated.stdout.splitlines() if "desk/harbour.md" in line]
+    assert "desk/harbour.md is gone, and with it its pin and snooze" in line
+    assert "clawmem pin NOTE and clawmem snooze NOTE" in line
+    assert status(chosen)["pinned"] == 0
+
+
+def test_a_lost_pin_is_back_with_the_file(chosen: Invoke, folder: Path) -> None:
+    """As the report says, whatever the file says by then."""
+    (folder / "harbour.md").unlink()
+    chosen("update")
+    (folder / "harbour.md").write_text(REWRITTEN, "utf-8")
+    chosen("update")
+
+    assert is_pinned(chosen, "desk/harbour.md")
+
+
+def test_an_unchanged_copy_goes_before_an_edited_one(chosen: Invoke, folder: Path) -> None:
+    """Of two likely successors the one with the same text is the note."""
+    (folder / "harbour.md").unlink()
+    (folder / "edited.md").write_text(EDITED, "utf-8")
+    (folder / "same.md").write_text(TEXT, "utf-8")
+
+    updated = chosen("update")
+
+    assert counts(updated) == COUNTS.format(1, 1, 0, 0)
+    assert is_pinned(chosen, "desk/same.md")
+    assert not is_pinned(chosen, "desk/edited.md")
+
+
+def test_notes_without_pin_or_snooze_go_without_a_word(invoke: Invoke, folder: Path) -> None:
+    """Deleting a note is no reason for a report."""
+    invoke("bootstrap", folder, "--skip-embed")
+    (folder / "harbour.md").unlink()
+
+    assert "is gone" not in invoke("update").output
