@@ -54,6 +54,19 @@ def successors(pairs: Iterable[tuple[Key, Key]]) -> dict[Key, set[Key]]:
     }
 
 
+def circles(pairs: Iterable[tuple[Key, Key]]) -> set[frozenset[Key]]:
+    """Return the groups of items that supersede each other, directly or over any number of steps."""
+    direct: dict[Key, set[Key]] = defaultdict(set)
+    for older, newer in pairs:
+        direct[older].add(newer)
+    reached = {older: _reached(older, direct) for older in direct}
+    return {
+        frozenset(newer for newer in found if older in reached.get(newer, ()))
+        for older, found in reached.items()
+        if older in found
+    }
+
+
 def last_successors(pairs: Iterable[tuple[Key, Key]]) -> dict[Key, set[Key]]:
     """Return for each superseded item those of its successors that are not superseded themselves."""
     newer = successors(pairs)

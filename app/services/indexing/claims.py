@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from clawmem.app.services.documents.references import Reference, ReferenceResolver
+from clawmem.app.services.documents.succession import successions_from
+from clawmem.domain.retrieval.succession import circles
 from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Document
 from clawmem.ports.succession import Claim
@@ -26,6 +28,20 @@ class UnresolvedClaim(NamedTuple):
         return f"{said} no other note is called so.{near} Write its path, title or [[link]]."
 
 
+class CircularClaims(NamedTuple):
+    """Notes that supersede each other, by their paths."""
+
+    notes: tuple[Document, ...]
+
+    def __str__(self) -> str:
+        """Return the sentence that reports the notes."""
+        names = " and ".join(one.display_path for one in self.notes)
+        return (
+            f"{names} supersede each other, so none of them takes the place of another. "
+            "Remove supersedes or superseded_by from one of them."
+        )
+
+
 def aim_claims(vault: Vault) -> list[UnresolvedClaim]:
     """
     Aim every claim at the note that its address names now; return those that name none or several.
@@ -47,9 +63,24 @@ def aim_claims(vault: Vault) -> list[UnresolvedClaim]:
     return unresolved
 
 
+def aimed_claims(vault: Vault, collection: str) -> list[str]:
+    """Aim every claim, and describe those of *collection* that name no note, several, or each other."""
+    unresolved = [one for one in aim_claims(vault) if one.note.collection == collection]
+    circular = [one for one in circular_claims(vault) if one.notes[0].collection == collection]
+    return [*map(str, unresolved), *map(str, circular)]
+
+
 def unresolved_claims(vault: Vault) -> list[UnresolvedClaim]:
     """Return the claims that name no note, or several; changes nothing."""
     return [UnresolvedClaim(*one) for one in _references(vault) if one[2].place is None]
+
+
+def circular_claims(vault: Vault) -> list[CircularClaims]:
+    """Return the notes that supersede each other, each group once; neither of them goes before the other."""
+    found = circles(successions_from(vault, {claim.document_id for claim in vault.successions.claims()}))
+    notes = vault.documents.many({number for circle in found for number in circle}) if found else {}
+    groups = (sorted((notes[one] for one in circle), key=lambda one: one.display_path) for circle in found)
+    return sorted((CircularClaims(tuple(group)) for group in groups), key=str)
 
 
 def _references(vault: Vault) -> list[tuple[Claim, Document, Reference]]:

@@ -8,7 +8,7 @@ from enum import Enum, auto
 from types import MappingProxyType
 
 from clawmem.app.services.indexing.chunks import apply_in_chunks
-from clawmem.app.services.indexing.claims import aim_claims
+from clawmem.app.services.indexing.claims import aimed_claims
 from clawmem.app.services.indexing.folders import Folder, misnamed_sentence, scan_folder
 from clawmem.app.services.indexing.moves import (
     MoveDetection,
@@ -195,7 +195,8 @@ class _Pass:
         self._visit_moved()
         self._remove_missing(scan, known)
         record_trust(self._vault, known.values(), self._folder.origin)
-        self._aim_claims()
+        for fault in aimed_claims(self._vault, self._folder.name):
+            self._complain(fault)
 
     # -- reading, outside of transactions -----------------------------------------------------------
 
@@ -387,11 +388,6 @@ class _Pass:
         if self._version(document.path) != version_of(document):
             return 0
         return withdraw(self._vault, [document.id], InactiveReason.REMOVED)
-
-    def _aim_claims(self) -> None:
-        for unresolved in aim_claims(self._vault):
-            if unresolved.note.collection == self._folder.name:
-                self._complain(str(unresolved))
 
     def _complain(self, problem: str) -> None:
         self.report.problems.append(problem)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 
-from clawmem.app.services.indexing.claims import unresolved_claims
+from clawmem.app.services.indexing.claims import circular_claims, unresolved_claims
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.leftovers import leftover_sentence
 from clawmem.app.services.maintenance.canaries import listed
@@ -146,9 +146,9 @@ class Doctor:
     # -- notes --------------------------------------------------------------------------------------
 
     def _successors(self) -> Finding:
-        if unresolved := unresolved_claims(self._vault):
+        if wrong := [*unresolved_claims(self._vault), *circular_claims(self._vault)]:
             way_out = "Correct supersedes or superseded_by in these notes, then run: clawmem update"
-            return Finding(SUCCESSORS, False, " ".join(map(str, unresolved)), way_out)
+            return Finding(SUCCESSORS, False, " ".join(map(str, wrong)), way_out)
         count = len(self._vault.successions.claims())
         return Finding(SUCCESSORS, True, f"{count} references from note to note, all found")
 

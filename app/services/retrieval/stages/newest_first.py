@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from clawmem.app.services.documents.succession import known_by, successions_from
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.stages.score import scored_whole
 from clawmem.app.services.retrieval.trace import Trace
@@ -22,6 +23,7 @@ from clawmem.domain.retrieval.newest import (
     newest_question,
 )
 from clawmem.domain.retrieval.relevance import POSSIBLE
+from clawmem.domain.retrieval.succession import successors
 from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Term
 from clawmem.ports.vault import Vault
@@ -153,14 +155,8 @@ def has_time_of_file(document: Document) -> bool:
 
 def _superseded(vault: Vault, request: RetrievalRequest, documents: Collection[int]) -> set[int]:
     """Return the documents that an active note supersedes, ignoring notes later than ``as_of``."""
-    pairs = vault.successions.direct(documents)
-    newer = vault.documents.many({pair.newer for pair in pairs}) if pairs else {}
-    holds = {
-        number
-        for number, one in newer.items()
-        if one.inactive is None and (request.as_of is None or one.authored_at < request.as_of)
-    }
-    return {pair.older for pair in pairs if pair.newer in holds}
+    pairs = known_by(vault, successions_from(vault, documents), request.as_of)
+    return {older for older, newer in successors(pairs).items() if newer}
 
 
 def arranged(candidates: Sequence[Candidate], first: Sequence[Document]) -> list[Candidate]:

@@ -83,8 +83,9 @@ def _exchanged(ordered: Sequence[Candidate], pairs: set[Succession]) -> list[Can
 def _lifted(ordered: Sequence[Candidate], pairs: set[Succession]) -> list[Candidate]:
     """What holds is as near as what it superseded, step by step, and goes before it; nothing loses by it."""
     older: dict[int, set[int]] = {}
-    for pair in pairs:
-        older.setdefault(pair.newer, set()).add(pair.older)
+    for number, those in successors(pairs).items():
+        for newer in those:
+            older.setdefault(newer, set()).add(number)
     lifted: dict[int, Candidate] = {}
     for candidate in reversed(ordered):  # the oldest first
         before = [lifted[number] for number in older.get(candidate.document_id, ()) if number in lifted]
@@ -146,11 +147,12 @@ def _at(candidate: Candidate, place: Candidate) -> Candidate:
 def _said(arranged: Sequence[Candidate], pairs: set[Succession]) -> list[str]:
     """The first few that stand behind a successor, by their names."""
     names = {c.document_id: c.document.display_path for c in arranged if c.document}
+    newer = successors(pairs)
     behind = [
         f"{names[c.document_id]} superseded by {names[pair.newer]}"
         for c in arranged
         for pair in sorted(pairs)
-        if pair.older == c.document_id and pair.older in names and pair.newer in names
+        if pair.older == c.document_id and pair.newer in names.keys() & newer.get(pair.older, set())
     ]
     more = len(behind) - MOST_NAMED
     return [*behind[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])]

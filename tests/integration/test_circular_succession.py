@@ -1,0 +1,99 @@
+"""Notes that supersede each other: reported, and none of them goes before another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+Invoke = Callable[..., Result]
+
+CIRCLE = ("ann.md", "bea.md", "cleo.md")
+HONEY = {
+    "ann.md": "# Ann\n\nThe honey price honey price is nine crowns a jar.\n",
+    "bea.md": "# Bea\n\nThe honey price is eleven crowns, as long as there are jars and somebody fills them.\n",
+    "cleo.md": "# Cleo\n\nFor a year nobody has asked for honey, and its price is what the market hall pays us.\n",
+}
+SENTENCE = "notes/ann.md and notes/bea.md supersede each other, so none of them takes the place of another."
+
+
+def write(folder: Path, heads: dict[str, str]) -> None:
+    folder.mkdir(exist_ok=True)
+    for age, (path, text) in enumerate(HONEY.items()):
+        head = f"date: 2026-03-{9 - age:02}\n{heads.get(path, '')}"
+        (folder / path).write_text(f"---\n{head}\n---\n{text}", "utf-8")
+
+
+def ranked(invoke: Invoke, *words: str) -> list[tuple[str, Any]]:
+    found = json.loads(invoke(*words, "--all", "--json").stdout)["results"]
+    return [(one["file"], one["superseded_by"]) for one in found]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder of the collection ``notes``."""
+    return tmp_path / "notes"
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        {"ann.md": "supersedes: bea.md", "bea.md": "supersedes: ann.md"},
+        {"ann.md": "superseded_by: bea.md", "bea.md": "superseded_by: Ann"},
+        {"bea.md": "supersedes: ann.md\nsuperseded_by: ann.md"},
+    ],
+    ids=["supersedes", "superseded by", "one note alone"],
+)
+def test_a_circle_is_reported_once(invoke: Invoke, folder: Path, heads: dict[str, str]) -> None:
+    """By the update and by the doctor, in a sentence that names both notes and the remedy."""
+    write(folder, heads)
+    invoke("collection", "add", folder)
+
+    updated, examined = invoke("update"), invoke("doctor")
+
+    assert updated.stdout.count(SENTENCE) == 1
+    assert "Remove supersedes or superseded_by from one of them." in updated.stdout
+    assert f"FAIL  superseded notes: {SENTENCE}" in examined.stdout
+
+
+def test_a_circle_of_three_is_reported(invoke: Invoke, folder: Path) -> None:
+    """All of its notes are named."""
+    heads = {
+        path: f"supersedes: {other}" for path, other in zip(CIRCLE, (*CIRCLE[1:], CIRCLE[0]), strict=True)
+    }
+    write(folder, heads)
+    invoke("collection", "add", folder)
+
+    assert "notes/ann.md and notes/bea.md and notes/cleo.md supersede each other" in invoke("update").stdout
+
+
+def test_a_chain_is_no_circle(invoke: Invoke, folder: Path) -> None:
+    """Notes that supersede one another in one direction are not reported."""
+    write(folder, {"bea.md": "supersedes: ann.md", "cleo.md": "supersedes: [bea.md, ann.md]"})
+    invoke("collection", "add", folder)
+
+    assert "supersede each other" not in invoke("update").stdout
+    assert "ok    superseded notes" in invoke("doctor").stdout
+
+
+@pytest.mark.parametrize("way", [("search",), ("query",), ("query", "--unit", "line")], ids=" ".join)
+@pytest.mark.parametrize("question", ["honey price", "latest honey price"])
+def test_notes_of_a_circle_rank_as_if_none_superseded_another(
+    invoke: Invoke, folder: Path, way: tuple[str, ...], question: str
+) -> None:
+    """The same order and no mark, also where the newest note is asked for."""
+    write(folder, {"ann.md": "review_by: 2030-01-01", "bea.md": "review_by: 2030-01-01"})
+    invoke("bootstrap", folder)
+    without = ranked(invoke, *way, question)
+    write(folder, {"ann.md": "supersedes: bea.md", "bea.md": "supersedes: ann.md"})
+    invoke("update", "--embed")
+
+    found = ranked(invoke, *way, question)
+
+    assert found == without
+    assert {file for file, _ in found} == {f"notes/{path}" for path in HONEY}
+    assert {mark for _, mark in found} == {None}
