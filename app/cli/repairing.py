@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from clawmem.app.cli.addresses import may_ask
 from clawmem.app.cli.collections import run_update
 from clawmem.app.cli.session import opened, settings_of, wants_json
 
@@ -43,8 +44,7 @@ def repair(
     settings = settings_of(ctx)
     run = _repair_of(settings)
     if not yes:
-        show("\n".join(_report(run.preview(), "would be lost")))
-        typer.confirm("Repair the vault?", abort=True, err=True)
+        _confirm(ctx, run.preview())
     salvaged, kept = run()
     with opened(ctx) as services:
         salvaged = _completed(services, salvaged)
@@ -52,6 +52,25 @@ def repair(
         show_json({**salvaged._asdict(), "damaged": kept})
     else:
         show("\n".join([*_report(salvaged, "lost"), f"Repaired: {settings.vault}", f"Damaged file: {kept}"]))
+
+
+def _confirm(ctx: typer.Context, found: SalvageReport) -> None:
+    """
+    Show what would be lost, and ask.
+
+    Raises:
+        ConfirmationMissing: nobody can be asked. typer.Abort: the answer is no.
+    """
+    from clawmem.app.cli.rendering import show
+    from clawmem.ports.address_errors import ConfirmationMissing
+
+    lines = [*_report(found, "would be lost")]
+    if not may_ask(ctx):
+        sentences = " ".join(f"{line.rstrip('.')}." for line in lines)
+        lost = {"lost": found.lost, "notes": found.notes, "spoilt": found.spoilt}
+        raise ConfirmationMissing(f"Nothing was repaired. {sentences} To repair the vault, add --yes.", lost)
+    show("\n".join(lines))
+    typer.confirm("Repair the vault?", abort=True, err=True)
 
 
 def _repair_of(settings: Settings) -> Repair:

@@ -233,11 +233,12 @@ def rows(vault: SqliteVault) -> dict[str, list[str]]:
 
 
 class TestTheCommand:
-    def test_it_asks_first(self, home: Home, invoke: Invoke) -> None:
-        """Who says no has the vault as it was, and heard what would have been lost."""
+    def test_it_asks_first(self, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Who says no on a terminal has the vault as it was, and heard what would have been lost."""
         content_page = next(page for page, _ in _pages_of(home, "content"))
         home.spoil(content_page, zeroed, random.Random())
         before = home.vault.read_bytes()
+        monkeypatch.setattr("clawmem.app.cli.repairing.may_ask", lambda ctx: True)
 
         result = CliRunner().invoke(cli, ["repair"], input="n\n")
 
