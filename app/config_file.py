@@ -75,6 +75,25 @@ def breadth_warning(folder: Path, home: Path) -> str | None:
     )
 
 
+def refuse_second(folder: Path, pattern: str, name: str, known: Mapping[str, tuple[Path, str]]) -> None:
+    """
+    Refuse a collection *name* of a folder and a pattern that are those of another collection.
+
+    Args:
+        known: The folder and the pattern of each collection that is configured.
+
+    Raises:
+        InvalidInput: the other collection has every file of the folder.
+    """
+    for other, (path, its_pattern) in known.items():
+        if other != name and its_pattern == pattern and path.resolve() == folder:
+            raise InvalidInput(
+                "INVALID_INPUT",
+                f"{folder} is already the collection {other!r}, which has all of its files ({pattern}). To rename it, "
+                f"run: clawmem collection remove {other}, then repeat. To read other files, add --pattern.",
+            )
+
+
 def name_for(folder: Path, name: str | None, taken: Mapping[str, Path], *, moved: bool = False) -> str:
     """
     Return the name for a collection of *folder*: *name*, or one made from the folder's.
@@ -86,6 +105,8 @@ def name_for(folder: Path, name: str | None, taken: Mapping[str, Path], *, moved
     Raises:
         InvalidInput: a name that is reserved, no name, or that of another folder's collection.
     """
+    if name is None and not folder.name:
+        raise InvalidInput("INVALID_INPUT", f"{folder} has no name of its own. Choose one with --name.")
     chosen = name if name is not None else collection_name(folder.name)
     if fault := fault_of_name(chosen):
         raise InvalidInput("INVALID_INPUT", f"{fault} Choose another with --name.")

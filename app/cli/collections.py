@@ -122,13 +122,13 @@ def update(
     allow_empty: AllowEmpty = False,
 ) -> None:
     """Read what is new and changed, in every collection."""
-    settings_of_usual(ctx, "update")
+    lost = without_vault(settings_of_usual(ctx, "update"))
     with opened(ctx, create=True) as services:
         failed = _pull_all(services.settings) if pull else {}
         reports = run_update(services, skip=failed, allow_empty=allow_empty)
         embedded = run_embed(services) if embed else None
         _show_update(ctx, services, reports, failed, embedded)
-        show_lag(kept_up(services))
+        show_lag([*lost, *kept_up(services)])
     raise typer.Exit(1 if failed else 0)
 
 
@@ -142,12 +142,12 @@ def reindex(
     allow_empty: AllowEmpty = False,
 ) -> None:
     """Read every collection again; with --force also the files that look unchanged."""
-    settings_of_usual(ctx, "reindex")
+    lost = without_vault(settings_of_usual(ctx, "reindex"))
     with opened(ctx, create=True) as services:
         reports = run_update(services, force=force, allow_empty=allow_empty)
         enriched = _enrich(services) if enrich else None
         _show_update(ctx, services, reports, {}, None, enriched)
-        show_lag(kept_up(services))
+        show_lag([*lost, *kept_up(services)])
 
 
 @cli.command("embed")
@@ -176,11 +176,19 @@ def added(settings: Settings, path: Path, name: str | None, pattern: str, *, mov
 
     A folder as broad as the home folder gets a warning, and on a terminal a question.
     """
-    from clawmem.app.config_file import add_collection, breadth_warning, existing_folder, name_for
+    from clawmem.app.config_file import (
+        add_collection,
+        breadth_warning,
+        existing_folder,
+        name_for,
+        refuse_second,
+    )
 
     folder = existing_folder(path)
     taken = {name: one.path for name, one in settings.collections.items()}
     chosen = name_for(folder, name, taken, moved=moved)
+    known = {name: (one.path, one.pattern) for name, one in settings.collections.items()}
+    refuse_second(folder, pattern, chosen, known)
     warning = breadth_warning(folder, Path.home().resolve())
     if warning and sys.stdin.isatty() and sys.stderr.isatty():
         typer.confirm(f"{warning} Add it all the same?", abort=True, err=True)
@@ -248,8 +256,21 @@ def embed_line(report: EmbedReport) -> str:
     return said if report.stopped else f"{said}.{taken}"
 
 
+def without_vault(settings: Settings) -> list[str]:
+    """Return the sentence that collections are about to be read into a new vault; nothing where there is a vault."""
+    from clawmem.app.places import is_there
+
+    if not settings.collections or is_there(settings.vault):
+        return []
+    sentence = (
+        f"There was no vault at {settings.vault}; a new one was made. Pins, snoozes, the diary and captured memories "
+        "of an earlier vault are not in it: they return only with a copy of that file."
+    )
+    return [sentence]
+
+
 def show_lag(sentences: list[str]) -> None:
-    """Say on stderr which index could not be brought up to date."""
+    """Print sentences about the vault on stderr: a new vault, an index that could not be brought up to date."""
     for sentence in sentences:
         typer.echo(sentence, err=True)
 

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clawmem.app.cli.collections import Folder, Name, added, run_embed, run_update, update_lines
+from clawmem.app.cli.collections import (
+    Folder,
+    Name,
+    added,
+    run_embed,
+    run_update,
+    update_lines,
+    without_vault,
+)
 from clawmem.app.cli.session import kept_up, opened, settings_of, settings_of_usual, tell, wants_json
 from clawmem.app.places import client_folder, client_servers
 
@@ -48,11 +56,13 @@ def bootstrap(
     """Remember a folder in one go: init, collection add, update, embed. Safe to repeat."""
     from clawmem.app.cli.rendering import show, show_json
 
-    chosen = _remembered(settings_of_usual(ctx, "bootstrap"), path, name)
+    settings = settings_of_usual(ctx, "bootstrap")
+    lost = without_vault(settings)
+    chosen = _remembered(settings, path, name)
     with opened(ctx, create=True) as services:
         reports = run_update(services)
         embedded = None if skip_embed else run_embed(services)
-        lines = [*update_lines(services, reports, {}, embedded), *kept_up(services)]
+        lines = [*update_lines(services, reports, {}, embedded), *lost, *kept_up(services)]
         lines += _next_steps(chosen, services.vault.documents.collections().get(chosen, 0))
     if hooks:  # only when asked: nobody's settings are edited silently
         from clawmem.app.cli.setup import installed

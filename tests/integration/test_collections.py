@@ -161,6 +161,7 @@ def test_a_config_file_follows_the_rules_for_names(
 
     assert refused.exit_code == 4
     assert "Rename the collection" in refused.stderr and str(config) in refused.stderr
+    assert "Value error" not in refused.stderr
 
 
 def test_an_empty_folder_keeps_its_documents(invoke: Invoke, many: Path) -> None:
@@ -209,3 +210,57 @@ def test_a_file_name_that_is_not_utf8_is_skipped_with_the_remedy(remembered: Inv
         assert r"bad\udcffname.md was skipped: its name is not UTF-8. Rename it." in said.output
     assert remembered("verify").exit_code == 0
     assert "1 file is not indexed" in remembered("doctor").stdout
+
+
+def test_an_update_into_a_new_vault_says_what_is_not_in_it(remembered: Invoke, home: Path) -> None:
+    """After the vault was lost, once, in one line on stderr; the update itself succeeds."""
+    Path(remembered("path").stdout.strip()).unlink()
+
+    updated, again = remembered("update"), remembered("update")
+
+    assert (updated.exit_code, updated.stdout.splitlines()[0]) == (
+        0,
+        "notes: 3 added, 0 updated, 0 removed, 0 unchanged",
+    )
+    [line] = updated.stderr.splitlines()
+    assert line.startswith("There was no vault at ") and "a new one was made" in line
+    assert "Pins, snoozes, the diary and captured memories of an earlier vault are not in it" in line
+    assert again.stderr == ""
+
+
+def test_a_vault_that_was_never_there_is_made_without_a_word(invoke: Invoke, notes: Path) -> None:
+    """A first folder is no sign of an earlier vault."""
+    assert "an earlier vault" not in invoke("bootstrap", notes, "--skip-embed").output
+
+
+@pytest.mark.parametrize("words", [("collection", "add", "/"), ("bootstrap", "/")], ids=" ".join)
+def test_the_root_needs_a_name(remembered: Invoke, words: tuple[str, ...]) -> None:
+    """It has none of its own, and is not called like another collection."""
+    refused = remembered(*words)
+
+    assert (refused.exit_code, refused.stderr) == (
+        2,
+        "clawmem: / has no name of its own. Choose one with --name.\n",
+    )
+
+
+@pytest.mark.parametrize("verb", [("collection", "add"), ("bootstrap",)], ids=" ".join)
+def test_a_folder_is_one_collection(remembered: Invoke, notes: Path, verb: tuple[str, ...]) -> None:
+    """A second name for it is refused with the name that it has, and what to do."""
+    refused = remembered(*verb, notes, "--name", "other")
+
+    assert refused.exit_code == 2
+    assert f"{notes} is already the collection 'notes'" in refused.stderr
+    assert "clawmem collection remove notes" in refused.stderr and "--pattern" in refused.stderr
+    assert collections(remembered) == {"notes": 3}
+    assert remembered("collection", "add", notes).exit_code == 0
+
+
+def test_a_folder_may_be_two_collections_of_different_files(remembered: Invoke, notes: Path) -> None:
+    """Each with a pattern of its own."""
+    (notes / "plan.txt").write_text("Sell the ticket machines.\n", "utf-8")
+
+    assert remembered("collection", "add", notes, "--name", "plain", "--pattern", "**/*.txt").exit_code == 0
+    remembered("update")
+
+    assert collections(remembered) == {"notes": 3, "plain": 1}
