@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from clawmem.app.cli.rendering import Part, printable, table
 from clawmem.app.records.provenance import title_of
 from clawmem.app.records.succession import marked, successor_of
+from clawmem.domain.briefing.packing import shortened
 from clawmem.domain.security.quoting import title_to_read
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def session_lines(found: Iterable[Session]) -> Iterator[Part]:
     """Yield a line for each session with the whole path of its handoff, which a narrow table would break."""
     for one in found:
         handoff = f"  {one.handoff_path}" if one.handoff_path else ""
-        summary = " ".join(one.summary.split())[:SHOWN_SUMMARY]
+        summary = _summary(one)
         began = one.started_at[:16].replace("T", " ")
         yield printable(f"session {one.id[:SHOWN_ID]}  {began}{handoff}{f'  {summary}' if summary else ''}")
 
@@ -41,7 +42,7 @@ def timeline_parts(found: Timeline) -> list[Part]:
     order = table(("", "docid", "written", "file", "title"), [_entry_row(*one) for one in marked])
     if not found.session:
         return [order]
-    within = f"in session {found.session.id[:SHOWN_ID]}: {found.session.summary[:SHOWN_SUMMARY]}"
+    within = f"in session {found.session.id[:SHOWN_ID]}: {_summary(found.session)}"
     return [order, printable(within)]
 
 
@@ -60,9 +61,13 @@ def _session_row(session: Session) -> tuple[str, ...]:
         session.started_at[:16].replace("T", " "),
         _minutes(session),
         session.handoff_path or "",
-        " ".join(session.summary.split())[:SHOWN_SUMMARY],
+        _summary(session),
         f"{files} and {more} more" if more > 0 else files,
     )
+
+
+def _summary(session: Session) -> str:
+    return shortened(" ".join(session.summary.split()), SHOWN_SUMMARY)
 
 
 def _minutes(session: Session) -> str:

@@ -17,6 +17,7 @@ from clawmem.app.cli.rendering import (
 )
 from clawmem.app.mcp.schemas import COMPACT_SNIPPET, Found, Session
 from clawmem.app.records.succession import marked, successor_of
+from clawmem.domain.briefing.packing import shortened
 from clawmem.domain.security.quoting import lines_to_read, title_to_read
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def session_lines(sessions: Iterable[Session]) -> list[str]:
     """Sessions, a line each."""
     return [
         f"{one.id[:8]}  {one.started_at[:16]}  {'active' if one.ended_at is None else 'to ' + one.ended_at[:16]}"
-        f"  {one.handoff_path or ''}  {' '.join(one.summary.split())[:100]}  {', '.join(one.files_changed[:5])}".rstrip()
+        f"  {one.handoff_path or ''}  {shortened(' '.join(one.summary.split()), 100)}  {', '.join(one.files_changed[:5])}".rstrip()
         for one in sessions
     ]
 

@@ -20,16 +20,22 @@ def packed(lines: Iterable[str], budget: int) -> list[str]:
     for line in lines:
         if token_count("\n".join([*kept, line])) > budget:
             room = budget - token_count("\n".join([*kept, ""]))
-            return [*kept, _cut(line, room)] if room >= WORTH_CUTTING else kept
+            return [*kept, shortened(line, room * _CHARACTERS_A_TOKEN)] if room >= WORTH_CUTTING else kept
         kept.append(line)
     return kept
 
 
-def _cut(line: str, budget: int) -> str:
-    """Return the words of *line* that fit, with an ellipsis; a line without blanks is cut at any character."""
-    most = budget * _CHARACTERS_A_TOKEN - len(ELLIPSIS)
-    whole_words = line[: most + 1].rpartition(" ")[0]
-    return (whole_words or line[:most]) + ELLIPSIS
+def shortened(line: str, most: int) -> str:
+    """
+    Return *line* with at most *most* characters: a longer one is cut after a word and ends with an ellipsis.
+
+    A line without blanks is cut at any character.
+    """
+    if len(line) <= most:
+        return line
+    room = most - len(ELLIPSIS)
+    whole_words = line[: room + 1].rpartition(" ")[0]
+    return (whole_words or line[:room]) + ELLIPSIS
 
 
 def section(heading: str, lines: Iterable[str], budget: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from clawmem.domain.briefing.packing import shortened
 from clawmem.domain.capture.extraction import CaptureFinding, files_read, files_written
 from clawmem.domain.capture.kinds import Kind
 from clawmem.domain.capture.next_steps import flat
@@ -60,7 +61,7 @@ def by_rules(
     prompts = [message.text for message in messages if message.speaker is Speaker.USER and message.text]
     others = [one for one in found if not _is_named(one.sentence, steps)]
     return {
-        "request": [text[:REQUEST_CHARS] for text in dict.fromkeys((*prompts[:1], *prompts[-1:]))],
+        "request": [shortened(text, REQUEST_CHARS) for text in dict.fromkeys((*prompts[:1], *prompts[-1:]))],
         "investigated": [f"Read {path}" for path in files_read(messages)][:MOST_ITEMS],
         "learned": _said(found, Kind.PROBLEM, Kind.PREFERENCE),
         "done": _said(others, Kind.DECISION, Kind.MILESTONE),
@@ -130,7 +131,7 @@ def summary_of(sections: Mapping[str, Iterable[str]]) -> str:
     """Return a one-line summary of a session: what was done, else the request; 200 characters at most."""
     for name in ("done", "request"):
         if items := [item for item in sections.get(name, ()) if item.strip()]:
-            return " ".join(" ".join(items).split())[:SUMMARY_CHARS]
+            return shortened(" ".join(" ".join(items).split()), SUMMARY_CHARS)
     return ""
 
 

@@ -73,6 +73,21 @@ def test_decisions_hubs_and_sessions(world: World) -> None:
     assert "- Ann keeps the key of the safe" in begun(world)
 
 
+def test_a_long_session_ends_with_an_ellipsis(world: World) -> None:
+    """What does not fit into the line of a session is cut after a word, and the line says so."""
+    goods = "oars sails ropes anchors lamps flags pumps nets masts buoys".split()
+    session = world.session(
+        "s2", *LEDGER, *(("user", f"We'll use {one} from the yard in Larvik.") for one in goods)
+    )
+    world.extract(session)
+    HandoffGenerator(world.vault, DiskTranscripts(), world.clock)(session)
+
+    assert profile(world).rebuild()
+
+    [line] = [one for one in page(world).partition("## Lately")[2].splitlines() if "-s2.md" in one]
+    assert line.endswith("… (_clawmem/agent/handoffs/2023-11-14-s2.md)")
+
+
 def test_it_is_made_anew_after_five_sessions(world: World) -> None:
     """Four more sessions leave it as it is, the fifth makes it due; asking again changes nothing."""
     profile(world).refresh()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -151,9 +152,22 @@ def test_sessions_for_people_are_short(worked: Invoke) -> None:
     assert ended_row.split()[0] == "01234567"
     assert "  90 " in ended_row
     assert "handoffs/march.md" in ended_row
-    assert "Moved the sessions. xxx" in ended_row
-    assert "x" * 81 not in ended_row
+    assert "Moved the sessions.…  src/a.py" in ended_row
     assert ended_row.endswith("src/e.py and 2 more")
+
+
+def test_a_summary_that_is_cut_ends_with_an_ellipsis(remembered: Invoke) -> None:
+    """After a whole word; also of sessions that `retrieve` shows."""
+    words = " ".join(f"word{number}" for number in range(30))
+    vault = SqliteVault(remembered("path").output.strip())
+    vault.sessions.save(replace(ENDED, summary=words, files_changed=()))
+    vault.close()
+
+    row = remembered("sessions").output.splitlines()[1]
+    retrieved = remembered("retrieve", "what did we do in the last session").output
+
+    assert row.rstrip().endswith("word14…")
+    assert "word14…\n" in retrieved
 
 
 def test_sessions_for_programs_are_whole(worked: Invoke) -> None:

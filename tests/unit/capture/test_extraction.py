@@ -270,3 +270,11 @@ def test_state_before_compaction_ranks_by_the_last_request() -> None:
     assert state.index("Postgres") < state.index("keep the cache")
     assert "## Last User Request\n\nNow the ledger tables." in state
     assert state_of([], []) == ""
+
+
+def test_a_summary_is_cut_after_a_word() -> None:
+    """And says so: at most 200 characters with an ellipsis."""
+    summary = summary_of({"done": ["We moved the login sessions to Postgres."] * 10})
+
+    assert len(summary) <= 200
+    assert summary.endswith("Postgres. We moved the login sessions to…")
