@@ -234,6 +234,8 @@ def _validated(chosen: dict[str, Any], path: Path) -> Settings:
     try:
         return Settings.model_validate(chosen)
     except ValidationError as error:
+        from clawmem.app.operations.refusals import fault_of
+
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"{where} in {path} or the environment: {first['msg']}.") from error
+        raise ConfigError(f"{where} in {path} or the environment: {fault_of(first)}.") from error

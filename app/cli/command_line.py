@@ -153,10 +153,20 @@ def _exit_codes(as_json: bool) -> Iterator[None]:
         try:
             yield
         except USAGE as error:
-            message = error.format_message()
+            message = _usage_message(error)
             leave(message, 2, usage_record(message) if as_json else None)
         except typer.Abort:
             raise KeyboardInterrupt from None
+
+
+def _usage_message(error: typer.BadParameter) -> str:
+    from pydantic import ValidationError
+
+    if isinstance(error.__cause__, ValidationError):
+        from clawmem.app.operations.refusals import fault_of
+
+        error.message = fault_of(error.__cause__.errors()[0])
+    return error.format_message()
 
 
 cli = typer.Typer(

@@ -26,6 +26,7 @@ from pydantic import BaseModel, ValidationError
 
 from clawmem.app.cli.main import VERSION
 from clawmem.app.mcp.schemas import plain
+from clawmem.app.operations.refusals import faults_of
 from clawmem.ports.errors import ClawmemError, InvalidInput
 
 DETAILS = (
@@ -72,7 +73,7 @@ class ToolServer(MCPServer[Any]):
                 return refusal(error.__cause__.code, str(error.__cause__), error.__cause__.details)
             asked_wrongly = not isinstance(error, UnexpectedToolError)
             if asked_wrongly and isinstance(error.__cause__, ValidationError):
-                return refusal("INVALID_INPUT", _complaint(error.__cause__))
+                return refusal("INVALID_INPUT", f"{'; '.join(faults_of(error.__cause__))}.")
             raise UnexpectedToolError(UNEXPECTED) from error.__cause__
 
     async def get_prompt(
@@ -138,9 +139,3 @@ def _is_given(arguments: Mapping[str, Any], name: str) -> bool:
 def _near(name: str, known: Sequence[str]) -> str:
     near = get_close_matches(name, known)
     return f"Did you mean: {', '.join(near)}?" if near else f"There is: {', '.join(known) or 'none'}."
-
-
-def _complaint(error: ValidationError) -> str:
-    """What is wrong with which parameter; what was given is the caller's, and not repeated."""
-    found = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_url=False)]
-    return f"{'; '.join(found)}."

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from clawmem.ports.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 CODES: Mapping[str, str] = MappingProxyType(
     {
@@ -16,6 +20,30 @@ CODES: Mapping[str, str] = MappingProxyType(
         "less_than_equal": "OUT_OF_BOUNDS",
     }
 )
+# What is wrong with a value, by pydantic's name of the error; {name} is a value of its context.
+FAULTS: Mapping[str, str] = MappingProxyType(
+    {
+        "missing": "is missing",
+        "extra_forbidden": "is not known",
+        "greater_than": "must be more than {gt}",
+        "greater_than_equal": "must be at least {ge}",
+        "less_than": "must be less than {lt}",
+        "less_than_equal": "must be at most {le}",
+        "string_too_short": "must have at least {min_length} characters",
+        "string_too_long": "must have at most {max_length} characters",
+        "too_long": "must have at most {max_length} values",
+        "too_short": "must have at least {min_length} values",
+        "literal_error": "must be {expected}",
+        "enum": "must be {expected}",
+        **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "must be a whole number"),
+        **dict.fromkeys(("float_type", "float_parsing"), "must be a number"),
+        **dict.fromkeys(("bool_type", "bool_parsing"), "must be true or false"),
+        "string_type": "must be text",
+        "list_type": "must be a list",
+        "dict_type": "must map names to values",
+    }
+)
+PREFIXES = ("Value error, ", "Assertion failed, ")
 SHOWN = 80  # characters of a parameter's name, which the caller may have made up
 
 
@@ -27,7 +55,23 @@ def refusal_of(error: ValidationError, spelling: Callable[[str], str] = str, hin
         spelling: How the interface writes the name of a parameter.
         hint: A sentence to end with.
     """
-    wrong = error.errors(include_url=False, include_context=False, include_input=False)
-    parts = [f"{spelling('.'.join(map(str, one['loc']))[:SHOWN])}: {one['msg']}" for one in wrong]
-    message = " ".join(filter(None, (f"{'; '.join(parts)}.", hint)))
-    return InvalidInput(CODES.get(wrong[0]["type"], "INVALID_INPUT"), message)
+    message = " ".join(filter(None, (f"{'; '.join(faults_of(error, spelling))}.", hint)))
+    return InvalidInput(CODES.get(error.errors()[0]["type"], "INVALID_INPUT"), message)
+
+
+def faults_of(error: ValidationError, spelling: Callable[[str], str] = str) -> list[str]:
+    """Return what is wrong with each parameter; given values are the caller's, and not repeated."""
+    wrong = error.errors(include_url=False, include_input=False)
+    return [f"{spelling('.'.join(map(str, one['loc']))[:SHOWN])} {fault_of(one)}".strip() for one in wrong]
+
+
+def fault_of(one: ErrorDetails) -> str:
+    """Return what is wrong with one value: "must be at least 1"."""
+    if one["type"] == "string_too_short" and one["ctx"]["min_length"] == 1:
+        return "is empty"
+    if known := FAULTS.get(one["type"]):
+        return known.format(**one.get("ctx", {}))
+    said = one["msg"].replace("Input should", "must")
+    for prefix in PREFIXES:
+        said = said.removeprefix(prefix)
+    return said.rstrip(".")

@@ -119,6 +119,27 @@ class TestBounds:
         """The list of documents counts from one as well."""
         assert refused(remembered("list", "-n", limit), 2, "--limit")
 
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            (("list", "-n", "0"), "must be at least 1"),
+            (("list", "-n", "x"), "must be a whole number"),
+            (("serve", "--port", "99999999"), "must be at most 65535"),
+            (("diary", "read", "-n", "0"), "--limit must be at least 1."),
+            (("lifecycle", "log", "-n", "101"), "--limit must be at most 100."),
+            (("pin", ""), "NOTE... is empty."),
+            (("diary", "write", ""), "TEXT... is empty."),
+        ],
+    )
+    def test_values_are_refused_in_plain_words(
+        self, remembered: Invoke, words: tuple[str, ...], said: str
+    ) -> None:
+        """Every command says what a value must be, and nothing of how that was found out."""
+        done = remembered(*words)
+
+        assert refused(done, 2, said)
+        assert not any(phrase in done.stderr for phrase in ("Input should", "String should", "Value error"))
+
     @pytest.mark.parametrize("verb", VERBS)
     @pytest.mark.parametrize("limit", ["1", "100"])
     def test_limits_that_are_met(self, remembered: Invoke, verb: str, limit: str) -> None:
@@ -191,3 +212,9 @@ class TestWords:
     def test_collections_that_are_none(self, remembered: Invoke, name: str) -> None:
         """The name of a collection is compared, never interpreted."""
         assert refused(remembered("search", "redis", "-c", name), 3, "Did you mean: notes")
+
+    @pytest.mark.parametrize("verb", [("list",), ("search", "redis"), ("query", "redis")], ids=" ".join)
+    @pytest.mark.parametrize("name", ["", " ", ","])
+    def test_a_collection_without_a_name(self, remembered: Invoke, verb: tuple[str, ...], name: str) -> None:
+        """An empty text, such as an unset variable, does not stand for every collection."""
+        assert refused(remembered(*verb, "-c", name), 2, "--collection is empty.")
