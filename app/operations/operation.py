@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from enum import Enum
 from inspect import getdoc
 from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.fields import FieldInfo
 
-from clawmem.app.opened import Services
+if TYPE_CHECKING:
+    from clawmem.app.opened import Services
 
 Q = TypeVar("Q", bound="Request")
 R = TypeVar("R", bound="Result")
