@@ -7,8 +7,10 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from stat import S_IMODE
 from typing import Any
 
+from clawmem.app.private_files import private_umask
 from clawmem.domain.documents.eligibility import collection_name, compile_pattern, is_collection_name
 from clawmem.ports.errors import ConfigError, InvalidInput, NotFound
 
@@ -126,6 +128,12 @@ def fault_of_name(name: str) -> str | None:
     if not is_collection_name(name):
         return f"{name!r} is no name for a collection. Use letters, digits, '-' and '_'."
     return f"{name!r} is reserved." if name in RESERVED else None
+
+
+def make_config_folder(path: Path) -> None:
+    """Make the folder of the config file *path*, and the missing ones above it, for their owner alone."""
+    with private_umask():
+        path.parent.mkdir(parents=True, exist_ok=True)
 
 
 def add_collection(path: Path, name: str, folder: Path, pattern: str = DEFAULT_PATTERN) -> None:
@@ -306,15 +314,22 @@ def _write_first(path: Path, meant: Mapping[str, Any], drafts: Iterable[Callable
 
 
 def _write(path: Path, text: str) -> None:
-    """Replace the file in one step; a reader sees the old or the new one. Links stay links."""
+    """
+    Replace the file in one step; a reader sees the old or the new one. Links stay links.
+
+    The file may hold keys: a new one, and every folder made for it, is private. One that is there keeps its rights.
+    """
     target = path.resolve()
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with draft.open("w", encoding="utf-8") as file:
+        make_config_folder(target)
+        draft.unlink(missing_ok=True)
+        with private_umask(), draft.open("x", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
+        with suppress(FileNotFoundError):
+            draft.chmod(S_IMODE(target.stat().st_mode))
         draft.replace(target)
     except OSError as error:
         draft.unlink(missing_ok=True)

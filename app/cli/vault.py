@@ -35,9 +35,10 @@ DIFFERENCES = 7
 def init(ctx: typer.Context) -> None:
     """Make the vault and the folder of the config file; what is there stays."""
     from clawmem.app.cli.rendering import show, show_json
+    from clawmem.app.config_file import make_config_folder
 
     with opened(ctx, create=True) as services:
-        services.settings.config_file.parent.mkdir(parents=True, exist_ok=True)
+        make_config_folder(services.settings.config_file)
         places = _places(services.settings)
     if wants_json(ctx):
         show_json(places)
@@ -113,7 +114,7 @@ def doctor(ctx: typer.Context) -> None:
     """
     Look for what is wrong around the vault, and say how to put it right.
 
-    Changes one thing: files of the vault that other users of this machine can read are made private.
+    Changes one thing: files of the vault, and the config file, are made private if other users can read them.
     """
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.hooks.surfacing_choices import topics_place
@@ -124,7 +125,9 @@ def doctor(ctx: typer.Context) -> None:
 
     folder, servers, project = client_folder(os.environ), client_servers(os.environ), Path.cwd()
     # Before the vault is opened, which makes its own files private without a report.
-    private = permission_finding([*files_of_vault(settings_of(ctx).vault), Path(topics_place(os.environ))])
+    settings = settings_of(ctx)
+    kept = [*files_of_vault(settings.vault), Path(topics_place(os.environ)), settings.config_file]
+    private = permission_finding(kept)
     with opened(ctx, or_read=True) as services:
         full = disk_findings(services.settings.vault)
         findings = [*full, *services.doctor(), private, *client_findings(folder, servers, project)]

@@ -93,6 +93,44 @@ def test_a_folder_that_cannot_be_made_private_is_a_finding(
     assert f"chmod -R go-rwx '{log}'" in examined.stdout
 
 
+def test_the_config_file_is_private(invoke: Invoke, home: Path, desk: Path) -> None:
+    """It may hold keys: a new one and its folders are for their owner alone, and rewriting widens nothing."""
+    config = home / ".config/clawmem/config.yaml"
+    assert invoke("init").exit_code == 0
+    assert invoke("collection", "add", desk).exit_code == 0
+    assert readable_by_others(home / ".config") == []
+
+    for mode in (0o600, 0o640):
+        config.chmod(mode)
+        assert invoke("collection", "add", desk, "--name", f"desk{mode}").exit_code == 0
+        assert config.stat().st_mode & 0o777 == mode
+
+
+def test_a_folder_of_the_config_file_keeps_its_rights(invoke: Invoke, home: Path, desk: Path) -> None:
+    """Who made the folder has chosen them; the file in it is private all the same."""
+    folder = home / ".config/clawmem"
+    folder.mkdir(parents=True)
+    folder.chmod(0o755)
+
+    assert invoke("collection", "add", desk).exit_code == 0
+
+    assert folder.stat().st_mode & 0o777 == 0o755
+    assert readable_by_others(folder / "config.yaml") == []
+
+
+def test_doctor_makes_the_config_file_private(invoke: Invoke, home: Path, desk: Path) -> None:
+    """And reports it once."""
+    config = home / ".config/clawmem/config.yaml"
+    invoke("bootstrap", desk)
+    config.chmod(0o644)
+
+    first, second = invoke("doctor"), invoke("doctor")
+
+    assert f"other users could read {config}; now only you can" in first.stdout
+    assert "only you can read the vault" in second.stdout
+    assert config.stat().st_mode & 0o777 == 0o600
+
+
 def test_what_hooks_keep_is_private(invoke: Invoke, environ: dict[str, str], home: Path, desk: Path) -> None:
     """The spool, the fingerprints of what was told, and the diary of errors."""
     invoke("bootstrap", desk)

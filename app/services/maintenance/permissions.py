@@ -1,4 +1,4 @@
-"""Whether other users of this machine can read the vault, its indexes, or what hooks and servers keep next to it."""
+"""Whether other users of this machine can read the vault, the files next to it, or the config file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def permission_finding(places: Iterable[Path]) -> Finding:
         return Finding(PERMISSIONS, False, f"other users can read {_listed(failed)}", remedy)
     if changed:
         return Finding(PERMISSIONS, True, f"other users could read {_listed(changed)}; now only you can")
-    return Finding(PERMISSIONS, True, "only you can read the vault and the files next to it")
+    return Finding(PERMISSIONS, True, "only you can read the vault and the files next to it, and the config file")
 
 
 def _listed(paths: list[Path]) -> str:
