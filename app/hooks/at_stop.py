@@ -7,7 +7,7 @@ from pathlib import Path
 from time import monotonic
 
 from clawmem.app.hooks.protocol import SILENCE, HookEvent, HookOutput
-from clawmem.app.hooks.spool import Drain, Job, Spool
+from clawmem.app.hooks.spool import Drain, Job, JobsFailed, Spool
 from clawmem.app.hooks.surroundings import Surroundings
 
 MOST_SECONDS = 20.0  # of the client's thirty
@@ -34,7 +34,7 @@ def capture(name: str, event: HookEvent, here: Surroundings) -> HookOutput:
         wait_for(event.last_assistant_message, Path(event.transcript_path))
     failures = here.work_off(spool)
     if failures:
-        raise RuntimeError("; ".join(failures))
+        raise JobsFailed("; ".join(failures))
     return SILENCE
 
 

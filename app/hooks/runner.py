@@ -162,7 +162,7 @@ def _complain(name: str, error: BaseException) -> None:
 
 def remember(vault: Path, name: str, error: BaseException) -> None:
     """
-    Write down beside *vault* what went wrong in the hook *name*.
+    Write down beside *vault* what went wrong in the hook *name*: one line, with a traceback for what nobody expected.
 
     Raises:
         OSError: it cannot be written.
@@ -171,6 +171,8 @@ def remember(vault: Path, name: str, error: BaseException) -> None:
     from traceback import format_exception
 
     from clawmem.app.hooks.state import write_down
+    from clawmem.ports.errors import ClawmemError
 
-    told = "".join(format_exception(error)).rstrip()
+    is_expected = isinstance(error, ClawmemError)
+    told = " ".join(str(error).split()) if is_expected else "".join(format_exception(error)).rstrip()
     write_down(vault, f"{strftime('%Y-%m-%dT%H:%M:%SZ', gmtime())} {name}: {told}\n")

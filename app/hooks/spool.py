@@ -17,13 +17,14 @@ from typing import NamedTuple
 
 from clawmem.app.hooks.state import make_folder, state_folder, sweep, write_whole
 from clawmem.ports.clock import Clock
-from clawmem.ports.errors import LeaseLost
+from clawmem.ports.errors import ClawmemError, InvalidInput, LeaseLost, SourceUnreadable
 from clawmem.ports.lease import LeaseStore
 from clawmem.ports.records import Lease
 
 LEASE = "hook spool"
 LEASE_MS = 120_000  # longer than any client lets a hook live
 ATTEMPTS = 3  # after these a job is given up
+HOPELESS = (InvalidInput, SourceUnreadable)  # a job that fails so fails again; the next turn brings a new one
 
 WAITING, IN_HAND = ".job", ".taken"
 
@@ -44,6 +45,10 @@ class Job(NamedTuple):
         """The same for every job of one hook about one session: the later one does what the earlier would."""
         about = [self.hook, self.event.get("session_id", ""), self.event.get("transcript_path", "")]
         return f"{self.hook}-{sha256(json.dumps(about).encode()).hexdigest()[:16]}"
+
+
+class JobsFailed(ClawmemError):
+    """Jobs of the spool that failed; the message names each with its reason."""
 
 
 class Spool:
@@ -89,7 +94,7 @@ class Spool:
         taken.unlink(missing_ok=True)
 
     def put_back(self, taken: Path, job: Job) -> bool:
-        """A job failed: it waits again, behind the others, unless that was often enough; whether it does."""
+        """Let a failed job wait again, behind the others, unless it failed often enough; return whether it waits."""
         may_wait = job.attempts < ATTEMPTS
         if may_wait and not taken.with_suffix(WAITING).exists():  # else one like it came meanwhile
             self.put(job)
@@ -163,7 +168,8 @@ class Drain:
         try:
             do(job)
         except Exception as error:  # noqa: BLE001  one job that fails keeps no other one waiting
-            waits = self._spool.put_back(taken, job)
+            waits = not isinstance(error, HOPELESS) and self._spool.put_back(taken, job)
+            self._spool.finish(taken)
             return [f"{job.hook}: {error or type(error).__name__}{'' if waits else ' (given up)'}"]
         self._spool.finish(taken)
         return []

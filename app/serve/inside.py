@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from clawmem.app.hooks.at_stop import drained
 from clawmem.app.hooks.protocol import SESSION_VARIABLES
 from clawmem.app.hooks.runner import remember
-from clawmem.app.hooks.spool import Spool
+from clawmem.app.hooks.spool import JobsFailed, Spool
 from clawmem.app.serve.desk import Desk, Line
 from clawmem.app.serve.drainer import Drainer
 from clawmem.app.serve.hook_desk import HookDesk
@@ -117,7 +117,7 @@ class Inside:
         if not spool.waiting() or not self.vault.exists():
             return
         if failures := drained(self.vault, spool, self.environ, MODELS_S):
-            self._complain(RuntimeError("; ".join(failures)))
+            self._complain(JobsFailed("; ".join(failures)))
 
     def _complain(self, error: BaseException) -> None:
         with suppress(OSError):

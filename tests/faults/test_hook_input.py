@@ -9,6 +9,8 @@ import subprocess
 import pytest
 from hook_process import AT_STOP, KNOWN, ONCE, QUESTION, Client, command
 
+from clawmem.app.hooks.state import state_folder
+
 MEGABYTES = 5_000_000
 
 
@@ -60,6 +62,24 @@ def test_a_pipe_as_a_transcript_holds_up_nothing(client: Client) -> None:
     client.stop()
 
     assert client.memories() == ONCE
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "missing"])
+@pytest.mark.parametrize("name", [*AT_STOP, "precompact-extract"])
+def test_a_transcript_that_cannot_be_read_is_reported_once(client: Client, name: str, kind: str) -> None:
+    """One line on standard error, and one in the diary, without a traceback; nothing waits."""
+    place = client.home / "projects" / f"{kind}.jsonl"
+    if kind == "pipe":
+        os.mkfifo(place)
+    elif kind == "folder":
+        place.mkdir()
+
+    told = client.ask(name, transcript_path=str(place))
+
+    assert told.log.count(str(place)) == 1
+    (line,) = (state_folder(client.vault) / "errors.log").read_text("utf-8").splitlines()
+    assert line.count(str(place)) == 1
+    assert client.waiting() == []
 
 
 def test_a_pipe_in_the_place_of_a_file_of_the_client_silences_no_prompt(client: Client) -> None:
