@@ -116,6 +116,26 @@ def test_the_command_line(world: World, invoke: Invoke, engine: str, ruin: Ruin)
     assert (KNOWN in healed.stdout, healed.stderr) == (True, "")
 
 
+@pytest.mark.parametrize("place", ["every index", "one index"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_file_in_the_place_of_the_folder(world: World, invoke: Invoke, engine: str, place: str) -> None:
+    """The records answer meanwhile; the advised command puts a folder there again and keeps the file."""
+    folders = fill(world, invoke, engine)
+    way = folders[0].parent if place == "every index" else folders[0]
+    shutil.rmtree(way)
+    way.write_text("somebody else's", "utf-8")
+
+    done = invoke("search", QUESTION)
+    assert KNOWN in done.stdout
+    rebuilt = invoke(*the_advice(done.stderr))
+
+    assert rebuilt.exit_code == 0, rebuilt.output
+    healed = invoke("search", QUESTION)
+    assert (KNOWN in healed.stdout, healed.stderr) == (True, "")
+    assert invoke("doctor").exit_code == 0
+    assert way.with_name(f"{way.name}.moved-aside").read_text("utf-8") == "somebody else's"
+
+
 @pytest.mark.parametrize("engine", ["sidecar", *ENGINES])
 def test_the_vectors(world: World, invoke: Invoke, monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
     """A search by meaning compares with the stored vectors, and says so; each engine of vectors is replaced."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from clawmem.ports.backend import Backend, IndexPlace
 from clawmem.ports.derived_index import DerivedIndex
-from clawmem.ports.errors import ConfigError
+from clawmem.ports.errors import ConfigError, IndexUnavailable
 from clawmem.ports.records import IndexRecord, Role
 
 if TYPE_CHECKING:
@@ -66,9 +66,13 @@ class Engines:
         return index
 
     def discard(self, record: IndexRecord) -> None:
-        """Delete an index for good."""
-        if record.engine != OWN:
-            self._named(record.engine).discard(self._place(record))
+        """Delete an index for good; a file in the place of its folder goes, too."""
+        if record.engine == OWN:
+            return
+        place = self._place(record)
+        for path in (self._folder, place.folder):
+            _move_file_aside(path)
+        self._named(record.engine).discard(place)
 
     def beside(self) -> list[Path]:
         """The folders of indexes beside the vault."""
@@ -105,6 +109,15 @@ class Engines:
             read_only=self._read_only,
             options=self._options,
         )
+
+
+def _move_file_aside(path: str) -> None:
+    """Rename the file at *path*, where a folder belongs: it may be somebody else's, so it is not deleted."""
+    if os.path.isfile(path):  # noqa: PTH113  most vaults need no pathlib
+        try:
+            os.replace(path, f"{path}.moved-aside")  # noqa: PTH105
+        except OSError as error:
+            raise IndexUnavailable(path, f"a file is in the way ({error.strerror})") from error
 
 
 def _name(record: IndexRecord) -> str:
