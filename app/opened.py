@@ -251,7 +251,12 @@ class Services:
     @property
     def doctor(self) -> Doctor:
         """What is wrong around the vault."""
-        return cast("Doctor", self.parts.doctor(self.folders, leftovers=lambda: self.leftovers))
+        made = self.parts.doctor(
+            self.folders,
+            leftovers=lambda: self.leftovers,
+            forget_warnings=lambda: self.forgotten_places.warnings(),
+        )
+        return cast("Doctor", made)
 
     @property
     def verify(self) -> Verify:

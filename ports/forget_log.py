@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 
@@ -12,29 +12,54 @@ class ForgottenPlace(NamedTuple):
     at: str
 
 
-class ForgetLog(Protocol):
-    """Append-only log of the places of forgotten documents, stored outside the vault so that it outlives the vault."""
+class ForgetRecord(NamedTuple):
+    """
+    Content of a forget log: every readable place once, the first forgotten one first.
 
-    def places(self) -> list[ForgottenPlace]:
-        """Return every place once, in the order of forgetting; unreadable lines are skipped."""
+    ``is_damaged`` reports that places may be missing. ``is_sealed`` reports that missing places would be noticed; it is
+    false for a log that an earlier version wrote.
+    """
+
+    places: Sequence[ForgottenPlace] = ()
+    is_damaged: bool = False
+    is_sealed: bool = True
+
+
+class ForgetLog(Protocol):
+    """Log of the places of forgotten documents, stored outside the vault so that it outlives the vault."""
+
+    @property
+    def location(self) -> str:
+        """The path of the log, for messages."""
         ...
 
-    def add(self, places: Iterable[ForgottenPlace]) -> None:
+    def read(self) -> ForgetRecord:
         """
-        Append places durably; does nothing if *places* is empty.
+        Return what the log holds; an empty record if there is no log.
 
         Raises:
-            VaultFull, VaultReadOnly: the places could not be written.
+            VaultReadOnly: the log cannot be read.
         """
         ...
 
+    def write(self, places: Iterable[ForgottenPlace]) -> None:
+        """
+        Replace the log by *places* in one step, durable when this returns. Only one process may write at a time.
 
-class NoForgetLog:
-    """Forget log without storage, for vaults that exist only in memory."""
+        Raises:
+            VaultFull, VaultReadOnly: the log could not be written, and is as it was.
+        """
+        ...
 
-    def places(self) -> list[ForgottenPlace]:
-        """Return an empty list."""
-        return []
+    def set_aside(self) -> None:
+        """
+        Rename the log, so that a copy of what is damaged stays; see `damaged_copies`.
 
-    def add(self, places: Iterable[ForgottenPlace]) -> None:
-        """Do nothing."""
+        Raises:
+            VaultFull, VaultReadOnly: the log could not be renamed.
+        """
+        ...
+
+    def damaged_copies(self) -> list[str]:
+        """Return the paths of damaged logs that were set aside and not deleted since."""
+        ...

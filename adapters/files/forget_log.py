@@ -3,55 +3,128 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from zlib import crc32
 
 from clawmem.ports.errors import VaultFull, VaultReadOnly
-from clawmem.ports.forget_log import ForgottenPlace
+from clawmem.ports.forget_log import ForgetRecord, ForgottenPlace
 
 _OWNER_ALONE = 0o600
+_CHECKSUM, _COUNT = "crc32", "places"
 
 
 class ForgetFile:
-    """``ForgetLog`` in one file, a JSON line for each place; nothing but its owner may read it."""
+    """
+    ``ForgetLog`` in one file that only its owner may read.
+
+    Each place is a line of JSON with a checksum. The last line counts the places, so that a file that was cut between
+    two lines is noticed as well. Files of earlier versions have neither checksums nor a count.
+    """
 
     def __init__(self, path: str) -> None:
-        self._path = path
+        self._path = Path(path)
 
-    def places(self) -> list[ForgottenPlace]:
-        found: dict[tuple[str, str], ForgottenPlace] = {}
-        for place in self._lines():
-            found.setdefault((place.collection, place.path), place)
-        return list(found.values())
+    @property
+    def location(self) -> str:
+        """See `clawmem.ports.forget_log.ForgetLog.location`."""
+        return str(self._path)
 
-    def add(self, places: Iterable[ForgottenPlace]) -> None:
-        lines = [json.dumps(place._asdict(), ensure_ascii=True) for place in places]
-        if not lines:
-            return
-        # A line that a kill left unfinished must not swallow the next one; an empty line says nothing.
-        content = "".join(f"\n{line}\n" for line in lines).encode()
+    def read(self) -> ForgetRecord:
+        """See `clawmem.ports.forget_log.ForgetLog.read`."""
         try:
-            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-            descriptor = os.open(self._path, flags, _OWNER_ALONE)
-            with os.fdopen(descriptor, "ab") as file:
+            content = self._path.read_bytes()
+        except FileNotFoundError:
+            return ForgetRecord()
+        except OSError as error:
+            raise VaultReadOnly(self.location) from error
+        return _record(content)
+
+    def write(self, places: Iterable[ForgottenPlace]) -> None:
+        """See `clawmem.ports.forget_log.ForgetLog.write`."""
+        lines = [_line(place._asdict()) for place in places]
+        content = "".join([*lines, _line({_COUNT: len(lines)})]).encode()
+        draft = self._path.with_name(f"{self._path.name}.draft")
+        with self._translated():
+            draft.unlink(missing_ok=True)  # of a process that was killed
+            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ALONE)
+            with os.fdopen(descriptor, "wb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(descriptor)
+            draft.replace(self._path)
+            _sync_folder(self._path.parent)
+
+    def set_aside(self) -> None:
+        """See `clawmem.ports.forget_log.ForgetLog.set_aside`."""
+        number = 1
+        while (copy := self._copy(number)).exists():
+            number += 1
+        with self._translated():
+            self._path.replace(copy)
+
+    def damaged_copies(self) -> list[str]:
+        """See `clawmem.ports.forget_log.ForgetLog.damaged_copies`."""
+        return sorted(map(str, self._path.parent.glob(f"{self._path.name}.damaged-*")))
+
+    def _copy(self, number: int) -> Path:
+        return self._path.with_name(f"{self._path.name}.damaged-{number}")
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-            raise (VaultFull if full else VaultReadOnly)(self._path) from error
+            raise (VaultFull if full else VaultReadOnly)(self.location) from error
 
-    def _lines(self) -> Iterator[ForgottenPlace]:
+
+def _record(content: bytes) -> ForgetRecord:
+    entries = [_entry(line) for line in content.splitlines() if line.strip()]
+    found: dict[tuple[str, str], ForgottenPlace] = {}
+    for place in map(_place, entries):
+        if place:
+            found.setdefault((place.collection, place.path), place)
+    sealed = sum(entry is not None and _CHECKSUM in entry and _COUNT not in entry for entry in entries)
+    counts = [entry[_COUNT] for entry in entries if entry and _COUNT in entry]
+    unreadable = any(entry is None or not (_COUNT in entry or _place(entry)) for entry in entries)
+    is_short = bool(sealed or counts) and counts != [sealed]
+    return ForgetRecord(list(found.values()), unreadable or is_short or not entries, bool(counts))
+
+
+def _line(entry: Mapping[str, Any]) -> str:
+    return f"{json.dumps({**entry, _CHECKSUM: _checksum(entry)})}\n"
+
+
+def _checksum(entry: Mapping[str, Any]) -> int:
+    return crc32(json.dumps(entry).encode())
+
+
+def _entry(line: bytes) -> dict[str, Any] | None:
+    """Return the entry in *line*; ``None`` if it cannot be read or differs from its checksum."""
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(entry, dict):
+        return None
+    rest = {name: value for name, value in entry.items() if name != _CHECKSUM}
+    is_sound = _CHECKSUM not in entry or entry[_CHECKSUM] == _checksum(rest)
+    return entry if is_sound else None
+
+
+def _place(entry: Mapping[str, Any] | None) -> ForgottenPlace | None:
+    values = [(entry or {}).get(name) for name in ForgottenPlace._fields]
+    texts = [value for value in values if isinstance(value, str)]
+    return ForgottenPlace(*texts) if len(texts) == len(values) else None
+
+
+def _sync_folder(folder: Path) -> None:
+    with suppress(OSError):  # Windows opens no folder
+        descriptor = os.open(folder, os.O_RDONLY)
         try:
-            with open(self._path, "rb") as file:  # noqa: PTH123
-                content = file.read()
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise VaultReadOnly(self._path) from error
-        for line in content.splitlines():
-            try:
-                place = ForgottenPlace(**json.loads(line))
-            except (ValueError, TypeError):
-                continue
-            if all(isinstance(part, str) for part in place):
-                yield place
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

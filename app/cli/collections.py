@@ -224,6 +224,8 @@ def run_update(
             kept = "\n".join(map(update_line, [*reports, stopped.report]))
             typer.echo(f"{kept}\nNot finished. Run the same command again to continue.", err=True)
             raise
+    for sentence in services.forgotten_places.warnings():
+        typer.echo(sentence, err=True)
     return reports
 
 

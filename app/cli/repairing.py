@@ -101,7 +101,7 @@ def _completed(services: Services, salvaged: SalvageReport) -> SalvageReport:
     """Make anew what is made of the records and the files; what is lost after that."""
     from clawmem.app.services.maintenance.repairing import rebuild_all, split_again
 
-    services.forgotten_places.agree()
+    services.forgotten_places.agree(lost_records=bool(salvaged.lost or salvaged.notes or salvaged.spoilt))
     split_again(services.vault)
     run_update(services, force=True)
     rebuild_all(services.vault)

@@ -26,6 +26,7 @@ from clawmem.ports.records import Scan, Vector
 
 CHECKS = [
     "storage",
+    "forgotten notes",
     "folder notes",
     "collections",
     "lexical index",

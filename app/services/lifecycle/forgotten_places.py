@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.domain.documents.identity import body_hash
 from clawmem.ports.acts import Act, ActEntry
-from clawmem.ports.forget_log import ForgetLog, ForgottenPlace
+from clawmem.ports.forget_log import ForgetLog, ForgetRecord, ForgottenPlace
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
 
@@ -32,32 +32,67 @@ class ForgottenPlaces:
         Raises:
             VaultFull, VaultReadOnly: they are forgotten, and could not be written down.
         """
-        self._log.add(ForgottenPlace(one.collection, one.path, at) for one in documents)
+        if self._log.read().is_damaged:
+            self.agree()
+        else:
+            self._add([ForgottenPlace(one.collection, one.path, at) for one in documents])
 
-    def agree(self) -> int:
+    def agree(self, *, lost_records: bool = False) -> int:
         """
         Forget in the vault what the file names, and name in the file what the vault forgot; how many were forgotten now.
+
+        A damaged file is written again from the vault. A copy of it stays unless the vault surely knows everything that
+        the file held: see `warnings`.
+
+        Args:
+            lost_records: Whether the vault was repaired and records of it are lost.
 
         Raises:
             VaultError: a part of it may be done; it can be repeated.
         """
-        written = self._log.places()
-        waiting = [place for place in written if not self._is_forgotten(place)]
+        record = self._log.read()
+        waiting = [place for place in record.places if not self._is_forgotten(place)]
+        away = self._vault.documents.latest(active=False)
+        is_new = not away and not self._vault.documents.following(0, 1)
         if waiting:
             with self._vault.writing():
                 for place in waiting:
                     self._forget(place)
-        self._complete({(place.collection, place.path) for place in written})
+        if record.is_damaged and (lost_records or waiting or is_new):
+            self._log.set_aside()
+        self._complete(record, away)
         return len(waiting)
 
-    def _complete(self, written: set[tuple[str, str]]) -> None:
-        away = self._vault.documents.latest(active=False)
-        gone = [one for one in away if one.inactive is InactiveReason.FORGOTTEN]
-        self._log.add(
+    def warnings(self) -> list[str]:
+        """Return a sentence if forgotten documents may come back because the file is or was damaged."""
+        log = self._log.location
+        said = [
+            f"{log} was damaged, and so was the vault: notes that were forgotten may come back. Forget them again, "
+            f"then delete {copy}."
+            for copy in self._log.damaged_copies()
+        ]
+        if self._log.read().is_damaged:
+            said.append(
+                f"{log} is damaged: notes that were forgotten may come back if the vault is lost. Run: clawmem update"
+            )
+        return said
+
+    def _complete(self, record: ForgetRecord, away: Iterable[Document]) -> None:
+        written = {(place.collection, place.path) for place in record.places}
+        missing = [
             ForgottenPlace(one.collection, one.path, one.modified_at)
-            for one in gone
-            if (one.collection, one.path) not in written
-        )
+            for one in away
+            if one.inactive is InactiveReason.FORGOTTEN and (one.collection, one.path) not in written
+        ]
+        if missing or record.is_damaged or not record.is_sealed:
+            self._add([*record.places, *missing])
+
+    def _add(self, places: Sequence[ForgottenPlace]) -> None:
+        with self._vault.writing():  # so that one process writes the file at a time
+            every: dict[tuple[str, str], ForgottenPlace] = {}
+            for place in (*self._log.read().places, *places):
+                every.setdefault((place.collection, place.path), place)
+            self._log.write(every.values())
 
     def _is_forgotten(self, place: ForgottenPlace) -> bool:
         known = self._vault.documents.at(place.collection, place.path)

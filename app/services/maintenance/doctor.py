@@ -22,6 +22,7 @@ from clawmem.ports.records import EmbedState, Grain
 from clawmem.ports.vault import Vault
 
 STORAGE = "storage"
+FORGOTTEN = "forgotten notes"
 LEFTOVERS = "collections"
 LEXICAL = "lexical index"
 VECTORS = "vectors"
@@ -48,17 +49,20 @@ class Doctor:
         models: Models = _NO_MODELS,
         *,
         leftovers: Callable[[], Mapping[str, int]] = dict,
+        forget_warnings: Callable[[], Sequence[str]] = tuple,
     ) -> None:
         self._vault = vault
         self._files = files
         self._folders = folders
         self._models = models
         self._leftovers = leftovers
+        self._forget_warnings = forget_warnings
 
     def __call__(self) -> list[Finding]:
         """Run every check, always in the same order; one that raises is a failed finding."""
         checks: dict[str, Check] = {
             STORAGE: self._storage,
+            FORGOTTEN: self._forgotten,
             **{f"folder {folder.name}": partial(self._folder, folder) for folder in self._folders},
             LEFTOVERS: self._configured,
             LEXICAL: self._lexical,
@@ -77,6 +81,11 @@ class Doctor:
         info = self._vault.info()
         detail = f"{info.location}: integrity check and ranking self-test passed (schema {info.schema})"
         return Finding(STORAGE, True, detail)
+
+    def _forgotten(self) -> Finding:
+        if warnings := self._forget_warnings():
+            return Finding(FORGOTTEN, False, " ".join(warnings))
+        return Finding(FORGOTTEN, True, "their places are recorded next to the vault, too")
 
     def _folder(self, folder: Folder) -> Finding:
         name = f"folder {folder.name}"

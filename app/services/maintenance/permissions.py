@@ -24,7 +24,9 @@ def permission_finding(places: Iterable[Path]) -> Finding:
         return Finding(PERMISSIONS, False, f"other users can read {_listed(failed)}", remedy)
     if changed:
         return Finding(PERMISSIONS, True, f"other users could read {_listed(changed)}; now only you can")
-    return Finding(PERMISSIONS, True, "only you can read the vault and the files next to it, and the config file")
+    return Finding(
+        PERMISSIONS, True, "only you can read the vault and the files next to it, and the config file"
+    )
 
 
 def _listed(paths: list[Path]) -> str:
