@@ -7,6 +7,7 @@ from contextlib import suppress
 import apsw
 
 from clawmem.adapters.sqlite.connections import log_is_empty
+from clawmem.adapters.sqlite.empty_file import is_empty
 
 WAIT_MS = 50  # for who reads: so long nobody else can write
 
@@ -19,7 +20,7 @@ def put_log_away(path: str) -> None:
     server that lives for weeks closes nothing.
     """
     with suppress(apsw.Error, OSError):  # locked, full, gone: the log stays, and is as good as the file
-        if log_is_empty(path):
+        if log_is_empty(path) or is_empty(path):
             return
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
         try:

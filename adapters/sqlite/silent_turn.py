@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import apsw
 
 BUSY_TIMEOUT_MS = 5  # nobody waits for a row
@@ -24,6 +26,8 @@ def note_silent_turn(path: str, verb: str, session_id: str) -> bool:
         Whether it is written: not when somebody else is writing, and not into what is no vault.
     """
     try:
+        if os.stat(path).st_size == 0:  # noqa: PTH116  see `clawmem.adapters.sqlite.empty_file`
+            return False
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
@@ -31,6 +35,6 @@ def note_silent_turn(path: str, verb: str, session_id: str) -> bool:
             connection.execute(_ROW, {"verb": verb, "session_id": session_id})
         finally:
             connection.close()
-    except apsw.Error:
+    except (apsw.Error, OSError):
         return False
     return True

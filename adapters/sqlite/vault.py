@@ -9,6 +9,7 @@ from clawmem.adapters.sqlite.abandoning import broken_tables
 from clawmem.adapters.sqlite.database import MEMORY, Database
 from clawmem.adapters.sqlite.documents import SqliteDocuments
 from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings, spoilt_vectors
+from clawmem.adapters.sqlite.empty_file import refuse_empty
 from clawmem.adapters.sqlite.lexical_index import SqliteLexicalIndex, ranking_fault
 from clawmem.adapters.sqlite.migrations import migrate, version
 from clawmem.adapters.sqlite.outbox import SqliteOutbox
@@ -51,6 +52,7 @@ class SqliteVault:
     """
 
     def __init__(self, path: str, *, read_only: bool = False, vector_extension: bool = True) -> None:
+        refuse_empty(path)
         if not read_only and path != MEMORY:
             _make_folder(path)
         self._db = Database(path, read_only=read_only, vector_extension=vector_extension)

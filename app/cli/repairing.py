@@ -115,6 +115,10 @@ def _completed(services: Services, salvaged: SalvageReport) -> SalvageReport:
 def _report(salvaged: SalvageReport, lost: str) -> Iterator[str]:
     kept = ", ".join(f"{name} {count}" for name, count in sorted(salvaged.kept.items()))
     yield f"Kept rows: {kept or 'none'}"
+    if not kept:
+        yield f"{lost.capitalize()}: pins, the diary, captured memories, and the history of questions and changes"
+        yield "Notes are read from your files again; forgotten notes stay forgotten."
+        return
     for name, count in sorted(salvaged.lost.items()):
         yield f"{name}: {'an unknown number of' if count is None else count} rows {lost}"
     yield from _named(f"Text {lost}", salvaged.notes)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,6 +48,12 @@ def refused(result: Result, said: str, code: int = 5) -> bool:
     assert result.stderr.count("\n") == 1
     assert said in result.stderr
     return not result.stdout
+
+
+def empty(file: Path) -> None:
+    """Cut *file* to nothing, some time ago."""
+    file.write_bytes(b"")
+    os.utime(file, (1_700_000_000, 1_700_000_000))
 
 
 def fill(world: World, notes: int = 12) -> None:
@@ -123,16 +132,51 @@ class TestNotAVault:
         assert "Run: clawmem repair" in str(caught.value)
         assert world.vault_file.read_bytes() == cut
 
-    def test_truncated_to_nothing(self, world: World, invoke: Invoke) -> None:
-        """An empty file is a vault that has not begun: reading says so, an update fills it."""
+    @pytest.mark.parametrize("verb", [("search", "x"), ("update",), ("status",), ("doctor",), ("init",)])
+    def test_truncated_to_nothing(self, world: World, invoke: Invoke, verb: tuple[str, ...]) -> None:
+        """Nothing makes a new vault of it in silence: the advised command does, and says what is lost."""
         fill(world, 3)
         world.vault.close()
-        world.vault_file.write_bytes(b"")
+        empty(world.vault_file)
 
-        assert refused(invoke("search", "animal2"), "open it once for writing: clawmem status")
+        assert refused(
+            invoke(*verb), "the file is empty, so its pins, its diary and captured memories are lost"
+        )
+        assert "Run: clawmem repair" in invoke(*verb).stderr
         assert world.vault_file.read_bytes() == b""
-        assert "3 added" in invoke("update").stdout
+        repaired = invoke("repair", "--yes")
+
+        assert repaired.exit_code == 0
+        assert "Lost: pins, the diary, captured memories" in repaired.stdout
         assert "n2.md" in invoke("search", "animal2").stdout
+        assert "ok    storage" in invoke("doctor").stdout
+
+    def test_truncated_to_nothing_beside_a_log(self, world: World, invoke: Invoke) -> None:
+        """SQLite would delete the log; the repair keeps it."""
+        fill(world, 3)
+        log = Path(f"{world.vault_file}-wal")
+        content = log.read_bytes()
+        world.vault.close()
+        log.write_bytes(content)
+        empty(world.vault_file)
+
+        for verb in (("search", "animal2"), ("update",)):
+            assert refused(invoke(*verb), "the file is empty")
+            assert log.read_bytes() == content
+        assert invoke("repair", "--yes").exit_code == 0
+        (kept,) = world.vault_file.parent.glob("*.damaged-*-wal")
+        assert kept.read_bytes() == content
+
+    def test_a_file_that_is_just_being_made(self, tmp_path: Path) -> None:
+        """It is empty for a moment, and waited for."""
+        path = tmp_path / "vault.sqlite"
+        SqliteVault(str(tmp_path / "other.sqlite")).close()
+        path.touch()
+        timer = threading.Timer(0.3, shutil.copy, (tmp_path / "other.sqlite", path))
+        timer.start()
+
+        with closing(SqliteVault(str(path), read_only=True)) as vault:
+            assert vault.documents.collections() == {}
 
     def test_bytes_gone_bad(self, world: World) -> None:
         """Whatever byte of a vault is wrong, every use of it ends with an answer or an error of ours."""

@@ -11,6 +11,7 @@ from pathlib import Path
 import apsw
 
 from clawmem.adapters.sqlite.connections import open_writer
+from clawmem.adapters.sqlite.empty_file import is_empty
 from clawmem.ports.errors import VaultError, VaultLocked
 
 
@@ -22,6 +23,9 @@ def held(path: str) -> Iterator[None]:
     Raises:
         VaultLocked: another process is writing.
     """
+    if is_empty(path):
+        yield
+        return
     connection = None
     try:
         with suppress(apsw.Error):
