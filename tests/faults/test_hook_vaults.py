@@ -139,13 +139,16 @@ def test_no_vault(client: Client) -> None:
 
 
 def test_an_empty_file(client: Client) -> None:
-    """It is a vault in which nothing is yet; a prompt does not make more of it, a Stop does."""
+    """It is a damaged vault, of which no hook makes a new one; what a Stop leaves waits for the repair."""
     client.vault.write_bytes(b"")
 
-    assert client.ask("context-surfacing", prompt=QUESTION).context == ""
+    told = client.ask("context-surfacing", prompt=QUESTION)
+    assert (told.context, "the file is empty" in told.log) == ("", True)
+    assert "the file is empty" in client.ask(AT_STOP[0]).log
     assert client.vault.read_bytes() == b""
-    client.stop()
 
+    client.run("repair", "--yes", environ={})
+    client.stop()
     assert client.memories() == ONCE
 
 
