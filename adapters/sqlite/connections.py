@@ -25,7 +25,7 @@ def open_reader(path: str, vectors: bool) -> apsw.Connection:
     try:
         connection = _connection(path, apsw.SQLITE_OPEN_READONLY)
         connection.execute("pragma schema_version")
-    except (apsw.IOError, apsw.FullError, apsw.CantOpenError):
+    except (apsw.IOError, apsw.FullError, apsw.CantOpenError, apsw.ReadOnlyError):
         if not os.path.isfile(path) or not log_is_empty(path):  # noqa: PTH113
             raise
         connection = _frozen(path)

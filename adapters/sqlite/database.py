@@ -60,6 +60,8 @@ class VirtualTableDamaged(VaultDamaged):
 _HEADER = b"SQLite format 3\0"
 _LARGEST = 2**63 - 1  # what SQLite stores
 
+_EFFECTIVE = os.access in os.supports_effective_ids
+
 _TENDED: Counter[str] = Counter()
 
 
@@ -266,6 +268,8 @@ class Database:
         if isinstance(error, apsw.ReadOnlyError | apsw.PermissionsError):
             return VaultReadOnly(self.path)
         if isinstance(error, apsw.CantOpenError):
+            if _exists(self.path) and not os.access(self.path, os.R_OK, effective_ids=_EFFECTIVE):
+                return VaultError(self.path, f"{self.path} cannot be read. Run this as its owner.")
             there = not self.read_only or _exists(self.path)
             return (
                 VaultReadOnly(self.path)

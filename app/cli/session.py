@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -132,6 +133,14 @@ def tell(ctx: typer.Context, say: Say, *, read_only: bool = True) -> None:
         said = say(services)
         show_said(said)
         said.later()
+        _note_read_only(services.settings.vault)
+
+
+def _note_read_only(vault: Path) -> None:
+    """Say on stderr if this user may only read *vault*: then questions leave no trace in it."""
+    effective = os.access in os.supports_effective_ids
+    if not all(os.access(place, os.W_OK, effective_ids=effective) for place in (vault, vault.parent)):
+        typer.echo(f"{vault} is read-only: it was only read, and the question was not recorded.", err=True)
 
 
 def named_collections(services: Services, names: Sequence[str] | None) -> list[str]:

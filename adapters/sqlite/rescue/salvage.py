@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from clawmem.adapters.sqlite.rescue.layout import Table, tables_of
 from clawmem.adapters.sqlite.rescue.mending import Clues, mend
 from clawmem.adapters.sqlite.rescue.pages import PageFile
 from clawmem.adapters.sqlite.rescue.trees import Tree, Trees
+from clawmem.ports.errors import VaultError, VaultFull, VaultReadOnly
 from clawmem.ports.salvage import SalvageReport
 from clawmem.ports.vault_errors import VaultTooNew
 
@@ -48,11 +50,13 @@ def salvage(source: str, target: str) -> SalvageReport:
 
     Raises:
         VaultTooNew, VaultDamaged: *source* is a later clawmem's, or another program's.
+        VaultReadOnly, VaultFull: *target* cannot be written.
+        VaultError: *source* cannot be read.
     """
-    file = PageFile(source)
+    file = _opened(source)
     _refuse_strangers(file, source)
     version = file.user_version if 0 < file.user_version <= LATEST else LATEST
-    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, _OWNER_ALONE))
+    _make_file(target, source)
     db = Database(target)
     try:
         bring_to(db, version)
@@ -70,6 +74,23 @@ def salvage(source: str, target: str) -> SalvageReport:
         return SalvageReport(kept, lost, losses.lost, losses.spoilt)
     finally:
         db.close()
+
+
+def _opened(source: str) -> PageFile:
+    try:
+        return PageFile(source)
+    except OSError as error:
+        raise VaultError(
+            source, f"{source} cannot be read: {error.strerror}. Run this as its owner."
+        ) from error
+
+
+def _make_file(target: str, source: str) -> None:
+    try:
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, _OWNER_ALONE))
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        raise (VaultFull if full else VaultReadOnly)(source) from error
 
 
 def _refuse_strangers(file: PageFile, source: str) -> None:

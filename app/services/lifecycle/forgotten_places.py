@@ -34,7 +34,7 @@ class ForgottenPlaces:
         """
         if self._log.read().is_damaged:
             self.agree()
-        else:
+        elif documents:
             self._add([ForgottenPlace(one.collection, one.path, at) for one in documents])
 
     def agree(self, *, lost_records: bool = False) -> int:

@@ -1,0 +1,98 @@
+"""A vault in a folder without write permission: questions are answered, and everything else says what is wrong."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+Invoke = Callable[..., Result]
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
+
+OVERRIDES = "-dac_override,-dac_read_search"  # by which a superuser ignores permissions
+
+
+def under_permissions() -> list[str]:
+    """A command that takes the rights from a superuser to ignore permissions; nothing for other users."""
+    if os.geteuid():
+        return []
+    command = ["setpriv", f"--bounding-set={OVERRIDES}", f"--inh-caps={OVERRIDES}"]
+    if not shutil.which("setpriv") or subprocess.run([*command, "true"], check=False).returncode:
+        pytest.skip("this superuser cannot step down")
+    return command
+
+
+@pytest.fixture
+def closed(tmp_path: Path, invoke: Invoke) -> Iterator[Path]:
+    """A vault of one note, in a folder that nobody may write."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/lamp.md").write_text("# Lamp\n\nThe lamp is green.\n", "utf-8")
+    assert invoke("update").exit_code == 0
+    folder = tmp_path / "closed"
+    folder.mkdir()
+    shutil.copy(tmp_path / "vault.sqlite", folder)
+    folder.chmod(0o500)
+    yield folder / "vault.sqlite"
+    folder.chmod(0o700)
+
+
+@pytest.fixture
+def run(closed: Path, environ: dict[str, str]) -> Run:
+    """Run ``clawmem`` over the closed vault."""
+
+    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [*under_permissions(), sys.executable, "-P", "-m", "clawmem", "--vault", str(closed)]
+        return subprocess.run(
+            [*command, *arguments], check=False, capture_output=True, text=True, env=environ
+        )
+
+    return call
+
+
+@pytest.mark.parametrize("command", ["search lamp", "query lamp", "list", "status", "get notes/lamp.md"])
+def test_it_answers(run: Run, closed: Path, command: str) -> None:
+    """With a note that the vault is read-only, and nothing is written."""
+    done = run(*command.split())
+
+    assert done.returncode == 0, done.stderr
+    assert "notes" in done.stdout or "The lamp is green" in done.stdout
+    assert f"{closed} is read-only" in done.stderr
+    assert list(closed.parent.iterdir()) == [closed]
+
+
+def test_it_is_examined(run: Run) -> None:
+    """The examinations only read."""
+    assert run("verify").stdout == "Files, records and indexes agree.\n"
+    assert "ok    storage" in run("doctor").stdout
+
+
+@pytest.mark.parametrize("command", ["repair --yes", "update", "pin notes/lamp.md"])
+def test_writing_is_refused(run: Run, closed: Path, command: str) -> None:
+    """With the exit code of a vault that cannot serve, and the remedy."""
+    before = closed.read_bytes()
+
+    done = run(*command.split())
+
+    assert (done.returncode, done.stdout) == (5, "")
+    assert f"{closed} cannot be written. Check the permissions of its folder" in done.stderr
+    assert closed.read_bytes() == before
+    assert list(closed.parent.iterdir()) == [closed]
+
+
+@pytest.mark.parametrize("command", ["search lamp", "repair --yes"])
+def test_a_file_that_this_user_may_not_read(run: Run, closed: Path, command: str) -> None:
+    """The message says so."""
+    closed.chmod(0)
+
+    done = run(*command.split())
+
+    assert done.returncode == 5
+    assert f"{closed} cannot be read" in done.stderr
