@@ -117,7 +117,7 @@ def _report(salvaged: SalvageReport, lost: str) -> Iterator[str]:
     yield f"Kept rows: {kept or 'none'}"
     if not kept:
         yield f"{lost.capitalize()}: pins, the diary, captured memories, and the history of questions and changes"
-        yield "Notes are read from your files again; forgotten notes stay forgotten."
+        yield "Notes are read from your files again."
         return
     for name, count in sorted(salvaged.lost.items()):
         yield f"{name}: {'an unknown number of' if count is None else count} rows {lost}"
