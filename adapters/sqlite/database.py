@@ -16,6 +16,7 @@ import apsw
 from clawmem.adapters.sqlite.connections import (
     knows_vectors,
     load_vectors,
+    log_is_empty,
     open_reader,
     open_writer,
     patience,
@@ -268,14 +269,7 @@ class Database:
         if isinstance(error, apsw.ReadOnlyError | apsw.PermissionsError):
             return VaultReadOnly(self.path)
         if isinstance(error, apsw.CantOpenError):
-            if _exists(self.path) and not os.access(self.path, os.R_OK, effective_ids=_EFFECTIVE):
-                return VaultError(self.path, f"{self.path} cannot be read. Run this as its owner.")
-            there = not self.read_only or _exists(self.path)
-            return (
-                VaultReadOnly(self.path)
-                if there
-                else VaultError(self.path, f"There is no vault at {self.path}.")
-            )
+            return self._unopened()
         if getattr(error, "extendedresult", 0) == apsw.SQLITE_CORRUPT_VTAB or _says(error, _BROKEN):
             return VirtualTableDamaged(self.path, "a virtual table of it is broken")
         corrupt = isinstance(error, apsw.NotADBError | apsw.CorruptError | UnicodeDecodeError)
@@ -288,6 +282,19 @@ class Database:
         return VaultError(
             self.path, f"{self.path} cannot be used: {error}. Look at it, or choose another --vault."
         )
+
+    def _unopened(self) -> VaultError:
+        """Return why SQLite cannot open the file."""
+        if not _exists(self.path):
+            missing = VaultError(self.path, f"There is no vault at {self.path}.")
+            return missing if self.read_only else VaultReadOnly(self.path)
+        if not os.access(self.path, os.R_OK, effective_ids=_EFFECTIVE):
+            return VaultError(self.path, f"{self.path} cannot be read. Run this as its owner.")
+        if self.read_only and not log_is_empty(self.path):
+            reason = f"its last changes are in {self.path}-wal, which SQLite reads only in a folder that it may write"
+            remedy = "Let its owner run: clawmem status  (or copy both files to a folder of your own.)"
+            return VaultError(self.path, f"{self.path} cannot be read: {reason}. {remedy}")
+        return VaultReadOnly(self.path)
 
 
 def _no_more() -> apsw.Connection:

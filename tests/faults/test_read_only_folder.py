@@ -96,3 +96,16 @@ def test_a_file_that_this_user_may_not_read(run: Run, closed: Path, command: str
 
     assert done.returncode == 5
     assert f"{closed} cannot be read" in done.stderr
+
+
+def test_a_log_that_cannot_be_read(run: Run, closed: Path) -> None:
+    """The message names the log and both ways to read it."""
+    closed.parent.chmod(0o700)
+    closed.with_name(f"{closed.name}-wal").write_bytes(b"frames")
+    closed.parent.chmod(0o500)
+
+    done = run("search", "lamp")
+
+    assert done.returncode == 5
+    assert f"its last changes are in {closed}-wal" in done.stderr
+    assert "Let its owner run: clawmem status" in done.stderr
