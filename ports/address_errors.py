@@ -14,13 +14,18 @@ class NotServed(NotFound):
     An address names a document that was forgotten, archived or superseded, or whose file was removed.
 
     ``successors`` are the documents that are served instead.
+
+    Args:
+        shown_title: The title for messages, see `Candidate`.
     """
 
-    def __init__(self, document: Document, remedy: str, successors: Sequence[Candidate] = ()) -> None:
+    def __init__(
+        self, document: Document, shown_title: str, remedy: str, successors: Sequence[Candidate] = ()
+    ) -> None:
         super().__init__("document", document.display_path, candidates=successors)
         self.code = "NOT_SERVED"
         self.document = document
-        named = f"{document.display_path} ({document.title})" if document.title else document.display_path
+        named = f"{document.display_path} ({shown_title})" if document.title else document.display_path
         self.args = (f"{named} is {document.inactive} and not served. {remedy}",)
 
     @property

@@ -69,7 +69,7 @@ class InvalidInput(ClawmemError):
     @property
     def details(self) -> Mapping[str, Any]:
         """Return the documents that may have been meant, as records."""
-        known = [one._asdict() for one in self.candidates if isinstance(one, Candidate)]
+        known = [one.record for one in self.candidates if isinstance(one, Candidate)]
         return {"candidates": known} if known else {}
 
 

@@ -8,7 +8,9 @@ code points of the body, front matter excluded.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Any
 
 from clawmem.ports.display import one_line
 from clawmem.ports.named_tuple import NamedTuple
@@ -182,19 +184,30 @@ class Candidate(NamedTuple):
     Document that an address may refer to.
 
     ``docid`` begins with ``#``. ``state`` is empty while the document is served, otherwise the reason why it
-    is not: see `InactiveReason`. For a forgotten document only the file is known.
+    is not: see `InactiveReason`. For a forgotten document only the file is known. ``shown_title`` is the title
+    for messages: a title of others is quoted there and names its origin.
     """
 
     docid: str
     file: str
     title: str
-    state: str = ""
+    state: str
+    origin: Origin
+    trusted: bool
+    shown_title: str
 
     def __str__(self) -> str:
         """Return the exact address of the document and its title."""
         address = f"{self.docid} {self.file}".strip()
-        shown = f"{address} ({self.title})" if self.title else address
+        shown = f"{address} ({self.shown_title})" if self.title else address
         return f"{shown}, {self.state}" if self.state else shown
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """Return the fields for programs."""
+        fields = self._asdict()
+        del fields["shown_title"]
+        return fields
 
 
 class Hit(NamedTuple):

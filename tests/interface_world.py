@@ -60,16 +60,37 @@ class InterfaceWorld:
         """Return the text, embedded resources included, and the structured content of a tool's answer."""
         return asyncio.run(self._call(tool, arguments))
 
+    def refused_by_mcp(self, tool: str, **arguments: Any) -> tuple[str, Any]:
+        """Return the text and the metadata of a tool's error."""
+        result = asyncio.run(self._answered(tool, arguments))
+        assert result.is_error, result
+        return "\n".join(one.text for one in result.content), result.meta
+
+    def refused_by_rest(self, path: str) -> tuple[int, Any]:
+        """Return the status and the JSON of an error of the REST API for a GET request."""
+        heard = self._server.ask("GET", quote(path))
+        assert heard.status != 200, heard
+        return heard.status, json.loads(heard.body)
+
+    def refused_by_cli(self, *arguments: object) -> subprocess.CompletedProcess[str]:
+        """Return a command that failed."""
+        done = _process(self.environ, self.home, *arguments)
+        assert done.returncode, done
+        return done
+
     def resource(self, uri: str) -> str:
         """Return the text of an MCP resource."""
         return asyncio.run(self._read(uri))
 
     async def _call(self, tool: str, arguments: dict[str, Any]) -> tuple[str, Any]:
-        async with self._client() as client:
-            result = await client.call_tool(tool, arguments)
+        result = await self._answered(tool, arguments)
         assert not result.is_error, result
         texts = [one.resource if one.type == "resource" else one for one in result.content]
         return "\n".join(one.text for one in texts), result.structured_content
+
+    async def _answered(self, tool: str, arguments: dict[str, Any]) -> Any:
+        async with self._client() as client:
+            return await client.call_tool(tool, arguments)
 
     async def _read(self, uri: str) -> str:
         async with self._client() as client:
@@ -99,9 +120,13 @@ def interface_world(home: Path) -> Iterator[InterfaceWorld]:
 
 
 def _run(environ: dict[str, str], home: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-P", "-m", "clawmem", *map(str, arguments)]
-    done = subprocess.run(
-        command, check=False, capture_output=True, text=True, encoding="utf-8", cwd=home, env=environ
-    )
+    done = _process(environ, home, *arguments)
     assert done.returncode == 0, done
     return done
+
+
+def _process(environ: dict[str, str], home: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-P", "-m", "clawmem", *map(str, arguments)]
+    return subprocess.run(
+        command, check=False, capture_output=True, text=True, encoding="utf-8", cwd=home, env=environ
+    )

@@ -108,11 +108,16 @@ def _write(place: Path, report: object) -> None:
 
 
 def _reflection(found: Reflection) -> dict[str, Any]:
+    from clawmem.app.records.provenance import provenance_of, title_of
+
     return {
         "days": found.days,
         "decisions": [one.display_path for one in found.decisions],
         "phrases": [one._asdict() for one in found.phrases],
-        "antipatterns": [{"file": one.display_path, "title": one.title} for one in found.antipatterns],
+        "antipatterns": [
+            {"file": one.display_path, "title": title_of(one), **provenance_of(one.origin)}
+            for one in found.antipatterns
+        ],
         "together": [
             {"files": [pair.one.display_path, pair.other.display_path], "count": pair.count}
             for pair in found.together
@@ -121,11 +126,13 @@ def _reflection(found: Reflection) -> dict[str, Any]:
 
 
 def _reflection_lines(found: Reflection) -> Iterator[str]:
+    from clawmem.domain.security.quoting import shown_title
+
     yield f"{len(found.decisions)} decisions in {found.days} days"
     for phrase in found.phrases:
         yield f"  said {phrase.times} times: {phrase.text}"
     for one in found.antipatterns:
-        yield f"  tried in vain: {one.title} ({one.display_path})"
+        yield f"  tried in vain: {shown_title(one)} ({one.display_path})"
     for pair in found.together:
         yield f"  {pair.count} times of use together: {pair.one.display_path}, {pair.other.display_path}"
 

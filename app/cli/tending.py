@@ -105,6 +105,7 @@ def _show_forgotten(
     ctx: typer.Context, document: Document, done: Forgotten, probes: dict[str, list[str]] | None
 ) -> None:
     from clawmem.app.cli.rendering import show, show_json
+    from clawmem.domain.security.quoting import shown_title
 
     changed = bool(done.documents)
     if wants_json(ctx):
@@ -123,7 +124,7 @@ def _show_forgotten(
         show("Its file stays where it is, and is not taken in again.")
     for one in done.documents:
         if one.id != document.id:
-            show(f"{one.display_path} ({one.title}) is forgotten with it.")
+            show(f"{one.display_path} ({shown_title(one)}) is forgotten with it.")
     for one in done.rebuilt:
         show(f"{one.display_path} was written again without it.")
     for path in done.traces.said_in:
@@ -141,4 +142,10 @@ def _show_forgotten(
 
 
 def _named(document: Document) -> dict[str, object]:
-    return {"file": document.display_path, "title": document.title}
+    from clawmem.app.records.provenance import provenance_of, title_of
+
+    return {
+        "file": document.display_path,
+        "title": title_of(document),
+        **provenance_of(document.origin),
+    }

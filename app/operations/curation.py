@@ -8,6 +8,7 @@ from pydantic import Field
 
 from clawmem.app.operations.fields import Address, Place, Why, place_of
 from clawmem.app.operations.operation import Command, Effect, Operation, Request
+from clawmem.domain.security.quoting import title_to_read
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
@@ -85,7 +86,8 @@ def treatment_text(result: Treatment) -> str:
     until = f" until {result.snoozed_until[:16].replace('T', ' ')} UTC" if result.snoozed_until else ""
     before = "" if result.changed else " already"
     own = " Its own front matter pins it." if result.action == "unpinned" and result.pinned else ""
-    return f"{result.file} ({result.title}) is {result.action}{until}{before}.{own}"
+    title = title_to_read(result.title, result.origin)
+    return f"{result.file} ({title}) is {result.action}{until}{before}.{own}"
 
 
 OPERATIONS = (

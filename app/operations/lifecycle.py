@@ -18,12 +18,15 @@ from clawmem.app.operations.operation import (
     Request,
     Result,
 )
+from clawmem.app.records.provenance import provenance_of, title_of
 from clawmem.app.services.lifecycle.archiving import to_restore
 from clawmem.app.services.lifecycle.status import lifecycle_status
 from clawmem.app.services.lifecycle.sweeping import Swept
 from clawmem.domain.lifecycle.policy import ArchivePolicy, read_policy
+from clawmem.domain.security.quoting import title_to_read
 from clawmem.ports.acts import Act, ActEntry
 from clawmem.ports.errors import ConfigError
+from clawmem.ports.origin import Origin
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
@@ -101,6 +104,8 @@ class ArchivedDocument(Result):
 
     file: str
     title: str
+    origin: Origin
+    trusted: bool
 
 
 class ArchivedDocuments(Result):
@@ -253,7 +258,10 @@ def _paths(documents: Iterable[Document]) -> list[str]:
 
 
 def _documents(documents: list[Document], problems: Iterable[str] = ()) -> ArchivedDocuments:
-    listed = [ArchivedDocument(file=one.display_path, title=one.title) for one in documents]
+    listed = [
+        ArchivedDocument(file=one.display_path, title=title_of(one), **provenance_of(one.origin))
+        for one in documents
+    ]
     return ArchivedDocuments(count=len(listed), documents=listed, problems=list(problems))
 
 
@@ -307,7 +315,7 @@ def sweep_text(result: SweepReport) -> str:
 
 
 def _documents_text(nothing: str, result: ArchivedDocuments) -> str:
-    lines = [f"{one.file}  {one.title}" for one in result.documents]
+    lines = [f"{one.file}  {title_to_read(one.title, one.origin)}" for one in result.documents]
     return "\n".join(lines) or ("" if result.problems else nothing)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from typing_extensions import TypedDict
-
+from clawmem.app.records.documents import Place
+from clawmem.app.records.provenance import provenance_of, title_of
 from clawmem.app.services.lifecycle.forget_preview import already_forgotten, preview_forget
 from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.identity import normalise_docid
+from clawmem.domain.security.quoting import shown_title
 from clawmem.ports.address_errors import ConfirmationMissing
 
 if TYPE_CHECKING:
@@ -19,12 +20,9 @@ if TYPE_CHECKING:
 MOST_NAMED = 3  # derived documents that a person is shown by name
 
 
-class WouldForget(TypedDict):
+class WouldForget(Place):
     """A document that would be forgotten; ``derived_files`` are the documents that were derived from it."""
 
-    docid: str
-    file: str
-    title: str
     authored_at: str
     bytes: int
     derived: int
@@ -37,7 +35,8 @@ def would_forget(found: ForgetPreview) -> WouldForget:
     return {
         "docid": f"#{found.docid}",
         "file": document.display_path,
-        "title": document.title,
+        "title": title_of(document),
+        **provenance_of(document.origin),
         "authored_at": document.authored_at,
         "bytes": found.size,
         "derived": len(found.derived),
@@ -51,7 +50,7 @@ def forget_lines(found: ForgetPreview) -> list[str]:
 
     document = found.document
     lines = [
-        f"{document.display_path} (#{found.docid}): {document.title.rstrip('.')}.",
+        f"{document.display_path} (#{found.docid}): {shown_title(document).rstrip('.')}.",
         f"Written {age(found.age_days)} ({document.authored_at[:10]}), {found.size:,} bytes.",
     ]
     if not found.derived:

@@ -16,6 +16,7 @@ from clawmem.app.records.forgetting import WouldForget
 from clawmem.app.rest.operation import Json, Nothing, Operation
 from clawmem.app.rest.reading import read_asked
 from clawmem.app.serve.inside import Inside
+from clawmem.ports.origin import Origin
 
 ABOUT = """Every answer is JSON. What goes wrong has a code, and a sentence that ends with the way out.
 Show the token of the server: Authorization: Bearer TOKEN."""
@@ -36,6 +37,8 @@ class Choice(TypedDict):
     file: str
     title: str
     state: str
+    origin: Origin
+    trusted: bool
 
 
 class Refused(TypedDict):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from clawmem.ports.origin import Origin, least_trusted
+
+if TYPE_CHECKING:
+    from clawmem.ports.records import Document
 
 LEADS = MappingProxyType(
     {
@@ -57,3 +61,8 @@ def origin_of(tags: Iterable[str], trust: Origin = Origin.USER) -> Origin:
 def is_verified(origin: Origin) -> bool:
     """Whether the user, or an assistant in a session of the user, wrote a text; every other text is quoted."""
     return origin in VERIFIED
+
+
+def verified_if_any(documents: Sequence[Document]) -> list[Document]:
+    """Return those of *documents* that the user or an assistant wrote; all of them where neither wrote any."""
+    return [one for one in documents if is_verified(one.origin)] or list(documents)

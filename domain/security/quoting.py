@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from clawmem.domain.security.origin import LEADS, SOURCES, is_verified
 from clawmem.ports.display import one_line
 from clawmem.ports.origin import Origin
+
+if TYPE_CHECKING:
+    from clawmem.ports.records import Document
 
 LEFT_OUT = "[left out: an order to an assistant]"
 
@@ -28,6 +33,11 @@ def title_to_read(title: str, origin: Origin) -> str:
     """Return *title*; a title of others is quoted and names its origin."""
     label = label_of_others(origin)
     return f"{quoted_title(title)} ({label})" if label else title
+
+
+def shown_title(document: Document) -> str:
+    """Return the title of *document* for a message: one of others is quoted, names its origin and gives no order."""
+    return title_to_read(without_orders(document.title, document.origin), document.origin)
 
 
 def label_of_others(origin: Origin) -> str:

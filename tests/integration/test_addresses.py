@@ -285,7 +285,14 @@ def test_candidates_for_people_and_programs(world: Invoke) -> None:
         assert [one["file"] for one in heard.details["candidates"]] == [ACME, BETA]
         assert world("pin", heard.details["candidates"][0]["docid"]).exit_code == 0
     near = by_tool("memory_pin", query="the queue of jobs").details["candidates"]
-    assert near[0] == {"docid": docid_of(world, QUEUE), "file": QUEUE, "title": "Queue depth", "state": ""}
+    assert near[0] == {
+        "docid": docid_of(world, QUEUE),
+        "file": QUEUE,
+        "title": "Queue depth",
+        "state": "",
+        "origin": "user",
+        "trusted": True,
+    }
     below = by_route("GET", "/documents/clients")
     assert {one["file"] for one in below.details["candidates"]} == {ACME, BETA}
 

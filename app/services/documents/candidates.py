@@ -11,6 +11,8 @@ from clawmem.domain.documents.names import document_names, file_name
 from clawmem.domain.documents.title import EXTENSION
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.domain.security.origin import is_verified
+from clawmem.domain.security.quoting import shown_title, without_orders
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Candidate, Document, Grain, Hit, InactiveReason, LexicalQuery
 from clawmem.ports.vault import Vault
@@ -79,8 +81,11 @@ def candidates_of(vault: Vault, documents: Sequence[Document]) -> list[Candidate
         Candidate(
             f"#{names[one.id]}" if one.id in names else "",
             one.display_path,
-            one.title,
+            without_orders(one.title, one.origin),
             str(one.inactive) if one.inactive else "",
+            one.origin,
+            is_verified(one.origin),
+            shown_title(one),
         )
         for one in documents
     ]

@@ -14,6 +14,7 @@ from clawmem.app.services.documents.resolver import PLACE, SUGGESTIONS, AddressR
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.documents.identity import check_path, display_path, parse_virtual_path
+from clawmem.domain.security.quoting import shown_title
 from clawmem.ports.address_errors import NotServed
 from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.records import Candidate, Document, InactiveReason
@@ -135,7 +136,8 @@ class Lookup:
                 raise
             return error.document
         raise InvalidInput(
-            "NOT_ARCHIVED", f"{served.display_path} ({served.title}) is served; there is nothing to restore."
+            "NOT_ARCHIVED",
+            f"{served.display_path} ({shown_title(served)}) is served; there is nothing to restore.",
         )
 
     def get(self, address: str, *, from_line: int | None = None, max_lines: int | None = None) -> Excerpt:

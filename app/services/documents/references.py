@@ -16,6 +16,7 @@ from clawmem.domain.documents.reference import (
     reference_places,
     reference_readings,
 )
+from clawmem.domain.security.origin import verified_if_any
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Document, InactiveReason
@@ -40,8 +41,8 @@ class ReferenceResolver:
     """
     Finds the note that an address in another note names; exact matches only.
 
-    Paths go before titles, file names and aliases, the collection of the note before the rest of the vault. A note
-    never names itself. Made for one pass: it remembers the names of all notes.
+    Paths go before titles, file names and aliases, the collection of the note before the rest of the vault, and
+    notes of the user and of assistants before those of others. A note never names itself. Made for one pass: it remembers the names of all notes.
     """
 
     def __init__(self, vault: Vault) -> None:
@@ -92,8 +93,8 @@ class ReferenceResolver:
                     if one.id != note.id and within in ("", one.collection)
                 ]
                 is_called = name_matcher(address)
-                yield [one for one in found if is_path_of(address, one)]
-                yield [one for one in found if is_called(one)]
+                yield verified_if_any([one for one in found if is_path_of(address, one)])
+                yield verified_if_any([one for one in found if is_called(one)])
 
     def _called(self, address: Address) -> list[Document]:
         keys = dict.fromkeys(reference_key(address))

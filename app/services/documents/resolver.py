@@ -18,6 +18,8 @@ from clawmem.domain.documents.address import (
 from clawmem.domain.documents.identity import DOCID_LENGTH, normalise_docid, parse_virtual_path
 from clawmem.domain.documents.names import file_name
 from clawmem.domain.documents.tokens import words
+from clawmem.domain.security.origin import verified_if_any
+from clawmem.domain.security.quoting import shown_title
 from clawmem.ports.address_errors import NotServed
 from clawmem.ports.errors import Ambiguous, NotFound
 from clawmem.ports.records import Document, InactiveReason
@@ -42,7 +44,8 @@ class AddressResolver:
 
     The first of these that fits anything decides: a complete place (``collection/path``, virtual or absolute path)
     or a ``#docid``; the end of a path, or bare hex digits; a title, alias or file name. What fits several
-    documents is ambiguous. Nothing touches the disk: paths below a collection's folder are compared as text.
+    documents is ambiguous, but ends of paths and names of documents of the user and of assistants go before those
+    of others. Nothing touches the disk: paths below a collection's folder are compared as text.
     """
 
     def __init__(self, vault: Vault, roots: Mapping[str, str], home: str | None = None) -> None:
@@ -95,11 +98,10 @@ class AddressResolver:
     def _not_served(self, document: Document, reason: InactiveReason) -> NotServed:
         successors = candidates_of(self._vault, self._successors(document))
         if reason is InactiveReason.SUPERSEDED and not successors:
-            return NotServed(document, _NO_SUCCESSOR)
+            return NotServed(document, shown_title(document), _NO_SUCCESSOR)
         named = "; ".join(map(str, successors))
-        return NotServed(
-            document, _REMEDIES[reason].format(file=document.display_path, successors=named), successors
-        )
+        remedy = _REMEDIES[reason].format(file=document.display_path, successors=named)
+        return NotServed(document, shown_title(document), remedy, successors)
 
     def _successors(self, document: Document) -> list[Document]:
         """Return the served documents that replaced *document*, over any number of steps."""
@@ -153,10 +155,11 @@ class AddressResolver:
 
     def _by_end(self, address: Address, to_change: bool) -> list[Document]:
         """Return the served documents whose path ends so; of bare hex digits also those with this docid or name."""
-        found = next(filter(None, map(self._vault.documents.by_suffix, _ends(address))), [])
+        ending = next(filter(None, map(self._vault.documents.by_suffix, _ends(address))), [])
+        found = verified_if_any(ending)
         if address.docid:
             called = self._by_name(address, to_change, self._vault.documents.latest())
-            found = [*found, *self._by_docid(address), *called]
+            found = [*verified_if_any([*ending, *called]), *self._by_docid(address)]
         elif found and to_change:
             gone = self._by_end_of_gone(address, to_change)
             found = [*found, *(one for one in gone if one.inactive is InactiveReason.FORGOTTEN)]
@@ -169,7 +172,7 @@ class AddressResolver:
     def _by_name(self, address: Address, to_change: bool, among: Sequence[Document]) -> list[Document]:
         """Return the documents with this title, file name or alias, those that are served *among* them first."""
         is_called = name_matcher(address)
-        served = [one for one in among if is_called(one)]
+        served = verified_if_any([one for one in among if is_called(one)])
         if served and not to_change:
             return served
         gone = self._inactive(is_called)
@@ -198,8 +201,7 @@ class AddressResolver:
             for one in self._vault.documents.by_hash(digits)
             or self._inactive(lambda one: _begins(one, digits))
             or self._forgotten(digits)
-            if place
-            in ("", one.display_path, f"{one.display_path} ({one.title})")  # as candidates are printed
+            if not place or place in _printed(one)
         ]
 
     def _forgotten(self, digits: str) -> list[Document]:
@@ -243,6 +245,12 @@ def _ends(address: Address) -> list[str]:
 def _parted(path: str) -> tuple[str, str]:
     collection, _, rest = path.partition("/")
     return collection, rest
+
+
+def _printed(document: Document) -> tuple[str, ...]:
+    """Return the ways in which candidates and lists print *document* behind its docid."""
+    path = document.display_path
+    return path, f"{path} ({document.title})", f"{path} ({shown_title(document)})"
 
 
 def _begins(document: Document, digits: str) -> bool:

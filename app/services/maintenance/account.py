@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from clawmem.app.services.maintenance.lanes import in_words
+from clawmem.domain.security.quoting import shown_title
 from clawmem.ports.journal import Run
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
@@ -50,7 +51,7 @@ class Account(NamedTuple):
         return self.documents[number].display_path if number in self.documents else number
 
     def _titles(self, numbers: Iterable[int]) -> str:
-        named = (self.documents[n].title if n in self.documents else f"number {n}" for n in numbers)
+        named = (shown_title(self.documents[n]) if n in self.documents else f"number {n}" for n in numbers)
         return " | ".join(dict.fromkeys(named))
 
 
