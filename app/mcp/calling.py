@@ -64,7 +64,7 @@ class ToolServer(MCPServer[Any]):
     ) -> CallToolResult | InputRequiredResult:
         """What the tool answers; a refusal is an answer as well, marked as an error."""
         try:
-            await self._refuse_unknown(name, arguments)
+            await self._refuse_wrong(name, arguments)
             return await super().call_tool(name, arguments, context)
         except InvalidInput as error:
             return refusal(error.code, str(error), error.details)
@@ -105,15 +105,19 @@ class ToolServer(MCPServer[Any]):
         if missing:
             raise InvalidInput("INVALID_INPUT", f"The prompt {name!r} needs: {', '.join(missing)}.")
 
-    async def _refuse_unknown(self, name: str, arguments: dict[str, Any]) -> None:
+    async def _refuse_wrong(self, name: str, arguments: dict[str, Any]) -> None:
         tools = {tool.name: tool.input_schema for tool in await self.list_tools()}
         if name not in tools:
             raise InvalidInput("NOT_FOUND", f"There is no tool {name!r}. {_near(name, list(tools))}")
         known = list(tools[name].get("properties", {}))
-        for argument in arguments:
+        for argument, value in arguments.items():
             if argument not in known:
                 raise InvalidInput(
                     "INVALID_INPUT", f"{name} has no parameter {argument!r}. {_near(argument, known)}"
+                )
+            if _is_no_boolean(tools[name]["properties"][argument], value):
+                raise InvalidInput(
+                    "INVALID_INPUT", f"{argument}: must be true or false, not a text or number."
                 )
 
 
@@ -130,6 +134,12 @@ def refusal(code: str, message: str, details: Mapping[str, Any] = NO_DETAILS) ->
 
 def _text(text: str) -> TextContent:
     return TextContent(type="text", text=text.encode("utf-8", "replace").decode())
+
+
+def _is_no_boolean(schema: Mapping[str, Any], value: object) -> bool:
+    """Whether *schema* allows only booleans and null, and *value* is neither; the library would convert ``"yes"``."""
+    types = {one.get("type") for one in schema.get("anyOf", [schema])}
+    return "boolean" in types <= {"boolean", "null"} and not (value is None or isinstance(value, bool))
 
 
 def _is_given(arguments: Mapping[str, Any], name: str) -> bool:

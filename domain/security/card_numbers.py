@@ -13,6 +13,7 @@ _CARD = Pattern(
 )
 _IN_FOURS = Pattern(r"\d{4}[ -]?\d{4}")
 _CARD_BEGINNING = Pattern(r"4|5[1-5]|2[2-7]|6(?:011|4|5)|3[47]|3[068]")
+_RARER_BEGINNING = Pattern(r"35|62|50|5[678]|63|67")  # JCB, UnionPay, Maestro: only next to a word for cards
 _CARD_WORDS = ("card", "visa", "amex", "mastercard", "karte", "tarjeta", "carte", "cc", "pan")
 
 
@@ -30,8 +31,10 @@ def _is_card(match: re.Match[str], text: str) -> bool:
     spoken_of = set(re.findall(r"[a-z]+", text[max(0, match.start() - 40) : match.end() + 20].lower()))
     if digits == match[0] and not spoken_of.intersection(_CARD_WORDS):
         return False
-    known = len(digits) in _CARD_LENGTHS and _CARD_BEGINNING.compiled.match(digits)
-    return bool(known) and len(set(digits)) > 2 and luhn(digits)
+    beginning = _CARD_BEGINNING.compiled.match(digits) or (
+        spoken_of.intersection(_CARD_WORDS) and _RARER_BEGINNING.compiled.match(digits)
+    )
+    return len(digits) in _CARD_LENGTHS and bool(beginning) and len(set(digits)) > 2 and luhn(digits)
 
 
 def luhn(digits: str) -> bool:

@@ -15,6 +15,7 @@ from clawmem.domain.security.secret_layout import in_rows, in_tables, line_start
 from clawmem.domain.security.secret_nearby import entered, near
 from clawmem.domain.security.secret_places import assigned
 from clawmem.domain.security.secret_prose import in_prose, logins
+from clawmem.domain.security.secret_repeats import repeats
 from clawmem.domain.security.secret_rules import STRUCTURED
 from clawmem.domain.security.secret_values import is_random
 from clawmem.domain.security.wrapped_tokens import unwrapped
@@ -48,7 +49,7 @@ def redact(text: str) -> Redacted:
     Replace every secret in *text* by ``[redacted: kind]``.
 
     A secret has the shape of a known credential, or follows a label in an assignment, a sentence, a cell or the next
-    paragraph. Placeholders, expressions, commit hashes, checksums and identifiers
+    paragraph; wherever the text repeats it, it is replaced as well. Placeholders, expressions, commit hashes, checksums and identifiers
     stay. Redacting twice changes nothing more.
     """
     findings = find_secrets(text)
@@ -113,7 +114,10 @@ def _replaced(text: str, start: int, end: int, findings: Iterable[Finding]) -> s
 def find_secrets(text: str) -> list[Finding]:
     """Find the secrets in *text*, in order; where two overlap, the one that begins first, then the longer one."""
     seen = unwrapped(plain(text))
-    found = sorted(_all_findings(seen.text), key=lambda finding: (finding.start, -finding.end))
+    known = list(_all_findings(seen.text))
+    again = repeats(seen.text, [(one.start, one.end) for one in known])
+    found = known + [Finding(*span, known[number].kind) for span, number in again]
+    found.sort(key=lambda finding: (finding.start, -finding.end))
     markers = (
         [match.span() for match in _MARKER.compiled.finditer(seen.text)] if "[redacted" in seen.text else []
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from clawmem.domain.security.patterns import Pattern
-from clawmem.domain.security.secret_rules import SecretRule
+from clawmem.domain.security.secret_phrases import PHRASES
+from clawmem.domain.security.secret_rules import PlacedRule
 from clawmem.domain.security.secret_values import (
     Span,
     is_generated,
@@ -13,17 +14,13 @@ from clawmem.domain.security.secret_values import (
     is_password,
     is_placeholder,
     is_uuid,
+    is_word_password,
     mixes_kinds,
 )
 
-Check = Callable[[str], bool]
-
+_LONG_SLUG = 12
 _REST = r"[^\n|;]{0,200}?"
 _VALUE = r"[\"']?(?P<secret>[^\s\"'$<-][^\s\"']{3,500})"
-
-
-def _is_any(value: str) -> bool:
-    return True
 
 
 def _is_mixed(value: str) -> bool:
@@ -34,16 +31,12 @@ def _is_strong(value: str) -> bool:
     return is_password(value) or is_key(value) or is_uuid(value)
 
 
+def _is_cipher_password(value: str) -> bool:
+    return is_word_password(value) or _is_strong(value) or ("-" in value and len(value) >= _LONG_SLUG)
+
+
 def _ends_in_key(value: str) -> bool:
     return is_key(value.rstrip("/").rpartition("/")[2], 16)
-
-
-class PlacedRule(SecretRule):
-    """A kind of secret that is found by its place. ``check`` decides on the value."""
-
-    def __init__(self, kind: str, needs: str, source: str, check: Check = _is_any) -> None:
-        super().__init__(kind, needs, source, random=False)
-        self.check = check
 
 
 PLACED = (
@@ -107,6 +100,8 @@ PLACED = (
         is_generated,
     ),
     PlacedRule("password", "openssl", rf"\bopenssl\b{_REST}\s-k {_VALUE}", is_generated),
+    PlacedRule("password", "openssl enc", rf"\bopenssl enc\b{_REST}\s-k {_VALUE}", _is_cipher_password),
+    PlacedRule("secret", "openssl", rf"\bopenssl\b{_REST}\s-K (?P<secret>[0-9A-Fa-f]{{16,64}})\b"),
     PlacedRule(
         "password",
         "add_user|adduser|add-user|useradd|create_user|createuser|e_password|t_password|e-password|t-password",
@@ -205,7 +200,7 @@ _COOKIE_LINE = 4000
 
 def placed(text: str) -> Iterator[tuple[int, int, str]]:
     """Find secrets by their place; start, end and kind of each."""
-    for rule in PLACED:
+    for rule in (*PLACED, *PHRASES):
         if rule.may_match(text):
             for match in rule.compiled.finditer(text):
                 group = "quoted" if match.groupdict().get("quoted") else "secret"

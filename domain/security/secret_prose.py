@@ -51,6 +51,11 @@ _PAIR = Pattern(
     r"(?:^|(?<=[\s:(\"'`]))(?=(?P<user>[\w.@+-]{2,60})[\"'`]?(?:\s{0,2}[/|]\s{0,2}|:|(?<!fails)\s{1,2}(?:and|und|et|y|(?:with|mit|avec|con)(?: (?:the )?(?:password|passwort))?)\s{1,2})[\"'`]?"
     r"(?P<value>[^\s\"'`/|]{5,100}))"
 )
+# "login on the NAS: nora, and then …": the colon shows that an account follows.
+_THEN = Pattern(
+    r":[ \t]{1,3}[\"'`]?(?P<user>[\w.@+-]{2,60})[\"'`]?,?[ \t]{1,2}(?:(?:and|und|et|y|e)[ \t]{1,2})?(?:then|dann|danach|puis|ensuite|luego|despues|poi)[ \t]{1,2}"
+    r"[\"'`]?(?P<value>[^\s\"'`/|]{5,100})"
+)
 _LINE = 120  # characters after a word of logging in
 _LONGEST_VALUE = 300
 _SPEAKS_OF_HASHES = ("commit", "sha", "hash", "digest", "checksum", "fingerprint", "cache")
@@ -120,6 +125,10 @@ def _second_halves(text: str, at: int, stop: int) -> Iterator[Span]:
         if any(c.isdigit() for c in value) and secret_values.is_password(value):
             yield start, end
             return
+    for pair in _THEN.compiled.finditer(text, at, stop):
+        start, end = _trimmed(text, *pair.span("value"))
+        if secret_values.is_password(text[start:end]):
+            yield start, end
 
 
 def _value(text: str, start: int) -> Span | None:

@@ -7,6 +7,8 @@ text that every credential of the kind holds. The group ``secret``, where there 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from clawmem.domain.security.patterns import Pattern
 
 _ALNUM = "[A-Za-z0-9]"
@@ -24,6 +26,18 @@ class SecretRule(Pattern):
         super().__init__(source, needs)
         self.kind = kind
         self.random = random
+
+
+def _is_any(value: str) -> bool:
+    return True
+
+
+class PlacedRule(SecretRule):
+    """A kind of secret that is found by its place. ``check`` decides on the value."""
+
+    def __init__(self, kind: str, needs: str, source: str, check: Callable[[str], bool] = _is_any) -> None:
+        super().__init__(kind, needs, source, random=False)
+        self.check = check
 
 
 def _prefixed(kind: str, prefix: str, body: str, needs: str = "", ends: str = _ENDS) -> SecretRule:

@@ -185,6 +185,11 @@ def is_code_group(value: str) -> bool:
     return bool(_CODE_GROUP.compiled.search(value))
 
 
+def is_common_word(word: str) -> bool:
+    """Whether *word*, in lower case, is a small word of sentences or one that is commonly said of passwords."""
+    return word in _COMMON
+
+
 def is_word_password(value: str) -> bool:
     """Whether *value* is a single word that is not commonly said of passwords ("required", "expired")."""
     lower = value.lower()

@@ -331,6 +331,21 @@ def _may_be_exact(text: str) -> bool:
     return not names.isdisjoint(exact)
 
 
+@pytest.mark.parametrize("confirm", ["true", "yes", "on", 1, "1"])
+def test_a_tool_takes_no_text_for_true(world: Invoke, confirm: object) -> None:
+    """Only ``true`` confirms; a text or a number is refused, and no row is changed."""
+    docid, before = docid_of(world, QUEUE), rows()
+
+    refused = by_tool("memory_forget", query=docid, confirm=confirm)
+    also = by_tool("memory_pin", query=docid, unpin=confirm)
+
+    assert (refused.code, also.code) == ("INVALID_INPUT", "INVALID_INPUT")
+    assert "confirm: must be true or false" in refused.text
+    assert rows() == before
+    assert not by_tool("memory_pin", query=docid, unpin=False).refused
+    assert not by_tool("memory_forget", query=docid, confirm=True).refused
+
+
 # -- forgetting --------------------------------------------------------------------------------------------
 
 
