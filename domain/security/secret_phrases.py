@@ -8,7 +8,9 @@ from clawmem.domain.security.secret_rules import PlacedRule
 from clawmem.domain.security.secret_values import is_common_word
 
 _SEED_LENGTHS = range(12, 25)
-_MOST_COMMON = 4  # the list of BIP 39 has a few words of everyday sentences; half of a sentence are such words
+_MOST_COMMON = (
+    4  # the list of BIP 39 has a few words of everyday sentences; half of a sentence are such words
+)
 _JOINT = r"[^\n:=]{0,40}?(?:[ \t]{0,2}[:=→]|[ \t](?:is|are|reads?|ist|lautet|lauten|est|es|son|e|sono)\b)[ \t]{0,3}\n{0,2}[ \t>\"'`*]{0,6}"
 
 

@@ -24,7 +24,8 @@ def repeats(text: str, found: Sequence[Span]) -> Iterator[tuple[Span, int]]:
     if not telling:
         return
     for match in _WORD.compiled.finditer(text):
-        value = match[0].strip(_AROUND)
+        word = match[0].strip(_AROUND)
+        value = word if word in telling else word.rstrip("!?")
         if value in telling:
             start = match.start() + match[0].index(value)
             yield (start, start + len(value)), telling[value]
