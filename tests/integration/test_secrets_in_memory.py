@@ -83,6 +83,53 @@ def test_a_session_is_captured_without_secrets(
     assert secret not in kept
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "We decided to unlock the keystore with @ (keytool -storepass @).",
+        "We decided to unlock the keystore of the nightly release builds on the ledger box with @ (keytool -storepass @).",
+        "We decided on a login on ledger.local: deploy, and then @",
+        "We decided to encrypt the backup of the ledger box with openssl enc -aes-256-cbc -in a.tar -k @",
+        "We decided on a new seed phrase: @ marble cactus tunnel orbit velvet harvest copper mirror saddle pencil anchor",
+    ],
+)
+def test_a_secret_is_gone_from_titles_too(
+    said: str, notes: Path, invoke: Invoke, hook: Hook, home: Path
+) -> None:
+    """A title is cut from a text without secrets, and a secret that one place announces is gone from all others."""
+    assert invoke("bootstrap", notes).exit_code == 0
+    secret = "ripple" if "phrase" in said else "Marble7Gate"
+    conversation = transcript(
+        home / "projects/5f0c.jsonl",
+        ("Hello.", "Hello."),
+        (said.replace("@", secret), "Noted."),
+        ("We'll use Redis for queues.", "Fine."),
+    )
+
+    for name in ("decision-extractor", "handoff-generator"):
+        hook(name, "Stop", transcript_path=str(conversation))
+
+    kept = captured(home)
+    assert "We decided" in kept
+    assert "[redacted: " in kept
+    assert secret not in kept
+
+
+def test_the_profile_quotes_notes_without_secrets(notes: Path, invoke: Invoke) -> None:
+    """A sentence of the page is taken from a note without secrets: its label may stand in another line."""
+    secret = invented()
+    (notes / "decisions/box.md").write_text(
+        f"# The ledger box is booted through {secret}\n\nIts password is:\n\n{secret}\n\nOnly until May.\n",
+        "utf-8",
+    )
+    assert invoke("bootstrap", notes).exit_code == 0
+
+    page = invoke("profile", "rebuild").stdout
+
+    assert "The ledger box is booted through [redacted: password]" in page
+    assert secret not in page
+
+
 def test_a_label_in_an_earlier_message(notes: Path, invoke: Invoke, hook: Hook, home: Path) -> None:
     """A password that is a message of its own, after the message that announces it, is not captured."""
     assert invoke("bootstrap", notes).exit_code == 0

@@ -10,6 +10,7 @@ from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.briefing.profile import DECISIONS, HUBS, PAGE_TYPE, ProfileLine, is_profile_page
 from clawmem.domain.briefing.statements import named_decision, note_statements
 from clawmem.domain.briefing.subjects import is_settled, last_of_subject
+from clawmem.domain.security.redaction import redact_parts
 from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
@@ -46,14 +47,14 @@ def current_statements(vault: Vault, documents: Sequence[Document]) -> list[Stat
     """Return statements of the last decisions and hubs among *documents*: the first of each note, then the second."""
     decisions = last_of_subject([one for one in documents if one.content_type == "decision"])[:DECISIONS]
     hubs = [one for one in documents if one.content_type == PAGE_TYPE][:HUBS]
-    bodies = vault.documents.bodies([one.id for one in (*decisions, *hubs)])
+    sources = (*decisions, *hubs)
+    bodies = vault.documents.bodies([one.id for one in sources])
+    # A sentence alone may lack the label of its secret.
+    texts = [redact_parts((one.title, bodies.get(one.id, ""))) for one in sources]
     told = [
-        [statement_of(text, one) for text in note_statements(one.title, bodies.get(one.id, ""))]
-        for one in (*decisions, *hubs)
+        [statement_of(text, one) for text in note_statements(title, body)]
+        for one, (title, body) in zip(sources, texts, strict=True)
     ]
     if decisions and not told[0]:  # the newest decision is named, even if no sentence of it stands alone
-        newest = decisions[0]
-        told[0] = [
-            statement_of(text, newest) for text in named_decision(newest.title, bodies.get(newest.id, ""))
-        ]
+        told[0] = [statement_of(text, decisions[0]) for text in named_decision(*texts[0])]
     return [one for one in chain.from_iterable(zip_longest(*told)) if one is not None]

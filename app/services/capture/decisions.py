@@ -25,7 +25,7 @@ from clawmem.domain.capture.antipatterns import antipatterns, with_antipatterns
 from clawmem.domain.capture.causes import Cause
 from clawmem.domain.capture.contradiction import Verdict, verdict
 from clawmem.domain.capture.extraction import findings
-from clawmem.domain.capture.notes import Note, note_of
+from clawmem.domain.capture.notes import Note, note_of, title_of
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge.llm_answer import json_answer
 from clawmem.ports.clock import Clock
@@ -194,10 +194,12 @@ class DecisionExtractor:
 
     def _new_and_safe(self, note: Note) -> Note:
         """*note* without secrets, and without what a model repeats of what it was told."""
+        quote = self._redact(note.quote)
+        is_cut = note.title == title_of(note.quote)
         return replace(
             note,
-            title=self._redact(note.title),
-            quote=self._redact(note.quote),
+            title=title_of(quote) if is_cut else self._redact(note.title),
+            quote=quote,
             context=self._redact(note.context),
             narrative="" if self._is_echo(note.narrative) else self._redact(note.narrative),
             facts=tuple(self._redact(fact) for fact in note.facts if not self._is_echo(fact)),
