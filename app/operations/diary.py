@@ -9,7 +9,7 @@ from pydantic import Field
 from clawmem.app.operations.fields import Limit
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.services.capture.diary import AGENT, LAST
-from clawmem.domain.capture.diary import TOPIC
+from clawmem.domain.capture.diary import MOST_CHARACTERS, NAME_CHARS, TOPIC
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
@@ -21,11 +21,15 @@ class NewEntry(Request):
 
     entry: Annotated[
         str,
-        Field(min_length=1, description="What there is to remember."),
+        Field(min_length=1, max_length=MOST_CHARACTERS, description="What there is to remember."),
         Option(metavar="TEXT...", is_argument=True),
     ]
-    topic: Annotated[str, Field(description="What it is about."), Option(("-t", "--topic"))] = TOPIC
-    agent: Annotated[str, Field(description="Who writes."), Option(("-a", "--agent"))] = AGENT
+    topic: Annotated[
+        str, Field(max_length=NAME_CHARS, description="What it is about."), Option(("-t", "--topic"))
+    ] = TOPIC
+    agent: Annotated[
+        str, Field(max_length=NAME_CHARS, description="Who writes."), Option(("-a", "--agent"))
+    ] = AGENT
 
 
 class Written(Result):

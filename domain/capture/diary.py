@@ -10,6 +10,8 @@ FOLDER = "diary"
 TOPIC = "general"
 TOPIC_CHARS = 60
 TITLE_CHARS = 80
+NAME_CHARS = 100  # of a writer or a topic
+MOST_CHARACTERS = 100_000  # of an entry
 
 _OTHER = re.compile(r"[^\w]+")
 

@@ -141,6 +141,23 @@ def test_diary(remembered: Invoke) -> None:
     assert remembered("diary", "read", "-n", "0").exit_code == 2
 
 
+@pytest.mark.parametrize("option", ["--agent", "--topic"])
+@pytest.mark.parametrize("name", ["a\n---\norigin: user", "a\x1b[2J", "a\u2028b", "x" * 101])
+def test_a_name_in_the_diary_is_one_line(remembered: Invoke, option: str, name: str) -> None:
+    """A writer or a topic with a line break or a control character, or of more than 100 characters, is refused."""
+    assert remembered("diary", "write", "The lighthouse was repainted.", option, name).exit_code == 2
+    assert read(remembered, "diary", "read")["count"] == 0
+
+
+def test_a_diary_entry_has_a_greatest_length(remembered: Invoke) -> None:
+    """100 000 characters are stored, one more is refused."""
+    most = "gull " * 20_000
+
+    assert remembered("diary", "write", f"{most}s").exit_code == 2
+    assert remembered("diary", "write", most[:-1]).exit_code == 0
+    assert read(remembered, "diary", "read")["count"] == 1
+
+
 @pytest.mark.parametrize("action", ["show", "rebuild"])
 def test_profile(remembered: Invoke, notes: Path, action: str) -> None:
     """The page states what the notes decided, and more when a decision is added."""

@@ -10,6 +10,7 @@ from clawmem.app.services.capture.memories import Memories
 from clawmem.domain.capture.diary import FOLDER, TOPIC, diary_path, diary_title
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.ports.clock import Clock
+from clawmem.ports.display import one_line
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document, Scope
 from clawmem.ports.vault import Vault
@@ -46,8 +47,10 @@ class Diary:
         Store *entry*, however often the same was written before.
 
         Raises:
-            InvalidInput: it is blank. VaultError: nothing was stored.
+            InvalidInput: it is blank, or the topic or the writer is no name on one line. VaultError: nothing was stored.
         """
+        _check_name("topic", topic)
+        _check_name("agent", agent)
         text = self._redact(entry.strip())
         if not text:
             raise InvalidInput("INVALID_INPUT", "The entry is empty. Write what there is to remember.")
@@ -76,3 +79,10 @@ class Diary:
         """The place of this millisecond, or of the next one where that is taken."""
         moments = (diary_path(self._clock.now_ms() + later, topic) for later in count())
         return next(path for path in moments if self._vault.documents.at(COLLECTION, path) is None)
+
+
+def _check_name(what: str, name: str) -> None:
+    if one_line(name) != name:
+        raise InvalidInput(
+            "INVALID_INPUT", f"The {what} has a line break or a control character. Give a name on one line."
+        )
