@@ -17,6 +17,9 @@ class Origin(StrEnum):
     TOOL_OUTSIDE = "tool_outside"
 
 
+VERIFIED = frozenset({Origin.USER, Origin.ASSISTANT})
+"""Origins of texts of the user, and of an assistant in a session of the user."""
+
 _RANKS = {origin: rank for rank, origin in enumerate(Origin)}
 
 

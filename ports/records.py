@@ -14,7 +14,7 @@ from typing import Any
 
 from clawmem.ports.display import one_line
 from clawmem.ports.named_tuple import NamedTuple
-from clawmem.ports.origin import Origin
+from clawmem.ports.origin import VERIFIED, Origin
 
 Vector = bytes
 """Little-endian float32, unit length, ``4 * dimensions`` bytes."""
@@ -165,9 +165,14 @@ class Document(NamedTuple):
         return one_line(f"{self.collection}/{self.path}")
 
     @property
+    def pins_itself(self) -> bool:
+        """Whether the front matter pins the document; it cannot for a note of others."""
+        return self.pinned_in_note and self.origin in VERIFIED
+
+    @property
     def is_pinned(self) -> bool:
-        """Whether a user pinned the document, or its front matter does; either is sufficient."""
-        return self.pinned or self.pinned_in_note
+        """Whether a user pinned the document, or its own front matter does; either is sufficient."""
+        return self.pinned or self.pins_itself
 
     @property
     def has_own_date(self) -> bool:

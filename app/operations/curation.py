@@ -52,7 +52,7 @@ def pin(services: Services, request: Pin) -> Treatment:
     target = services.lookup.target(request.query)
     act = services.tending.unpin if request.unpin else services.tending.pin
     changed = act(target, services.caller, request.why)
-    is_pinned = target.pinned_in_note or not request.unpin
+    is_pinned = target.pins_itself or not request.unpin
     return _treatment(
         services, target, action="unpinned" if request.unpin else "pinned", changed=changed, pinned=is_pinned
     )

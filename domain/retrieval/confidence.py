@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from clawmem.domain.retrieval.recency import recency
+from clawmem.domain.security.origin import is_verified
+
+if TYPE_CHECKING:
+    from clawmem.ports.records import Document
 
 DEFAULT_BASELINE = 0.50
 BASELINE = {
@@ -35,6 +40,13 @@ SAME_MOMENT_SECONDS = 1.0  # indexing sets both times; an access this close to t
 def baseline(content_type: str) -> float:
     """Return the initial confidence of documents of this type, in [0, 1]; 0.5 for an unknown type."""
     return BASELINE.get(content_type, DEFAULT_BASELINE)
+
+
+def stored_confidence(document: Document) -> float:
+    """Return the recorded confidence; of a file of others no more than its type promises, whatever its front matter says."""
+    if document.stamp is None or is_verified(document.origin):
+        return document.confidence
+    return min(document.confidence, baseline(document.content_type))
 
 
 def was_never_accessed(seconds_from_change_to_access: float) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from clawmem.ports.origin import Origin, least_trusted
+from clawmem.ports.origin import VERIFIED, Origin, least_trusted
 
 if TYPE_CHECKING:
     from clawmem.ports.records import Document
@@ -39,7 +39,6 @@ TRUST = MappingProxyType(
 """Levels of trust that a collection may have, and the origin that each gives to its notes."""
 
 _TAG = "origin:"
-VERIFIED = frozenset({Origin.USER, Origin.ASSISTANT})
 UNVERIFIED = frozenset(Origin) - VERIFIED
 
 

@@ -75,6 +75,31 @@ def test_a_note_cannot_raise_its_own_trust(invoke: Invoke, folder: Path) -> None
 
 
 @pytest.mark.parametrize(
+    ("head", "other"), [("pinned: true", "lantern: true"), ("confidence: 1.0", "certainty: 1.0")]
+)
+def test_front_matter_of_others_does_not_rank(invoke: Invoke, folder: Path, head: str, other: str) -> None:
+    """A note of others that pins itself or states its own confidence ranks as if it did not; a pin of the user counts."""
+    text = "# Keeper\n\nThe keeper of Utsira counts the gulls.\n"
+    (folder / "first.md").write_text(f"---\n{other}\n---\n{text}", "utf-8")
+    (folder / "second.md").write_text(f"---\n{head}\n---\n{text}", "utf-8")
+    assert invoke("update").exit_code == 0
+
+    def ranked() -> list[str]:
+        found = json.loads(invoke("search", "keeper of Utsira counts gulls", "--all", "--json").output)
+        return [one["file"] for one in found["results"] if one["title"] == "Keeper"]
+
+    assert ranked() == ["notes/second.md", "notes/first.md"]
+
+    invoke("trust", "set", "notes", "shared")
+
+    assert ranked() == ["notes/first.md", "notes/second.md"]
+    assert json.loads(invoke("lifecycle", "status", "--json").output)["pinned"] == 0
+    assert invoke("pin", "notes/second.md").exit_code == 0
+    assert ranked() == ["notes/second.md", "notes/first.md"]
+    assert "Its own front matter" not in invoke("unpin", "notes/second.md").output
+
+
+@pytest.mark.parametrize(
     ("arguments", "said"),
     [(("nots", "shared"), "notes"), (("notes", "friend"), "user, shared, outside"), (("notes",), "LEVEL")],
 )

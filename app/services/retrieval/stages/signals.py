@@ -6,6 +6,7 @@ import math
 
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.retrieval.composite import Signals
+from clawmem.domain.retrieval.confidence import stored_confidence
 from clawmem.ports.records import Document
 
 _DAY_MS = 86_400_000
@@ -21,7 +22,7 @@ def signals_of(relevance: float, document: Document, now_ms: int) -> Signals:
         access_count=document.access_count,
         days_since_access=_since_access(document.last_accessed_at, now_ms),
         never_accessed=_never_accessed(document.last_accessed_at, document.modified_at),
-        stored_confidence=document.confidence,
+        stored_confidence=stored_confidence(document),
         quality=document.quality_score,
         length=document.body_length,
         revisions=document.revision_count,
