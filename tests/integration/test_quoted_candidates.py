@@ -89,9 +89,9 @@ def test_candidates_of_others_are_quoted(world: InterfaceWorld, way: str, addres
     assert f"“{LEFT_OUT}” ({LABEL})" in text
     assert f"“{CALM}” ({LABEL})" in text
     found = {one["file"]: one for one in candidates}
-    assert {(found[f"notes/{name}"]["origin"], found[f"notes/{name}"]["trusted"]) for name in ("a.md", "b.md")} == {
-        ("imported", False)
-    }
+    assert {
+        (found[f"notes/{name}"]["origin"], found[f"notes/{name}"]["trusted"]) for name in ("a.md", "b.md")
+    } == {("imported", False)}
     assert found["notes/a.md"]["title"] == LEFT_OUT
 
 
