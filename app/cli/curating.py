@@ -108,16 +108,13 @@ def _write(place: Path, report: object) -> None:
 
 
 def _reflection(found: Reflection) -> dict[str, Any]:
-    from clawmem.app.records.provenance import provenance_of, title_of
+    from clawmem.app.records.provenance import titled_file
 
     return {
         "days": found.days,
         "decisions": [one.display_path for one in found.decisions],
         "phrases": [one._asdict() for one in found.phrases],
-        "antipatterns": [
-            {"file": one.display_path, "title": title_of(one), **provenance_of(one.origin)}
-            for one in found.antipatterns
-        ],
+        "antipatterns": [titled_file(one) for one in found.antipatterns],
         "together": [
             {"files": [pair.one.display_path, pair.other.display_path], "count": pair.count}
             for pair in found.together

@@ -105,6 +105,7 @@ def _show_forgotten(
     ctx: typer.Context, document: Document, done: Forgotten, probes: dict[str, list[str]] | None
 ) -> None:
     from clawmem.app.cli.rendering import show, show_json
+    from clawmem.app.records.provenance import titled_file
     from clawmem.domain.security.quoting import shown_title
 
     changed = bool(done.documents)
@@ -117,7 +118,7 @@ def _show_forgotten(
             "said_in": done.traces.said_in,
             "left": done.left,
         }
-        show_json({**_named(document), **record, **({} if probes is None else {"probes": probes})})
+        show_json({**titled_file(document), **record, **({} if probes is None else {"probes": probes})})
         return
     show(f"{document.display_path} {'is forgotten.' if changed else 'is already forgotten.'}")
     if changed and document.stamp is not None:
@@ -139,13 +140,3 @@ def _show_forgotten(
         show(
             f"Its bytes may still lie in the vault's free space: {done.left} Then run: clawmem lifecycle purge"
         )
-
-
-def _named(document: Document) -> dict[str, object]:
-    from clawmem.app.records.provenance import provenance_of, title_of
-
-    return {
-        "file": document.display_path,
-        "title": title_of(document),
-        **provenance_of(document.origin),
-    }

@@ -18,7 +18,7 @@ from clawmem.app.operations.operation import (
     Request,
     Result,
 )
-from clawmem.app.records.provenance import provenance_of, title_of
+from clawmem.app.records.provenance import TitledFile, titled_file
 from clawmem.app.services.lifecycle.archiving import to_restore
 from clawmem.app.services.lifecycle.status import lifecycle_status
 from clawmem.app.services.lifecycle.sweeping import Swept
@@ -26,7 +26,6 @@ from clawmem.domain.lifecycle.policy import ArchivePolicy, read_policy
 from clawmem.domain.security.quoting import title_to_read
 from clawmem.ports.acts import Act, ActEntry
 from clawmem.ports.errors import ConfigError
-from clawmem.ports.origin import Origin
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
@@ -99,20 +98,11 @@ class ArchiveSearch(Request):
     limit: Limit = ACT_LIMIT
 
 
-class ArchivedDocument(Result):
-    """A document by its file."""
-
-    file: str
-    title: str
-    origin: Origin
-    trusted: bool
-
-
 class ArchivedDocuments(Result):
     """Documents; ``problems`` are sentences about those that stay archived."""
 
     count: int
-    documents: list[ArchivedDocument]
+    documents: list[TitledFile]
     problems: list[str] = Field(default_factory=list)
 
     @property
@@ -258,10 +248,7 @@ def _paths(documents: Iterable[Document]) -> list[str]:
 
 
 def _documents(documents: list[Document], problems: Iterable[str] = ()) -> ArchivedDocuments:
-    listed = [
-        ArchivedDocument(file=one.display_path, title=title_of(one), **provenance_of(one.origin))
-        for one in documents
-    ]
+    listed = [titled_file(one) for one in documents]
     return ArchivedDocuments(count=len(listed), documents=listed, problems=list(problems))
 
 
@@ -315,7 +302,7 @@ def sweep_text(result: SweepReport) -> str:
 
 
 def _documents_text(nothing: str, result: ArchivedDocuments) -> str:
-    lines = [f"{one.file}  {title_to_read(one.title, one.origin)}" for one in result.documents]
+    lines = [f"{one['file']}  {title_to_read(one['title'], one['origin'])}" for one in result.documents]
     return "\n".join(lines) or ("" if result.problems else nothing)
 
 

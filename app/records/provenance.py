@@ -21,6 +21,13 @@ class Provenance(TypedDict):
     trusted: bool
 
 
+class TitledFile(Provenance):
+    """A document by its path and title."""
+
+    file: str
+    title: str
+
+
 def provenance_of(origin: Origin) -> Provenance:
     """Return *origin* as a record."""
     return {"origin": origin, "trusted": is_verified(origin)}
@@ -29,3 +36,12 @@ def provenance_of(origin: Origin) -> Provenance:
 def title_of(document: Document) -> str:
     """Return the title of *document*; `clawmem.domain.security.quoting.LEFT_OUT` where others give an order by it."""
     return without_orders(document.title, document.origin)
+
+
+def titled_file(document: Document) -> TitledFile:
+    """Return path, title and origin of *document* as a record."""
+    return {
+        "file": document.display_path,
+        "title": title_of(document),
+        **provenance_of(document.origin),
+    }
