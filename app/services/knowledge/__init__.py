@@ -1,1 +1,1 @@
-"""What is known of documents beside their words: notes, names, links."""
+"""Knowledge about documents: notes, entities, facts and links."""

@@ -1,4 +1,4 @@
-"""How a generator is asked about documents: once for the same question, within a day's limit, each call in the ledger."""
+"""Model calls about documents: answers are cached, limited per day, and recorded in the ledger."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from clawmem.ports.ledger import Cost
 from clawmem.ports.vault import Vault
 
 CALLS_A_DAY = 500
-TIMEOUT_S = 60.0  # nobody waits for an answer, but a run goes on some time
+TIMEOUT_S = 60.0  # long, because enrichment runs in the background
 DAY = len("2026-03-31")
 
 
 class DayIsSpent(Exception):
-    """No more calls today."""
+    """The daily limit of model calls is reached."""
 
     def __init__(self, calls: int) -> None:
         super().__init__(f"the limit of {calls} calls a day is reached; tomorrow it goes on")
 
 
 class Ask:
-    """Asks for a value of a shape. Outside of `Vault.writing`: an answer takes seconds."""
+    """Asks a model for JSON of a given shape. To be called outside `Vault.writing`: an answer takes seconds."""
 
     def __init__(
         self, vault: Vault, generator: Generator, clock: Clock, *, calls_a_day: int = CALLS_A_DAY
@@ -43,15 +43,15 @@ class Ask:
 
     @property
     def model(self) -> str:
-        """Who answers. Raises `ModelUnavailable`."""
+        """The fingerprint of the model. Raises `ModelUnavailable`."""
         return self._generator.fingerprint
 
     def __call__(self, asked: ModelTask, prompt: str) -> Any | None:
         """
-        The answer, the one that was kept or a new one; ``None`` when nothing of that shape came, twice.
+        Return the cached or a new answer; ``None`` if the model failed twice to return JSON of that shape.
 
         Raises:
-            DayIsSpent: and nothing was asked.
+            DayIsSpent: the daily limit is reached; nothing was asked.
             ModelError: see `Generator.generate`.
         """
         kept = self._vault.answers.get(self.model, asked.purpose, prompt)
@@ -60,7 +60,7 @@ class Ask:
             return value
         value = json_answer(self._charged(asked), prompt, asked.schema)
         if value is not None:
-            with suppress(VaultError):  # it can be asked again
+            with suppress(VaultError):  # an answer that is not cached can be asked for again
                 self._vault.answers.keep(
                     self.model, asked.purpose, prompt, json.dumps(value), at=iso_utc(self._clock.now_ms())
                 )

@@ -1,4 +1,4 @@
-"""What cannot hold any more because of what a document says explicitly, in whichever order documents are read."""
+"""Ending of facts that an explicit statement contradicts, independent of the order in which documents are read."""
 
 from __future__ import annotations
 
@@ -9,41 +9,41 @@ from clawmem.domain.security.origin import is_verified
 from clawmem.ports.triples import Direction, Triple
 from clawmem.ports.vault import Vault
 
-MOST_HELD = 1000  # of one thing, that are looked at for whether they still hold
+MOST_HELD = 1000  # facts per entity that are checked
 
 
 def end_what_is_over(vault: Vault, new: Sequence[Triple]) -> int:
     """
-    End what *new*, which one document says and which is kept already, takes the place of; how much ended.
+    End the facts that *new*, the stored facts of one document, replace; return the number of ended facts.
 
-    Some of *new* may be over itself: an older document is often read after the one that takes back what it says.
+    Facts in *new* may have ended, too: an older document is often read after the one that contradicts it.
     """
     over = [*_over_since(vault, new)]
     for document_id in {one.document_id for one in _said_later(vault, new)}:
         over += _over_since(vault, vault.triples.of_document(document_id))
-    over.sort(key=lambda pair: pair[1].valid_from)  # the first that took it back did
+    over.sort(key=lambda pair: pair[1].valid_from)  # the earliest contradiction ends a fact
     return sum([vault.triples.end(held, last.valid_from, last.document_id) for held, last in over])
 
 
 def take_back(vault: Vault, document_id: int) -> None:
-    """Let what ended by a document that is served no more end by what remains, where that says so as well."""
+    """Reopen the facts that a withdrawn document ended, unless a remaining document ends them as well."""
     end_again(vault, vault.triples.reopen(document_id))
 
 
 def end_again(vault: Vault, reopened: Sequence[Triple]) -> None:
-    """End what was *reopened*, if some document still says that it is over."""
+    """End the *reopened* facts again if another document still contradicts them."""
     for number in {one.document_id for one in reopened}:
         end_what_is_over(vault, [one for one in reopened if one.document_id == number])
 
 
 def say_again(vault: Vault, document_id: int) -> None:
-    """Let end what a document that is served again takes the place of, and what it says and is over."""
+    """Apply the facts of a document that is served again: end those they replace, and those of them that ended."""
     if said := vault.triples.of_document(document_id):
         end_what_is_over(vault, said)
 
 
 def _over_since(vault: Vault, said: Sequence[Triple]) -> Iterator[tuple[Triple, Triple]]:
-    """What cannot hold any more, because one document *said* that; each with what it said. Texts of others end nothing."""
+    """Yield each fact that *said*, the facts of one document, ends, with the fact that ends it. Only verified texts count."""
     if not _may_end(vault, said):
         return
     statements = {in_ids(one) for one in said}
@@ -59,7 +59,7 @@ def _may_end(vault: Vault, said: Sequence[Triple]) -> bool:
 
 
 def _touched(vault: Vault, triple: Triple) -> list[Triple]:
-    """What was known of who moved, or of what was replaced."""
+    """Return the recorded facts about the subject of a move, or about the object of a replacement."""
     if triple.predicate == MIGRATED_TO:
         return vault.triples.recorded(triple.subject.id, MOST_HELD, Direction.OUTGOING)
     if triple.predicate == REPLACED:
@@ -68,7 +68,7 @@ def _touched(vault: Vault, triple: Triple) -> list[Triple]:
 
 
 def _said_later(vault: Vault, new: Sequence[Triple]) -> Iterator[Triple]:
-    """What was said explicitly of the same things on a later day."""
+    """Yield the moves and replacements of the same entities that were stated on a later day."""
     since = min((one.valid_from for one in new), default="")
     ever = vault.triples.recorded
     for thing in {one.subject.id for one in new}:
@@ -80,5 +80,5 @@ def _said_later(vault: Vault, new: Sequence[Triple]) -> Iterator[Triple]:
 
 
 def in_ids(triple: Triple) -> Statement:
-    """What is said, whoever says it: things by their ids, a text of its own as it is."""
+    """Return the statement of *triple* without its document: entities by id, a literal as its text."""
     return Statement(triple.subject.id, triple.predicate, triple.object_id or triple.object_name)

@@ -1,4 +1,4 @@
-"""Enriching documents: those that are new or were changed get a note, names and links, by rules and by a model."""
+"""Enrichment: new and changed documents get a note, entities and links, by rules and by a model."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from clawmem.ports.records import Grain, Term
 from clawmem.ports.triples import Triple
 from clawmem.ports.vault import Vault
 
-EVERY = 1_000_000  # documents: more than a vault has
-PATIENCE = 2  # documents in a row without an answer: one alone may be what the model is too slow for
+EVERY = 1_000_000  # no limit: more documents than a vault has
+PATIENCE = 2  # consecutive documents without an answer; a single one may be too long for the model
 
 Progress = Callable[[int, int], None]
 Tell = Callable[[int, "EnrichReport"], None]
@@ -40,10 +40,10 @@ Told = Callable[["EnrichReport"], None]
 @dataclass(frozen=True, slots=True)
 class EnrichReport:
     """
-    What one run did: documents by rules and by a model, and what of it was new or another than before.
+    Counts of one run: documents enriched by rules and by a model, and the new or changed records.
 
-    ``waiting`` documents are still to be done, by whomever this run could ask. ``failed`` ones a model could make
-    nothing of; ``stopped`` says why no model was asked any more, empty when there was no reason.
+    ``waiting`` documents can still be enriched with the means of this run. For ``failed`` documents the model gave no
+    usable answer; ``stopped`` is the reason why no more questions were asked, empty if there was none.
     """
 
     by_rules: int = 0
@@ -64,13 +64,13 @@ class EnrichReport:
 
 class Enrich:
     """
-    Document after document, each in one transaction; stopping anywhere and starting again loses nothing.
+    Enriches document after document, each in one transaction; an interrupted run can be continued at any point.
 
-    What a model cannot or may not do now is done by rules and waits for the model.
+    A document that the model cannot process now is enriched by rules and stays in the queue for the model.
 
     Args:
-        ask: How a model is asked; ``None`` where there is none.
-        redact: Takes secrets out of a text.
+        ask: Asks a model; ``None`` without one.
+        redact: Removes secrets from a text.
     """
 
     def __init__(self, vault: Vault, clock: Clock, ask: Ask | None = None, redact: Redact = str) -> None:
@@ -90,18 +90,17 @@ class Enrich:
         tell: Tell = lambda document_id, report: None,
     ) -> EnrichReport:
         """
-        Enrich waiting documents, at most *limit*; with *anew* also those that this model did not describe.
+        Enrich waiting documents, at most *limit*; with *anew* also those described by other models.
 
-        A document whose source and model are those of the last time is left alone.
-
-        By id, or with *newest* those that were written last and can be enriched now.
+        Documents that are unchanged since this model described them are skipped. The order is by id, or with *newest*
+        by the time of writing, latest first, without documents that cannot be enriched yet.
 
         Args:
-            tell: Given a document and what was made of it, in the transaction that keeps that; what it raises leaves
-                that undone, and this raises it.
+            tell: Receives each document and its report, in the transaction that stores the result. Its exceptions
+                roll that document back and propagate.
 
         Raises:
-            VaultError: what was done until then is kept.
+            VaultError: documents enriched before it stay enriched.
         """
         by_rules, by_model = self._queue(anew, by_model=False), self._queue(anew, by_model=True)
         waiting = by_model if self._ask else by_rules
@@ -122,13 +121,13 @@ class Enrich:
         return sorted({*waiting, *self._by_others()}) if anew and by_model else waiting
 
     def _by_others(self) -> list[int]:
-        """Documents of which this model did not write the note: another one did, or it failed on them for good."""
+        """Return the documents whose note is not by this model: it is by another one, or this one failed for good."""
         if self._ask is None:
             return []
         try:
             model = self._ask.model
         except ModelUnavailable:
-            return []  # the first that waits says so
+            return []  # reported with the first waiting document
         latest = ((number, self._vault.notes.get(number)) for number in self._vault.documents.ids())
         return [number for number, note in latest if note is not None and note.origin != model]
 
@@ -138,7 +137,7 @@ class Enrich:
         return [one.id for one in newest_first(ready, len(ready))]
 
     def _look_around(self, numbers: Sequence[int]) -> Resolve:
-        """Read all of them for who is listed and what is surely named: what one shows is known from the others."""
+        """Collect listed people and certain names from all documents first, so that each profits from the others."""
         people: set[str] = set()
         named: Counter[str] = Counter()
         for reading in filter(None, (read(self._vault, number, self._redact) for number in numbers)):
@@ -207,7 +206,7 @@ class Enrich:
             if not self._is_unchanged(reading):
                 return EnrichReport()
             noted = self._noted(Note(document.id, *made.content, origin=model))
-            new = self._mention(reading, resolve.all(names))  # first: it says of what kind things are
+            new = self._mention(reading, resolve.all(names))  # before the triples: it stores the kinds of entities
             triples = self._say(reading, made.statements, resolve)
             links = self._linking.by_model(document.id, made.links, self._now())
             evolved = sum(self._evolve(note, after, model, document.id) for note, after in made.evolved)
@@ -221,7 +220,7 @@ class Enrich:
     def _evolve(self, before: Note, after: DescriptionUpdate, model: str, cause: int) -> int:
         latest = self._vault.notes.get(before.document_id)
         if latest is None or latest.version != before.version:
-            return 0  # somebody else was faster
+            return 0  # another process changed the note
         return self._noted(
             Note(before.document_id, *after.content, origin=model, cause=cause, reason=after.reasoning)
         )
@@ -254,13 +253,13 @@ class Enrich:
     # -- both ---------------------------------------------------------------------------------------
 
     def _noted(self, note: Note) -> int:
-        """Keep a note; 1 if it says something new."""
+        """Store a note; return 1 if it differs from the latest version."""
         before = self._vault.notes.get(note.document_id)
         version = self._vault.notes.put(replace(note, written_at=self._now()))
         return int(before is None or before.version != version)
 
     def _mention(self, reading: Reading, entities: Sequence[Entity]) -> int:
-        """Let a document mention these; how many it did not mention before."""
+        """Set the mentions of a document; return the number of new ones."""
         document_id = reading.document.id
         if reading.has_own_mentions:
             return 0
@@ -274,7 +273,7 @@ class Enrich:
         return len(after - before)
 
     def _is_unchanged(self, reading: Reading) -> bool:
-        """Whether the document is what was read; a changed one waits for the next run."""
+        """Whether the document is still the one that was read; a changed one waits for the next run."""
         now = self._vault.documents.get(reading.document.id)
         return now is not None and not now.inactive and now.source_hash == reading.document.source_hash
 
@@ -283,7 +282,7 @@ class Enrich:
 
 
 def _names(reading: Reading, resolve: Resolve) -> list[Name]:
-    """The names that a document shows by itself."""
+    """Return the names found in a document by rules."""
     content_type = reading.document.content_type
     return names_in(reading.title, reading.body, reading.people, content_type, resolve.is_known)
 
@@ -296,6 +295,6 @@ def enriching(
     *,
     calls_a_day: int = CALLS_A_DAY,
 ) -> Enrich:
-    """`Enrich` with a generator, if there is one, that is asked so often a day at most."""
+    """Return an `Enrich` that asks *generator*, if there is one, at most *calls_a_day* times a day."""
     ask = Ask(vault, generator, clock, calls_a_day=calls_a_day) if generator else None
     return Enrich(vault, clock, ask, redact)

@@ -1,4 +1,4 @@
-"""How the note about a document went on, and what let it."""
+"""Version history of the notes about documents."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from clawmem.ports.vault import Vault
 @dataclass(frozen=True, slots=True)
 class Version:
     """
-    One version of a note beside the one before, ``None`` for the first.
+    One version of a note with the previous one, ``None`` for the first.
 
-    ``cause`` is the document that let it be written anew; ``None`` when that was its own text, or is not served.
+    ``cause`` is the document that triggered the version; ``None`` if it was the note's own document or is not served.
     """
 
     note: Note
@@ -23,7 +23,7 @@ class Version:
 
 
 def versions(vault: Vault, document_id: int, limit: int) -> list[Version]:
-    """The last *limit* versions of the note about a served document, newest first; a limit below 1 gives none."""
+    """Return the last *limit* versions of the note about a served document, newest first; none if *limit* is below 1."""
     history = vault.notes.history(document_id)
     causes = vault.documents.many({note.cause for note in history if note.cause is not None})
     served = {number: one for number, one in causes.items() if one.inactive is None}

@@ -1,4 +1,4 @@
-"""What is known of somebody or something, and how much is known of everything."""
+"""Recorded facts about an entity, and statistics of all facts."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from clawmem.ports.vault import Vault
 @dataclass(frozen=True, slots=True)
 class Known:
     """
-    Triples of one entity: what holds first, then what has ended; and the documents that they come from, by id.
+    Facts of one entity, current ones first, then ended ones; and the documents that state them, by id.
 
-    ``total`` and ``current`` count different things that are said of anything, ``predicates`` those that hold.
+    ``total`` and ``current`` count distinct facts of all entities, ``predicates`` counts the current ones by predicate.
     """
 
     entity: Entity
@@ -32,7 +32,7 @@ def known_of(
     vault: Vault, name: str, limit: int, direction: Direction = Direction.BOTH, on: str | None = None
 ) -> Known:
     """
-    What documents say of what is called *name*, or has it as its id; only what held *on* a day, if one is given.
+    Return the facts of the entity with the name or id *name*; only those valid *on* a day, if one is given.
 
     Raises:
         NotFound, Ambiguous: see `entity_named`.

@@ -1,4 +1,4 @@
-"""Relations between documents by their vectors, by the names in both, and by what a model says."""
+"""Relations between documents from vectors, from shared entities, and from a model."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.vault import Vault
 
 BY_VECTORS, BY_NAMES, BY_MODEL = "vectors", "names", "model"
-DOCUMENTS_EACH = 20  # that a name relates one to
+DOCUMENTS_EACH = 20  # relations per document and entity
 
 
 class Linking:
-    """Makes the relations that begin at one document anew, each kind by its origin; inside `Vault.writing`."""
+    """Recomputes the outgoing relations of one document, separately by origin. To be called inside `Vault.writing`."""
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
 
     def by_rules(self, document_id: int, at: str) -> int:
-        """From its vectors and its mentions, which are there already; how many relations were changed."""
+        """Renew the relations from stored vectors and mentions; return the number of changed relations."""
         near = nearest_documents(self._vault, document_id, SIMILAR)
         by_vectors = [
             Relation(document_id, target, RelationKind.SEMANTIC, cosine, BY_VECTORS, at)
@@ -40,7 +40,7 @@ class Linking:
         )
 
     def by_model(self, document_id: int, links: Sequence[tuple[int, Link]], at: str) -> int:
-        """From what a model says of it and each of these documents, which takes the place of what vectors say."""
+        """Renew the relations that a model states, which replace those from vectors; return the number of changes."""
         said = defaultdict[RelationKind, list[Relation]](list)
         for target, link in links:
             why = {"reasoning": link.reasoning} if link.reasoning else {}

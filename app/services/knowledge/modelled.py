@@ -1,4 +1,4 @@
-"""What a model makes of a document: a note, names, statements, links, and what it changes about its neighbours."""
+"""Output of a model for one document: a note, entities, facts, links, and changes to notes of related documents."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from clawmem.ports.notes import RULES, Note
 from clawmem.ports.vault import Vault
 
 NOTE = ModelTask(notes.PURPOSE, notes.SCHEMA, notes.TEMPERATURE, notes.MAX_TOKENS)
-BRIEF = 200  # characters of a document of which there is no description yet
+BRIEF = 200  # characters shown of a document that has no description yet
 
 
 @dataclass(frozen=True, slots=True)
 class Modelled:
-    """What was said, all of it checked; ``evolved`` has what is to become of notes about other documents."""
+    """Validated answers of a model; ``evolved`` holds changes to the notes of other documents."""
 
     content: Content
     names: list[Name]
@@ -35,7 +35,7 @@ class Modelled:
 
 
 class MakeByModel:
-    """Asks whatever there is to ask about one document; keeps nothing."""
+    """Asks a model all questions about one document; stores nothing."""
 
     def __init__(self, vault: Vault, ask: Ask, redact: Redact = str) -> None:
         self._vault = vault
@@ -44,11 +44,11 @@ class MakeByModel:
 
     def __call__(self, reading: Reading) -> Modelled:
         """
-        The answers to all questions about one document.
+        Return the answers to all questions about one document.
 
         Raises:
-            ModelAnswerInvalid: what came back, also when it was asked again, describes nothing.
-            ModelError, DayIsSpent: nothing came back.
+            ModelAnswerInvalid: the answer has no usable description, also after a second attempt.
+            ModelError, DayIsSpent: there was no answer.
         """
         shown = (reading.title, reading.document.content_type, reading.body)
         content = notes.read_content(self._asked(NOTE, notes.prompt(*shown)))

@@ -1,4 +1,4 @@
-"""The entity that somebody means by a name."""
+"""Lookup of an entity by name."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from clawmem.ports.entities import Entity, EntityStore
 from clawmem.ports.errors import Ambiguous, NotFound
 
 SUGGESTIONS = 5
-LOOKED_AT = 50  # entities for the beginning of each word of a name that nobody has
-BEGINNING = 3  # letters, which a slip of the pen leaves alone most often
+LOOKED_AT = 50  # entities per word that are compared with an unknown name
+BEGINNING = 3  # letters at the start of a word, where typing errors are rarest
 
 
 def entity_named(entities: EntityStore, name: str) -> Entity:
     """
-    By its id, by its name, then by the beginnings of the words of its name.
+    Return the entity with the id *name*, with that name, or with a name whose words begin so.
 
     Raises:
-        Ambiguous: several are called so, or begin so; their ids are the way out.
-        NotFound: nothing is called so; what is called nearly so is the way out.
+        Ambiguous: several entities match; the error lists their ids.
+        NotFound: no entity matches; the error lists similar names.
     """
     known = entities.known([name, *ids_of(name)])
     found = [known[name]] if name in known else list(known.values()) or entities.search(name, SUGGESTIONS)

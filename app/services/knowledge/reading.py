@@ -1,4 +1,4 @@
-"""A document as it is read to be enriched: its words without secrets, and who is listed in its front matter."""
+"""Documents prepared for enrichment: text without secrets, and the people listed in the front matter."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from clawmem.domain.knowledge.names import people_of
 from clawmem.ports.records import Document, EmbedState, FragmentKind
 from clawmem.ports.vault import Vault
 
-_CARDS = "entities/"  # pages of the own collection that say themselves what they mention
+_CARDS = "entities/"  # pages of the own collection that declare their mentions
 
 Redact = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What there is to enrich."""
+    """Input of an enrichment: a document with its redacted title and body."""
 
     document: Document
     title: str
@@ -26,17 +26,17 @@ class Reading:
 
     @property
     def has_own_mentions(self) -> bool:
-        """Whether it says itself what it mentions: a page that was made to be about one thing."""
+        """Whether the document declares its mentions: a page about one entity."""
         return self.has_own_triples and self.document.path.startswith(_CARDS)
 
     @property
     def has_own_triples(self) -> bool:
-        """Whether what it says of things was kept with it when it was captured."""
+        """Whether its facts were stored when the document was captured."""
         return self.document.collection == OWN_COLLECTION
 
 
 def read(vault: Vault, document_id: int, redact: Redact) -> Reading | None:
-    """A document that can be enriched now; ``None`` for one that is gone or waits for vectors."""
+    """Return a document that can be enriched now; ``None`` if it is deleted or waits for vectors."""
     document = vault.documents.get(document_id)
     if document is None or document.inactive or waits_for_vectors(vault, document):
         return None
@@ -47,5 +47,5 @@ def read(vault: Vault, document_id: int, redact: Redact) -> Reading | None:
 
 
 def waits_for_vectors(vault: Vault, document: Document) -> bool:
-    """Links need them; where nobody makes any there is nothing to wait for."""
+    """Whether the vectors of a document are pending: links need them. False if the vault has no vectors at all."""
     return document.embed_state is EmbedState.PENDING and vault.embeddings.fingerprint() is not None

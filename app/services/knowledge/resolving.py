@@ -1,4 +1,4 @@
-"""From names to the entities that they mean."""
+"""Resolution of names to entities."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from clawmem.domain.knowledge.entities import (
 from clawmem.domain.knowledge.names import PERSON, Name, full_name, is_same, similarity
 from clawmem.ports.entities import Entity, EntityStore
 
-LOOKED_AT = 20  # entities for each word of a name
-SEVERAL = 2  # documents; one alone may have written a common word with a capital
-BEGINNING = 4  # letters of a word that another way of writing it shares
+LOOKED_AT = 20  # candidate entities per word of a name
+SEVERAL = 2  # documents; a single one may have capitalized a common word
+BEGINNING = 4  # letters at the start of a word that spelling variants share
 
 
 class Resolve:
     """
-    A name means the entity that is called so, or much alike; one that nobody has is new.
-    Among entities of one name a concept yields to a specific kind; two specific kinds stay apart.
+    Resolves a name to the entity with the same or a similar name; an unknown name becomes a new entity.
 
-    A first name means whoever alone has it, of those whom the vault knows and of *people*.
+    Among entities of one name a concept yields to a specific kind; two specific kinds stay separate. A first name
+    resolves to a person if exactly one known person or one of *people* has it.
 
     Args:
-        people: Who is listed in the documents at hand, by their full names.
-        named: In how many of those each name stands where it can be nothing else.
+        people: Full names of the people listed in the documents of this run.
+        named: Number of these documents in which each name certainly is a name.
     """
 
     def __init__(
@@ -45,9 +45,9 @@ class Resolve:
 
     def all(self, names: Iterable[Name]) -> list[Entity]:
         """
-        Return the entities that *names*, of one document, mean, each once.
+        Return the distinct entities that the *names* of one document mean.
 
-        Names of a specific kind are read first: the same name without one means the same.
+        Names of a specific kind are resolved first: the same name without a kind then means the same entity.
         """
         found: dict[str, Entity] = {}
         for name in sorted(names, key=lambda one: is_generic(one.kind)):
@@ -59,8 +59,8 @@ class Resolve:
         """
         Return the entity that one name means.
 
-        Among entities of the same name a specific kind comes before a concept; a name of a specific kind never
-        means a concept, but makes one of that kind in its place.
+        Among entities of the same name a specific kind precedes a concept. A name of a specific kind never resolves
+        to a concept, but creates an entity of that kind.
 
         Args:
             beside: Entities by id that the same document mentions, stored or not.
@@ -82,14 +82,14 @@ class Resolve:
         return best
 
     def spoken_of(self, name: str) -> Entity:
-        """What a statement means by a name: the one thing that has it; a concept, where things of two kinds have."""
+        """Return the entity that a statement names: the only one of that name, or a concept if kinds conflict."""
         having = self._named_so(name)
         if found := only_one(name, having):
             return found
         return Entity(entity_id(name, CONCEPT), name, CONCEPT) if having else self(Name(name))
 
     def is_known(self, name: str) -> bool:
-        """Whether it is a name elsewhere: in several documents at hand or of the vault, or somebody's."""
+        """Whether *name* is an established name: in several documents of the run or the vault, or of a person."""
         if self._named.get(name, 0) >= SEVERAL or full_name(name, self._people):
             return True
         known = self._entities.known(ids_of(name)).values()
@@ -111,9 +111,9 @@ class Resolve:
 
 def merge_concept(entities: EntityStore, entity: Entity) -> None:
     """
-    Let *entity* take the place of the concept of its name, if that is known, and no other specific kind has the name.
+    Merge the concept of the same name into *entity*, unless another specific kind has that name.
 
-    Inside `Vault.writing`.
+    To be called inside `Vault.writing`.
     """
     concept = entity_id(entity.name, CONCEPT)
     known = entities.known(ids_of(entity.name))

@@ -1,1 +1,1 @@
-"""How the vault is doing."""
+"""Maintenance: health checks, scheduled lanes, consolidation and reports."""

@@ -1,4 +1,4 @@
-"""The journal as somebody reads it: what was decided about which notes, and why."""
+"""Human-readable description of a maintenance run: its decisions, their notes and their reasons."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ _FIGURES = ("score", "threshold", "method", "confidence", "by")
 
 
 class Account(NamedTuple):
-    """A run, and the notes that its decisions are about, by id, as far as they can still be named."""
+    """A run and the documents of its decisions by id. Documents that were forgotten are missing."""
 
     run: Run
     documents: dict[int, Document]
 
     @property
     def decisions(self) -> list[dict[str, Any]]:
-        """What was decided, with the places of the notes; one that was forgotten is a number."""
+        """Return the decisions with the paths of their notes; a forgotten note appears as its id."""
         return [
             {**one, "notes": [self._place(number) for number in one["documents"]]}
             for one in self.run.metrics.get("decisions", ())
         ]
 
     def lines(self) -> Iterator[str]:
-        """The run in a line, then a line for each decision."""
+        """Yield one line for the run, then one line per decision."""
         yield in_words(self.run)
         for one in self.decisions:
             notes = "1 note" if len(one["documents"]) == 1 else f"{len(one['documents'])} notes"
@@ -56,14 +56,14 @@ class Account(NamedTuple):
 
 
 def _why(one: Mapping[str, Any]) -> str:
-    """The reason, with the figures that it rests on, and how much came of it."""
+    """Return the reason of a decision with its figures and the number of records it produced."""
     said = [f"{name} {one[name]}" for name in _FIGURES if name in one]
     said += [f"{name} {count}" for name, count in one.get("yields", {}).items()]
     return f"{one['why']} ({', '.join(said)})" if said else one["why"]
 
 
 def account(vault: Vault, run: Run) -> Account:
-    """A run with what its decisions are about."""
+    """Return *run* with the documents that its decisions name."""
     decisions = run.metrics.get("decisions", ())
     numbers = {number for one in decisions for number in (*one["documents"], one.get("made", 0))}
     known = vault.documents.many(numbers)

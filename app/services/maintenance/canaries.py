@@ -1,4 +1,4 @@
-"""Canaries: questions with a known answer, which a model that has gone wrong gets wrong before anybody relies on it."""
+"""Canaries: questions with known answers that detect a faulty model before its results are used."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from clawmem.ports.generator import Generator
 from clawmem.ports.records import Vector
 from clawmem.ports.reranker import Reranker
 
-SAME = 0.999  # cosine of a text's vector then and now; rounding stays far above
-NAMED = 3  # things that a sentence names
+SAME = 0.999  # least cosine between a stored and a recomputed vector of one text; rounding stays above
+NAMED = 3  # names listed in a message
 
-RERANK_TIMEOUT_S = 20.0  # a question; small models on one core read a text a second
+RERANK_TIMEOUT_S = 20.0  # per question; a small model on one core reads about one text per second
 GENERATE_TIMEOUT_S = 30.0
 ANSWER_TOKENS = 60
 
@@ -29,8 +29,8 @@ class Golden(NamedTuple):
     wrong: str
 
 
-# Any model worth its memory finds each question's text among the twelve; one that answers with constants or
-# noise does not (by chance 1 of 12, six times).
+# A working model ranks the right text of each question first among the twelve. A model that returns constants or
+# noise does not: a random pick is right in 1 of 12 cases, and it would have to be right six times.
 GOLDEN = (
     Golden(
         "how to bake sourdough bread",
@@ -64,16 +64,16 @@ GOLDEN = (
     ),
 )
 _TEXTS = tuple(text for golden in GOLDEN for text in (golden.right, golden.wrong))
-_LINE_UP = 4  # texts that a reranker compares with each question
+_LINE_UP = 4  # texts compared per question
 
-# What every use of a generator needs: one of some words, under the name that was asked for.
+# Every use of a generator needs one of a few words under a given key.
 _VERDICT = {"type": "object", "properties": {"answer": {"enum": ["yes", "no"]}}, "required": ["answer"]}
-# Without an example: a model that repeats its question would have answered it.
+# The question contains no example answer; otherwise a model that repeats its prompt would pass.
 _QUESTION = 'Is fire hot? Answer in JSON, with one object whose only field, "answer", is either yes or no.'
 
 
 def embedder_fault(embedder: Embedder) -> str | None:
-    """What is wrong with a model's vectors of texts whose likeness is known; ``None`` when nothing is."""
+    """Return what is wrong with the vectors of *embedder* for texts of known similarity, or ``None``."""
     asked = [embedder.embed_query(golden.question) for golden in GOLDEN]
     told = embedder.embed_documents(_TEXTS)
     if len(told) != len(_TEXTS):
@@ -89,7 +89,7 @@ def embedder_fault(embedder: Embedder) -> str | None:
 
 
 def reranker_fault(reranker: Reranker) -> str | None:
-    """What is wrong with a model's scores of texts whose order is known; ``None`` when nothing is."""
+    """Return what is wrong with the scores of *reranker* for texts of known order, or ``None``."""
     scores = [_scores(reranker, number) for number in range(len(GOLDEN))]
     if any(len(row) != _LINE_UP or not all(0 <= score <= 1 for score in row) for row in scores):
         return "a score is missing, or not from 0 to 1"
@@ -102,7 +102,7 @@ def reranker_fault(reranker: Reranker) -> str | None:
 
 
 def generator_fault(generator: Generator) -> str | None:
-    """What is wrong with the JSON that a model writes when it is asked for; ``None`` when nothing is."""
+    """Return what is wrong with the JSON that *generator* writes on request, or ``None``."""
 
     def ask(prompt: str) -> str:
         return generator.generate(
@@ -115,7 +115,7 @@ def generator_fault(generator: Generator) -> str | None:
 
 
 def cosine(one: Vector, other: Vector) -> float:
-    """The cosine of two vectors, whatever their length; 0 for zeros, NaN for what is not finite or not comparable."""
+    """Return the cosine of two vectors of any length; 0 for a zero vector, NaN if not finite or not comparable."""
     a, b = _numbers(one), _numbers(other)
     if len(a) != len(b):
         return math.nan
@@ -124,16 +124,16 @@ def cosine(one: Vector, other: Vector) -> float:
 
 
 def listed(names: Sequence[str]) -> str:
-    """The first few of *names*, and how many more there are."""
+    """Return the first `NAMED` of *names* and the number of the others."""
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return ", ".join(names[:NAMED]) + more
 
 
 def _scores(reranker: Reranker, number: int) -> list[float]:
     """
-    The scores of a question's line-up: its right text, another place each time, among wrong ones.
+    Return the scores of the candidate texts of one question: its right text among wrong ones.
 
-    A model that scores by place alone is thereby found out.
+    The position of the right text varies, which exposes a model that scores by position alone.
     """
     wrong = [golden.wrong for golden in GOLDEN]
     line_up = [wrong[(number + step) % len(wrong)] for step in range(_LINE_UP)]
@@ -146,7 +146,7 @@ def _place(number: int) -> int:
 
 
 def _leads(scores: Sequence[float], place: int) -> bool:
-    """Whether what stands at *place* is above all others; never where something is not a number."""
+    """Whether the score at *place* is above all others; False if any score is NaN."""
     return all(scores[place] > score for other, score in enumerate(scores) if other != place)
 
 

@@ -1,4 +1,4 @@
-"""How upkeep asks a model: what it cannot say is nothing, and counted; one that is away is not asked again."""
+"""Model calls of maintenance runs: unusable answers are counted, and an unavailable model is not asked again."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ Fence = Callable[[], None]
 
 class CarefulAsk:
     """
-    One run's questions to a model, each in the ledger and within the limit of the day.
+    Asks a model on behalf of one run; each call is recorded and counts towards the daily limit.
 
     Args:
-        fence: Called before each question; what it raises, asking raises.
+        fence: Called before each question. Its exceptions propagate to the caller.
     """
 
     def __init__(self, ask: Ask, fence: Fence) -> None:
         self._ask = ask
         self._fence = fence
         self.null_calls = 0
-        self.stopped = ""  # why nothing is asked any more
+        self.stopped = ""  # reason why no more questions are asked
 
     def __call__(self, asked: ModelTask, prompt: str) -> Any | None:
-        """The answer; ``None`` when none came that can be used."""
+        """Return the answer, or ``None`` if the model gave no usable one."""
         if self.stopped:
             return None
         self._fence()
@@ -51,7 +51,7 @@ class CarefulAsk:
 def careful(
     vault: Vault, clock: Clock, generator: Generator | None, fence: Fence, calls_a_day: int = CALLS_A_DAY
 ) -> CarefulAsk | None:
-    """How *generator* is asked in one run; ``None`` without one."""
+    """Return the `CarefulAsk` of one run for *generator*, or ``None`` without a generator."""
     if generator is None:
         return None
     return CarefulAsk(Ask(vault, generator, clock, calls_a_day=calls_a_day), fence)

@@ -1,4 +1,4 @@
-"""What is known by way of documents stays known when one document stands for them."""
+"""Transfer of facts and causal relations from merged documents to the document that replaces them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _MOST_RELATIONS = 1000  # of each document
 
 def carry_over(vault: Vault, document_ids: Sequence[int], to: int) -> None:
     """
-    Let *to* say what served documents say of things, and be the cause and the effect that they are.
+    Copy the facts and causal relations of the served documents *document_ids* to the document *to*.
 
-    Theirs stay with them: they say it again when they are served again. Inside `Vault.writing`, before they are
-    withdrawn.
+    The originals keep theirs, so that they are complete when they are served again. To be called inside
+    `Vault.writing`, before the originals are withdrawn.
     """
     said = (one for number in document_ids for one in vault.triples.of_document(number))
     vault.triples.add([replace(one, document_id=to) for one in said])

@@ -1,4 +1,4 @@
-"""Which observations a lane looks at."""
+"""Selection of the observations that a lane processes."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from clawmem.domain.maintenance.selection import (
 from clawmem.ports.records import Document, Scope, Vector
 from clawmem.ports.vault import Vault
 
-SCORED = 300  # observations at most whose neighbours are looked for
-_FRAGMENTS = 4  # of one document, that may stand before the next document
+SCORED = 300  # most observations whose nearest neighbours are searched
+_FRAGMENTS = 4  # fragments of one document that may precede the next document in the hits
 
 
 class Chosen(NamedTuple):
-    """How the *documents* were selected, by name, and all that are served beside them."""
+    """Selected *documents*, the name of the selector, and *among*: all served observations."""
 
     selector: str
     documents: Sequence[Document]
@@ -33,29 +33,29 @@ class Chosen(NamedTuple):
 
     @property
     def told(self) -> dict[str, Any]:
-        """How, for the journal; of those with the least like them also how many they were."""
+        """Return the selector for the journal; for surprisal also the number of documents."""
         counted = {"candidateCount": len(self.documents)} if self.selector == SURPRISAL else {}
         return {"selector": self.selector, **counted}
 
 
 class Choosing:
-    """Selects among the served observations of the machines' collection."""
+    """Selects among the served observations of the collection that machines write."""
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
 
     def newest(self, limit: int) -> Chosen:
-        """What was written last."""
+        """Select the most recently written observations."""
         served = self._served()
         return Chosen(NEWEST_FIRST, newest_first(served, limit), served)
 
     def stale(self, limit: int) -> Chosen:
-        """What nobody was given for longest."""
+        """Select the observations that were recalled least recently."""
         served = self._served()
         return Chosen(STALE_FIRST, stale_first(served, self.recalled_at(), limit), served)
 
     def surprising(self, limit: int, fence: Fence) -> Chosen:
-        """What has the least like it; where too few have vectors to tell, what is stale."""
+        """Select the observations with the most distant neighbours; the stale ones if too few have vectors."""
         served = self._served()
         pool = {one.id: one for one in stale_first(served, self.recalled_at(), SCORED)}
         ranked = surprising_first(self._distances(frozenset(pool), fence), limit)
@@ -64,7 +64,7 @@ class Choosing:
         return Chosen(SURPRISAL, [pool[number] for number in ranked], served)
 
     def recalled_at(self) -> dict[int, str]:
-        """When each document was last given in answer: recalls come oldest first."""
+        """Return when each document was last recalled. Recalls are iterated oldest first."""
         recalls = self._vault.telemetry.recalls()
         return {hit.document_id: recall.asked_at for recall in recalls for hit in recall.hits}
 
@@ -77,7 +77,7 @@ class Choosing:
         )
 
     def _distances(self, ids: frozenset[int], fence: Fence) -> dict[int, list[float]]:
-        """Of each document with vectors the cosine distances to its nearest neighbours."""
+        """Return the cosine distances of each document with vectors to its nearest neighbours."""
         entries = {number: self._vault.embeddings.of_document(number) for number in ids}
         found = {}
         for number, own in entries.items():

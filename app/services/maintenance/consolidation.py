@@ -1,4 +1,4 @@
-"""Observations that say the same become one document, which can be taken apart again."""
+"""Merging of observations that state the same into one document. A merge can be undone."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ USUAL_THRESHOLDS = Thresholds()
 @dataclass(frozen=True, slots=True)
 class Consolidated:
     """
-    What one run found and did; in a dry run *groups* would have become one each, and nothing was changed.
+    Result of one run. In a dry run, *groups* are the merges that would have been made; nothing was changed.
 
-    ``created`` are the documents that stand for groups now, ``decisions`` what was decided about which documents,
-    and why, ``contradictions`` counts pairs that contradict each other and were not known to. ``stopped`` says why
-    no model was asked any more, empty when there was no reason.
+    ``created`` are the documents that now replace groups, ``decisions`` what was decided about which documents and
+    why. ``contradictions`` counts newly found pairs that contradict each other. ``stopped`` says why no more
+    questions were sent to the model; it is empty if there was no reason.
     """
 
     considered: int = 0
@@ -52,19 +52,19 @@ class Consolidated:
 
     @property
     def rejected(self) -> Counter[str]:
-        """By reason, what looked the same and is not."""
+        """Return the number of similar observations that were not merged, by reason."""
         return self.decisions.refused()
 
 
 class Consolidation:
     """
-    Merges repeated observations, as far as the gates allow it.
+    Merges repeated observations that pass the merge gate.
 
     Args:
-        generator: Finds the same thing said in other words, and says what contradicts what; without one only what
-            is said in nearly the same words is merged.
-        policy: What becomes of the earlier of two that contradict each other.
-        least: The confidence from which on a contradiction is one.
+        generator: Finds paraphrases and contradictions. Without it, only observations in nearly the same words are
+            merged.
+        policy: What happens to the earlier of two observations that contradict each other.
+        least: The least confidence of a contradiction.
     """
 
     def __init__(
@@ -97,16 +97,16 @@ class Consolidation:
         tell: Tell = untold,
     ) -> Consolidated:
         """
-        Merge *documents*, which are served observations, with each other and with what is *among* all of them.
+        Merge *documents*, which are served observations, with each other and with the observations of *among*.
 
         Args:
-            fence: Called in the transaction of each effect, and before each question to a model; what it raises
-                leaves that effect undone, and this raises it.
-            among: All that are served; *documents* alone when it is left out.
-            tell: Given what was decided until then, in the transaction of each effect.
+            fence: Called in the transaction of each effect, and before each question to a model. Its exceptions
+                roll that effect back and propagate.
+            among: All served observations. Default: *documents*.
+            tell: Receives the decisions so far, in the transaction of each effect.
 
         Raises:
-            VaultError: what was merged before it stays merged.
+            VaultError: earlier merges of this run persist.
         """
         ask = careful(self._vault, self._clock, self._generator, fence, self._calls_a_day)
         decisions = Decisions()
@@ -132,8 +132,10 @@ class Consolidation:
 
     def restore(self, document_id: int, by: str, why: str = "") -> list[Document]:
         """
-        Serve again what *document_id* was put in the place of; those documents. It is not served itself any more
-        if it stood for them all, and they are not merged with each other again.
+        Serve the documents again that *document_id* replaced, and return them.
+
+        The replacing document is withdrawn if it was made by consolidation, and the restored documents are not
+        merged with each other again.
 
         Raises:
             VaultError: nothing was changed.
@@ -165,7 +167,7 @@ class Consolidation:
         return [*by_model, *grouping.by_words(every, among, taken)]
 
     def _merge(self, group: Group, decisions: Decisions, fence: Fence, tell: Tell) -> int:
-        """The document that stands for a group from now on; 0 when that is not wanted or not possible any more."""
+        """Write the document that replaces *group* and return its id; 0 if a member changed or was forgotten."""
         ids = [one.id for one in group.members]
         with self._vault.writing():
             fence()
@@ -190,7 +192,7 @@ class Consolidation:
 
 
 def _noted(group: Group, decisions: Decisions, fence: Fence, tell: Tell) -> int:
-    """What a dry run makes of a group: a decision without an effect."""
+    """Record the merge decision of *group* without any effect, for a dry run."""
     decisions.add(Verdict.MERGE, [one.id for one in group.members], group.why, **_figures(group))
     return 0
 
@@ -200,7 +202,7 @@ def _figures(group: Group) -> dict[str, float]:
 
 
 def _path(group: Group) -> str:
-    """The same for the same members, so that what was forgotten is not written again."""
+    """Return a path derived from the members alone, so that a forgotten document is not written again."""
     names = "\0".join(sorted(one.document.path for one in group.members))
     name = sha256(names.encode("utf-8", "surrogatepass")).hexdigest()[:_NAME_CHARS]
     return patterns.consolidated_path(group.members[0].document.authored_at[:10], name)

@@ -1,4 +1,4 @@
-"""Observations that contradict each other: found, related, and where the owner chose so the later one holds."""
+"""Detection of observations that contradict each other; with the policy "supersede" the later one replaces the other."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from clawmem.ports.vault import Vault
 
 ORIGIN = "consolidation"
 BY_MODEL = "a model says that they contradict each other"
-JUDGED = 10  # pairs that a model is asked about in one run
+JUDGED = 10  # pairs per run that the model judges
 _MOST_RELATIONS = 1000
 
 
 class Contradicting:
     """
-    Relates what contradicts each other.
+    Finds pairs of observations that contradict each other, and relates them.
 
     Args:
-        tell: Given what was decided until then, in the transaction of each effect.
-        policy: What becomes of the earlier of two.
-        least: The confidence from which on something is done.
+        tell: Receives the decisions so far, in the transaction of each effect.
+        policy: What happens to the earlier observation of a pair.
+        least: The least confidence of a contradiction.
     """
 
     def __init__(
@@ -69,8 +69,9 @@ class Contradicting:
         dry_run: bool,
     ) -> int:
         """
-        Of each of *every* with what is near *among* all but the *grouped*; how many pairs contradict and were not
-        known to.
+        Compare each observation of *every* with similar ones from *among*, leaving out the *grouped*.
+
+        Return the number of new contradictions.
         """
         found, left, gone = 0, JUDGED, set[int]()
         for newer, older in _pairs(every, among, grouped):
@@ -80,7 +81,7 @@ class Contradicting:
             left -= ask is not None
             told = contradiction(newer.said.text, older.said.text, verdict, least=self._least)
             if told.contradictory:
-                # What a model says may hold words of the notes: it stays with their relation, which goes with them.
+                # A model's reasoning may quote the notes: store it with their relation, which is deleted with them.
                 settle = self._decide if dry_run else partial(self._settle, fence=fence)
                 policy = self._policy_for(newer)
                 found += settle((newer.id, older.id), policy, told, BY_MODEL if verdict else told.reason)
@@ -88,7 +89,7 @@ class Contradicting:
         return found
 
     def _policy_for(self, newer: Observation) -> Policy:
-        """Return the policy for what contradicts *newer*; a text of others supersedes nothing."""
+        """Return the policy for a contradiction with *newer*; an unverified text supersedes nothing."""
         return self._policy if is_verified(newer.document.origin) else Policy.LINK
 
     def _decide(self, ends: tuple[int, int], policy: Policy, told: Contradiction, why: str) -> int:
@@ -99,7 +100,7 @@ class Contradicting:
     def _settle(
         self, ends: tuple[int, int], policy: Policy, told: Contradiction, why: str, *, fence: Fence
     ) -> int:
-        """Relate the two, and let the later one hold if that is the *policy*; 0 when one is not served any more."""
+        """Relate the two and apply *policy*. Return 1, or 0 if one of them is no longer served."""
         at, (newer, older) = iso_utc(self._clock.now_ms()), ends
         reasoning = {"reasoning": told.reason}
         edge = Relation(newer, older, RelationKind.CONTRADICTS, told.confidence, ORIGIN, at, reasoning)
@@ -124,7 +125,7 @@ class Contradicting:
 def _pairs(
     every: Sequence[Observation], among: Observations, grouped: AbstractSet[int]
 ) -> Iterator[tuple[Observation, Observation]]:
-    """The later one first, each two once."""
+    """Yield each pair once, the later observation first."""
     seen: set[frozenset[int]] = set()
     for one in every:
         for other in among.near(one, without=grouped):

@@ -1,4 +1,4 @@
-"""What upkeep decided about some documents, and why: told in the transaction of its effect, and kept with the run."""
+"""Decisions of maintenance about documents and their reasons, reported in the transaction of each effect."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-MOST_REFUSALS = 50  # of one run that are kept; the others are counted
+MOST_REFUSALS = 50  # refusals stored per run; the others are only counted
 
 
 class Verdict(StrEnum):
-    """What becomes of documents."""
+    """Outcome of a decision for its documents."""
 
-    ENRICH = "enrich"  # they were looked at, and what came of it is kept
-    FAIL = "fail"  # a model could make nothing of them
+    ENRICH = "enrich"  # the documents were enriched
+    FAIL = "fail"  # the model gave no usable answer
     MERGE = "merge"
-    CONCLUDE = "conclude"  # something follows from them
+    CONCLUDE = "conclude"  # a conclusion was drawn from the documents
     REFUSE = "refuse"
-    LINK = "link"  # they contradict each other, and both are served
-    SUPERSEDE = "supersede"  # they contradict each other, and the later one holds
+    LINK = "link"  # the documents contradict each other, and both are served
+    SUPERSEDE = "supersede"  # the documents contradict each other, and the later one replaces the other
 
 
 class Decision(NamedTuple):
     """
-    One decision. Documents are named by their ids alone, so that nothing is left here of what is forgotten.
+    One decision. It names documents by id alone, so that it holds no text of a document that is forgotten later.
 
-    ``details`` are the figures that it rests on: a cosine and what it had to be, a confidence.
+    ``details`` are the figures behind it, such as a cosine and its threshold, or a confidence.
     """
 
     verdict: Verdict
@@ -37,7 +37,7 @@ class Decision(NamedTuple):
     details: Mapping[str, Any] = MappingProxyType({})
 
     def as_json(self) -> dict[str, Any]:
-        """For the journal."""
+        """Return the decision as the journal stores it."""
         return {
             "verdict": self.verdict.value,
             "documents": list(self.documents),
@@ -47,13 +47,13 @@ class Decision(NamedTuple):
 
 
 class Decisions:
-    """The decisions of one run, each about the same documents once; of several drafts from them, about each draft."""
+    """Decisions of one run without duplicates: one per verdict, set of documents and draft."""
 
     def __init__(self) -> None:
         self._every: dict[tuple[Verdict, frozenset[int], int], Decision] = {}
 
     def add(self, verdict: Verdict, documents: Iterable[int], why: str, **details: Any) -> None:
-        """Remember one."""
+        """Record a decision unless the same one is recorded already."""
         decision = Decision(verdict, tuple(documents), why, details)
         key = verdict, frozenset(decision.documents), details.get("draft", 0)
         self._every.setdefault(key, decision)
@@ -62,15 +62,15 @@ class Decisions:
         return iter(self._every.values())
 
     def refused(self) -> Counter[str]:
-        """How often each reason kept documents apart."""
+        """Return the number of refusals by reason."""
         return Counter(one.why for one in self if one.verdict is Verdict.REFUSE)
 
     def count(self, *verdicts: Verdict) -> int:
-        """How many of them are one of *verdicts*."""
+        """Return the number of decisions whose verdict is one of *verdicts*."""
         return sum(one.verdict in verdicts for one in self)
 
     def in_journal(self) -> dict[str, Any]:
-        """All but refusals, then the first `MOST_REFUSALS` of these, and how many there were of both."""
+        """Return all decisions except refusals, the first `MOST_REFUSALS` refusals, and the count of all."""
         others = [one for one in self if one.verdict is not Verdict.REFUSE]
         refusals = (one for one in self if one.verdict is Verdict.REFUSE)
         kept = [*others, *islice(refusals, MOST_REFUSALS)]
@@ -81,4 +81,4 @@ Tell = Callable[[Decisions], None]
 
 
 def untold(decisions: Decisions) -> None:
-    """For who works without a journal."""
+    """Ignore *decisions*, for callers without a journal."""

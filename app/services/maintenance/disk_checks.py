@@ -1,4 +1,4 @@
-"""Whether there is room for what a vault has to write."""
+"""Check of the free disk space."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from shutil import disk_usage
 
 from clawmem.app.services.maintenance.finding import Finding
 
-LEAST_BYTES = 1 << 20  # a log, and a few notes
+LEAST_BYTES = 1 << 20  # enough for a log and a few notes
 
 
 def disk_findings(vault: Path) -> list[Finding]:
-    """Return a finding if the disk of *vault* is full; nothing if there is room, or nobody can tell."""
+    """Return a finding if the disk of *vault* is full; none if there is room or the space is unknown."""
     try:
         free = disk_usage(vault.parent).free
     except OSError:

@@ -1,4 +1,4 @@
-"""Whether everything is as it should be: storage, folders, words, vectors and the model behind them."""
+"""Health check of storage, folders, lexical index, vectors and models."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _NO_MODELS = Models()
 
 class Doctor:
     """
-    Examines; changes nothing.
+    Examines the vault without changing it.
 
-    Reads every fragment's record once, and of vectors a sample; asks every model a few questions. `Verify`
-    compares with the files, too.
+    Reads the record of every fragment once and a sample of the vectors; asks every model a few questions. `Verify`
+    additionally compares the vault with the files.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Doctor:
         self._forget_warnings = forget_warnings
 
     def __call__(self) -> list[Finding]:
-        """Run every check, always in the same order; one that raises is a failed finding."""
+        """Run every check in a fixed order; a check that raises becomes a failed finding."""
         checks: dict[str, Check] = {
             STORAGE: self._storage,
             FORGOTTEN: self._forgotten,
@@ -144,7 +144,7 @@ class Doctor:
     def _has_model(self) -> bool:
         try:
             return self._models.embedder() is not None
-        except ClawmemError:  # it was asked for; what is wrong with it the next check says
+        except ClawmemError:  # a model is configured; the next check reports what is wrong with it
             return True
 
     def _given_up(self) -> str:

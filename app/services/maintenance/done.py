@@ -1,4 +1,4 @@
-"""What a phase did, as the journal counts it: while it works, and at its end."""
+"""Results of maintenance phases in the form that the journal stores, during a phase and at its end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MADE = ("notes", "mentions", "links", "triples", "evolved")
 
 
 class Done(NamedTuple):
-    """What one phase did, as the journal counts it."""
+    """Counters and metrics of one phase for the journal."""
 
     selected: int = 0
     processed: int = 0
@@ -36,7 +36,7 @@ Tell = Callable[[Done], None]
 
 
 class Enriching:
-    """What is made of documents, added up as they are done; it is told in the transaction of each."""
+    """Running total of an enrichment, reported in the transaction of each document."""
 
     def __init__(self, tell: Callable[[], None], fence: Fence) -> None:
         self._tell = tell
@@ -45,11 +45,11 @@ class Enriching:
         self.decisions = Decisions()
 
     def progress(self, done: int, total: int) -> None:
-        """Between two documents."""
+        """Check the fence between two documents."""
         self._fence()
 
     def tell(self, document_id: int, report: EnrichReport) -> None:
-        """In the transaction of one."""
+        """Add the report of one document and pass the total on, in the transaction of that document."""
         self._fence()
         self.report = self.report + report if self.report else report
         counted = {name: count for name, count in asdict(report).items() if count and name in _MADE}
@@ -60,7 +60,7 @@ class Enriching:
 
 
 def enriched(account: Enriching, whole: EnrichReport | None = None) -> Done:
-    """What was enriched until then, or of the *whole* run."""
+    """Return the result of the enrichment so far, or of the *whole* run if given."""
     report = whole or account.report
     assert report is not None, "it is told after a document was done"
     done = report.by_rules + report.by_model
@@ -70,7 +70,7 @@ def enriched(account: Enriching, whole: EnrichReport | None = None) -> Done:
 
 
 def consolidating(chosen: Chosen, decisions: Decisions) -> Done:
-    """What was decided and done of the *chosen* until then."""
+    """Return the result of a consolidation so far."""
     made, refused = decisions.count(Verdict.MERGE), decisions.count(Verdict.REFUSE)
     changed = decisions.count(Verdict.MERGE, Verdict.LINK, Verdict.SUPERSEDE)
     about = {**chosen.told, "dry_run": False, **decisions.in_journal()}
@@ -78,7 +78,7 @@ def consolidating(chosen: Chosen, decisions: Decisions) -> Done:
 
 
 def deduced(stats: Stats, decisions: Decisions) -> Done:
-    """The counters of a run's drafts, and what was decided of each."""
+    """Return the counters of a run's drafts and the decision about each."""
     own = ("considered", "drafted", "created", "rejected", "nullCalls")
     others = {name: count for name, count in asdict(stats).items() if name not in own}
     metrics = {**others, **decisions.in_journal()}
@@ -88,12 +88,12 @@ def deduced(stats: Stats, decisions: Decisions) -> Done:
 
 
 def tidied(told: Tidied) -> Done:
-    """What recalls came to, and what went."""
+    """Return the result of a cleanup."""
     return Done(selected=told.documents, processed=told.changed, metrics=told._asdict())
 
 
 def consolidated(found: Consolidated, about: Mapping[str, Any]) -> Done:
-    """What a whole run found, decided and did."""
+    """Return the result of a whole consolidation run."""
     rejected = found.rejected
     counted = {
         "groups": len(found.groups),

@@ -1,4 +1,4 @@
-"""What an examination finds."""
+"""Results of health checks."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Check = Callable[[], "Finding"]
 @dataclass(frozen=True, slots=True)
 class Finding:
     """
-    One check: its name, whether all is well, what was seen, and what to do (empty when all is well).
+    Result of one check: its name, whether it passed, the details, and the remedy (empty if it passed).
 
-    ``provider`` says whose doing was looked at, where that is a model.
+    ``provider`` is the model provider that was examined, if any.
     """
 
     check: str
@@ -28,16 +28,16 @@ class Finding:
 
 
 def spread(documents: Sequence[Document], limit: int) -> Sequence[Document]:
-    """Every k-th of *documents*, at most *limit*, the first among them."""
+    """Return every k-th of *documents* including the first, at most *limit*."""
     return documents[:: max(1, -(-len(documents) // limit))]
 
 
 def attempt(name: str, check: Check) -> Finding:
-    """What *check* finds; one that raises is a failed finding."""
+    """Return the finding of *check*; an exception becomes a failed finding."""
     try:
         return check()
-    except ClawmemError as error:  # says itself what to do
+    except ClawmemError as error:  # its message names the remedy
         return Finding(name, False, f"the check failed: {error}")
-    except Exception as error:  # noqa: BLE001  a doctor that dies of the disease tells nobody
+    except Exception as error:  # noqa: BLE001  the other checks must still run and be reported
         detail = f"the check failed: {str(error) or type(error).__name__}"
         return Finding(name, False, detail, "Run: clawmem repair  (shows what would change, and asks.)")

@@ -1,4 +1,4 @@
-"""Which observations say the same: by a model's word or by their own, as far as the merge gate lets them."""
+"""Grouping of observations that state the same, according to a model or to their words, within the merge gate."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clawmem.domain.maintenance import patterns
 from clawmem.domain.maintenance.merge_gate import NORMAL, STRICT, decide_merge, replacement_objection
 from clawmem.ports.vault import Vault
 
-AT_ONCE = 20  # observations that a model is shown
+AT_ONCE = 20  # observations in one prompt
 BY_MODEL = "a model says that they say the same"
 BY_WORDS = "they say the same words"
 APART = "they were taken apart"
@@ -21,9 +21,9 @@ APART = "they were taken apart"
 
 class Group(NamedTuple):
     """
-    Observations that say *text*, the newest first, and by whose word they do.
+    Observations that state *text*, newest first, and the reason for grouping them.
 
-    ``score`` is the least cosine of any two of them; ``None`` where a model said it in other words.
+    ``score`` is the lowest cosine between any two of them; ``None`` if a model grouped them.
     """
 
     text: str
@@ -33,24 +33,24 @@ class Group(NamedTuple):
 
 
 class Thresholds(NamedTuple):
-    """The cosine that two texts about the same names need, and those whose names cannot be compared."""
+    """Least cosine of two texts: *normal* if they name the same entities, *strict* if entities are not comparable."""
 
     normal: float = NORMAL
     strict: float = STRICT
 
 
 class Grouping:
-    """Finds groups, and notes what was refused."""
+    """Finds groups of observations and records refusals."""
 
     def __init__(self, vault: Vault, thresholds: Thresholds, decisions: Decisions) -> None:
         undone = vault.journal.replacements(undone=True)
-        # Merged once and taken apart: somebody knows better.
+        # These pairs were merged and then restored by the user: never merge them again.
         self._apart = frozenset(frozenset(pair) for one in undone for pair in combinations(one.replaced, 2))
         self._thresholds = thresholds
         self._decisions = decisions
 
     def by_model(self, every: Sequence[Observation], ask: CarefulAsk) -> list[Group]:
-        """What a model finds among *every*, in batches."""
+        """Return the groups that a model finds among *every*, asked in batches of `AT_ONCE`."""
         groups: list[Group] = []
         taken: set[int] = set()
         for shown in _batches(every, AT_ONCE):
@@ -62,7 +62,7 @@ class Grouping:
         return groups
 
     def by_words(self, every: Sequence[Observation], among: Observations, taken: set[int]) -> list[Group]:
-        """Each of *every* with what is near *among* all, where each two of a group may be merged."""
+        """Group each of *every* with similar ones from *among*; any two members of a group pass the merge gate."""
         groups: list[Group] = []
         taken = set(taken)
         for one in every:
@@ -92,12 +92,12 @@ class Grouping:
         return bool(reason)
 
     def _scores(self, members: Sequence[Observation], other: Observation) -> list[float]:
-        """The cosines of *other* with *members*, up to the first with which it may not be merged."""
+        """Return the cosines of *other* with *members*, up to the first refused pair."""
         every = (self._score(member, other) for member in members)
         return list(takewhile(bool, every))
 
     def _score(self, one: Observation, other: Observation) -> float:
-        """Their cosine; 0 where they may not be merged, and that is noted."""
+        """Return the cosine of the two; 0 if they may not be merged, which is recorded as a refusal."""
         ids = (one.id, other.id)
         merge = decide_merge(one.said, other.said, **self._thresholds._asdict())
         reason = APART if frozenset(ids) in self._apart else merge.reason

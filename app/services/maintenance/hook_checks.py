@@ -1,4 +1,4 @@
-"""Whether a client calls the memory, once, and with a program that is there."""
+"""Check of the hooks of a client: installed once, with a program that exists."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PROJECT, PROJECT_FILES = ".claude", ("settings.json", "settings.local.json")
 
 
 def hook_check(folder: Path, project: Path | None = None) -> Check:
-    """The check of the client whose settings lie in *folder*, and in a *project*; reads them, runs nothing."""
+    """Return a check of the hooks in the settings in *folder* and in *project*. It reads settings, runs nothing."""
     return partial(_examined, folder, project)
 
 
@@ -50,7 +50,7 @@ def _examined(folder: Path, project: Path | None) -> Finding:
 
 
 def _elsewhere(settings: ClientSettings, project: Path | None) -> list[tuple[str, str]]:
-    """Our hooks in the settings of a project."""
+    """Return our hooks in the settings of *project*."""
     if project is None:
         return []
     files = [ClientSettings(project / PROJECT, name) for name in PROJECT_FILES]
@@ -65,6 +65,6 @@ def _beside_plugin(where: str, ours: list[tuple[str, str]]) -> Finding:
 
 
 def is_startable(program: str) -> bool:
-    """Whether *program* is there; one without a folder is looked for by the client, in a PATH that is not ours."""
+    """Whether *program* exists. A name without a folder counts as existing: the client resolves it in its own PATH."""
     path = Path(program)
     return not path.is_absolute() or path.exists()

@@ -1,4 +1,4 @@
-"""Work that one process at a time does for a vault, whichever of several that could."""
+"""Lease for work that only one process at a time does on a vault."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from clawmem.ports.errors import LeaseLost, VaultError
 from clawmem.ports.lease import LeaseStore
 from clawmem.ports.records import Lease
 
-LEASE_MS = 30_000  # also for how long nobody works after a process died on another machine
+LEASE_MS = 30_000  # also the pause in work after a process on another machine died
 RENEWED_EVERY_MS = 10_000
 
 
 class Lane:
     """
-    The right to do *name*, kept by renewing it.
+    Renewable lease on the work *name*.
 
-    Work that outlasts the lease must be harmless when two do it, or ask `check` in the transaction of each effect:
-    the lease alone spares work, it guards nothing.
+    The lease only avoids duplicate work; it does not protect data. Work that may outlast the lease must be safe when
+    two processes do it, or call `check` in the transaction of each effect.
     """
 
     def __init__(
@@ -42,10 +42,10 @@ class Lane:
 
     def enter(self) -> bool:
         """
-        Take the right, at once also that of a process that was killed; False while another one has it.
+        Acquire the lease, taking it over at once from a killed process; False while another process holds it.
 
         Raises:
-            VaultError: the vault cannot be written just now.
+            VaultError: the vault cannot be written at the moment.
         """
         if who := self.taken_by():
             if not self._is_gone(who.holder):
@@ -56,15 +56,15 @@ class Lane:
         return self._lease is not None
 
     def taken_by(self) -> Lease | None:
-        """Who has the right, if anybody."""
+        """Return the current lease, or ``None`` if no process holds it."""
         return self._leases.current(self._name, now_ms=self._clock.now_ms())
 
     def keep(self) -> None:
         """
-        Renew the right when that is due, even when it ran out meanwhile and nobody else took it; to be called often.
+        Renew the lease when renewal is due, also after it expired if no other process took it. Call this often.
 
         Raises:
-            LeaseLost: another process has it now, or had it since and may have worked.
+            LeaseLost: another process holds the lease, or held it in between and may have worked.
         """
         lease, now_ms = self._lease, self._clock.now_ms()
         if lease is None or lease.expires_ms - now_ms > self._lease_ms - RENEWED_EVERY_MS:
@@ -72,21 +72,21 @@ class Lane:
         try:
             self._lease = self._leases.renew(lease, now_ms=now_ms, ttl_ms=self._lease_ms)
         except VaultError:
-            return  # somebody writes; there is time to try again
+            return  # another process is writing; the next call tries again
 
     def check(self) -> None:
         """
-        The fence: pass while the right is held, with the token that was given for it.
+        Pass while this process holds the lease with its current fencing token.
 
         Raises:
-            LeaseLost: otherwise; what the transaction around it did must not be kept.
+            LeaseLost: otherwise; the surrounding transaction must be rolled back.
         """
         if self._lease is None:
             raise LeaseLost(self._name, self._holder)
         self._leases.check(self._lease, now_ms=self._clock.now_ms())
 
     def leave(self) -> None:
-        """Give the right back; where that is not possible it expires."""
+        """Release the lease; if that fails, it expires."""
         lease, self._lease = self._lease, None
         if lease:
             with suppress(VaultError):

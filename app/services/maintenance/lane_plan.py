@@ -1,4 +1,4 @@
-"""What the owner chose of the lanes: the section ``lanes`` of the configuration."""
+"""Settings of the maintenance lanes: the section ``lanes`` of the configuration."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ _SAID = {
 @dataclass(frozen=True, slots=True)
 class Plan:
     """
-    When the lanes work, how much they look at, and what may be changed.
+    Schedule, batch sizes and permitted changes of the lanes.
 
-    ``dry_run`` is the light lane's alone: it says what it would merge, and changes nothing.
+    ``dry_run`` applies to the light lane alone: it reports what it would merge and changes nothing.
     """
 
     window: Window = ALWAYS
@@ -56,7 +56,7 @@ class Plan:
     heavy_limit: int = HEAVY_LIMIT
     deduction_limit: int = DEDUCTION_LIMIT
     light_deduction_limit: int = LIGHT_DEDUCTION_LIMIT
-    enrich_limit: int = ENRICH_LIMIT  # documents that a model enriches in one tick
+    enrich_limit: int = ENRICH_LIMIT  # documents that the model enriches per tick
     daily_calls: int = CALLS_A_DAY
     light_interval_ms: int = LaneName.LIGHT.interval_ms
     heavy_interval_ms: int = LaneName.HEAVY.interval_ms
@@ -67,10 +67,10 @@ class Plan:
     merge_strict: float = STRICT
     contradictions: Policy = Policy.LINK
     least_confidence: float = LEAST_CONFIDENCE
-    hosted: tuple[LaneName, ...] = ()  # by servers and watchers, without being asked
+    hosted: tuple[LaneName, ...] = ()  # lanes that servers and watchers run automatically
 
     def interval_ms(self, lane: LaneName) -> int:
-        """How long *lane* rests between two ticks."""
+        """Return the pause between two ticks of *lane* in milliseconds."""
         chosen = self.heavy_interval_ms if lane is LaneName.HEAVY else self.light_interval_ms
         return max(chosen, lane.least_interval_ms)
 
@@ -80,15 +80,15 @@ USUAL = Plan()
 
 def read_plan(section: Mapping[str, Any]) -> Plan:
     """
-    The plan of a section; what it does not say is as usual.
+    Return the plan of *section*; missing keys keep their defaults.
 
-    ``window_start`` and ``window_end`` are hours, intervals milliseconds, ``max_usages`` questions within ten minutes,
-    ``daily_calls`` questions to a model, limits documents; ``merge_normal``, ``merge_strict`` and ``min_confidence`` lie
-    from 0 to 1; ``light`` and ``heavy``, which are then worked in, ``enrich``, ``dry_run`` and ``surprisal`` are yes or
-    no; ``contradictions`` is ``link`` or ``supersede``.
+    ``window_start`` and ``window_end`` are hours, intervals are milliseconds, ``max_usages`` is a number of questions
+    within ten minutes, ``daily_calls`` a number of model calls, limits are numbers of documents. ``merge_normal``,
+    ``merge_strict`` and ``min_confidence`` range from 0 to 1. ``light`` and ``heavy`` (whether servers run that lane),
+    ``enrich``, ``dry_run`` and ``surprisal`` are booleans; ``contradictions`` is ``link`` or ``supersede``.
 
     Raises:
-        ConfigError: a key or a value that nobody knows.
+        ConfigError: unknown key or invalid value.
     """
     if unknown := sorted(section.keys() - set(_KEYS)):
         raise ConfigError(f"lanes: {unknown[0]!r} is not known; use {', '.join(_KEYS)}.")

@@ -1,4 +1,4 @@
-"""Upkeep in lanes: each has one worker at a time, and writes down what it did or why it did nothing."""
+"""Maintenance lanes: each has one worker at a time and records in the journal what it did or why it did nothing."""
 
 from __future__ import annotations
 
@@ -35,28 +35,28 @@ HourOf = Callable[[int], int]  # epoch milliseconds to the hour of the local day
 
 
 class Stopped(ClawmemError):
-    """The lane was told to end in the middle of its work."""
+    """The lane was asked to stop during its work."""
 
 
 class Ticked(NamedTuple):
-    """One attempt of a lane: its rows in the journal; none where another process was faster."""
+    """Journal rows of one attempt of a lane; none if another process had run it recently."""
 
     lane: LaneName
     runs: tuple[Run, ...] = ()
 
     @property
     def summary(self) -> str:
-        """It in one line."""
+        """Return the attempt as one line."""
         return f"{self.lane}: {'; '.join(map(in_words, self.runs))}"
 
 
 class Lanes:
     """
-    Runs the lanes of a vault, whichever process asks.
+    Runs the lanes of a vault; any process may call it.
 
     Args:
-        lane_of: The right to work in a lane, made of the name of its lease and ``lease_ms``.
-        hour_of: The hour of the local day at a moment.
+        lane_of: Returns the `Lane` for the name of a lease and ``lease_ms``.
+        hour_of: Returns the local hour of the day for an epoch time in milliseconds.
     """
 
     def __init__(
@@ -85,12 +85,12 @@ class Lanes:
         told: Callable[[], bool] = lambda: False,
     ) -> Ticked:
         """
-        Let a lane work once, if it may and nobody else does.
+        Run a lane once if it is permitted and no other process runs it.
 
         Args:
-            now: Whether neither the hour nor the number of questions keeps the heavy lane back.
-            paced: Whether what was done a short while ago, by whomever, is left for later.
-            told: Whether it shall end; looked at before each effect, which is then left undone.
+            now: Whether the heavy lane ignores its time window and the limit of recent questions.
+            paced: Whether to skip work that any process did within its interval.
+            told: Whether the lane shall stop; checked before each effect, which is then not made.
 
         Raises:
             VaultError: the journal cannot be written.
@@ -108,14 +108,14 @@ class Lanes:
             lane.leave()
 
     def left_ms(self, name: LaneName) -> int:
-        """Until the next tick is due; 0 when it is."""
+        """Return the milliseconds until the next tick is due; 0 if it is due now."""
         return self._pace.left_ms(name, self._plan.interval_ms(name))
 
     def serve(self, name: LaneName, stop: StopSignal, tell: Callable[[Ticked], None]) -> None:
         """
-        Tick until *stop* is set, at the lane's own interval; *tell* hears of each tick.
+        Tick at the lane's interval until *stop* is set, and pass each tick to *tell*.
 
-        Of several processes that serve a lane one has each tick.
+        If several processes serve a lane, one of them runs each tick.
         """
         while not stop.is_set():
             if not self.left_ms(name):
@@ -141,7 +141,7 @@ class Lanes:
         return Ticked(name, tuple(runs))
 
     def _run(self, name: LaneName, phase: Phase, fence: Fence) -> Run:
-        """Do one phase; its failure is written down and is no reason not to try the next one."""
+        """Run one phase; its failure is recorded, and the next phase still runs."""
         if phase.missing:
             return self._written_off(name, phase.name, phase.missing)
         begun = Run(name.value, phase.name, RunStatus.STARTED, self._now())
@@ -158,12 +158,12 @@ class Lanes:
         return run
 
     def _failed(self, begun: Run, reason: str, **metrics: str) -> Run:
-        """What is told of a run that could not be ended: what it had done stays, and what was undone is not told."""
+        """Return *begun* as failed, with the counters of its committed effects only."""
         told = self._vault.journal.run(begun.id) or begun
         return replace(told, status=RunStatus.FAILED, reason=reason, metrics={**told.metrics, **metrics})
 
     def _written_off(self, name: LaneName, phase: str, why: str) -> Run:
-        """What is not done, and why."""
+        """Record a skipped phase and the reason."""
         now = self._now()
         run = Run(name.value, phase, RunStatus.SKIPPED, now, why, finished_at=now)
         return replace(run, id=self._vault.journal.begin(run))
@@ -173,7 +173,7 @@ class Lanes:
 
 
 def in_words(run: Run) -> str:
-    """A run in a few words."""
+    """Return a summary of *run* in a few words."""
     would = " (dry run)" if run.metrics.get("dry_run") else ""
     counted = f"{run.selected} looked at, {run.created} made, {run.rejected} refused{would}"
     if run.status is RunStatus.COMPLETED:
@@ -187,7 +187,7 @@ def _of(begun: Run, done: Done) -> Run:
 
 
 def _entered(lane: Lane) -> bool:
-    """Whether the right could be had; a vault that is busy just now is as if another one had it."""
+    """Whether the lease was acquired; a busy vault counts as a lease held by another process."""
     try:
         return lane.enter()
     except VaultError:

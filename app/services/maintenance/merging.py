@@ -15,14 +15,14 @@ from clawmem.ports.vault import Vault
 
 
 class MergedObservations:
-    """Writes the document of a group of observations; inside `Vault.writing`."""
+    """Writes the document of a group of observations. To be called inside `Vault.writing`."""
 
     def __init__(self, vault: Vault, clock: Clock) -> None:
         self._vault = vault
         self._memories = Memories(vault, clock)
 
     def write(self, group: Group, path: str) -> int:
-        """Let the document at *path* state what *group* states, with the occasions of its members; its id."""
+        """Write the document at *path* with the text and all occasions of *group*; return its id."""
         newest = group.members[0].document
         occasions = sorted(occasion for one in group.members for occasion in self._occasions(one))
         created = self._memories.write(
@@ -46,7 +46,7 @@ class MergedObservations:
 
 
 def bring_back(vault: Vault, document_ids: Iterable[int]) -> list[Document]:
-    """Serve superseded documents again; those that were superseded, by id. Inside `Vault.writing`."""
+    """Serve superseded documents again and return them ordered by id. To be called inside `Vault.writing`."""
     found = vault.documents.many(document_ids).values()
     back = sorted((one for one in found if one.inactive is InactiveReason.SUPERSEDED), key=lambda one: one.id)
     for document in back:

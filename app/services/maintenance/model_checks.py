@@ -1,4 +1,4 @@
-"""Whether the models do what they are there for, and whether the stored vectors are still theirs."""
+"""Checks of the configured models, and of the stored vectors against the current embedder."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from clawmem.ports.records import Document, EmbedState, Vector, embedding_text
 from clawmem.ports.reranker import Reranker
 from clawmem.ports.vault import Vault
 
-SAMPLE = 20  # stored vectors that are computed again
+SAMPLE = 20  # stored vectors that are computed again for comparison
 
 MODEL = "model"
 CANARY = "model canary"
@@ -52,7 +52,7 @@ def _nobody() -> None:
 
 
 class Models(NamedTuple):
-    """The models that are examined, each made when it is asked for; ``None`` where nobody plays the role."""
+    """Factories of the models to examine, called when needed; ``None`` where no model is configured."""
 
     embedder: Callable[[], Embedder | None] = _nobody
     generator: Callable[[], Generator | None] = _nobody
@@ -61,14 +61,14 @@ class Models(NamedTuple):
 
 
 class ModelChecks:
-    """The checks that ask the models; nothing is changed, of stored vectors a sample is read."""
+    """Checks that query the models. They change nothing and read a sample of the stored vectors."""
 
     def __init__(self, vault: Vault, models: Models) -> None:
         self._vault = vault
         self._models = models
 
     def checks(self) -> dict[str, Check]:
-        """Every check by its name, in their order."""
+        """Return every check by name, in the order to run them."""
         return {
             MODEL: self._model,
             CANARY: self._canary,
@@ -123,7 +123,7 @@ class ModelChecks:
         return Finding(STORED, True, f"{len(sample)} computed again, all the same")
 
     def _sample(self) -> Iterator[tuple[Document, str, Vector]]:
-        """A text and its stored vector, one a document, of documents spread evenly over the paths."""
+        """Yield a text and its stored vector per document, for documents spread evenly over the paths."""
         synced = [d for d in self._vault.documents.latest() if d.embed_state is EmbedState.SYNCED]
         for document in spread(sorted(synced, key=_PLACE), SAMPLE):
             vectors = self._vault.embeddings.of_document(document.id)
@@ -155,7 +155,7 @@ class ModelChecks:
         return self._by(ModelRole.RERANKER, found)
 
     def _by(self, role: ModelRole, finding: Finding) -> Finding:
-        """*finding*, with who plays *role* and why."""
+        """Return *finding* with the provider of *role* and the reason for its choice."""
         provider = self._providers.get(role)
         if provider is None:
             return finding
@@ -171,7 +171,7 @@ class ModelChecks:
 def _judged(
     name: str, model: Model, fault_of: Callable[[Model], str | None], well: str, way_out: str
 ) -> Finding:
-    """What a canary says of *model*, and how long it took."""
+    """Run a canary on *model* and return its result with the time it took."""
     began = perf_counter()
     try:
         fault = fault_of(model)
@@ -184,7 +184,7 @@ def _judged(
 
 
 def _differing(wrong: Sequence[str], cosines: Sequence[float]) -> str:
-    """How many vectors are others now, and what that means: a model changes all of them, damage a few."""
+    """Describe how many vectors differ and the likely cause: another model changes all of them, damage a few."""
     cause = (
         "another model, or the same with other settings, answers under its name"
         if len(wrong) == len(cosines)

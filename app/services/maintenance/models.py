@@ -1,4 +1,4 @@
-"""The models on this machine: which are there, which is used, and whether they do what they should."""
+"""Local models: which are installed, which is used, and whether they work."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from clawmem.ports.generator import Generator
 from clawmem.ports.records import Vector
 from clawmem.ports.reranker import Reranker
 
-CLOSE = 0.99  # cosine of a vector and its reference; bytes for numbers cost a third of that
+CLOSE = 0.99  # least cosine of a vector and its reference; quantization to bytes loses about 0.003
 QUESTION = "When did we move the login sessions to another database?"
 TEXTS = 64
-SLOW_TEXTS, FAST_MS = 8, 10.0  # of a model that takes longer for a question, so many are enough
+SLOW_TEXTS, FAST_MS = 8, 10.0  # number of texts for a model that needs more than FAST_MS per question
 ANSWER_TOKENS = 16
 PATIENCE_S = 120.0
 
@@ -33,70 +33,70 @@ class LocalModel(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called in the settings."""
+        """The name in the settings."""
         ...
 
     @property
     def role(self) -> str:
-        """What it is for: embed, generate or rerank."""
+        """The purpose: embed, generate or rerank."""
         ...
 
     @property
     def summary(self) -> str:
-        """What it is, in a line."""
+        """A description in one line."""
         ...
 
     @property
     def dimensions(self) -> int:
-        """Length of its vectors; 0 for a model that makes none."""
+        """The length of its vectors; 0 for a model that makes none."""
         ...
 
     @property
     def origin(self) -> str:
-        """Where it comes from; empty while it is not there."""
+        """The source of the installed files; empty while the model is not installed."""
         ...
 
     @property
     def download_bytes(self) -> int:
-        """What fetching it means; 0 when there is nothing to fetch."""
+        """The size of the download in bytes; 0 when there is nothing to download."""
         ...
 
     def is_there(self) -> bool:
-        """Whether nothing must be fetched before it can be used."""
+        """Whether the model can be used without a download."""
         ...
 
     def size_bytes(self) -> int:
-        """What it takes on disk beside the installed packages."""
+        """Return its size on disk in bytes, without the installed packages."""
         ...
 
     def add(self, source: Path | None, progress: Progress | None = None) -> None:
-        """Put it in place, from the file *source* when there is one; otherwise it is fetched."""
+        """Install the model from the file *source*, or download it if *source* is ``None``."""
         ...
 
     def remove(self) -> None:
-        """Delete it."""
+        """Delete the files of the model."""
         ...
 
     def faults(self) -> list[str]:
-        """What is wrong with its files."""
+        """Return what is wrong with its files."""
         ...
 
     def reference(self) -> Mapping[str, Vector]:
-        """Texts and the vectors that they should have."""
+        """Return texts and the vectors that the model should compute for them."""
         ...
 
     def opened(self) -> Embedder | Generator | Reranker:
-        """The model in its role, ready to be used."""
+        """Return the loaded model."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ModelState:
     """
-    A model in a list.
+    A model in the list of models.
 
-    ``in_use`` is the choice of the settings for a model that makes vectors; one of the others is used as soon
-    as it is there, unless a server is named. ``origin`` says where it came from.
+    ``in_use`` for an embedder means that the settings select it. A generator or reranker is used as soon as it is
+    installed, unless a server is configured. ``origin`` is the source of its files.
     """
 
     name: str
@@ -112,11 +112,11 @@ class ModelState:
 @dataclass(frozen=True, slots=True)
 class ModelCheck:
     """
-    What a model does on this machine.
+    Result of testing a model on this machine.
 
-    ``likeness`` is the lowest cosine of a vector and its reference, None without references. ``query_ms`` is
-    for a question, for one document with its question, or for a short answer, by the role; ``texts_per_second``
-    is for a model that makes vectors. One with faults is not run.
+    ``likeness`` is the lowest cosine of a vector and its reference, ``None`` without references. ``query_ms`` is the
+    time for one question (embedder), one document with its question (reranker) or a short answer (generator);
+    ``texts_per_second`` applies to embedders. A model with faulty files is not run.
     """
 
     name: str
@@ -128,36 +128,36 @@ class ModelCheck:
 
     @property
     def ok(self) -> bool:
-        """Whether its files and its vectors are what they should be."""
+        """Whether its files are intact and its vectors match the references."""
         return not self.faults and (self.likeness is None or self.likeness >= CLOSE)
 
 
 class Models:
-    """The known models; *in_use* is the name of the one that the settings amount to."""
+    """The known models; *in_use* is the name of the embedder that the settings select."""
 
     def __init__(self, known: Sequence[LocalModel], in_use: str) -> None:
         self._known = {model.name: model for model in known}
         self._in_use = in_use
 
     def all(self) -> list[ModelState]:
-        """Every model, in the order in which they are known."""
+        """Return the state of every model, in the order of *known*."""
         return [self._state(model) for model in self._known.values()]
 
     def download_bytes(self, name: str) -> int:
-        """What adding a model from nowhere fetches. Raises `NotFound` when there is none of that name."""
+        """Return the bytes to download to install the model. Raises `NotFound` if no model has that name."""
         return self._named(name).download_bytes
 
     def add(self, name: str, source: Path | None = None, progress: Progress | None = None) -> ModelState:
         """
-        Put a model in place, anew when it is there.
+        Install a model, replacing an installed one.
 
         Args:
-            source: A file that was fetched before; None fetches it.
-            progress: Told the bytes that are here, and all.
+            source: A file that was downloaded before; ``None`` downloads it.
+            progress: Called with the bytes received and the total.
 
         Raises:
             NotFound: no model of that name.
-            ConfigError: it cannot be fetched or built.
+            ConfigError: it cannot be downloaded or built.
         """
         self._named(name).add(source, progress)
         return self._state(self._named(name))
@@ -168,7 +168,7 @@ class Models:
 
         Raises:
             NotFound: no model of that name.
-            InvalidInput: it is not there, or it is the one in use.
+            InvalidInput: it is not installed, or it is in use.
         """
         model = self._present(name)
         if name == self._in_use and model.size_bytes():
@@ -179,12 +179,12 @@ class Models:
 
     def usable(self, name: str) -> Embedder:
         """
-        A model that could make the vectors now.
+        Return the model as an embedder.
 
         Raises:
             NotFound: no model of that name.
-            InvalidInput: it is not there, or it makes no vectors.
-            ConfigError: what runs it is not installed.
+            InvalidInput: it is not installed, or it is no embedder.
+            ConfigError: the packages that run it are not installed.
         """
         model = self._present(name)
         if model.role != EMBED:
@@ -197,11 +197,11 @@ class Models:
 
     def check(self, name: str) -> ModelCheck:
         """
-        Read its files, ask it what its role is for and measure how fast it is; about a second, or ten.
+        Read the files of the model, run it in its role and measure its speed; takes about one to ten seconds.
 
         Raises:
             NotFound: no model of that name.
-            InvalidInput: it is not there.
+            InvalidInput: it is not installed.
             EmbeddingError, ModelError, ConfigError: it cannot be loaded.
         """
         model = self._present(name)
@@ -236,7 +236,7 @@ class Models:
         )
 
 
-_Measured = tuple[float | None, float, float | None]  # likeness, milliseconds, texts a second
+_Measured = tuple[float | None, float, float | None]  # likeness, milliseconds, texts per second
 
 
 def _as_embedder(embedder: Embedder, reference: Mapping[str, Vector]) -> _Measured:
@@ -271,7 +271,7 @@ def _likeness(embedder: Embedder, reference: Mapping[str, Vector]) -> float | No
 
 
 def _cosine(one: Vector, other: Vector) -> float:
-    """Of two vectors of length one; 0 when they cannot be compared."""
+    """Return the cosine of two vectors of length one; 0 when they cannot be compared."""
     if len(one) != len(other):
         return 0.0
     cosine = sum(x * y for x, y in zip(_numbers(one), _numbers(other), strict=True))
@@ -283,7 +283,7 @@ def _numbers(vector: Vector) -> tuple[float, ...]:
 
 
 def _speed(embedder: Embedder) -> tuple[float, float]:
-    """Milliseconds a question, the best of some, and texts a second, of about sixty words."""
+    """Return milliseconds per question (the best of 10) and texts of about sixty words per second."""
     embedder.embed_query(QUESTION)
     query_ms = 1000 * min(_seconds(lambda: embedder.embed_query(QUESTION)) for _ in range(10))
     count = TEXTS if query_ms < FAST_MS else SLOW_TEXTS

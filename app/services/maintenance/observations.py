@@ -1,4 +1,4 @@
-"""The served observations of a vault, read as far as upkeep needs them."""
+"""The served observations of a vault, loaded on demand."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from clawmem.ports.vault import Vault
 
 
 class Observation(NamedTuple):
-    """A document and what it states."""
+    """A document and its statement."""
 
     document: Document
     said: ObservationText
 
     @property
     def id(self) -> int:
-        """The document's."""
+        """The document's id."""
         return self.document.id
 
     @property
     def when(self) -> tuple[str, int]:
-        """By which the later one of two is told."""
+        """The key that orders observations by time."""
         return self.document.authored_at, self.document.id
 
 
 class Observations:
     """
-    *documents*, each read when it is first asked for.
+    The observations among *documents*, each read on first use.
 
-    Of those that stand for others there may be tens of thousands: to find what is near, their titles do.
+    There may be tens of thousands of consolidated documents: to find similar ones, their titles are enough.
     """
 
     def __init__(self, vault: Vault, documents: Sequence[Document]) -> None:
@@ -48,7 +48,7 @@ class Observations:
         return self._read[document_id]
 
     def near(self, one: Observation, without: Collection[int] = ()) -> list[Observation]:
-        """The others that may be about the same, the latest first; those *without* are left out."""
+        """Return other observations similar to *one*, latest first, leaving out the ids *without*."""
         numbers = (number for number in self._nearby.near(one.said.text) if number not in without)
         found = [self[number] for number in numbers if number != one.id]
         return sorted(found, key=lambda other: other.when, reverse=True)
@@ -68,5 +68,5 @@ class Observations:
 
 
 def is_free(document: Document) -> bool:
-    """Whether it is an observation that nobody looks after: what was pinned or snoozed is somebody's own matter."""
+    """Whether *document* is an observation that the user manages neither by pinning nor by snoozing it."""
     return patterns.is_observation(document) and not (document.is_pinned or document.snoozed_until)

@@ -1,4 +1,4 @@
-"""When a lane's next tick is due, told from the journal: whichever process had the last one."""
+"""Schedule of the lanes, derived from the journal, which all processes share."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from clawmem.domain.maintenance.schedule import LaneName
 from clawmem.ports.clock import Clock
 from clawmem.ports.journal import Journal, Run, RunStatus
 
-_LOOKED_AT = 5  # runs of a phase among which the last one that came to its end is looked for
+_LOOKED_AT = 5  # latest runs of a phase among which a finished one is searched
 
 
 class Pace:
-    """Reads when something was done last. What lies in the future was written by a wrong clock, and keeps nobody."""
+    """Computes due times from the journal. Entries in the future come from a wrong clock and delay nothing."""
 
     def __init__(self, journal: Journal, clock: Clock) -> None:
         self._journal = journal
         self._clock = clock
 
     def left_ms(self, lane: LaneName, interval_ms: int) -> int:
-        """Until *interval_ms* after the last attempt of the lane; 0 when it is due."""
+        """Return the milliseconds until *interval_ms* after the lane's last attempt; 0 if it is due."""
         return self._left(self._journal.runs(1, lane.value), interval_ms)
 
     def is_due(self, lane: LaneName, phase: str, every_ms: int) -> bool:

@@ -1,4 +1,4 @@
-"""Whether other users of this machine can read the vault, the files next to it, or the config file."""
+"""Check that other users of this machine cannot read the vault, the files next to it, or the config file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PERMISSIONS = "permissions"
 
 
 def permission_finding(places: Iterable[Path]) -> Finding:
-    """Make *places* and what lies below them private, and report which of them were not."""
+    """Make *places* and everything below them private; return a finding that lists those that were not."""
     changed: list[Path] = []
     failed: list[Path] = []
     for place in places:

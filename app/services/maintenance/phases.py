@@ -1,4 +1,4 @@
-"""What a lane does, phase by phase."""
+"""The phases of each lane."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ if TYPE_CHECKING:
 
 ENRICH, CONSOLIDATE, DEDUCTIVE, RECALL = "enrich", "consolidate", "deductive", "recall"
 NO_MODEL, NOT_ASKED, OFF = "no_generator", "dry_run", "off"
-BY_RULES = 100  # documents that rules enrich in one tick; they cost nothing but time
+BY_RULES = 100  # documents that rules enrich per tick; rules need no model calls
 _MINUTE_MS = 60_000
 
 
 class Phase(NamedTuple):
     """
-    One part of a lane's work. It tells what it did until then in the transaction of each effect.
+    One part of a lane's work. It reports its progress in the transaction of each effect.
 
-    ``every_ms`` is how long it rests after it was completed, where the lane ticks by itself. ``missing`` says why it
-    cannot be done at all, empty when it can.
+    ``every_ms`` is the least pause after a completed run when the lane is ticked automatically. ``missing`` is the
+    reason why the phase cannot run; empty if it can.
     """
 
     name: str
@@ -60,9 +60,9 @@ class Phases:
     The phases of each lane.
 
     Args:
-        synthesis: Draws conclusions; ``None`` where there is no model to do so.
-        by_rules, by_model: Enrich documents; ``None`` where that is off, or where there is no model.
-        no_model: Why no conclusions are drawn where *synthesis* is ``None``.
+        synthesis: Draws conclusions; ``None`` without a model.
+        by_rules, by_model: Enrich documents; ``None`` where enrichment is off or there is no model.
+        no_model: The reason recorded for missing conclusions when *synthesis* is ``None``.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Phases:
         self._choosing = Choosing(vault)
 
     def of(self, lane: LaneName) -> list[Phase]:
-        """The phases of *lane*, in their order."""
+        """Return the phases of *lane* in order."""
         no_model = "" if self._synthesis else self._no_model
         if lane is LaneName.HEAVY:
             return [
@@ -120,7 +120,7 @@ class Phases:
         return self._consolidated(chosen, fence, tell, dry_run=self._plan.dry_run)
 
     def _consolidate_stale(self, fence: Fence, tell: Tell) -> Done:
-        """Whatever the plan says of dry runs, this lane works in earnest."""
+        """Consolidate the stale or surprising observations; this lane ignores the dry-run setting."""
         limit = self._plan.heavy_limit
         chosen = (
             self._choosing.surprising(limit, fence) if self._plan.surprisal else self._choosing.stale(limit)

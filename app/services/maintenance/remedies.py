@@ -1,12 +1,12 @@
-"""Commands that repair what examinations find."""
+"""Commands that repair what health checks find."""
 
 from __future__ import annotations
 
-# Indexes are made of the records, so this puts right whatever is wrong with one.
+# Indexes are derived from the records, so a rebuild repairs any of them.
 REBUILD = "Run: clawmem rebuild"
-# For the records themselves: it keeps what can be read of them.
+# Repairs the records themselves, and keeps every readable one.
 REPAIR = "Run: clawmem repair"
-# For what is made of a file that did not change.
+# Reads unchanged files again.
 REINDEX = "Run: clawmem reindex --force"
 
 

@@ -1,4 +1,4 @@
-"""A damaged vault made anew from what can be read of it."""
+"""Repair of a damaged vault: a new vault is built from its readable records."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from clawmem.ports.salvage import SalvageReport
 
 class Rescue(NamedTuple):
     """
-    What is done to the file of a vault.
+    Operations on vault files.
 
-    ``salvage`` makes a new vault of an old one, ``held`` keeps writers out of a vault, ``exchange`` puts a new vault
-    in the place of an old one, and ``discard`` deletes one.
+    ``salvage`` copies the readable records of an old vault to a new one, ``held`` keeps writers out of a vault,
+    ``exchange`` replaces an old vault with a new one, and ``discard`` deletes a vault.
     """
 
     salvage: Callable[[str, str], SalvageReport]
@@ -30,7 +30,7 @@ class Rescue(NamedTuple):
 
 
 class Repair:
-    """Repairs the vault at *vault*. Nothing of it is opened before: it may be too damaged for that."""
+    """Repairs the vault at path *vault*. It never opens the vault itself, which may be too damaged for that."""
 
     def __init__(self, vault: str, clock: Clock, rescue: Rescue) -> None:
         self._vault = vault
@@ -39,7 +39,7 @@ class Repair:
         self._new = f"{vault}.repaired"
 
     def preview(self) -> SalvageReport:
-        """Return what can be read; nothing changes."""
+        """Return the records that can be read; nothing changes."""
         self._rescue.discard(self._new)
         try:
             return self._rescue.salvage(self._vault, self._new)
@@ -48,7 +48,7 @@ class Repair:
 
     def __call__(self) -> tuple[SalvageReport, str]:
         """
-        Put a new vault in the place of the damaged one; what became of the records, and where the damaged one is kept.
+        Replace the damaged vault with a new one; return the fate of its records and the path of the damaged vault.
 
         Raises:
             VaultLocked: another process is writing; nothing changed.
@@ -66,7 +66,7 @@ class Repair:
 
 
 def split_again(vault: ServedVault) -> None:
-    """Split every text again that does not come from a file: nothing else would bring lost fragments back."""
+    """Split every text that comes from no file into fragments again; an index run restores those of files."""
     for page in pages(vault.documents):
         with vault.writing():
             for document in page:
@@ -77,7 +77,7 @@ def split_again(vault: ServedVault) -> None:
 
 
 def rebuild_all(vault: ServedVault) -> None:
-    """Make every index anew from the records."""
+    """Rebuild every index from the records."""
     for role in Role:
         vault.rebuild(role)
     vault.keep_up()

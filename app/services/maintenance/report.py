@@ -1,4 +1,4 @@
-"""What an owner asks of a memory: what is recalled, what never, what grows, how fresh, how fast."""
+"""Report for the owner of a vault: documents recalled and never recalled, growth, age and response times."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ MAX_TOP = 1000
 DAY_MS = 86_400_000
 
 _DAYS = re.compile("([0-9]{1,6}) ?d")
-_RANKED = frozenset({Question.MOST_RECALLED, Question.NEVER_RECALLED})  # as long as the vault, or nearly
+_RANKED = frozenset({Question.MOST_RECALLED, Question.NEVER_RECALLED})  # may list nearly every document
 
 
 @dataclass(frozen=True, slots=True)
 class VaultReport:
     """
-    The answers, of documents as they are *now* and of recalls *since* a time (``None``: since the first).
+    The tables of a report: documents at the time *now*, recalls *since* a time (``None``: since the first).
 
-    ``documents`` are those served, ``recalls`` the questions that were recorded. ``files`` were written on the way.
+    ``documents`` counts the served documents, ``recalls`` the recorded questions. ``files`` are the exported files.
     """
 
     now: str
@@ -42,7 +42,7 @@ class VaultReport:
 
 
 class Report:
-    """Reads documents and telemetry once into an `Analytics`, and asks it everything; changes nothing."""
+    """Loads documents and telemetry into an `Analytics` and runs every query; changes nothing."""
 
     def __init__(
         self,
@@ -65,12 +65,12 @@ class Report:
         progress: Progress = lambda done, total: None,
     ) -> VaultReport:
         """
-        Answer every question.
+        Return the answers to every question.
 
         Args:
-            since: Only recalls from then on, as `read_since` gives it.
-            top: How many documents are named as most and never recalled.
-            export: A folder that exists: what was loaded is written there, too.
+            since: Only recalls from then on, as `read_since` returns it.
+            top: The number of documents listed as most and never recalled.
+            export: An existing folder to which the loaded data is written, too.
 
         Raises:
             InvalidInput: the folder cannot be written.
@@ -89,7 +89,7 @@ class Report:
         return VaultReport(now, since, documents, _sum(tables[Question.SPEED], "recalls"), tables, files)
 
     def _facts(self, progress: Progress) -> Iterator[Document]:
-        """Every document; a review that is no date is none."""
+        """Yield every document; a review date that cannot be parsed is dropped."""
         total = sum(self._documents.collections().values())
         for done, document in enumerate(self._every_document(), start=1):
             progress(min(done, total), total)
@@ -103,10 +103,10 @@ class Report:
 
 def read_since(text: str, now_ms: int) -> str:
     """
-    The beginning of a period as records carry their times, from ``2026-05-01``, a full ISO time or ``30d``.
+    Return the start of a period in the format of the records, from ``2026-05-01``, a full ISO time or ``30d``.
 
     Raises:
-        InvalidInput: it is none of these, or lies in the future.
+        InvalidInput: it has none of these forms, or is in the future.
     """
     days = _DAYS.fullmatch(text.strip())
     since_ms = now_ms - int(days[1]) * DAY_MS if days else parse_iso(text)
@@ -121,7 +121,7 @@ def read_since(text: str, now_ms: int) -> str:
 
 
 def check_top(top: int) -> int:
-    """*top*. Raises `InvalidInput` unless it is 1 to `MAX_TOP`."""
+    """Return *top*. Raises `InvalidInput` unless it is 1 to `MAX_TOP`."""
     if not 1 <= top <= MAX_TOP:
         raise InvalidInput("OUT_OF_BOUNDS", f"--top {top} cannot be met; choose 1 to {MAX_TOP}.")
     return top

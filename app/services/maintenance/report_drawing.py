@@ -1,4 +1,4 @@
-"""How the pictures of a report look. Imports matplotlib: to be imported when there is something to draw."""
+"""Drawing primitives of the report. Imports matplotlib, so import this module only to draw."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Series = Mapping[str, Sequence[float]]
 
 COLOURS = ("#3465a4", "#e08a1e", "#4e9a52", "#b5443c", "#7b5fa6", "#8a6d4f", "#4aa3b5", "#9a9a9a")
 OTHERS = "others"
-LONGEST_NAME = 48  # characters of a path that leave room for its bar
-FEWEST_DAYS = 10  # below, the axis would begin to count hours
+LONGEST_NAME = 48  # characters of a label; longer ones leave no room for the bar
+FEWEST_DAYS = 10  # on a shorter axis matplotlib labels hours
 
 _STYLE: dict[Any, Any] = {
     "axes.titlesize": 12,
@@ -32,26 +32,26 @@ _STYLE: dict[Any, Any] = {
     "axes.grid.axis": "y",
     "grid.color": "#e4e4e4",
     "legend.frameon": False,
-    "text.parse_math": False,  # a dollar sign in a path is a dollar sign
+    "text.parse_math": False,  # dollar signs in paths are literal
     "svg.fonttype": "none",  # text that can be searched and copied
 }
 
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Everything that is drawn inside has the same style."""
+    """Apply the common style to all drawing inside the block."""
     with rc_context(_STYLE), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # a path in letters that the font lacks
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # a path with characters that the font lacks
         yield
 
 
 def new_figure(height: float = 4.0) -> Figure:
-    """An empty figure, nine inches wide."""
+    """Return an empty figure, nine inches wide."""
     return Figure(figsize=(9, height), layout="constrained")
 
 
 def bars(axes: Axes, places: Sequence[Any], series: Series) -> None:
-    """Bars at *places*, labels or days, of the series one on top of the other."""
+    """Draw stacked bars of the series at *places*, which are labels or days."""
     below = [0.0] * len(places)
     for (name, values), colour in zip(_folded(series).items(), COLOURS, strict=False):
         axes.bar(places, values, bottom=below, color=colour, label=name)
@@ -60,21 +60,21 @@ def bars(axes: Axes, places: Sequence[Any], series: Series) -> None:
 
 
 def pile_up(axes: Axes, days: Sequence[date], series: Series, until: date) -> None:
-    """Areas one on top of the other; each value holds from its day to the next, the last to *until* or a little later."""
+    """Draw stacked areas; each value holds until the next day listed, the last until *until* or a little later."""
     end = max(until, days[-1] + timedelta(days=FEWEST_DAYS))
     folded = _folded(series)
     held = [[*values, values[-1]] for values in folded.values()]
-    places: list[Any] = [*days, end]  # matplotlib takes dates, its types say only numbers
+    places: list[Any] = [*days, end]  # matplotlib accepts dates, but its type hints only numbers
     axes.stackplot(places, *held, labels=[*folded], colors=COLOURS, step="post", alpha=0.9)
     axes.set_ylim(bottom=0)
     _count_days(axes)
 
 
 def ladder(names: Sequence[str], series: Series) -> tuple[Figure, Axes]:
-    """Horizontal bars, the first name on top; the series one after the other."""
+    """Return a figure of stacked horizontal bars with the first name at the top, and its axes."""
     figure = new_figure(1.3 + 0.3 * len(names))
     axes = figure.subplots()
-    rows = range(len(names))  # not the names themselves: two may be the same when they are shortened
+    rows = range(len(names))  # positions instead of names: two shortened names may be equal
     left = [0.0] * len(names)
     for (name, values), colour in zip(series.items(), (COLOURS[0], "#d0d0d0"), strict=False):
         axes.barh(rows, values, left=left, color=colour, label=name)
@@ -88,7 +88,7 @@ def ladder(names: Sequence[str], series: Series) -> tuple[Figure, Axes]:
 
 
 def day_axis(axes: Axes) -> None:
-    """Days along the axis, at least `FEWEST_DAYS` of them."""
+    """Show days along the axis, at least `FEWEST_DAYS` of them."""
     first, last = axes.get_xlim()
     missing = max(0.0, FEWEST_DAYS - (last - first))
     axes.set_xlim(first - missing, last)
@@ -96,7 +96,7 @@ def day_axis(axes: Axes) -> None:
 
 
 def legend(axes: Axes, *, reverse: bool = False) -> None:
-    """Names beside the picture, where they hide nothing; *reverse* for what is piled up."""
+    """Place the legend to the right of the plot; *reverse* its order for stacked series."""
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), reverse=reverse)
 
 
@@ -107,7 +107,7 @@ def _count_days(axes: Axes) -> None:
 
 
 def _folded(series: Series) -> dict[str, list[float]]:
-    """The series with the largest ends, as many as there are colours; the smallest become one."""
+    """Keep the largest series up to the number of colours, and add up the others in one series."""
     largest = sorted(series, key=lambda name: -sum(series[name]))
     kept = largest if len(largest) <= len(COLOURS) else largest[: len(COLOURS) - 1]
     found = {name: [*series[name]] for name in series if name in kept}
@@ -118,5 +118,5 @@ def _folded(series: Series) -> dict[str, list[float]]:
 
 
 def _shortened(name: str) -> str:
-    """The end of a long path, which tells more than its beginning."""
+    """Return the end of a long path, which is more specific than its beginning."""
     return name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}"

@@ -1,4 +1,4 @@
-"""The report as pictures, one file a question."""
+"""Plots of the report, one file per question."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Records = list[dict[str, Any]]
 
-NAMED = 15  # rows one below the other that can be read
+NAMED = 15  # rows that stay legible
 
 _AGES = {
     "future": "in the future",
@@ -30,10 +30,10 @@ _AGES = {
 
 def draw(report: VaultReport, folder: str, kind: str) -> list[str]:
     """
-    Write ``growth``, ``age``, ``coverage``, ``recalled``, ``questions`` and ``speed``; what has no data is left out.
+    Write the plots ``growth``, ``age``, ``coverage``, ``recalled``, ``questions`` and ``speed``, except empty ones.
 
     Args:
-        folder: Exists. A file of the same name is replaced.
+        folder: An existing folder. Files of the same name are replaced.
         kind: ``png`` or ``svg``.
 
     Returns:
@@ -197,7 +197,7 @@ def _verbs(records: Records) -> list[str]:
 
 
 def _totals(records: Records, column: str, unit: float) -> tuple[list[date], dict[str, list[float]]]:
-    """The months in which anything was added, and the total of each collection at the end of each of them."""
+    """Return the months with additions, and the total of each collection at the end of each of them."""
     months = sorted({str(r["month"]) for r in records})
     added = {(r["month"], r["collection"]): r[column] / unit for r in records}
     series: dict[str, list[float]] = {}

@@ -1,4 +1,4 @@
-"""Whether a client is offered the tools of the memory once, and by a program that is there."""
+"""Check of the MCP servers of a client: each set of tools offered once, by a program that exists."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ REMOVE = "clawmem setup mcp --remove"
 
 def client_findings(folder: Path, servers: Path, project: Path | None = None) -> list[Finding]:
     """
-    What there is to say of a client: its hooks, and its tools.
+    Return the findings about a client: its hooks and its tools.
 
     Args:
-        folder: Where its settings lie.
-        servers: The file in which it keeps the servers that it starts.
-        project: The folder that it works in, which has settings of its own; ``None`` leaves those out.
+        folder: The folder of its settings.
+        servers: The file that lists the MCP servers it starts.
+        project: The project folder with settings of its own; ``None`` leaves project settings out.
     """
     return [
         attempt(HOOKS, hook_check(folder, project)),
@@ -32,7 +32,7 @@ def client_findings(folder: Path, servers: Path, project: Path | None = None) ->
 
 
 def server_check(folder: Path, servers: Path, project: Path | None = None) -> Check:
-    """The check of a client's servers, see `client_findings`; reads settings, runs nothing."""
+    """Return the check of a client's servers, see `client_findings`; it reads settings, runs nothing."""
     return partial(_examined, folder, servers, project)
 
 
@@ -56,8 +56,10 @@ def _examined(folder: Path, servers: Path, project: Path | None) -> Finding:
 
 def _ours(servers: Path, project: Path | None) -> dict[str, Entry]:
     """
-    Our servers by name. The client starts one of each name: the user's own for a project before the project's own
-    before the user's for all projects.
+    Return our servers by name.
+
+    The client starts one server per name. The user's entry for a project overrides the project's own entry, which
+    overrides the user's entry for all projects.
     """
     user = ClientSettings(servers.parent, servers.name)
     every = user.member(MEMBER)

@@ -8,11 +8,11 @@ from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.vault import Vault
 
-SHOWN = 5  # files that are named, of however many
+SHOWN = 5  # files listed by name
 
 
 def skipped_files(vault: Vault, files: FileSource, folder: Folder) -> list[str]:
-    """Return a sentence with the reason for each file of *folder* that the vault does not serve and cannot read."""
+    """Return a sentence with the reason for each file of *folder* that is not served because it is unreadable."""
     known = vault.documents.sources(folder.name)
     served = {path for path, document in known.items() if document.inactive is None}
     scan = scan_folder(files, folder)
@@ -27,7 +27,7 @@ def skipped_files(vault: Vault, files: FileSource, folder: Folder) -> list[str]:
 
 
 def spelled_out(sentences: list[str]) -> str:
-    """Return how many files were skipped, with the reasons of the first few."""
+    """Return the number of skipped files, with the reasons of the first `SHOWN`."""
     count = "1 file is not indexed" if len(sentences) == 1 else f"{len(sentences)} files are not indexed"
     more = "" if len(sentences) <= SHOWN else f" And {len(sentences) - SHOWN} more."
     return f"{count}: {' '.join(sentences[:SHOWN])}{more}"

@@ -1,4 +1,4 @@
-"""What is in the vault, in numbers."""
+"""Statistics of a vault."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from clawmem.ports.vault_info import VaultInfo
 @dataclass(frozen=True, slots=True)
 class StatusReport:
     """
-    Served documents and their vectors, counted.
+    Counts of served documents, vectors and records.
 
-    ``collections`` and ``content_types`` are sorted by name. ``model`` names the space of the stored vectors,
-    ``None`` while there are none, ``building`` the one that is made beside it. ``newest`` is when the latest
-    document was modified, times in the future (a wrong clock, a made-up date) left aside; ``None`` when nothing
-    is left. ``recalls`` are the recorded questions, ``receipts`` those of their answers that are kept.
-    ``notes`` says how far documents are enriched, ``relations`` how many there are of each kind.
-    ``roles`` says who plays each model's role, and what went wrong with it last.
+    ``collections`` and ``content_types`` are sorted by name. ``model`` names the embedding space of the stored
+    vectors, ``None`` while there are none; ``building`` is the embedding space under construction. ``newest`` is the
+    latest modification time of a document, ignoring times in the future (a wrong clock, an invented date); ``None``
+    when no time remains. ``recalls`` counts the recorded questions, ``receipts`` their stored receipts. ``notes``
+    counts enriched documents, ``relations`` the relations of each kind. ``roles`` lists the provider of each model
+    role and its last failure.
     """
 
     info: VaultInfo
@@ -46,7 +46,7 @@ class StatusReport:
 
 
 class Status:
-    """Counts the vault; changes nothing."""
+    """Collects the statistics of a vault; changes nothing."""
 
     def __init__(self, vault: Vault, clock: Clock, roles: Callable[[], list[Provider]] = list) -> None:
         self._vault = vault
@@ -55,7 +55,7 @@ class Status:
 
     def __call__(self) -> StatusReport:
         """
-        Take stock.
+        Return the current statistics.
 
         Raises:
             VaultError: the vault cannot be read.

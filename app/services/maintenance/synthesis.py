@@ -1,4 +1,4 @@
-"""Conclusions that several memories allow and none of them says: drafted by a model, kept where they hold."""
+"""Conclusions that follow from several memories and that none of them states, drafted and judged by a model."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ ORIGIN = "deduction"
 TYPE = "deductive"
 FOLDER = "deductions"
 RECENT_MS = 7 * 86_400_000
-MOST = 20  # memories that conclusions are drawn from at once
-EARLIER = 20  # conclusions that a new one is compared with
-RELATED = 10  # relations between the sources that the judge is told of
+MOST = 20  # memories in one prompt for conclusions
+EARLIER = 20  # earlier conclusions that a new one is compared with
+RELATED = 10  # relations between the sources that the judge's prompt lists
 _SHOWN = 600  # characters of each memory
 _NAME_CHARS = 12
 
@@ -41,14 +41,14 @@ CHANGED = "one of its notes was changed meanwhile, or it was forgotten"
 
 
 class _Pool(NamedTuple):
-    """What conclusions are drawn from, and those that were drawn before: documents by title."""
+    """Memories to draw conclusions from, and earlier conclusions as document ids by title."""
 
     candidates: list[Candidate]
     earlier: dict[str, int]
 
 
 class _Run(NamedTuple):
-    """What one draft is settled with: it is the first, second or third one of its run, and what was decided of them."""
+    """Context of one draft: its number within the run, the sources, the model, and the decisions of the run."""
 
     number: int
     pool: _Pool
@@ -58,18 +58,18 @@ class _Run(NamedTuple):
     decisions: Decisions
 
     def decide(self, verdict: Verdict, draft: Draft, why: str, **details: int) -> None:
-        """About the sources of *draft*; its words are a model's, and are not written down."""
+        """Record a decision about the sources of *draft*, without the text that the model wrote."""
         cited = [one.document_id for one in deduction.sources(draft, self.pool.candidates)]
         self.decisions.add(verdict, cited, why, draft=self.number, **details)
 
 
 def newest(documents: Sequence[Document]) -> Sequence[Document]:
-    """Return the first memories of *documents*, which are the last written ones."""
+    """Return the first `MOST` memories of *documents*, which are the latest."""
     return documents[:MOST]
 
 
 class Synthesis:
-    """Draws conclusions from the decisions, preferences, milestones and problems of the last week."""
+    """Draws conclusions from decisions, preferences, milestones and problems of the last week."""
 
     def __init__(
         self, vault: Vault, clock: Clock, generator: Generator, *, calls_a_day: int = CALLS_A_DAY
@@ -88,15 +88,15 @@ class Synthesis:
         tell: Tell = lambda stats, decisions: None,
     ) -> Stats:
         """
-        Draft, judge and keep conclusions; what became of them.
+        Draft and judge conclusions, store the accepted ones, and return the counters.
 
         Args:
-            choose: Those that are looked at, of all that may be.
-            fence: Called before each question and in the transaction of each effect; what it raises, this raises.
-            tell: Given what became of the drafts and what was decided, in the transaction of each effect and at the end.
+            choose: Selects the memories to use from all eligible ones.
+            fence: Called before each question and in the transaction of each effect. Its exceptions propagate.
+            tell: Receives the counters and decisions so far, in the transaction of each effect and at the end.
 
         Raises:
-            VaultError: what was kept before it stays.
+            VaultError: conclusions stored before it persist.
         """
         pool = self._pool(choose)
         stats = Stats(considered=len(pool.candidates))
@@ -115,7 +115,7 @@ class Synthesis:
         return stats
 
     def _settled(self, draft: Draft, stats: Stats, run: _Run) -> Stats:
-        """Refuse a draft or keep it; the counters after."""
+        """Refuse or store a draft; return the updated counters."""
         candidates, answer = run.pool.candidates, None
         if deduction.draft_fault(draft, candidates) is None:
             answer = run.ask(deduction.JUDGE, self._question(draft, run.pool))
@@ -137,7 +137,7 @@ class Synthesis:
         return deduction.judge_prompt(draft, deduction.evidence(draft.conclusion, cited), related[:RELATED])
 
     def _save(self, draft: Draft, stats: Stats, run: _Run, why: str) -> Stats:
-        """Let a draft become a document, unless it or what it rests on is not wanted any more; the counters after."""
+        """Store a draft unless it was forgotten or one of its sources changed; return the updated counters."""
         cited, now = deduction.sources(draft, run.pool.candidates), iso_utc(self._clock.now_ms())
         ids = sorted(one.document_id for one in cited)
         name = sha256(draft.conclusion.encode("utf-8", "surrogatepass")).hexdigest()[:_NAME_CHARS]
@@ -165,7 +165,7 @@ class Synthesis:
         return stats
 
     def _against(self, draft: Draft, made: int, pool: _Pool, now: str) -> list[Relation]:
-        """What relates a conclusion to earlier ones about the same that say otherwise."""
+        """Return the relations of a conclusion to similar earlier ones that contradict it."""
         found = []
         for title in deduction.similar_titles(draft.conclusion, list(pool.earlier)):
             told, other = heuristic(draft.conclusion, title), pool.earlier[title]

@@ -1,4 +1,4 @@
-"""What recalls come to, made anew; and what is old enough to go: recalls, receipts, models' answers, the journal."""
+"""Cleanup: recomputes recall statistics and deletes old recalls, receipts, model answers and journal entries."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.errors import VaultLocked
 from clawmem.ports.vault import Vault
 
-AT_ONCE = 200  # in one transaction
-ROUNDS = 50  # of one run
+AT_ONCE = 200  # records per transaction
+ROUNDS = 50  # transactions per kind of record and run
 
 Trim = Callable[..., int]
 
 
 class Tidied(NamedTuple):
     """
-    Documents with statistics and how many of these changed, candidates, and how much of what went.
+    Documents with recall statistics and how many of these changed, candidates, and counts of deleted records.
 
-    What is from before ``recalls_before`` and ``receipts_before`` goes; empty where nothing does.
+    Records from before ``recalls_before`` and ``receipts_before`` are deleted; empty where nothing is.
     """
 
     documents: int = 0
@@ -47,12 +47,12 @@ Tell = Callable[[Tidied], None]
 
 class Tidy:
     """
-    Keeps what upkeep is told by, and no more of it than was wanted.
+    Updates recall statistics and deletes records past their retention time.
 
     Args:
-        recall_days: For how long recalls, models' answers and the journal are kept.
-        receipt_days: For how long receipts are.
-        forgets: Whether anything goes at all.
+        recall_days: Retention of recalls, model answers and the journal in days.
+        receipt_days: Retention of receipts in days.
+        forgets: Whether anything is deleted at all.
     """
 
     def __init__(
@@ -72,11 +72,11 @@ class Tidy:
 
     def __call__(self, fence: Fence = lambda: None, tell: Tell = lambda tidied: None) -> Tidied:
         """
-        Do it, in small steps.
+        Run the cleanup in small transactions.
 
         Args:
-            fence: Called before or in each; what it raises, this raises.
-            tell: Given what was done until then, statistics in the transaction that keeps them.
+            fence: Called before or in each transaction. Its exceptions propagate.
+            tell: Receives the progress; statistics in the transaction that writes them.
         """
         before = self._vault.usage.recall_stats()
         after = surfaced_stats(self._vault.telemetry)
@@ -95,7 +95,7 @@ class Tidy:
 
     def _trimmed(self, tidied: Tidied, fence: Fence, tell: Tell) -> Tidied:
         """
-        Let go what is old, and tell before what that is: recalls and answers are written by a connection of their own.
+        Delete old records, reporting the cut-off times first: recalls and answers use connections of their own.
         """
         recalls, receipts = (self._before(days) for days in (self._recall_days, self._receipt_days))
         tidied = tidied._replace(recalls_before=recalls, receipts_before=receipts)
@@ -118,8 +118,8 @@ class Tidy:
 
 
 def _going(trim: Trim, before: str, fence: Fence) -> Iterator[int]:
-    """How much goes, step by step."""
-    with suppress(VaultLocked):  # somebody writes; there is another day for what is old
+    """Delete step by step, yielding the number of deleted records of each step."""
+    with suppress(VaultLocked):  # another process is writing; the next run deletes the rest
         for _ in range(ROUNDS):
             fence()
             went = trim(before, at_most=AT_ONCE)

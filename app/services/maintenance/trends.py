@@ -1,4 +1,4 @@
-"""What becomes of things that were noted several times: whether they still are."""
+"""Trends of consolidated observations: whether what was observed repeatedly still occurs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clawmem.ports.vault import Vault
 
 
 class Trending(NamedTuple):
-    """A document that stands for others: how often that was noted, on which days first and last."""
+    """A consolidated document with the number of its occasions, the first and last day, and its trend."""
 
     document: Document
     times: int
@@ -23,7 +23,7 @@ class Trending(NamedTuple):
 
 
 def trends(vault: Vault, documents: Iterable[Document], now_ms: int) -> list[Trending]:
-    """Of those of *documents* that stand for others, in their order."""
+    """Return the trends of the consolidated ones among *documents*, in their order."""
     consolidated = (one for one in documents if patterns.CONSOLIDATED in one.tags)
     return [_trending(vault, one, now_ms) for one in consolidated]
 

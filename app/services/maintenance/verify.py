@@ -1,4 +1,4 @@
-"""Proof that disk, records and indexes say the same."""
+"""Verification that files, records and indexes agree."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ from clawmem.ports.records import (
 from clawmem.ports.vault import Vault
 from clawmem.ports.vault_errors import IndexBypassed
 
-SAMPLE = 50  # documents that are looked for, and fragmented again
-OWN_WORDS = 12  # of a text, the longest ones, which are its rarest
-DEPTH = 200  # hits among which a document must be when asked for by a rare word of its own
+SAMPLE = 50  # documents that are searched for, and split into fragments again
+OWN_WORDS = 12  # longest words of a text, which tend to be its rarest
+DEPTH = 200  # hits among which a document must be found by one of its rare words
 TERMS_AT_ONCE = 40
 
-_TWINS = 0.999  # cosine above which vectors cannot be told apart
+_TWINS = 0.999  # cosine above which vectors are indistinguishable
 _PLACE = attrgetter("collection", "path")
-Keys = dict[int, set[int]]  # document id: the seq of its fragments
-Lost = Callable[[Document, Sequence[int]], Sequence[int]]  # of these fragments those an index does not have
+Keys = dict[int, set[int]]  # seq numbers of fragments by document id
+Lost = Callable[[Document, Sequence[int]], Sequence[int]]  # the given fragments that an index lacks
 
 
 class Verify:
     """
-    Compares everything that can be compared; changes nothing.
+    Compares files, records and indexes; changes nothing.
 
-    Reads every file of the configured collections and every fragment. Takes no lock: what another process
-    writes meanwhile may be named as a difference that a second run no longer sees.
+    Reads every file of the configured collections and every fragment. Takes no lock: concurrent writes may appear as
+    differences that a second run no longer reports.
     """
 
     def __init__(
@@ -73,15 +73,15 @@ class Verify:
 
     def __call__(self) -> list[str]:
         """
-        Every difference as a sentence that names the document; empty when there is none.
+        Return every difference as a sentence that names the document; empty when there is none.
 
-        Storage: what each part finds wrong with itself, checksums among it, with the command that repairs it. Nothing
-        else is compared while storage is damaged. Disk: files that are not in the vault, changed since, or gone. Files
-        that cannot be read and are not in the vault are no difference, see `skipped_files`. The files of forgotten,
-        archived and superseded documents, and files with a forgotten text, are not compared. Records: bodies that are
-        not what their hash says; of a sample, fragments that come out differently now. Indexes: for words at every
-        grain and for vectors, what is found but not served, what is served but not found, and counts that nobody
-        explains. The samples are every k-th document by path, at most 50.
+        Storage: faults that each part detects in itself, for example by checksums, with the command that repairs
+        them. Nothing else is compared while storage is damaged. Disk: files missing from the vault, changed since, or
+        deleted. Unreadable files missing from the vault are not reported, see `skipped_files`. Files of forgotten,
+        archived and superseded documents, and files with a forgotten text, are not compared. Records: bodies that
+        differ from their hash; of a sample, fragments that differ when computed again. Indexes: for words at every
+        granularity and for vectors, entries that are found but not served, served but not found, and unexplained
+        counts. The samples are every k-th document by path, at most 50.
 
         Raises:
             VaultError: the vault cannot be read.
@@ -152,12 +152,12 @@ class Verify:
                 yield f"{document.display_path} gives other fragments now than those that are stored. {REINDEX}"
 
     def _again(self, document: Document, root: str) -> ParsedSource | None:
-        """The document made anew from its unchanged file; its time is the recorded one, for the file may be newer."""
+        """Parse the unchanged file of *document* again, with the recorded time, as the file time may be newer."""
         ms = parse_iso(document.modified_at) or 0
         try:
             data = self._files.read(root, document.path)
             if source_hash(data) != document.source_hash:
-                return None  # said already
+                return None  # reported as a changed file
             stamp = SourceStamp(len(data), ms * 1_000_000)
             return self._parse(data, document.collection, document.path, stamp)
         except SourceUnreadable:
@@ -196,7 +196,7 @@ class Verify:
         yield from vectors.conclude(withdrawn, self._without_vector)
 
     def _lexical(self, grain: Grain, withdrawn: Iterable[Document]) -> _Index:
-        """A grain with what it lists when asked for every word that begins with any letter or digit."""
+        """Return the index of *grain* with the entries found by prefix search for every letter and digit."""
         letters = sorted({*ascii_lowercase, *digits, *self._other_letters(withdrawn)})
         held = self._vault.lexical.count(grain)
         listed: Keys = defaultdict(set)
@@ -206,12 +206,12 @@ class Verify:
         return _Index(f"{grain} index", held, listed)
 
     def _other_letters(self, withdrawn: Iterable[Document]) -> set[str]:
-        """What words of withdrawn documents begin with, so that these are listed in whatever script."""
+        """Return the first letters of words of withdrawn documents, so that every script is listed."""
         bodies = (self._vault.documents.body(document.id) or "" for document in withdrawn)
         return {word[0] for body in bodies if not body.isascii() for word in words(body)}
 
     def _vectors(self, documents: Sequence[Document]) -> _Index:
-        """The vector index with what lies around a sample of stored vectors: all of it, where a search can."""
+        """Return the vector index with the neighbours of sample vectors: all entries if the engine can list them."""
         held = self._vault.vectors.count()
         listed: Keys = defaultdict(set)
         for document in spread(documents, SAMPLE):
@@ -231,8 +231,8 @@ class Verify:
         own = _rarest(part.text)
         key = (document.id, part.seq)
         every, either = LexicalQuery(_terms(own), every=True), LexicalQuery(_terms(own))
-        # An engine may cut a word otherwise than we do, so one that is found is enough. Without words
-        # nothing can be told.
+        # An engine may split words otherwise than we do, so finding any word is enough. A text without words
+        # cannot be checked.
         return not own or any(
             key == hit.key for query in (every, either) for hit in self._everything(query, grain, document)
         )
@@ -242,7 +242,7 @@ class Verify:
         return self._vault.lexical.search(query, grain, held, _beside(document))
 
     def _without_vector(self, document: Document, seqs: Sequence[int]) -> list[int]:
-        """A document's vectors come and go together, so all are there when the first is."""
+        """Return the fragments without a vector. Vectors of a document are written together: one found means all."""
         vectors = {e.key.seq: e.vector for e in self._vault.embeddings.of_document(document.id)}
         lost: list[int] = []
         for seq in seqs:
@@ -268,24 +268,24 @@ class Verify:
             for query in queries
             for hit in self._vault.lexical.search(query, Grain.DOCUMENT, DEPTH, _beside(document))
         )
-        # Among hundreds of copies of one template no word is rare; such a document is asked for once more.
+        # Among hundreds of copies of a template no single word is rare, so search for all its words together.
         whole = self._vault.documents.fragments(document.id)[:1]
         return near or any(self._has_entry(document, part, Grain.DOCUMENT) for part in whole)
 
 
 @dataclass(slots=True)
 class _Index:
-    """One index set against the records, document by document."""
+    """Comparison of one index with the records, document by document."""
 
     name: str
     held: int
-    listed: Keys  # what a search could show of it; what remains after all documents belongs to none of them
+    listed: Keys  # entries that a search found; those left after all documents belong to no served document
     expected: int = 0
     surplus: int = 0
     unseen: list[tuple[Document, list[int]]] = field(default_factory=list)
 
     def compare(self, document: Document, seqs: set[int]) -> Iterator[str]:
-        """Take one served document and the fragments it should have here; says what it has too much."""
+        """Compare the entries of one served document with its fragments *seqs*; yield superfluous entries."""
         self.expected += len(seqs)
         here = self.listed.pop(document.id, set())
         if hidden := sorted(seqs - here):
@@ -295,7 +295,7 @@ class _Index:
             yield f"{document.display_path} has {len(extra)} entries in the {self.name} that its records do not know."
 
     def conclude(self, withdrawn: Mapping[int, Document], lost: Lost) -> Iterator[str]:
-        """After all documents: what is here of others, what is not here, and what the counts say."""
+        """Yield entries of other documents, missing entries and wrong counts, after all documents were compared."""
         for document_id, seqs in sorted(self.listed.items()):
             self.surplus += len(seqs)
             yield self._stranger(document_id, withdrawn.get(document_id))
@@ -309,7 +309,7 @@ class _Index:
         return f"{document.display_path} is {document.inactive}, but still found in the {self.name}."
 
     def _missing(self, lost: Lost) -> Iterator[str]:
-        # Most of what was not listed is there all the same; the counts say how many to look for.
+        # Most unlisted entries exist nevertheless; the counts tell how many are really missing.
         deficit = self.expected - (self.held - self.surplus)
         for document, seqs in self.unseen:
             if deficit <= 0:
