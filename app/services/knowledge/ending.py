@@ -43,7 +43,11 @@ def say_again(vault: Vault, document_id: int) -> None:
 
 
 def _over_since(vault: Vault, said: Sequence[Triple]) -> Iterator[tuple[Triple, Triple]]:
-    """Yield each fact that *said*, the facts of one document, ends, with the fact that ends it. Only verified texts count."""
+    """
+    Yield each fact that *said*, the facts of one document, ends, with the fact that ends it.
+
+    Only facts of verified documents end others.
+    """
     if not _may_end(vault, said):
         return
     statements = {in_ids(one) for one in said}

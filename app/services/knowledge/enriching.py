@@ -206,7 +206,7 @@ class Enrich:
             if not self._is_unchanged(reading):
                 return EnrichReport()
             noted = self._noted(Note(document.id, *made.content, origin=model))
-            new = self._mention(reading, resolve.all(names))  # before the triples: it stores the kinds of entities
+            new = self._mention(reading, resolve.all(names))  # before triples: it sets kinds
             triples = self._say(reading, made.statements, resolve)
             links = self._linking.by_model(document.id, made.links, self._now())
             evolved = sum(self._evolve(note, after, model, document.id) for note, after in made.evolved)

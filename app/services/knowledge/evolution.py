@@ -23,7 +23,7 @@ class Version:
 
 
 def versions(vault: Vault, document_id: int, limit: int) -> list[Version]:
-    """Return the last *limit* versions of the note about a served document, newest first; none if *limit* is below 1."""
+    """Return the last *limit* versions of the note about a served document, newest first."""
     history = vault.notes.history(document_id)
     causes = vault.documents.many({note.cause for note in history if note.cause is not None})
     served = {number: one for number, one in causes.items() if one.inactive is None}

@@ -1,4 +1,4 @@
-"""Detection of observations that contradict each other; with the policy "supersede" the later one replaces the other."""
+"""Detection of observations that contradict each other; by policy, the later one supersedes the earlier one."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""From a question to an explained answer."""
+"""Retrieval: from a question to ranked and explained results."""

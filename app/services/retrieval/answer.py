@@ -1,4 +1,4 @@
-"""What a door shows: every ranked candidate with its place and the lines that answer."""
+"""Results as the interfaces show them: every ranked candidate with its location and a snippet."""
 
 from __future__ import annotations
 
@@ -20,57 +20,57 @@ from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Document, Span
 from clawmem.ports.vault import Vault
 
-FRONT_MATTER_LINE = 2  # of a file, behind the opening fence
+FRONT_MATTER_LINE = 2  # first line of the front matter in a file, after the opening fence
 
 
 class Result(NamedTuple):
-    """One answer as a door shows it."""
+    """One search result."""
 
     document: Document
     docid: str
     score: float
     relevance: float
-    span: Span | None  # where in the document; None where that is not known any more
+    span: Span | None  # location in the document; None if unknown
     age_days: float
     legs: Mapping[str, float]
     terms: Mapping[str, float]
-    body: str  # the document's text, whole
-    words: Sequence[str]  # of the question
-    purpose: Sequence[str] = ()  # the words of what the answer is wanted for
-    confidence: float | None = None  # the probability that it answers, in [0, 1]
+    body: str  # the whole text of the document
+    words: Sequence[str]  # words of the question
+    purpose: Sequence[str] = ()  # words of the intent of the question
+    confidence: float | None = None  # the probability that the result answers the question, in [0, 1]
     shown_length: int = MAX_LENGTH  # characters
     unit: Unit = Unit.DOCUMENT
-    superseded_by: Document | None = None  # the note that holds instead
+    superseded_by: Document | None = None  # the current note that replaces it
 
     @property
     def start_line(self) -> int:
-        """The first line that is shown, from 1."""
+        """The first line shown, from 1."""
         return self._found(self.shown_length).start_line
 
     @property
     def end_line(self) -> int:
-        """The last line that is shown."""
+        """The last line shown."""
         return self._found(self.shown_length).end_line
 
     @property
     def heading(self) -> str:
-        """Under which it stands."""
+        """The heading above the result."""
         return self.span.heading if self.span else ""
 
     def snippet(self) -> Snippet:
-        """Return the lines that answer. They are cut out anew each time: not every interface shows them."""
+        """Return the lines that answer. They are extracted on each call, as not every interface shows them."""
         return self.in_short(self.shown_length)
 
     def in_short(self, max_length: int) -> Snippet:
-        """Return the same lines, at most so many characters; instead of an order of others `LEFT_OUT`."""
+        """Return the snippet with at most *max_length* characters; `LEFT_OUT` replaces instructions by others."""
         found = self._found(max_length)
         return found._replace(text=LEFT_OUT) if self._is_ordered(found) else found
 
     def _is_ordered(self, found: Snippet) -> bool:
-        """Whether *found* is a part of an order that others wrote; the lines around it are read as well."""
+        """Whether *found* is part of instructions in an unverified document; neighbouring lines are checked as well."""
         if is_verified(self.document.origin):
             return False
-        # Imported here: most vaults hold nothing but the user's own notes.
+        # Imported here because most vaults contain only the user's own notes.
         from clawmem.domain.security.orders import gives_orders, orders_within
 
         lines = [f"{line}\n" for line in self.body.split("\n")]
@@ -99,7 +99,7 @@ class Result(NamedTuple):
         )
 
     def _elsewhere(self, max_length: int) -> Snippet | None:
-        """Return the lines that hold words of the question, where the fragment that was found holds none."""
+        """Return lines with words of the question, for a fragment that contains none."""
         found = self._cut(None, max_length)
         if holds_any(found.text, self.words):
             return found
@@ -110,12 +110,12 @@ class Result(NamedTuple):
         return (span.start, span.end) if span and span.end > span.start else None
 
     def _in_front_matter(self, max_length: int) -> Snippet | None:
-        """Return the line that holds the most words of the question; lines of technical properties never do."""
+        """Return the front-matter line with most words of the question, except lines of technical properties."""
         head, names = (
             without_technical(self.document.front_matter),
             " ".join(document_names(self.document)).lower(),
         )
-        unnamed = [word for word in self.words if word not in names]  # the names are shown above the lines
+        unnamed = [word for word in self.words if word not in names]  # names are shown anyway
         if not holds_any(head, unnamed):
             return None
         return single_line(head, unnamed, max_length=max_length, first_line=FRONT_MATTER_LINE)
@@ -123,9 +123,9 @@ class Result(NamedTuple):
 
 class Answer:
     """
-    All answers, best first, with the trace of how they were found.
+    All results, best first, with the trace of how they were found.
 
-    ``answered`` is the probability that any of them answers, in [0, 1]; None where no stage judged.
+    ``answered`` is the probability that any of them answers, in [0, 1]; None if no stage computed it.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class Answer:
 
 
 def describe(vault: Vault, request: RetrievalRequest, candidates: Sequence[Candidate]) -> tuple[Result, ...]:
-    """Look up where each candidate lies and what it says; ages count from when it is asked of."""
+    """Return the results with location and text of each candidate; ages are relative to the time of the request."""
     request = as_it_was(request)
     spans = vault.documents.spans(c.best for c in candidates)
     found = [(c, c.document) for c in candidates if c.document is not None]

@@ -1,4 +1,4 @@
-"""A request as JSON: what of it is not as usual, and back."""
+"""Conversion of requests to JSON and back, leaving out default values."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.records import Scope
 
-_APART = frozenset({"query", "forms", "now_ms", "zone"})  # the question, its words, and when it is asked
+_APART = frozenset({"query", "forms", "now_ms", "zone"})  # the question, its words, its time and time zone
 
 
 def written_down(request: RetrievalRequest) -> dict[str, Any]:
-    """The parameters of *request* that differ from the usual ones, by name, as JSON holds them."""
+    """Return the parameters of *request* that differ from their defaults, by name, as JSON values."""
     return _unusual(request)
 
 
@@ -22,12 +22,12 @@ def request_again(
     question: str, asked: Mapping[str, Any], now_ms: int, zone: tzinfo = UTC
 ) -> RetrievalRequest:
     """
-    Return the request that `written_down` wrote down, asked at another time in *zone*.
+    Return the request that `written_down` serialized, with another time and *zone*.
 
-    A parameter that this version does not know is left out.
+    Parameters unknown to this version are ignored.
 
     Raises:
-        ValueError: a value that this version does not know.
+        ValueError: a value unknown to this version.
     """
     chosen = _chosen(RetrievalRequest, asked)
     return RetrievalRequest(question, query_forms(question), now_ms, **chosen, zone=zone)
@@ -55,7 +55,7 @@ def _chosen(kind: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _typed(usual: Any, value: Any) -> Any:
-    """*value* out of JSON, of the kind that the usual value has."""
+    """Return the JSON value *value* converted to the type of the default *usual*."""
     kind: Any = type(usual)
     if usual is None or value is None:
         return value

@@ -1,4 +1,4 @@
-"""How stages ask models: once for the same question, and never for longer than an answer may wait."""
+"""Model calls of retrieval stages: answers are cached, and each call has a deadline."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from clawmem.ports.model_answers import ModelAnswers
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-CALLS_AT_ONCE = 4  # of one stage: further questions wait for their turn, within their own deadline
+CALLS_AT_ONCE = 4  # concurrent calls of one stage; further calls queue within their own deadline
 
 Result = TypeVar("Result")
 Left = Callable[[], float]
 
 
 class TooLate(Exception):
-    """A model that did not answer within the deadline of its stage."""
+    """The model did not answer within the deadline of its stage."""
 
     def __init__(self, deadline_s: float) -> None:
         super().__init__(f"no answer within {deadline_s:g} s")
@@ -30,10 +30,10 @@ class TooLate(Exception):
 
 class InTime:
     """
-    Makes calls on threads of its own, and waits for each until a deadline at most.
+    Runs calls on its own threads, and waits for each at most until a deadline.
 
-    A call is told how many seconds are left. One that does not heed it is left to itself: what it brings
-    later is of use to the next question at best. Threads are made with the first call.
+    A call receives a function that returns the seconds left. A call that exceeds the deadline keeps running; its
+    result can only serve later questions, through a cache. Threads are created on first use.
     """
 
     def __init__(self, name: str, deadline_s: float) -> None:
@@ -42,17 +42,17 @@ class InTime:
 
     def __call__(self, call: Callable[[Left], Result]) -> Result:
         """
-        What *call* returns or raises.
+        Return or raise what *call* returns or raises.
 
         Raises:
-            TooLate: it does neither in time.
+            TooLate: *call* did not end in time.
         """
         until = perf_counter() + self._deadline_s
         future = self._threads.submit(call, lambda: until - perf_counter())
         try:
             return future.result(self._deadline_s)
         except TimeoutError as late:
-            future.cancel()  # one that still waits for its turn is not wanted any more
+            future.cancel()  # effective if the call is still queued
             raise TooLate(self._deadline_s) from late
 
     @cached_property
@@ -63,7 +63,7 @@ class InTime:
 
 
 class Remembered:
-    """What models said before, for one purpose. Whatever is wrong with that memory, nobody notices."""
+    """Best-effort cache of model answers for one purpose; errors of the cache are ignored."""
 
     def __init__(self, answers: ModelAnswers, clock: Clock, purpose: str) -> None:
         self._answers = answers
@@ -71,22 +71,22 @@ class Remembered:
         self._purpose = purpose
 
     def get(self, model: str, question: str) -> str | None:
-        """The answer that was kept, if there is one and it can be read."""
+        """Return the cached answer, or ``None``."""
         try:
             return self._answers.get(model, self._purpose, question)
         except Exception:  # noqa: BLE001  the model can be asked again
             return None
 
     def keep(self, model: str, answers: Mapping[str, str]) -> None:
-        """Keep answers by their questions, if that is possible at once."""
+        """Cache *answers* by their questions."""
         try:
             self._answers.keep_all(model, self._purpose, answers, at=iso_utc(self._clock.now_ms()))
-        except Exception:  # noqa: BLE001  the answer of today stands without
+        except Exception:  # noqa: BLE001  the current answer does not depend on the cache
             return
 
 
 def reason_of(error: Exception) -> str:
-    """Why a model was no help, in a sentence for the trace."""
+    """Return the reason why a model call failed, as a sentence for the trace."""
     if isinstance(error, ModelError | TooLate):
         return str(error)
     return f"{type(error).__name__}: {error}"

@@ -1,20 +1,18 @@
-"""What a question about the past misses: notes that bear no date, and were changed since."""
+"""Warning for questions about the past: undated notes that changed since are left out."""
 
 from __future__ import annotations
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.ports.vault import Vault
 
-COUNTED = 200  # of what was written later, the last that came in: enough to say that there are many
+COUNTED = 200  # latest documents that are checked; above, "or more" is reported
 
 
 def changed_since(vault: Vault, request: RetrievalRequest) -> str:
     """
-    That notes are missing which may have been there, in a sentence; empty where none is, or nothing of a time
-    was asked.
+    Return a sentence about undated notes that may be missing; empty if there are none or ``as_of`` is not set.
 
-    A note that bears no date counts as written when its file was last changed. What it held before that,
-    nobody knows.
+    A note without a date counts as written when its file last changed. Its earlier content is unknown.
     """
     if request.as_of is None:
         return ""

@@ -1,4 +1,4 @@
-"""Asking the clauses of a plan side by side, and making one list of what they find."""
+"""Concurrent search for the clauses of a plan, and fusion of their results."""
 
 from __future__ import annotations
 
@@ -20,23 +20,22 @@ from clawmem.ports.records import Hit
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-DEPTH = {ClauseKind.LEXICAL: 20, ClauseKind.VECTOR: 20, ClauseKind.GRAPH: 15}  # answers of one clause
+DEPTH = {ClauseKind.LEXICAL: 20, ClauseKind.VECTOR: 20, ClauseKind.GRAPH: 15}  # results per clause
 
 Clauses = Mapping[str, Clause]
 Found = tuple[Work, Trace]
 
 
 def named(clauses: Sequence[Clause]) -> dict[str, Clause]:
-    """Clauses by the names under which they are traced: ``clause 1 (bm25)``."""
+    """Return the clauses by their names in the trace, such as ``clause 1 (bm25)``."""
     return {f"clause {n} ({clause.kind.value})": clause for n, clause in enumerate(clauses, start=1)}
 
 
 class AskClauses:
     """
-    Asks up to four clauses at once, each on a thread of its own, under one deadline.
+    Searches for up to four clauses concurrently, each on its own thread, with a common deadline.
 
-    One that is late or broken is named in ``trace.degraded``. When none answers, the first error of one is
-    raised.
+    A clause that is late or fails is reported in ``trace.degraded``. If none succeeds, the first error is raised.
     """
 
     def __init__(self, by_kind: Mapping[ClauseKind, Pipeline], deadline_s: float) -> None:
@@ -44,7 +43,7 @@ class AskClauses:
         self._deadline_s = deadline_s
 
     def stage(self, clauses: Clauses) -> Stage:
-        """The stage that asks these, and leaves what each finds under its name in ``legs``."""
+        """Return the stage that searches for *clauses* and puts the hits of each into ``legs`` under its name."""
 
         def ask(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
             found = self._side_by_side(clauses, request, trace)
@@ -57,7 +56,7 @@ class AskClauses:
     def _threads(self) -> Sequence[ThreadPoolExecutor]:
         from concurrent.futures import ThreadPoolExecutor
 
-        # Kept, and not a common pool, for the reasons that `AskAll` has.
+        # One reused thread per clause instead of a common pool; see `AskAll` for the reasons.
         return [ThreadPoolExecutor(1, thread_name_prefix=f"clause-{n}") for n in range(MAX_CLAUSES)]
 
     def _side_by_side(
@@ -73,9 +72,9 @@ class AskClauses:
             try:
                 found[name] = _told(name, future.result(max(0.0, until - perf_counter())), trace)
             except TimeoutError:
-                future.cancel()  # one that still waits for its turn is not wanted any more
+                future.cancel()  # effective if the clause is still queued
                 trace.degraded[name] = f"no answer within {self._deadline_s:g} s"
-            except Exception as error:  # noqa: BLE001  a broken clause must not take the others' answers along
+            except Exception as error:  # noqa: BLE001  one failing clause must not discard the results of the others
                 trace.degraded[name] = str(error) or type(error).__name__
         if waiting and not found:
             raise self._first_error(waiting.values())
@@ -96,10 +95,10 @@ class AskClauses:
 
 def merge_clauses(clauses: Clauses) -> Stage:
     """
-    From what each clause found to one list, by reciprocal rank, the more important clauses with more weight.
+    Return the stage that fuses the hits of all clauses by reciprocal rank, weighted by their importance.
 
-    Ranks only: what words, vectors and the graph score is not comparable. Relevance is the share of the best
-    sum, so that it fills [0, 1] and metadata decides no more than it does anywhere else.
+    Only ranks count, as scores of words, vectors and the graph are not comparable. Relevance is the share of the
+    highest sum: it covers [0, 1], so metadata has the same influence as in other pipelines.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -114,11 +113,11 @@ def merge_clauses(clauses: Clauses) -> Stage:
 
 
 Place = tuple[int, ...]
-"""What is ranked: a document, or one fragment of it."""
+"""Key of a ranked item: a document, or one fragment of it."""
 
 
 def _places(hits: Iterable[Hit], unit: Unit) -> dict[Place, Hit]:
-    """The best hit of each thing that is ranked, best first."""
+    """Return the best hit of each ranked item, best first."""
     best: dict[Place, Hit] = {}
     for hit in hits:
         best.setdefault(hit.key[: 1 if unit is Unit.DOCUMENT else 2], hit)
@@ -127,7 +126,7 @@ def _places(hits: Iterable[Hit], unit: Unit) -> dict[Place, Hit]:
 
 def _candidate(key: Place, relevance: float, places: Mapping[str, Mapping[Place, Hit]]) -> Candidate:
     hits = {name: found[key] for name, found in places.items() if key in found}
-    best = next(iter(hits.values())).key  # the most important clause's
+    best = next(iter(hits.values())).key  # of the most important clause
     return Candidate(best.document_id, best, relevance, relevance, {n: hit.score for n, hit in hits.items()})
 
 

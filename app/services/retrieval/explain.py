@@ -1,4 +1,4 @@
-"""From an answer and its trace to the receipt: why each document stands where it stands."""
+"""Receipts: explanations of the rank of each document, from an answer and its trace."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import FragmentKey, Hit, Span
 from clawmem.ports.vault import Vault
 
-DIGITS = 4  # after the point: as many as anybody compares; more would double a receipt
+DIGITS = 4  # decimal places; more would double the size of a receipt
 
 
 class Occasion(NamedTuple):
-    """Where and how an answer was given: the verb, how long it took, and which clawmem it was."""
+    """Context of an answer: the verb, its duration in milliseconds, and the version of clawmem."""
 
     verb: str
     took_ms: float
@@ -32,13 +32,13 @@ class Occasion(NamedTuple):
 
 
 class Explain:
-    """Writes receipts. Done when the answer stands already, so that no answer waits for it."""
+    """Creates receipts. To be called after the answer was sent, so that it causes no delay."""
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
 
     def __call__(self, answer: Answer, request: RetrievalRequest, occasion: Occasion) -> Receipt:
-        """How *answer* came about, with its ranks in every leg that found it; numbers have four digits."""
+        """Return the receipt of *answer* with its ranks in every retriever; numbers have four decimal places."""
         ranks = self.ranks(answer, request)
         return Receipt(
             verb=occasion.verb,
@@ -57,9 +57,9 @@ class Explain:
 
     def ranks(self, answer: Answer, request: RetrievalRequest) -> list[dict[str, LegRank]]:
         """
-        For each result the best rank, from 1, and the raw score in every leg that found it.
+        Return for each result its best rank, from 1, and the raw score in every retriever that found it.
 
-        A document was found when any of its fragments was, a line when a fragment that holds it was.
+        A document is found if any of its fragments is, a line if a fragment that contains it is.
         """
         wanted = {result.document.id for result in answer.results}
         by_leg = {name: _ranked(hits, wanted) for name, hits in answer.trace.legs.items()}

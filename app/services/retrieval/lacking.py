@@ -1,4 +1,4 @@
-"""A vault that holds no vectors yet: every door says so in the same words, and refuses what nothing else could answer."""
+"""Vaults without vectors: common messages, and refusal of requests that only vectors could answer."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
 
 NO_VECTORS = "the vault holds no vectors yet. Run: clawmem embed"
 
-BY_WORDS = frozenset({"search", "keyword", "timeline"})  # ways that look for nothing by meaning
+BY_WORDS = frozenset({"search", "keyword", "timeline"})  # modes that need no vectors
 
 
 def lacks_vectors(vault: Vault) -> bool:
-    """Whether nothing can be found by meaning."""
+    """Whether the vault has no vectors."""
     return vault.embeddings.fingerprint() is None
 
 
 def refuse_lacking(vault: Vault, what: str) -> None:
-    """Raises `EmbeddingError` when nothing can be *what*, found or compared, by meaning."""
+    """Raise `EmbeddingError` if the vault has no vectors; *what* (found, compared) completes the message."""
     if lacks_vectors(vault):
         raise EmbeddingError(f"Nothing can be {what} by meaning: {NO_VECTORS}")
 
 
 def note_lacking(vault: Vault, verb: str, answer: Answer) -> None:
-    """Say in the trace of *answer*, which *verb* gave, that meaning could not be taken into account."""
+    """Report missing vectors in the trace of *answer*, unless *verb* needs none."""
     if getattr(answer, "mode", verb) not in BY_WORDS and lacks_vectors(vault):
         answer.trace.degraded["vector"] = NO_VECTORS

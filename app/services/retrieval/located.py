@@ -1,4 +1,4 @@
-"""Where the hits of the legs lie, looked up once for all stages."""
+"""Spans of hits, looked up once for all stages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WIDER = (grains.PASSAGE, grains.VECTOR)
 
 
 def lines_located(vault: Vault, work: Work) -> Work:
-    """*work* with the spans of its line hits, of the lines beside them, and of what in their documents is wider."""
+    """Return *work* with the spans of its line hits, of adjacent lines, and of wider hits in the same documents."""
     lines = work.legs.get(grains.LINE, ())
     documents = {hit.key.document_id for hit in lines}
     wider = (
@@ -25,6 +25,6 @@ def lines_located(vault: Vault, work: Work) -> Work:
 
 
 def located(vault: Vault, work: Work, keys: Iterable[FragmentKey]) -> Work:
-    """*work* with the spans of *keys*; those that lie nowhere any more are left out."""
+    """Return *work* with the spans of *keys*; fragments that no longer exist are left out."""
     missing = [key for key in keys if key not in work.spans]
     return work._replace(spans={**work.spans, **vault.documents.spans(missing)}) if missing else work

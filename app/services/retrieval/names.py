@@ -14,12 +14,12 @@ Names = Mapping[int, tuple[str, ...]]
 
 
 def names_of(vault: Vault, keys: Iterable[FragmentKey]) -> Names:
-    """Return the names of each document that *keys* lie in, by document id."""
+    """Return the names of the documents of *keys*, by document id."""
     documents = vault.documents.many({key.document_id for key in keys})
     return {number: document_names(one) for number, one in documents.items()}
 
 
 def lent_words(question: Iterable[str], names: Names) -> dict[int, list[float]]:
-    """Return what *names* lend to each word of *question*, by document id; see `name_contributions`."""
+    """Return what the *names* contribute to each word of *question*, by document id; see `name_contributions`."""
     held = {number: frozenset(words(" ".join(some))) for number, some in names.items()}
     return name_contributions(tuple(question), held)

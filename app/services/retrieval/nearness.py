@@ -1,4 +1,4 @@
-"""How near documents are to a question, looked up one by one."""
+"""Similarity of single documents to a question."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clawmem.ports.vault import Vault
 
 
 class AskedOnce:
-    """``Embedder`` that remembers its last question: a server is not asked twice for the same vector."""
+    """``Embedder`` that caches its last query vector, so that a server is not asked twice for it."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -21,31 +21,31 @@ class AskedOnce:
 
     @property
     def fingerprint(self) -> str:
-        """The other's."""
+        """The fingerprint of the wrapped embedder."""
         return self._embedder.fingerprint
 
     @property
     def dimensions(self) -> int:
-        """The other's."""
+        """The dimensions of the wrapped embedder."""
         return self._embedder.dimensions
 
     def embed_query(self, text: str) -> Vector:
-        """The other's, once."""
+        """Return the vector of *text*, cached if *text* is the last query."""
         last = self._last
         if last is None or last[0] != text:
             last = self._last = (text, self._embedder.embed_query(text))
         return last[1]
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """The other's."""
+        """Return the vectors of the wrapped embedder."""
         return self._embedder.embed_documents(texts)
 
 
 class Nearness:
     """
-    The fragment of each document that is nearest to one question, and its cosine.
+    The fragment of each document nearest to one question, and its cosine.
 
-    Without a *question* every document is as near as every other: cosine 0, at its first fragment.
+    Without a *question* vector, every document has cosine 0 at its first fragment.
     """
 
     def __init__(self, vault: Vault, question: Vector | None) -> None:
@@ -54,11 +54,11 @@ class Nearness:
         self._known: dict[int, tuple[float, FragmentKey]] = {}
 
     def cosine(self, document_id: int) -> float:
-        """In [-1, 1]; 0 for a document without vectors."""
+        """Return the cosine in [-1, 1]; 0 for a document without vectors."""
         return self._nearest(document_id)[0]
 
     def fragment(self, document_id: int) -> FragmentKey:
-        """The nearest fragment, or the first of a document without vectors."""
+        """Return the nearest fragment, or the first one of a document without vectors."""
         return self._nearest(document_id)[1]
 
     def _nearest(self, document_id: int) -> tuple[float, FragmentKey]:

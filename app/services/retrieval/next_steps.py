@@ -1,4 +1,4 @@
-"""Next steps of a handoff as the lines that a result shows."""
+"""Snippets of handoffs that show their next steps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SAYS_NEXT = AnyCase(rf"\A[\W_]*{_NEXT}\b[^.\n:]{{0,20}}:")
 
 
 def with_next_steps(vault: Vault, result: Result) -> Result:
-    """Return *result* with the lines that name next steps; as it is if none do."""
+    """Return *result* with its span set to the lines that name next steps; unchanged if there are none."""
     parts = vault.documents.fragments(result.document.id)
     steps = _steps([one for one in parts if one.kind is FragmentKind.LINE])
     if not steps:
@@ -33,7 +33,7 @@ def with_next_steps(vault: Vault, result: Result) -> Result:
 
 
 def _steps(lines: list[Fragment]) -> list[Fragment]:
-    """Return the lines under the first heading about next steps, or else the first line that begins with one."""
+    """Return the lines under the first heading about next steps, or else the first line that starts with one."""
     under = [one for one in lines if _ABOUT_NEXT.search(one.heading.rpartition(" › ")[2])]
     under = [one for one in under if not one.text.lstrip().startswith("#")]
     if under:

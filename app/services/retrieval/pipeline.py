@@ -1,4 +1,4 @@
-"""A pipeline is a row of stages; running one writes its trace."""
+"""Pipelines: sequences of stages that record a trace."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NOTHING = Work()
 
 
 class Pipeline:
-    """Named stages in their order, over one vault."""
+    """Named stages in order, for one vault."""
 
     def __init__(self, vault: Vault, stages: Mapping[str, Stage]) -> None:
         self._vault = vault
@@ -25,11 +25,11 @@ class Pipeline:
         self, request: RetrievalRequest, work: Work = NOTHING, before: Trace | None = None
     ) -> tuple[Work, Trace]:
         """
-        Run every stage; the candidates as they stand at the end, and how they came there.
+        Run every stage; return the final candidates and the trace.
 
         Args:
-            work: What another row of stages left, to go on with.
-            before: How that came about; it stays as it is.
+            work: Result of another pipeline to continue with.
+            before: Trace of that pipeline; it is not modified.
         """
         request = _narrowed(self._vault, as_it_was(request))
         trace = before.continued() if before else Trace()
@@ -43,11 +43,11 @@ class Pipeline:
         return work, trace
 
     def __call__(self, request: RetrievalRequest) -> Answer:
-        """Answer a question, with places and snippets."""
+        """Return the answer to a question, with locations and snippets."""
         return self.answer(request)[0]
 
     def answer(self, request: RetrievalRequest) -> tuple[Answer, Work]:
-        """The answer, and what stood behind it."""
+        """Return the answer and the final state of the pipeline."""
         work, trace = self.rank(request)
         if request.as_of:
             self._say_what_is_missing(request, trace)
@@ -55,14 +55,14 @@ class Pipeline:
         return Answer(request.query, results, trace, answered=work.answered), work
 
     def _say_what_is_missing(self, request: RetrievalRequest, trace: Trace) -> None:
-        from clawmem.app.services.retrieval.changed_since import changed_since  # few ask of a time
+        from clawmem.app.services.retrieval.changed_since import changed_since  # rarely needed
 
         if missing := changed_since(self._vault, request):
             trace.degraded["as of"] = missing
 
 
 def _narrowed(vault: Vault, request: RetrievalRequest) -> RetrievalRequest:
-    """Kinds and tags as the documents that have them: what every index can keep to before it cuts."""
+    """Replace content types and tags with the documents that have them, which every index can filter by."""
     if not request.content_types and not request.tags:
         return request
     found = vault.documents.ids(request.scope, content_types=request.content_types, tags=request.tags)

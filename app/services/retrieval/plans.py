@@ -1,4 +1,4 @@
-"""How a question becomes the clauses that are looked up for it."""
+"""Planning: splitting a question into clauses."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from clawmem.ports.errors import ClawmemError
 from clawmem.ports.generator import Generator
 from clawmem.ports.vault import Vault
 
-DEADLINE_S = 8.0  # for a question of several topics, and for both of its attempts together
+DEADLINE_S = 8.0  # for planning by a model, including a second attempt
 
 NO_USE = "the model's answer could not be used"
 
 
 class Plan(NamedTuple):
-    """Clauses, most important first, and why they are not the model's where they should be (empty when not)."""
+    """Clauses, most important first, and why the model's plan is missing (empty if it is not)."""
 
     clauses: tuple[Clause, ...]
     degraded: str = ""
@@ -36,21 +36,21 @@ Planner = Callable[[str], Plan]
 
 
 def by_rules(query: str) -> Plan:
-    """The plan that the words of a question give."""
+    """Return the plan derived from the words of a question."""
     return Plan(plan(query))
 
 
 def planner(vault: Vault, generator: Generator | None) -> Planner:
-    """The planner that can be had: a model that is told what the last session was about, or the rules alone."""
+    """Return a planner with a model that knows the last session, or by rules without a *generator*."""
     return by_rules if generator is None else ByModel(generator, lambda: _last_session(vault))
 
 
 class ByModel:
     """
-    Has a model take apart what joins several questions; a simple question is never given to it.
+    Planner that has a model split complex questions; simple ones are planned by rules.
 
-    When it is out of reach, late, or answers nothing of use, the plan is the one of the rules, which looks
-    up a question that they cannot take apart whole, by its words first and by its meaning second.
+    If the model is unavailable, late, or gives no usable answer, the plan is by rules. A question that rules cannot
+    split is searched as a whole, first by words and then by vectors.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class ByModel:
     ) -> None:
         """
         Args:
-            context: What the session is about, asked for with each question that goes to the model.
+            context: Returns the subject of the session; called for each question that goes to the model.
         """
         self._generator = generator
         self._context = context

@@ -1,4 +1,4 @@
-"""The diary of questions: what was asked, how long it took and what was given."""
+"""Recording of questions: their hash, duration and results."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.receipts import Receipts
 from clawmem.ports.telemetry import Recall, RecallHit, Telemetry
 
-if TYPE_CHECKING:  # a hook that has nothing to say would pay for it
+if TYPE_CHECKING:  # imported lazily, as hooks without a result do not need it
     from clawmem.app.services.retrieval.answer import Answer
 
-# An order of magnitude more than one question adds, so that what is old goes faster than new comes; a few
-# milliseconds of work, after an answer that stands already.
+# Ten times as many as a question adds, so that old records shrink faster than new ones arrive. This takes a few
+# milliseconds after the answer was sent.
 FORGOTTEN_AT_ONCE = 50
-ANSWERS_FORGOTTEN_AT_ONCE = 500  # of models: a question that is read closely adds one for each candidate
+ANSWERS_FORGOTTEN_AT_ONCE = 500  # model answers; a reranked question adds one per candidate
 
 _HASH_DIGITS = 12
 _DAY_MS = 86_400_000
 
 
 class Retention(NamedTuple):
-    """For how many whole days what is kept; 0 days of receipts: none is written, and those there are go."""
+    """Retention times in whole days. With 0 days, no receipts are written and existing ones are deleted."""
 
     recall_days: int = 90
     receipt_days: int = 30
@@ -36,19 +36,19 @@ USUAL_RETENTION = Retention()
 
 
 def query_hash(query: str) -> str:
-    """The name of a question: 12 hex digits, the same whatever its case and the blanks around it."""
+    """Return 12 hex digits that identify a question, ignoring case and surrounding blanks."""
     asked = query.strip().lower().encode("utf-8", "surrogatepass")
     return sha1(asked, usedforsecurity=False).hexdigest()[:_HASH_DIGITS]
 
 
 class Recalls:
     """
-    Writes down what was answered, unless it is told not to; no answer ever fails or waits because of it.
+    Best-effort recorder of answers: its errors and delays never affect an answer.
 
     Args:
-        answers: What models said on the way to an answer; kept elsewhere, forgotten here, as recalls are.
-        enabled: Whether anything is written down; where not, receipts of before go.
-        forgets: Whether what is old may be deleted: not in a vault that must stay as it is.
+        answers: Cached model answers; old ones are deleted here, like old recalls.
+        enabled: Whether anything is recorded; if not, existing receipts expire at once.
+        forgets: Whether old records may be deleted; False for a vault that must not change.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Recalls:
 
     @property
     def keeps_receipts(self) -> bool:
-        """Whether receipts are wanted: they hold the question's words, which recalls do not."""
+        """Whether receipts are recorded: unlike recalls, they contain the question."""
         return self._enabled and self._retention.receipt_days > 0
 
     def record(
@@ -88,14 +88,12 @@ class Recalls:
         prompt_id: str = "",
     ) -> int | None:
         """
-        Keep one answer, if that is possible at once; the id it is kept under, or ``None``.
-
-        What is older than it may get goes a little at a time, kept or not.
+        Record one answer if possible; return its id or ``None``. Also delete some expired records.
 
         Args:
-            ms: How long it took, in milliseconds.
-            limit: How many results were asked for.
-            receipt: Makes the receipt; only called when one is kept.
+            ms: Duration of the answer in milliseconds.
+            limit: Number of requested results.
+            receipt: Returns the packed receipt; called only if receipts are recorded.
         """
         kept = None
         try:
@@ -110,7 +108,7 @@ class Recalls:
                     ),
                     content,
                 )
-        except Exception:  # noqa: BLE001  whatever is wrong with the diary, the answer stands
+        except Exception:  # noqa: BLE001  errors of the recorder must not affect the answer
             return None
         return kept
 
@@ -125,7 +123,7 @@ class Recalls:
 
 
 def _before(now_ms: int, days: int) -> str:
-    """The moment before which is old. At midnight, so that old things turn up once a day and not all day long."""
+    """Return the cut-off time of a retention: a midnight, so that records expire once a day."""
     if days <= 0:
         return iso_utc(now_ms)
     return iso_utc(now_ms // _DAY_MS * _DAY_MS - days * _DAY_MS)

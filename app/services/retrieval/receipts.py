@@ -1,4 +1,4 @@
-"""What is kept of how an answer came about: enough to say why each document stood there, and to ask again."""
+"""Receipts: how an answer came about, in enough detail to explain each rank and to repeat the question."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Any
 from clawmem.ports.named_tuple import NamedTuple
 
 FORMAT = 1
-LEVEL = 4  # of compression; 9 is 3 % smaller and takes half as long again
+LEVEL = 4  # compression level; level 9 is 3 % smaller and takes 50 % longer
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
-# Tuples, not dataclasses: every cold question loads them, and they are written as they are.
+# Named tuples instead of dataclasses: every cold start loads them, and JSON serializes them directly.
 
 
 class LegRank(NamedTuple):
-    """What a leg said of an answer: at which rank, from 1, and with which score of its own."""
+    """Rank of a result in a retriever, from 1, and its raw score there."""
 
     rank: int
     score: float
@@ -28,9 +28,9 @@ class LegRank(NamedTuple):
 
 class ReceiptItem(NamedTuple):
     """
-    One answer. ``legs`` holds the legs that found it, ``parts`` what each was worth to its relevance, ``terms``
-    what the ranking policy made of relevance and metadata (their sum is the score). ``confidence`` is the
-    probability that it answers, ``None`` where nobody judged.
+    One result. ``legs`` holds its ranks in the retrievers that found it, ``parts`` their contributions to its
+    relevance, and ``terms`` the terms of the score, from relevance and metadata (their sum is the score).
+    ``confidence`` is the probability that it answers the question, ``None`` if no stage computed it.
     """
 
     document_id: int
@@ -47,7 +47,7 @@ class ReceiptItem(NamedTuple):
 
 
 class ReceiptDrop(NamedTuple):
-    """A candidate that a stage let go."""
+    """A candidate that a stage dropped."""
 
     document_id: int
     score: float
@@ -55,7 +55,7 @@ class ReceiptDrop(NamedTuple):
 
 
 class ReceiptStage(NamedTuple):
-    """One stage: candidates in and out, milliseconds, what it wanted said, and what it let go by reason."""
+    """One stage: candidates in and out, milliseconds, notes, and dropped candidates by reason."""
 
     name: str
     came_in: int
@@ -68,11 +68,11 @@ class ReceiptStage(NamedTuple):
 
 class Receipt(NamedTuple):
     """
-    How one answer came about.
+    Explanation of one answer.
 
-    ``asked`` are the parameters that were not the usual ones, ``hits`` how many each leg found, ``degraded``
-    what was missing and why. ``model`` names the space of the vectors, ``version`` the clawmem that answered,
-    ``answered`` is the probability that anything that was found answers, ``None`` where nobody judged.
+    ``asked`` holds the parameters that differ from their defaults, ``hits`` the number of hits per retriever, and
+    ``degraded`` what was missing and why. ``model`` names the embedding space, ``version`` the clawmem that answered.
+    ``answered`` is the probability that any result answers the question, ``None`` if no stage computed it.
     """
 
     verb: str
@@ -90,14 +90,14 @@ class Receipt(NamedTuple):
 
 
 def pack(receipt: Receipt) -> bytes:
-    """*receipt* as compressed JSON, with positions instead of field names; about 1 kB for ten answers."""
+    """Return *receipt* as compressed JSON, with positions instead of field names; about 1 kB for ten results."""
     written = json.dumps([FORMAT, receipt], separators=(",", ":"), default=dict)
     return zlib.compress(written.encode(), LEVEL)
 
 
 def unpack(content: bytes) -> Receipt:
     """
-    The receipt that `pack` wrote.
+    Return the receipt that `pack` serialized.
 
     Raises:
         ValueError: it is damaged, or was written by a later clawmem.
@@ -112,7 +112,7 @@ def unpack(content: bytes) -> Receipt:
 
 
 def _receipt(read: Receipt) -> Receipt:
-    """The same with the kinds that JSON does not know."""
+    """Return *read* with the types that JSON lacks restored."""
     items = (ReceiptItem(*row) for row in read.items)
     stages = (ReceiptStage(*row) for row in read.stages)
     return read._replace(items=tuple(map(_item, items)), stages=tuple(map(_stage, stages)))

@@ -1,4 +1,4 @@
-"""Two receipts of one question compared: what stayed, moved, came and went, and why as far as it is known."""
+"""Comparison of two receipts of one question: which results are the same, moved, new or gone, and why if known."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ INACTIVE = {
 
 
 class Fate(StrEnum):
-    """What became of an answer."""
+    """Change of one result between two answers."""
 
-    SAME = "same"  # the same rank; the score may be another one
+    SAME = "same"  # same rank; the score may differ
     MOVED = "moved"
     NEW = "new"
     GONE = "gone"
 
 
 class Voice(StrEnum):
-    """What became of whether anything is answered at all."""
+    """Change between an empty and a non-empty answer."""
 
     FELL_SILENT = "answered then, silent now"
     SPEAKS = "silent then, answered now"
@@ -39,7 +39,7 @@ class Voice(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One answer then and now; ranks from 1, ``None`` where it was or is not given. ``reason`` may be empty."""
+    """One result then and now; ranks from 1, ``None`` if it is not in that answer. ``reason`` may be empty."""
 
     fate: Fate
     file: str
@@ -55,10 +55,10 @@ class Change:
 @dataclass(frozen=True, slots=True)
 class Replay:
     """
-    What a question finds now, against a receipt: the answers of now by rank, then those that are gone.
+    The comparison of a current answer with a receipt: current results by rank, then those that are gone.
 
-    ``circumstances`` are differences that may move every answer: model, version, missing legs. ``voice`` says
-    that something is answered now and was not, or the other way round; ``None`` where that did not change.
+    ``circumstances`` are differences that may move every result: model, version, missing retrievers. ``voice`` tells
+    that only one of the two answers is empty; ``None`` if both or neither are.
     """
 
     changes: tuple[Change, ...]
@@ -67,16 +67,16 @@ class Replay:
     voice: Voice | None = None
 
 
-Place = tuple[int, int]  # document id; first line where lines are answers, else 0
+Place = tuple[int, int]  # document id; first line if results are lines, else 0
 
 
 def compared(then: Receipt, now: Receipt, documents: Mapping[int, Document], limit: int) -> Replay:
     """
-    *now* against *then*, which asked the same.
+    Compare the receipt *now* with *then*, which is of the same question.
 
     Args:
-        documents: As they are now, by id: those of both answers that are still known.
-        limit: How many answers were asked for.
+        documents: Current records of the documents in both answers, by id, as far as they exist.
+        limit: Number of requested results.
     """
     before, after = _ranked(then), _ranked(now)
     given = [
@@ -148,7 +148,7 @@ def _dropped(receipt: Receipt, document_id: int, when: str) -> str:
 
 
 def _all_dropped(receipt: Receipt) -> str:
-    """Why nothing at all was left, where a stage had one reason to let everything go; it names only the first."""
+    """Return why the answer is empty, if a stage dropped all candidates for a single reason; receipts name only some."""
     emptied = (stage for stage in receipt.stages if stage.came_in and not stage.went_out)
     return next((reason for stage in emptied for reason in stage.dropped if len(stage.dropped) == 1), "")
 

@@ -1,4 +1,4 @@
-"""The question as one record."""
+"""Retrieval requests."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from clawmem.ports.records import EVERYTHING, Scope
 
 MAX_LIMIT = 100
 
-# By meaning something is always nearest. With the default vectors what answers has a cosine of .2 to .6 and
-# nonsense .1 to .15, so the .3 that the published system asks of its composite score would hide answers.
+# Vector search always finds a nearest fragment. With the default vectors, answers have cosines of 0.2 to 0.6 and
+# nonsense 0.1 to 0.15. The published system's threshold of 0.3, for its composite score, would hide answers.
 LEAST_COSINE = 0.15
 
 DAY_MS = 86_400_000
 
 
 class Unit(StrEnum):
-    """What an answer is a list of."""
+    """Type of item that is ranked."""
 
     DOCUMENT = "document"
     LINE = "line"  # a paragraph, list item or chat turn
 
 
 class Ranking(StrEnum):
-    """How relevance and metadata become one score."""
+    """Policy that combines relevance and metadata into one score."""
 
     CALIBRATED = "calibrated"
     PUBLISHED = "published"
@@ -37,14 +37,14 @@ class Ranking(StrEnum):
 
 class RetrievalRequest(NamedTuple):
     """
-    One question, read and checked; every stage of every pipeline gets this and nothing of the raw text.
+    One validated question, as all stages receive it.
 
-    An answer is of one of ``content_types`` and carries all of ``tags``. ``floor`` is how probable it must be that
-    anything answers, 0 to 1; below it there is silence. ``intent`` is what the answer is wanted for, in words that
-    steer and are not looked for. What was written at ``as_of`` or later is not known; as records write it, see
-    `as_it_was`. ``candidate_limit`` is how many of what the indexes put first are looked at closely, by a reranker as
-    well, whatever ``limit`` says; there are no other answers. Without it each stage looks as deep as it usually does.
-    ``zone`` is the time zone in which the question names days. ``show_all`` keeps unlikely results below a likely one.
+    Results have one of ``content_types`` and all of ``tags``. ``floor`` is the least probability, 0 to 1, that any
+    result answers; below it the answer is empty. ``intent`` describes the purpose of the question in words that affect
+    the ranking and are not searched for. Documents written at ``as_of`` (an ISO time) or later are ignored, see
+    `as_it_was`. ``candidate_limit`` bounds the candidates that later stages consider, a reranker included,
+    independent of ``limit``; by default each stage uses its own depth. ``zone`` is the time zone of days that the
+    question names. ``show_all`` keeps unlikely results below a likely one.
     """
 
     query: str
@@ -88,16 +88,16 @@ def read_request(
     show_all: bool = False,
 ) -> RetrievalRequest:
     """
-    Check what was asked and read the question's words once; what is not said here is as in `RetrievalRequest`.
+    Validate the parameters and parse the question once; see `RetrievalRequest` for those not listed here.
 
     Args:
-        since: The first day, or moment, of which authored documents are seen, ISO 8601.
-        until: The last one: a day counts to its end.
-        as_of: The day, to its end, or the moment of which the answer shall be.
+        since: First day or moment of authored documents, ISO 8601.
+        until: Last day (including all of it) or moment.
+        as_of: Day (including all of it) or moment of the past at which the question is answered.
 
     Raises:
         InvalidInput: an empty or over-long question, a limit of either kind outside 1..100, a score outside
-            0..1, a date that is none.
+            0..1, or an invalid date.
     """
     _refuse_words(query)
     _refuse_shares(min_score, floor)
@@ -114,8 +114,9 @@ def read_request(
 
 def as_it_was(request: RetrievalRequest) -> RetrievalRequest:
     """
-    *request* as it would have been asked at its ``as_of``: nothing later is seen, and ages and "yesterday" count
-    from there. The same again when it was asked so already, or of no time.
+    Return *request* as if asked at its ``as_of``: later documents are ignored, and ages and "yesterday" refer to it.
+
+    Idempotent; a request without ``as_of`` is returned unchanged.
     """
     moment_ms = parse_iso(request.as_of) if request.as_of else None
     if request.as_of is None or moment_ms is None:
@@ -150,10 +151,10 @@ def _refuse_limits(*limits: int | None) -> None:
 
 def first_after(text: str) -> str | None:
     """
-    The first moment after the day, or the moment, that *text* names, as records write it; none without a text.
+    Return the first moment after the day or moment that *text* names, in record format; ``None`` for an empty text.
 
     Raises:
-        InvalidInput: no date.
+        InvalidInput: *text* is no date.
     """
     return iso_utc(_read_ms(text) + _length_ms(text)) if text else None
 

@@ -1,4 +1,4 @@
-"""What is near to a document by its meaning."""
+"""Documents similar to a document."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from clawmem.ports.embedder import Embedder
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 
-READ = 1000  # characters of the body that say what a document is about
+READ = 1000  # characters of the body that represent a document
 SNIPPET = 200  # characters
 LIMIT = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Similar:
-    """A document, and those that are near to it, nearest first; the score of each is a cosine."""
+    """A document and the documents nearest to it, nearest first; the score of each is a cosine."""
 
     reference: Document
     docid: str
@@ -35,7 +35,7 @@ class Similar:
 
 
 class FindSimilar:
-    """Asks the vectors with what a document says, instead of with a question."""
+    """Searches vectors with the text of a document instead of a question."""
 
     def __init__(self, vault: Vault, embedder: Embedder) -> None:
         self._vault = vault
@@ -43,9 +43,9 @@ class FindSimilar:
 
     def __call__(self, document: Document, *, now_ms: int, limit: int = LIMIT, as_of: str = "") -> Similar:
         """
-        The documents nearest to *document*'s title and first thousand characters, itself left out.
+        Return the documents nearest to *document*'s title and first thousand characters, without itself.
 
-        Nothing but the distance counts: neither age nor pins nor whatever else is known of them.
+        Only the distance counts, not age, pins or other metadata.
 
         Raises:
             InvalidInput: ``OUT_OF_BOUNDS``, a limit outside 1..100; an *as_of* that is no date.
@@ -76,7 +76,7 @@ class FindSimilar:
 
 
 def others(vault: Vault, document_id: int) -> Stage:
-    """Every served document but this one, as near as it is."""
+    """Return a stage that keeps every served document except *document_id*."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         documents = vault.documents.many({c.document_id for c in work.candidates} - {document_id})

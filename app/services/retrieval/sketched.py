@@ -1,4 +1,4 @@
-"""How near lines come to a question, by the sketches that both have."""
+"""Similarity of lines to a question by their sketches."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from clawmem.ports.records import FragmentKey
 from clawmem.ports.sketches import Sketcher, sketcher_of
 from clawmem.ports.vault import Vault
 
-Seen = Mapping[str, Mapping[FragmentKey, float]]  # by leg, then by line
+Seen = Mapping[str, Mapping[FragmentKey, float]]  # score by name of the signal and by line
 
-NAMES_SKETCHED = 16  # documents whose names are sketched for a question: a name takes about a millisecond
-LEAST_KNOWN = 0.5  # of the lines; among fewer, order would depend on which of them happen to have a sketch
+NAMES_SKETCHED = 16  # documents whose names are sketched per question; a name takes about a millisecond
+LEAST_KNOWN = 0.5  # least share of lines with a sketch; with fewer, the order would be arbitrary
 
 
 def serving_sketcher(vault: Vault, embedder: Embedder | None) -> Sketcher | None:
-    """The model that the vault's sketches and vectors are of; ``None`` where there are none of its."""
+    """Return the model of the vault's sketches and vectors; ``None`` if the embedder is another model."""
     stored = vault.sketches.fingerprint()
     if stored is None or stored != vault.embeddings.fingerprint():
-        return None  # before anything is asked of a model
+        return None  # avoids loading the model
     sketcher = sketcher_of(embedder)
     return sketcher if sketcher and sketcher.fingerprint == stored else None
 
@@ -34,10 +34,10 @@ def by_sketches(
     vault: Vault, sketcher: Sketcher, request: RetrievalRequest, keys: Sequence[FragmentKey]
 ) -> Seen:
     """
-    Of each line how well it covers the question's words, and how near it is as a whole.
+    Return for each line how well it covers the words of the question, and its similarity as a whole.
 
-    Empty where too few lines have a sketch, or the question has no word that tells. A line without one counts as
-    the middle of the others.
+    Empty if too few lines have a sketch, or the question has no significant word. A line without a sketch gets the
+    mean of the others.
     """
     lines = _read(vault, sketcher, keys)
     known = [key for key in keys if key in lines]
@@ -50,7 +50,7 @@ def by_sketches(
 
 
 def _read(vault: Vault, sketcher: Sketcher, keys: Sequence[FragmentKey]) -> dict[FragmentKey, Rows]:
-    """The sketches of the lines and of those around them; of an empty one nothing is known."""
+    """Return the sketches of the lines and of adjacent lines, without empty sketches."""
     stored = vault.sketches.of(around(keys))
     found = ((key, read_rows(sketch, sketcher.dimensions)) for key, sketch in stored.items())
     return {key: rows for key, rows in found if rows is not None}
@@ -75,7 +75,7 @@ def _seen(
 def _named(
     vault: Vault, sketcher: Sketcher, request: RetrievalRequest, question: Rows, keys: Sequence[FragmentKey]
 ) -> dict[int, list[float]]:
-    """Return what the names of documents lend to each word of the question, for names that hold one of its words."""
+    """Return what document names contribute to each word of the question, for names that contain one of its words."""
     names = names_of(vault, keys)
     lent = {number: max(row) for number, row in lent_words(request.forms.words, names).items()}
     chosen = sorted(lent, key=lambda number: (-lent[number], number))[:NAMES_SKETCHED]

@@ -1,4 +1,4 @@
-"""How an answer came about, stage by stage."""
+"""Trace of an answer, stage by stage."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from clawmem.ports.records import FragmentKey, Hit
 if TYPE_CHECKING:
     from clawmem.app.services.retrieval.work import Candidate
 
-HIDDEN = "unlikely, below a likely one"  # the reason of a drop
-DROPS_NAMED = 5  # by each stage for each reason; the others are only counted
+HIDDEN = "unlikely, below a likely one"  # reason of a drop
+DROPS_NAMED = 5  # drops recorded per stage and reason; the others are only counted
 
 
 class Drop(NamedTuple):
-    """A candidate that a stage let go: by its document and fragment, with the score it had, and why."""
+    """A candidate that a stage dropped: its document and fragment, its score, and the reason."""
 
     document_id: int
     key: FragmentKey
@@ -27,10 +27,10 @@ class Drop(NamedTuple):
 
 class StageTrace:
     """
-    One stage: how many candidates came in and went out, how long it took, and what it wants said.
+    One stage: the number of candidates before and after, its duration in milliseconds, and notes.
 
-    ``dropped`` counts what it let go by reason, ``drops`` names the first `DROPS_NAMED` of each: candidates
-    mostly come best first, so these are the ones that somebody may miss.
+    ``dropped`` counts dropped candidates by reason; ``drops`` records the first `DROPS_NAMED` of each, which usually
+    are the best ones.
     """
 
     def __init__(self, name: str, came_in: int, went_out: int, ms: float) -> None:
@@ -43,7 +43,7 @@ class StageTrace:
         self.drops: list[Drop] = []
 
     def drop(self, candidates: Iterable[Candidate], reason: str) -> None:
-        """Say that these were let go, and why."""
+        """Record dropped *candidates* with the *reason*."""
         gone = list(candidates)
         if gone:
             room = max(0, DROPS_NAMED - self.dropped.get(reason, 0))
@@ -53,10 +53,9 @@ class StageTrace:
 
 class Trace:
     """
-    How an answer came about. ``degraded`` says which leg was missing and why; the rest answered.
+    Trace of an answer. ``degraded`` names missing retrievers and the reasons; the others provided the answer.
 
-    ``hits`` counts what each leg found. ``legs`` is what they found, best first: from it the ranks of an
-    answer are read when somebody wants to know them.
+    ``hits`` counts the hits per retriever. ``legs`` holds these hits, best first; the ranks in receipts come from it.
     """
 
     def __init__(self, stages: Iterable[StageTrace] = ()) -> None:
@@ -67,11 +66,11 @@ class Trace:
 
     @property
     def hidden(self) -> int:
-        """How many unlikely results were left out below a likely one."""
+        """The number of unlikely results that were left out below a likely one."""
         return sum(stage.dropped.get(HIDDEN, 0) for stage in self.stages)
 
     def continued(self) -> Trace:
-        """Another trace with the same beginning."""
+        """Return a copy to continue with."""
         other = Trace(self.stages)
         other.degraded.update(self.degraded)
         other.hits.update(self.hits)
@@ -79,6 +78,6 @@ class Trace:
         return other
 
     def drop(self, candidates: Iterable[Candidate], reason: str) -> None:
-        """Say of the stage that is running that it lets these go; of one that runs by itself nobody asks."""
+        """Record drops of the current stage; ignored outside a pipeline."""
         if self.stages:
             self.stages[-1].drop(candidates, reason)

@@ -1,4 +1,4 @@
-"""Receipts that were kept: finding them, and asking their questions again of the vault as it is now."""
+"""Stored receipts: lookup, and replay of their questions on the current vault."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Ask = Callable[[str, RetrievalRequest], Answer]
 
 
 class Kept(NamedTuple):
-    """A receipt under its id; ``None`` where what is kept cannot be read."""
+    """A receipt with its id; ``None`` if the stored receipt is unreadable."""
 
     id: int
     receipt: Receipt | None
@@ -36,16 +36,16 @@ class Why:
         self._clock = clock
 
     def latest(self, limit: int) -> list[Kept]:
-        """The last receipts, newest first."""
+        """Return the last receipts, newest first."""
         return [Kept(stored.id, _readable(stored)) for stored in self._vault.receipts.latest(limit)]
 
     def find(self, name: str) -> Receipt:
         """
-        The receipt of an id as people write it: ``17`` or ``#17``.
+        Return the receipt with an id as users write it: ``17`` or ``#17``.
 
         Raises:
-            NotFound: none of this id, or not any more; with the latest ids.
-            InvalidInput: it is there and cannot be read.
+            NotFound: no receipt has this id; the error lists the latest ids.
+            InvalidInput: the receipt is unreadable.
         """
         number = name.strip().removeprefix("#")
         stored = self._vault.receipts.get(int(number)) if _is_an_id(number) else None
@@ -61,14 +61,14 @@ class Why:
 
     def replay(self, receipt: Receipt, ask: Ask, version: str) -> Replay:
         """
-        Ask the same question of the vault as it is now, and compare.
+        Ask the same question of the current vault, and compare the answers.
 
         Args:
-            ask: Answers a request by the pipeline of a verb.
-            version: The clawmem that asks now.
+            ask: Answers a request with the pipeline of a verb.
+            version: Version of the current clawmem.
 
         Raises:
-            InvalidInput: it was asked with what this version does not know.
+            InvalidInput: the receipt has parameter values unknown to this version.
         """
         try:
             request = request_again(receipt.question, receipt.asked, self._clock.now_ms(), self._clock.zone())

@@ -1,4 +1,4 @@
-"""What walks through the stages, and what a stage is."""
+"""State that stages pass on, and the type of a stage."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 class Candidate(NamedTuple):
     """
-    Something that may be an answer, as the stages see it.
+    A candidate for a result.
 
-    ``legs`` says what each leg contributed, ``terms`` what the ranking policy made of it; ``score`` orders.
+    ``legs`` holds the contributions of retrievers, ``terms`` the terms of the score; candidates are ordered by
+    ``score``.
     """
 
     document_id: int
@@ -31,17 +32,16 @@ class Candidate(NamedTuple):
     terms: Mapping[str, float] = MappingProxyType({})
     document: Document | None = None
     span: Span | None = None
-    chunk: str = ""  # what a reranker reads of it
-    confidence: float | None = None  # the probability that it answers; None where no stage judged
+    chunk: str = ""  # text for a reranker
+    confidence: float | None = None  # the probability that it answers; None if no stage computed it
 
 
 class Work(NamedTuple):
     """
-    What walks through the stages: the hits of every leg, then the one list of candidates.
+    State of a pipeline: the hits of every retriever, then one list of candidates.
 
-    ``variants`` are the question in other words, for the legs to ask as well. ``intent`` is what kind of
-    answer it wants; None where no stage asked.
-    ``spans`` says where the hits lie, once a stage wanted to know.
+    ``variants`` are reformulations of the question for the retrievers. ``intent`` is the classified intent; None if
+    no stage classified it. ``spans`` holds the locations of hits, as far as stages looked them up.
     """
 
     legs: Mapping[str, Sequence[Hit]] = MappingProxyType({})
@@ -49,11 +49,11 @@ class Work(NamedTuple):
     variants: tuple[Variant, ...] = ()
     intent: Classification | None = None
     spans: Mapping[FragmentKey, Span] = MappingProxyType({})
-    beyond: tuple[Candidate, ...] = ()  # found, and not looked up: none of them can come among the first
-    answered: float | None = None  # the probability that any candidate answers; None where no stage judged
+    beyond: tuple[Candidate, ...] = ()  # candidates that cannot reach the first places and were not looked up
+    answered: float | None = None  # the probability that any candidate answers; None if no stage computed it
 
     def with_candidates(self, candidates: Sequence[Candidate]) -> Work:
-        """The same hits with another list of candidates."""
+        """Return this state with another list of candidates."""
         return self._replace(candidates=tuple(candidates))
 
 

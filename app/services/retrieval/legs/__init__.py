@@ -1,1 +1,1 @@
-"""Where candidates come from: what each index says."""
+"""Retrievers: each searches one index for candidates."""

@@ -1,4 +1,4 @@
-"""The stage that asks every leg, side by side and under one deadline."""
+"""The stage that runs all retrievers concurrently with a common deadline."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Hits = Mapping[str, Sequence[Hit]]
 
 
 class LegAnswer(NamedTuple):
-    """What a leg found, what was missing when it looked (empty when nothing was), and what it wants said."""
+    """Hits of a retriever, the reason for incomplete hits (empty if complete), and a note for the trace."""
 
     hits: Hits
     degraded: str = ""
@@ -30,11 +30,11 @@ Leg = Callable[[RetrievalRequest, Work], LegAnswer]
 Search = Callable[[], Sequence[Hit]]
 
 DEADLINE_S = 5.0
-LATE = "no answer within"  # how the reason begins when a leg is not waited for any longer
+LATE = "no answer within"  # start of the message about a retriever that exceeded its deadline
 
 
 def answered(searches: Mapping[str, Search]) -> LegAnswer:
-    """Every search by its name; of an index that cannot be reached, what could be answered without it."""
+    """Return the hits of every search by name; for an unavailable index, the hits that need no index."""
     found: dict[str, Sequence[Hit]] = {}
     degraded = ""
     for name, search in searches.items():
@@ -47,17 +47,17 @@ def answered(searches: Mapping[str, Search]) -> LegAnswer:
 
 class AskAll:
     """
-    The stage that asks every leg. A single one is asked on the spot, and its error is the answer's.
+    The stage that runs all retrievers. A single one runs on the calling thread, and its error is raised.
 
-    Of several each has its own thread, but for those at hand: one that is late or broken is named in ``trace.degraded``, and
-    what the others found is the answer. When none answers, the first error of one is raised.
+    Each of several runs on its own thread, except local ones. A retriever that is late or fails is reported in
+    ``trace.degraded``, and the others provide the answer. If none succeeds, the first error is raised.
 
     Args:
-        patience_s: With single legs, where it is less than *deadline_s*: a scan or a model cannot be stopped, but
-            it can be left alone.
-        threads: Of somebody who outlives this stage.
-        at_hand: The legs that are asked on the spot, as things are now: what only computes is done sooner one after the
-            other than by threads, which hand the interpreter to and fro.
+        patience_s: Deadlines of single retrievers below *deadline_s*. A scan or a model call cannot be aborted, but
+            the stage stops waiting for it.
+        threads: Threads whose owner outlives this stage.
+        at_hand: Returns the retrievers to run on the calling thread. CPU-bound ones finish sooner one after the
+            other than on threads that contend for the GIL.
     """
 
     def __init__(
@@ -94,14 +94,14 @@ class AskAll:
                 found.update(_told(name, promise.found(max(0.0, began + within - perf_counter())), trace))
             except TimeoutError:
                 trace.degraded[name] = f"{LATE} {within:g} s"
-            except Exception as error:  # noqa: BLE001  a broken leg must not take the others' answer along
+            except Exception as error:  # noqa: BLE001  one failing retriever must not discard the others' results
                 trace.degraded[name] = str(error) or type(error).__name__
         if waiting.keys() <= trace.degraded.keys() and not found:
             raise self._first_error(waiting.values())
         return found
 
     def _begun(self, legs: Mapping[str, Callable[[], LegAnswer]]) -> dict[str, Promise[LegAnswer]]:
-        """What each will have found, in their order; those at hand have done so, while the others are at it."""
+        """Return a promise per retriever in their order; local ones are finished while the others are running."""
         here = self._at_hand()
         waiting = {
             name: Promise(leg) if name in here else self._threads.ask(name, leg) for name, leg in legs.items()

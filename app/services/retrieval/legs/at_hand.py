@@ -1,4 +1,4 @@
-"""The legs that no thread is needed for."""
+"""Detection of retrievers that need no thread of their own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from clawmem.ports.vault import Vault
 
 
 def legs_at_hand(vault: Vault, embedder: Embedder) -> set[str]:
-    """Those of words, meaning and time that nothing outside of this process can keep waiting, as things are now."""
+    """Return the retrievers that currently wait for nothing outside this process."""
     found = {"temporal"}
     if is_in_process(vault.lexical):
         found.add("lexical")

@@ -1,4 +1,4 @@
-"""The leg of words."""
+"""The lexical retriever."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS
 from clawmem.ports.records import Grain, LexicalQuery
 from clawmem.ports.vault import Vault
 
-# Deep enough that the top of the list does not depend on how many answers were asked for.
+# Deep enough that the first results do not depend on the limit.
 DEPTH = {Grain.LINE: 200, Grain.PASSAGE: 100, Grain.SECTION: 100, Grain.DOCUMENT: 100}
 
 PRECISE = "precise"
 
 
 def lexical_leg(vault: Vault) -> Leg:
-    """Words: any of them at every grain that has a weight, and all of them together where that was meant."""
+    """Return a retriever for any word at every weighted granularity, and for all words if the question is a name."""
 
     def search(request: RetrievalRequest, work: Work) -> LegAnswer:
         def at(query: LexicalQuery, grain: Grain) -> Search:

@@ -1,4 +1,4 @@
-"""A leg that keeps to the time which the question names."""
+"""A retriever restricted to the time that the question names."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from clawmem.domain.retrieval.temporal import temporal_range
 
 def in_named_time(leg: Leg) -> Leg:
     """
-    *leg* among what was written in the time that the question names; among everything where that holds nothing.
+    Return *leg* restricted to documents written in the time that the question names, unrestricted if it finds none.
 
-    A document may speak of a time in which it was not written, so an empty stretch is no answer.
+    A document may be about a time in which it was not written, so finding none there is no answer.
     """
 
     def search(request: RetrievalRequest, work: Work) -> LegAnswer:

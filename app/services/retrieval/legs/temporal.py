@@ -1,4 +1,4 @@
-"""The leg of time: what was written when the question says."""
+"""The temporal retriever: documents written in the time that the question names."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from clawmem.domain.retrieval.temporal import TimeRange, temporal_range
 from clawmem.ports.records import FragmentKey, Hit, Scope
 from clawmem.ports.vault import Vault
 
-DEPTH = 200  # documents of a named time; of a longer time the last ones
+DEPTH = 200  # latest documents of the named time
 
 
 def temporal_leg(vault: Vault) -> Leg:
     """
-    The documents of the time that the question names, each with 1.0; nothing where it names none.
+    Return a retriever for the documents of the time that the question names, each with score 1.0.
 
-    A share of the score, not a filter: a document may speak of a time in which it was not written.
+    The time contributes to the score and does not filter: a document may be about a time in which it was not written.
     """
 
     def search(request: RetrievalRequest, work: Work) -> LegAnswer:
@@ -34,7 +34,7 @@ def temporal_leg(vault: Vault) -> Leg:
 
 
 def within(scope: Scope, named: TimeRange) -> Scope:
-    """*scope*, narrowed to the time that the question names."""
+    """Return *scope*, narrowed to the time that the question names."""
     starts = [moment for moment in (scope.authored_from, named.recorded_from) if moment]
     ends = [moment for moment in (scope.authored_until, named.authored_until) if moment]
     return scope._replace(authored_from=max(starts, default=None), authored_until=min(ends, default=None))

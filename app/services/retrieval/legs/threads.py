@@ -1,4 +1,4 @@
-"""Threads that answer in turn. ``concurrent.futures`` does the same, and has every prompt load ``logging`` first."""
+"""Named worker threads. ``concurrent.futures`` would do, but it imports ``logging``, which slows down every hook."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Found = TypeVar("Found")
 
 
 class Promise(Generic[Found]):
-    """What a thread will have found, or the error that it ended with."""
+    """Result or error of work that a thread does."""
 
     def __init__(self, work: Callable[[], Found]) -> None:
         self._work = work
@@ -25,20 +25,20 @@ class Promise(Generic[Found]):
         self.error: BaseException | None = None
 
     def keep(self) -> None:
-        """Do the work, unless nobody wants it any more."""
+        """Do the work, unless it was abandoned."""
         try:
             if self._is_wanted:
                 self._found.append(self._work())
-        except BaseException as error:  # noqa: BLE001  it belongs to whoever waits
+        except BaseException as error:  # noqa: BLE001  raised in the waiting thread
             self.error = error
         self._ended.set()
 
     def found(self, within_s: float) -> Found:
         """
-        What was found.
+        Return the result of the work, or raise its error.
 
         Raises:
-            TimeoutError: it is not there within so many seconds, and not wanted any more if it was not begun.
+            TimeoutError: no result within *within_s* seconds; work that has not begun is abandoned.
         """
         if not self._ended.wait(within_s):
             self._is_wanted = False
@@ -50,22 +50,22 @@ class Promise(Generic[Found]):
 
 class Threads:
     """
-    A thread for each name, kept for the next question: its own connection to the vault is worth keeping.
+    One thread per name, reused by later questions: each has its own connection to the vault.
 
-    Not a common pool, which a leg that hangs would fill, question after question, until no leg answers.
+    This is no common pool, because hanging retrievers would fill a pool until none answers.
     """
 
     def __init__(self) -> None:
         self._kept: dict[str, Waiting] = {}
 
     def ask(self, name: str, work: Callable[[], Found]) -> Promise[Found]:
-        """Have the thread of that name do *work* when it is done with what it was asked before."""
+        """Queue *work* on the thread of that *name*."""
         promise = Promise(work)
         self._of(name).put(promise.keep)
         return promise
 
     def close(self) -> None:
-        """Let them end with what they have in hand."""
+        """Let the threads finish their current work and end."""
         for waiting in self._kept.values():
             waiting.put(None)
         self._kept.clear()
@@ -73,11 +73,11 @@ class Threads:
     __del__ = close
 
     def _of(self, name: str) -> Waiting:
-        from queue import SimpleQueue  # a question by words alone needs none
+        from queue import SimpleQueue  # not needed for lexical search
 
         if name not in self._kept:
             waiting = self._kept[name] = SimpleQueue()
-            # A leg that hangs must not keep the process.
+            # A daemon thread, so that a hanging retriever does not keep the process alive.
             threading.Thread(target=_work_off, args=(waiting,), name=f"leg-{name}", daemon=True).start()
         return self._kept[name]
 
@@ -85,4 +85,4 @@ class Threads:
 def _work_off(waiting: Waiting) -> None:
     while work := waiting.get():
         work()
-        del work  # what it found is not kept until the next question
+        del work  # releases its result before waiting for the next question

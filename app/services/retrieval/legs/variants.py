@@ -1,4 +1,4 @@
-"""The legs that ask the question in other words."""
+"""Retrievers for reformulations of the question."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ GRAINS = (Grain.DOCUMENT, Grain.PASSAGE)
 
 
 def variant_leg(leg: str, number: int) -> str:
-    """What the *number*-th variant of a leg's kind, from 1, is called: ``document~1``, ``vector~2``."""
+    """Return the name of the *number*-th variant, from 1, of a retriever: ``document~1``, ``vector~2``."""
     return f"{leg}{VARIANT_MARK}{number}"
 
 
 def is_variant(name: str) -> bool:
-    """Whether the leg of that name asked in other words."""
+    """Whether *name* is a retriever for a reformulation."""
     return VARIANT_MARK in name
 
 
 def variant_legs(vault: Vault, embedder: Embedder) -> dict[str, Leg]:
-    """Both legs, by the names under which they are degraded."""
+    """Return both retrievers by their names in ``trace.degraded``."""
     return {
         "lexical variants": lexical_variants(vault),
         "vector variants": vector_variants(vault, embedder),
@@ -38,7 +38,7 @@ def variant_legs(vault: Vault, embedder: Embedder) -> dict[str, Leg]:
 
 
 def lexical_variants(vault: Vault) -> Leg:
-    """Words: any of each list of keywords, in whole documents and in passages."""
+    """Return a retriever for any word of each list of keywords, in documents and passages."""
 
     def search(request: RetrievalRequest, work: Work) -> LegAnswer:
         def at(query: LexicalQuery, grain: Grain) -> Search:
@@ -55,10 +55,10 @@ def lexical_variants(vault: Vault) -> Leg:
 
 def vector_variants(vault: Vault, embedder: Embedder) -> Leg:
     """
-    Meaning: the fragments nearest to each rephrasing, and to the passage that could be the answer.
+    Return a retriever for the fragments nearest to each rephrasing and to the hypothetical answer.
 
-    Two spaces are never compared: where the vault's vectors are another model's nothing is found, and the
-    leg of the question itself says why.
+    Different embedding spaces are never compared: if the vault has vectors of another model nothing is found, and
+    the retriever of the question itself reports why.
     """
 
     def search(request: RetrievalRequest, work: Work) -> LegAnswer:
@@ -69,7 +69,7 @@ def vector_variants(vault: Vault, embedder: Embedder) -> Leg:
         if not variants or not is_of_one_space():
             return LegAnswer({})
         found = answered({variant_leg(VECTOR, n): near(v) for n, v in enumerate(variants, start=1)})
-        return found if is_of_one_space() else LegAnswer({})  # another's vectors took over meanwhile
+        return found if is_of_one_space() else LegAnswer({})  # the embedding space changed
 
     def is_of_one_space() -> bool:
         return vault.embeddings.fingerprint() == embedder.fingerprint
@@ -82,7 +82,7 @@ def _of(work: Work, *kinds: VariantKind) -> list[Variant]:
 
 
 def _nearest(vault: Vault, embedder: Embedder, variant: Variant, request: RetrievalRequest) -> Sequence[Hit]:
-    # A passage is no question: models that tell the two apart embed it as what it looks like.
+    # A passage is no question: some models embed queries and documents differently.
     is_passage = variant.kind is VariantKind.HYDE
     vector = embedder.embed_documents([variant.text])[0] if is_passage else embedder.embed_query(variant.text)
     return vault.vectors.search(vector, VECTOR_DEPTH, request.scope)

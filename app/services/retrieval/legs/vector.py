@@ -1,4 +1,4 @@
-"""The leg of meaning."""
+"""The vector retriever."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from clawmem.ports.errors import ClawmemError, ModelMismatch
 from clawmem.ports.vault import Vault
 
 VECTOR_DEPTH = 100
-VECTOR_ALONE_DEPTH = 600  # fragments; several lie in one document, and nothing else adds documents
+VECTOR_ALONE_DEPTH = 600  # fragments; a document may have several, and no other retriever adds documents
 
 VECTOR = "vector"
 
-ATTEMPTS = 3  # to answer within one space: another takes over once in a vault's life, not twice in a second
+ATTEMPTS = 3  # attempts within one embedding space; a change of space is rare, so one retry usually suffices
 
 
 def vector_leg(vault: Vault, embedder: Embedder, depth: int = VECTOR_DEPTH) -> Leg:
     """
-    Meaning: the fragments nearest to the question.
+    Return a retriever for the fragments nearest to the question.
 
-    Raises `ModelMismatch` rather than compare two spaces. When another model's vectors take over in the
-    middle of an answer, the answer is thrown away and the question asked again.
+    It raises `ModelMismatch` rather than compare two embedding spaces. If another model's vectors take over during a
+    search, it discards the hits and searches again.
     """
 
     def search(request: RetrievalRequest, work: Work) -> LegAnswer:
         if not request.forms.words:
-            return LegAnswer({})  # punctuation has a vector too, near to nothing in particular
+            return LegAnswer({})  # punctuation has a vector too, but a meaningless one
         for _ in range(ATTEMPTS - 1):
             stored = vault.embeddings.fingerprint()
             try:
@@ -55,7 +55,7 @@ def vector_leg(vault: Vault, embedder: Embedder, depth: int = VECTOR_DEPTH) -> L
 
 
 def _missing_vectors(vault: Vault) -> str:
-    """Return a sentence about documents that meaning cannot find yet; empty where every document has its vectors."""
+    """Return a sentence about documents that vector search misses; empty if every document has its vectors."""
     count = vault.embeddings.documents_without()
     if not count:
         return ""
@@ -64,7 +64,7 @@ def _missing_vectors(vault: Vault) -> str:
 
 
 def _still_serving(vault: Vault, stored: str) -> str:
-    """What there is to know about vectors that others will replace."""
+    """Return a note if vectors of another model are being built; else an empty text."""
     building = vault.embeddings.building()
     if building is None:
         return ""

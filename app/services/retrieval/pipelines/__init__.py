@@ -1,1 +1,1 @@
-"""The ways to ask, each a row of stages."""
+"""The pipelines, each a sequence of stages."""

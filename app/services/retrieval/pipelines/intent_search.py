@@ -1,4 +1,4 @@
-"""``intent_search``: by words and meaning, steered by what the question asks for, and along the graph."""
+"""``intent_search``: lexical and vector search, weighted by the intent of the question, and along the graph."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NO_STAGES: Mapping[str, Stage] = MappingProxyType({})
 
 
 class IntentAnswer(Answer):
-    """An answer that says what the question was taken to ask for, and how sure that is, in [0, 1]."""
+    """An answer with the intent that was recognized, and the confidence of that, in [0, 1]."""
 
     def __init__(self, found: Answer, intent: Intent, confidence: float) -> None:
         super().__init__(found.query, found.results, found.trace, answered=found.answered)
@@ -42,10 +42,10 @@ class IntentAnswer(Answer):
 
 
 class IntentSearch(Pipeline):
-    """A pipeline whose answer says the intent."""
+    """A pipeline whose answer includes the intent."""
 
     def __call__(self, request: RetrievalRequest) -> IntentAnswer:
-        """Answer a question, with places and snippets, and with what it was taken to ask for."""
+        """Return the answer to a question, with locations, snippets and the recognized intent."""
         found, work = self.answer(request)
         if work.intent is None:
             raise ValueError("an intent search has a stage that classifies the question")
@@ -62,11 +62,12 @@ def intent_search(
     models: Models = NO_MODELS,
 ) -> IntentSearch:
     """
-    What the question asks for decides how words and meaning are weighed and which relations are followed.
+    Return a pipeline in which the intent decides the weights of retrievers and the relations to follow.
 
     Args:
-        intent: What it asks for, if that is known.
-        models: A generator is asked where the question's words leave its intent open; with a reranker the best are read once more before they are scored.
+        intent: The intent, if it is known.
+        models: The generator classifies questions whose words leave the intent open; the reranker reorders the best
+            candidates before scoring.
     """
     asked_once = AskedOnce(embedder)
     legs = {"lexical": lexical_leg(vault), "vector": vector_leg(vault, asked_once)}

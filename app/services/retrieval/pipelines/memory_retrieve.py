@@ -1,4 +1,4 @@
-"""``memory_retrieve``: one way in, from which each question takes the way that it calls for."""
+"""``memory_retrieve``: routes each question to the suitable pipeline."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Ask = Callable[[RetrievalRequest], Answer]
 SEARCH, VSEARCH, QUERY = "search", "vsearch", "query"
 WAYS: Mapping[Route, str] = MappingProxyType(
     {
-        Route.TIMELINE: QUERY,  # beside the latest sessions
+        Route.TIMELINE: QUERY,  # in addition to the latest sessions
         Route.CAUSAL: "intent_search",
         Route.DISCOVERY: VSEARCH,
         Route.COMPLEX: "query_plan",
@@ -38,7 +38,7 @@ WAYS: Mapping[Route, str] = MappingProxyType(
 
 HANDOFF = "handoff"
 HANDOFF_QUERY = "what is the latest handoff"
-HANDOFFS_LOOKED_AT = 20  # for one that is not empty
+HANDOFFS_LOOKED_AT = 20  # handoffs searched for one that is not empty
 
 NOTHING_NEAR = "nothing is near by meaning; found by words"
 NO_SESSIONS = "no session is written down; what was found are documents"
@@ -46,10 +46,10 @@ NO_SESSIONS = "no session is written down; what was found are documents"
 
 class Retrieved(Answer):
     """
-    An answer that says which way it took.
+    An answer with the route that was taken.
 
-    On the causal way with what the question was taken to ask for, on the complex one with its plan, on that of
-    the timeline with the latest sessions, newest first; sessions that nothing came of are behind the others.
+    The causal route adds the recognized intent, the complex one the plan, and the timeline the latest sessions,
+    newest first; sessions without an outcome come last.
     """
 
     def __init__(
@@ -71,19 +71,19 @@ class Retrieved(Answer):
 
 
 class MemoryRetrieve:
-    """Sends a question the way that its words, or whoever asks it, choose."""
+    """Routes a question by its words, or by the mode that the caller chooses."""
 
     def __init__(self, vault: Vault, ways: Mapping[str, Callable[[], Ask]]) -> None:
         """
         Args:
-            ways: Makers of ``search``, ``vsearch``, ``query``, ``intent_search`` and ``query_plan``; each is
-                called when the first question takes that way, and what it made serves all others.
+            ways: Factories of ``search``, ``vsearch``, ``query``, ``intent_search`` and ``query_plan``, each called
+                on first use; later questions reuse the pipeline.
         """
         self._vault = vault
         self._ways = {name: cache(make) for name, make in ways.items()}
 
     def __call__(self, request: RetrievalRequest, mode: Route | None = None) -> Retrieved:
-        """Answer *request* the way of *mode*, or without one the way that `route` says."""
+        """Answer *request* by the route *mode*, or without one by the route that `route` returns."""
         chosen = mode or route(request.query)
         way = _way(chosen, request)
         found = self._by_meaning(request) if way == VSEARCH else self._ways[way]()(request)
@@ -93,7 +93,7 @@ class MemoryRetrieve:
         return Retrieved(found, chosen, sessions, **_said_besides(found))
 
     def _by_meaning(self, request: RetrievalRequest) -> Answer:
-        """The nearest, and by words what nothing is near to or cannot be looked up by meaning."""
+        """Search by vectors; by words if no vector is near enough or vectors cannot be searched."""
         near_enough = request._replace(min_score=max(request.min_score, LEAST_COSINE))
         reason = NOTHING_NEAR
         try:
@@ -107,7 +107,7 @@ class MemoryRetrieve:
         return found
 
     def _with_handoff(self, request: RetrievalRequest, found: Answer) -> Answer:
-        """Put the newest useful handoff first and quote its next steps."""
+        """Put the newest useful handoff first, with its next steps as the snippet."""
         if request.content_types or request.floor:
             return found
         handoffs = self._ways[QUERY]()(
@@ -134,7 +134,7 @@ class MemoryRetrieve:
 
 
 def _way(chosen: Route, request: RetrievalRequest) -> str:
-    """By meaning alone nobody can tell how likely an answer is: under a floor words are asked as well."""
+    """Return the pipeline of a route; a floor needs lexical evidence, so ``query`` replaces ``vsearch``."""
     way = WAYS[chosen]
     return QUERY if way == VSEARCH and request.floor else way
 

@@ -1,4 +1,4 @@
-"""``query``: by words, meaning and time together."""
+"""``query``: lexical, vector and temporal search together."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ def query(
     models: Models = NO_MODELS,
 ) -> Pipeline:
     """
-    The legs side by side, what they put first compared word by word, one sum of scores, metadata for
-    near-ties, near-copies last. With a generator the question is also asked in other words, with a
-    reranker the best are read once more; what is not there is a stage less.
+    Return a pipeline that runs all retrievers, compares the best candidates word by word, and fuses the scores.
+
+    Metadata decides near-ties, and near-duplicates come last. With a generator the question is also searched in
+    reformulations, with a reranker the best candidates are reranked; without them these stages are left out.
     """
     legs = {
         "lexical": lexical_leg(vault),

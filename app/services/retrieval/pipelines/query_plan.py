@@ -1,4 +1,4 @@
-"""``query_plan``: a question of several topics, taken apart and looked up clause by clause."""
+"""``query_plan``: a question about several topics, split into clauses that are searched separately."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from clawmem.ports.embedder import Embedder
 from clawmem.ports.vault import Vault
 
 DEADLINE_S = 5.0  # for all clauses together
-ANCHORS = 5  # from which the graph is walked for one clause
+ANCHORS = 5  # documents from which the graph is traversed per clause
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedClause:
-    """A clause of a plan as a door shows it; ``result_count`` is 0 for one that failed or came too late."""
+    """A clause of a plan as interfaces show it; ``result_count`` is 0 if the clause failed or was late."""
 
     type: ClauseKind
     query: str
@@ -44,7 +44,7 @@ class PlannedClause:
 
 
 class PlanAnswer(Answer):
-    """An answer that says how the question was taken apart."""
+    """An answer with the clauses of the question."""
 
     def __init__(self, found: Answer, plan: tuple[PlannedClause, ...]) -> None:
         super().__init__(found.query, found.results, found.trace, answered=found.answered)
@@ -52,12 +52,12 @@ class PlanAnswer(Answer):
 
 
 class QueryPlan:
-    """Plans, asks the clauses side by side under one deadline, and merges what they find by rank."""
+    """Splits the question, searches for the clauses concurrently with one deadline, and fuses the hits by rank."""
 
     def __init__(self, vault: Vault, clauses: AskClauses, parts: Stage, planner: Planner = by_rules) -> None:
         """
         Args:
-            parts: Asks words and meaning, for what each part of a question finds by itself.
+            parts: Searches words and vectors for each part of a question, to judge whether it is answered.
         """
         self._vault = vault
         self._clauses = clauses
@@ -66,10 +66,10 @@ class QueryPlan:
 
     def __call__(self, request: RetrievalRequest) -> PlanAnswer:
         """
-        Answer *request*; a clause that is late or broken is named in the trace, and the others answer.
+        Answer *request*; a clause that is late or fails is reported in the trace, and the others answer.
 
         Raises:
-            ClawmemError: no clause answered; the error of the first.
+            ClawmemError: no clause succeeded; this is the error of the first.
         """
         planned = self._planner(request.query)
         clauses = named(planned.clauses)
@@ -95,7 +95,7 @@ class QueryPlan:
 def query_plan(
     vault: Vault, embedder: Embedder, planner: Planner = by_rules, deadline_s: float = DEADLINE_S
 ) -> QueryPlan:
-    """Clauses by words, by meaning, and by both with a walk through the graph."""
+    """Return a pipeline for lexical clauses, vector clauses, and clauses that also traverse the graph."""
     by_kind = {
         ClauseKind.LEXICAL: _by_words(vault),
         ClauseKind.VECTOR: _by_meaning(vault, embedder),

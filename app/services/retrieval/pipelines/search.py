@@ -1,4 +1,4 @@
-"""``search``: by words alone."""
+"""``search``: lexical search alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clawmem.ports.vault import Vault
 
 
 def search(vault: Vault) -> Pipeline:
-    """Words at every grain, added up; no model is touched."""
+    """Return a pipeline that searches words at every granularity and adds up the scores; it uses no model."""
     return Pipeline(
         vault,
         {

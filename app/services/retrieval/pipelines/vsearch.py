@@ -1,4 +1,4 @@
-"""``vsearch``: by meaning alone."""
+"""``vsearch``: vector search alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clawmem.ports.vault import Vault
 
 
 def vsearch(vault: Vault, embedder: Embedder) -> Pipeline:
-    """The nearest fragments, one a document; how likely they answer is not told, and no floor is taken."""
+    """Return a pipeline for the nearest fragment per document. It computes no confidence, and refuses a floor."""
     return Pipeline(
         vault,
         {

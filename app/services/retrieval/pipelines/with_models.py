@@ -1,4 +1,4 @@
-"""The rows of stages that need a model, for any pipeline; without one a row is empty and imports nothing."""
+"""Optional stages that need a model. Without the model there is no stage, and nothing is imported."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Models(NamedTuple):
-    """The models that a question may be helped by, where there are any, and the clock that dates their answers."""
+    """Optional models for retrieval, and the clock that dates their cached answers."""
 
     generator: Generator | None = None
     reranker: Reranker | None = None
@@ -28,7 +28,7 @@ NO_MODELS = Models()
 
 
 def other_words(vault: Vault, models: Models) -> dict[str, Stage]:
-    """What goes before the legs: the question in other words."""
+    """Return the stage before retrieval that reformulates the question."""
     if models.generator is None or models.clock is None:
         return {}
     from clawmem.app.services.retrieval.stages.expand import expand
@@ -37,7 +37,7 @@ def other_words(vault: Vault, models: Models) -> dict[str, Stage]:
 
 
 def legs_for_other_words(vault: Vault, embedder: Embedder, models: Models) -> dict[str, Leg]:
-    """The legs that ask in other words, beside those that ask the question itself."""
+    """Return the additional retrievers for reformulations of the question."""
     if models.generator is None:
         return {}
     from clawmem.app.services.retrieval.legs.variants import variant_legs
@@ -46,7 +46,7 @@ def legs_for_other_words(vault: Vault, embedder: Embedder, models: Models) -> di
 
 
 def second_reading(vault: Vault, models: Models) -> dict[str, Stage]:
-    """What goes between fusing and scoring: a model reads the best candidates together with the question."""
+    """Return the stages between fusion and scoring in which a reranker reads the best candidates."""
     if models.reranker is None or models.clock is None:
         return {}
     from clawmem.app.services.retrieval.stages.blend import blend

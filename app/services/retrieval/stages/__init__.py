@@ -1,1 +1,1 @@
-"""What is done with candidates, one file a stage."""
+"""Stages that process candidates, one module per stage."""

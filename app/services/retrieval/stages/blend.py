@@ -1,4 +1,4 @@
-"""What the indexes and what the reranker say, as one relevance."""
+"""Blending of index relevance and reranker scores."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from clawmem.domain.retrieval import blending
 
 def blend(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     """
-    Order by relevance and the reranker's score together; where nothing was reranked everything stays.
+    Order candidates by relevance and reranker score together; unchanged if nothing was reranked.
 
-    The ranking that was asked for decides how: the default lets the reranker bring about every order.
+    The requested ranking decides how; with the default, the reranker can produce any order.
     """
     places = range(len(work.candidates))
     reranked = {n: work.candidates[n].legs[RERANKER] for n in places if RERANKER in work.candidates[n].legs}

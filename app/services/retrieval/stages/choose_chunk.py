@@ -1,4 +1,4 @@
-"""Which part of each candidate a reranker reads."""
+"""Selection of the text of each candidate that a reranker reads."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from clawmem.ports.records import FragmentKey, Span
 from clawmem.ports.reranker import Reranker
 from clawmem.ports.vault import Vault
 
-RERANKED = 40  # candidates from the top, whatever the limit: so the top does not depend on it
-LINE_CHARS = 400  # around a line: lines of one note must not all be read as the same text
+RERANKED = 40  # candidates to rerank, independent of the limit, so that the first results do not depend on it
+LINE_CHARS = 400  # characters around a line; with more, lines of one note would get the same text
 
 
 def choose_chunk(vault: Vault, reranker: Reranker | None) -> Stage:
     """
-    Give the first candidates the text by which *reranker* shall judge them; none without one.
+    Return a stage that gives the first candidates the text for *reranker* to read; without one it does nothing.
 
-    `RERANKED` of them, or as many as the request says.
+    It applies to `RERANKED` candidates, or to the ``candidate_limit`` of the request.
     """
     if reranker is None:
         return unchanged

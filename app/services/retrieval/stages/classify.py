@@ -1,4 +1,4 @@
-"""What kind of answer the question wants: by its words, and where they say nothing by a model."""
+"""Classification of the intent of a question, by its words, or by a model if they are ambiguous."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clawmem.ports.generator import Generator
 from clawmem.ports.model_answers import ModelAnswers
 
 PURPOSE = "intent"
-DEADLINE_S = 2.0  # without it the answer is WHAT, which is right for most questions that say nothing
+DEADLINE_S = 2.0  # after it the intent is WHAT, which is right for most questions with ambiguous words
 MOST_TOKENS = 10
 BY_MODEL, FORCED = 0.85, 1.0  # confidence
 
@@ -37,10 +37,10 @@ def classify(
     answers: ModelAnswers | None = None,
 ) -> Stage:
     """
-    The stage that sets `Work.intent`.
+    Return the stage that sets `Work.intent`.
 
-    A *forced* one is certain. One that the words leave open is put to the *generator*, once for each
-    question that *answers* remembers; when that fails the words' answer stands, and the trace says so.
+    A *forced* intent is certain. The *generator* classifies questions whose words are ambiguous; *answers* caches its
+    results. If it fails, the classification by words stands, and the trace reports the failure.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -58,7 +58,7 @@ def classify(
 
 
 def intent_of(work: Work) -> Intent:
-    """What the question asks for; WHAT where no stage has classified it."""
+    """Return the intent of the question; WHAT if no stage classified it."""
     return work.intent.intent if work.intent else Intent.WHAT
 
 
@@ -86,4 +86,4 @@ def _keep(answers: ModelAnswers, model: str, prompt: str, word: str, request: Re
     try:
         answers.keep(model, PURPOSE, prompt, word, at=iso_utc(request.now_ms))
     except ClawmemError:
-        return  # it is asked again next time; the answer in hand stands
+        return  # not cached: the model is asked again next time

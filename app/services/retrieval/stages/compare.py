@@ -1,4 +1,4 @@
-"""The best candidates, compared with the question word by word."""
+"""Word-by-word comparison of the best candidates with the question (late interaction)."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from clawmem.ports.vault import Vault
 
 LATE_INTERACTION = "late interaction"
 
-# Whatever the limit, so that the top of the list does not change with it.
+# Independent of the limit, so that the first results do not depend on it.
 LINES = 60
 SKETCHED_LINES = 100
 DOCUMENTS = 40
-LINE_HITS = 100  # from which the lines of documents are chosen
+LINE_HITS = 100  # line hits from which the lines of documents are chosen
 
-TEXTS_KEPT = 3_000  # as their words, for the next question: 3 MB
+TEXTS_KEPT = 3_000  # texts whose words are cached for later questions: 3 MB
 
 
 class Look(NamedTuple):
-    """How lines are looked at, and how many of them."""
+    """Method of comparing lines, and the number of lines to compare."""
 
     lines: int
     at: Callable[[RetrievalRequest, Work, Sequence[FragmentKey]], Seen]
@@ -46,22 +46,22 @@ class Look(NamedTuple):
 
 def compare(vault: Vault, late: LateInteraction, embedder: Embedder | None = None) -> Stage:
     """
-    Late interaction: the best candidates are read again, by the meaning of their single words.
+    Return the late-interaction stage: it compares the best candidates with the question word by word.
 
-    By the sketches of their lines where most of them have one, which know a word's context and the line as a
-    whole; by words alone where not. A line counts by how well it covers the question's words, with what the lines
-    around it and the names of its note lend, and where a number is asked for by holding one. A document counts by
-    its best line. What was not read follows in its order. After a failure, named in ``trace.degraded``, the order
-    stays as it was.
+    It uses the sketches of lines if most lines have one, which represent words in context and the line as a whole;
+    otherwise words alone. A line's score depends on how well it covers the words of the question, including
+    contributions of adjacent lines and of the names of its note, and, if a number is asked for, on containing one. A
+    document's score is that of its best line. Candidates that were not compared follow in their order. After a
+    failure, reported in ``trace.degraded``, the order is unchanged.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if not request.forms.words or not work.legs.get(grains.LINE):
-            return work  # nothing to compare with, or no line to compare
+            return work  # no words to compare with, or no line to compare
         read = _read_lines if request.unit is Unit.LINE else _read_documents
         try:
             return read(vault, _look(vault, late, embedder), request, work)
-        except Exception as error:  # noqa: BLE001  no model may take the answer along
+        except Exception as error:  # noqa: BLE001  a failing model must not discard the answer
             trace.degraded[LATE_INTERACTION] = reason_of(error)
             return work
 
@@ -109,7 +109,7 @@ def _read_documents(vault: Vault, look: Look, request: RetrievalRequest, work: W
 def _refined(
     vault: Vault, look: Look, lines: Sequence[Candidate], request: RetrievalRequest, work: Work
 ) -> list[Candidate]:
-    """*lines* with the relevance that a closer look gives them, in their order."""
+    """Return *lines*, in their order, with the relevance from the comparison."""
     keys = [c.best for c in lines]
     found = grains.refine(
         {c.best: c.legs for c in lines},
@@ -138,7 +138,7 @@ def _numbers(
     keys: Sequence[FragmentKey],
     texts_of: Callable[[], Mapping[FragmentKey, str]],
 ) -> Seen:
-    """Which lines hold a number, where one is asked for; no text is read where none is."""
+    """Return which lines contain a number if the question asks for one; otherwise read no text."""
     if not asks_for_number(request.query):
         return {}
     texts = texts_of()
@@ -146,7 +146,7 @@ def _numbers(
 
 
 def _then(head: Sequence[Candidate], tail: Sequence[Candidate]) -> list[Candidate]:
-    """The head in its new order, then the tail, below it by as much as keeps its own order."""
+    """Return the head sorted by relevance, then the tail, scaled down below the head so that its order is kept."""
     ranked = sorted(head, key=lambda c: (-c.relevance, c.best))
     share = min(1.0, ranked[-1].relevance / tail[0].relevance) if tail and tail[0].relevance else 0.0
     return [*ranked, *(tail if share == 1.0 else (_seen_as(c, c.relevance * share, c.legs) for c in tail))]
@@ -161,7 +161,7 @@ def _shown_by(line: Candidate | None, document: Candidate) -> Candidate:
 
 
 def _narrowed(work: Work) -> Work:
-    """The best line hits alone: for a document only its best line counts."""
+    """Return *work* with only the best line hits: only its best line counts for a document."""
     return work._replace(legs={**work.legs, grains.LINE: work.legs.get(grains.LINE, ())[:LINE_HITS]})
 
 
@@ -173,7 +173,7 @@ def _best_lines(lines: Iterable[Candidate]) -> dict[int, Candidate]:
 
 
 def _texts(vault: Vault, work: Work, keys: Iterable[FragmentKey]) -> dict[FragmentKey, str]:
-    """The texts of the lines of *keys* that there are, each body read once."""
+    """Return the texts of the existing lines of *keys*, reading each body once."""
     wanted = sorted(keys)
     spans = located(vault, work, wanted).spans
     bodies = vault.documents.bodies({key.document_id for key in wanted})
@@ -186,4 +186,4 @@ def _texts(vault: Vault, work: Work, keys: Iterable[FragmentKey]) -> dict[Fragme
 
 @lru_cache(TEXTS_KEPT)
 def _distinct_words(text: str) -> tuple[str, ...]:
-    return tuple(map(intern, dict.fromkeys(words(text))))  # each word once, in however many texts it stands
+    return tuple(map(intern, dict.fromkeys(words(text))))  # equal words of different texts share memory

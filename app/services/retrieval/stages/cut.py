@@ -1,4 +1,4 @@
-"""As many results as were asked for, without unlikely ones below a likely one."""
+"""Truncation to the limit, without unlikely results below a likely one."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from clawmem.domain.retrieval.relevance import results_to_show
 
 def cut(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     """
-    Keep the first ``limit`` candidates; of these hide the unlikely ones that stand below a likely one.
+    Keep the first ``limit`` candidates; among these, drop unlikely ones below a likely one.
 
-    With ``show_all``, and where nothing is likely, nothing is hidden; nor where relations were followed, because a cause
+    Nothing is dropped with ``show_all``, if no candidate is likely, or if relations were followed, because a cause
     need not share the subject of the question.
     """
     first = _within_the_limit(request, work, trace)
@@ -26,10 +26,10 @@ def cut(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
 
 def cut_by_note(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     """
-    Keep the first ``limit`` lines; hide the lines of unlikely notes that stand below a likely note.
+    Keep the first ``limit`` lines; drop the lines of unlikely notes below a likely note.
 
-    A note is as likely as its likeliest line. Beside the line that shares the words of a question, the line that answers
-    it often shares none of them.
+    A note has the confidence of its best line, as the line that answers often shares no words with the question, but
+    is next to one that does.
     """
     first = _within_the_limit(request, work, trace)
     of_note: dict[int, float] = {}

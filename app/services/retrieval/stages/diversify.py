@@ -1,4 +1,4 @@
-"""Near-copies behind the others."""
+"""Demotion of near-duplicates."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from clawmem.app.services.retrieval.work import Candidate, Stage, Work
 from clawmem.domain.retrieval import diversity
 from clawmem.ports.vault import Vault
 
-SPREAD = 20  # candidates from the top that are compared with each other, whatever the limit
-READ_FOR_DIVERSITY = 800  # characters of each text that are compared
+SPREAD = 20  # first candidates that are compared with each other, independent of the limit
+READ_FOR_DIVERSITY = 800  # characters compared per text
 
 
 def compared(request: RetrievalRequest) -> int:
-    """How many places matter, those included from which something may move up."""
+    """Return the number of places that matter, including those from which a candidate may move up."""
     return max(request.limit, SPREAD)
 
 
 def diversify(vault: Vault) -> Stage:
-    """Near-copies of a better answer go behind the others; nothing is lost."""
+    """Return a stage that moves near-duplicates of a better result behind the others; it drops nothing."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if not request.diverse or request.unit is Unit.LINE:

@@ -1,4 +1,4 @@
-"""The question in other words, before the indexes are asked."""
+"""Query expansion: reformulations of the question, made before the search."""
 
 from __future__ import annotations
 
@@ -45,10 +45,12 @@ def expand(
     strong_gap: float = STRONG_GAP,
 ) -> Stage:
     """
-    Put other words for the question into ``Work.variants``; without a *generator* there are none.
+    Return a stage that puts reformulations of the question into ``Work.variants``.
 
-    None are asked for where a note stands out that holds every word of the question, unless an intent was
-    given: it may mean another note. What goes wrong is named in ``trace.degraded``, and the question stands alone.
+    Without a *generator* it does nothing.
+
+    The model is not asked if one note stands out that contains every word of the question, unless an intent is given,
+    which may mean another note. Failures are reported in ``trace.degraded``, and the search uses the question alone.
     """
     if generator is None:
         return unchanged
@@ -64,7 +66,7 @@ def expand(
             return work
         try:
             variants = in_time(lambda left: expansion(request.query, purpose, left))
-        except Exception as error:  # noqa: BLE001  no model may take the answer along
+        except Exception as error:  # noqa: BLE001  a failing model must not discard the answer
             trace.degraded[EXPANSION] = reason_of(error)
             return work
         trace.stages[-1].notes += [f"{variant.kind}: {variant.text}" for variant in variants]
@@ -74,7 +76,7 @@ def expand(
 
 
 class _Expansion:
-    """What a model makes of a question; asked once for each."""
+    """Cached reformulations of questions by a model."""
 
     def __init__(self, generator: Generator, remembered: Remembered) -> None:
         self._generator = generator
@@ -99,10 +101,10 @@ class _Expansion:
 
 
 def _probe(vault: Vault, request: RetrievalRequest) -> list[float]:
-    """The scores of the two notes that hold every word of the question best."""
+    """Return the scores of the two best notes that contain every word of the question."""
     every = LexicalQuery(request.forms.relaxed.terms, every=True)
     try:
         hits = vault.lexical.search(every, Grain.DOCUMENT, 2, request.scope)
     except ClawmemError:
-        return []  # the leg will meet it as well, and say so
+        return []  # the retriever will fail too, and report it
     return [lexical_score(hit.score) for hit in hits]

@@ -1,4 +1,4 @@
-"""From the hits of the legs to one list of candidates."""
+"""Fusion of the hits of all retrievers into one list of candidates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clawmem.ports.vault import Vault
 
 
 def fuse(vault: Vault) -> Stage:
-    """From hits by leg to candidates, by the sum of scaled scores; the best of them, as many as were asked for."""
+    """Return a stage that fuses hits by the sum of scaled scores, and keeps the best ``candidate_limit`` candidates."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         work = _fused(vault, request, work, trace)
@@ -25,14 +25,14 @@ def fuse(vault: Vault) -> Stage:
 def _fused(vault: Vault, request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     if request.unit is Unit.DOCUMENT:
         return work.with_candidates(_documents(vault, request, work))
-    if not work.legs.get(grains.LINE):  # no line holds a word of it; meaning may know a passage
+    if not work.legs.get(grains.LINE):  # no lexical match, but vectors may find a passage
         return nearest(vault)(request, work, trace)
     work = lines_located(vault, work)
     return work.with_candidates(fused_lines(request, work))
 
 
 def fused_lines(request: RetrievalRequest, work: Work) -> list[Candidate]:
-    """The lines that the legs know of, best first; ``work.spans`` must say where they lie."""
+    """Return the lines that the retrievers found, best first; ``work.spans`` must contain their spans."""
     weights = grains.with_variants(grains.LINE_WEIGHTS, work.legs)
     speakers = grains.named_speakers(words(request.query))
     return [

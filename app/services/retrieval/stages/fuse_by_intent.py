@@ -1,4 +1,4 @@
-"""From the hits of the legs to one list of documents, with words and meaning weighed as the intent wants."""
+"""Fusion of the hits of all retrievers into documents, with lexical and vector weights that depend on the intent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clawmem.ports.vault import Vault
 
 
 def fuse_by_intent(vault: Vault) -> Stage:
-    """The sum of scaled scores as in ``query``, with the weights that `weights_for_intent` gives the legs."""
+    """Return a stage that sums scaled scores as in ``query``, with the weights from `weights_for_intent`."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         labels = vault.documents.labels(hit.key for hit in work.legs.get(grains.LINE, ()))

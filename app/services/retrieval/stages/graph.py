@@ -1,4 +1,4 @@
-"""What is related to the best candidates, along the relations that the question asks for."""
+"""Graph expansion: documents related to the best candidates, by the relations that fit the intent."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from clawmem.ports.vault import Vault
 ANCHORS = 10
 PUSH_BUDGET = 20
 COMPANIONS = 15
-EDGES = 10  # of each document, kind and direction, the heaviest: as many as a push may use
+EDGES = 10  # heaviest edges per document, kind and direction; as many as a push may use
 
 GRAPH = "graph"
 
 
 @dataclass(frozen=True, slots=True)
 class SeenEdges:
-    """``Edges`` of the vault as far as a question may see them."""
+    """``Edges`` of the vault within the scope of a request."""
 
     relations: RelationStore
     scope: Scope
 
     def outbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
-        """The heaviest that begin at each."""
+        """Return the heaviest edges that start at each node."""
         return self.relations.outbound(nodes, kinds, limit=EDGES, scope=self.scope)
 
     def inbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
-        """The heaviest that end at each."""
+        """Return the heaviest edges that end at each node."""
         return self.relations.inbound(nodes, kinds, limit=EDGES, scope=self.scope)
 
 
@@ -54,10 +54,10 @@ def graph(
     intents: Collection[Intent] = GRAPH_INTENTS,
 ) -> Stage:
     """
-    For a question of one of *intents*: the candidates, raised and joined by what is related to the best of them.
+    Return a stage for questions of *intents* that raises and adds documents related to the best candidates.
 
-    Two walks from the same anchors (`traverse`, `forward_push`), for ENTITY also the documents that speak of
-    what occurs together with the anchors' things; `merge` says what each is worth. Documents outside of the
+    It runs two traversals from the same anchors (`traverse`, `forward_push`); for ENTITY also documents about
+    entities that occur together with those of the anchors. `merge` combines the scores. Documents outside the
     request's scope are neither reached nor passed through.
     """
 
@@ -81,7 +81,7 @@ def graph(
 
 
 def _question(vault: Vault, embedder: Embedder, request: RetrievalRequest, trace: Trace) -> Vector | None:
-    """The question's vector, if the stored ones can be compared with it; relations are followed without it too."""
+    """Return the question's vector if it is comparable with the stored ones; the graph is traversed without it, too."""
     try:
         stored = vault.embeddings.fingerprint()
         return embedder.embed_query(request.query) if stored == embedder.fingerprint else None
@@ -99,7 +99,7 @@ def _ranked(
     candidates: Iterable[Candidate], scores: Mapping[int, float], nearness: Nearness
 ) -> list[Candidate]:
     known = {candidate.document_id: candidate for candidate in candidates}
-    # What the graph lifts above the best match becomes the measure of the rest: relevance ends at 1.
+    # Scores above 1 would exceed the range of relevance, so all are scaled by the highest.
     most = max(1.0, *scores.values())
     made = [
         _related(known.get(document_id), document_id, score, score / most, nearness)

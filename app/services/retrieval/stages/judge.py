@@ -1,4 +1,4 @@
-"""How likely each candidate answers, and silence where nothing does."""
+"""Confidence of each candidate, and an empty answer if it is below the floor."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Grain
 from clawmem.ports.vault import Vault
 
-WORDS_LOOKED_UP = 16  # of a pasted page the first ones tell as much as all
+WORDS_LOOKED_UP = 16  # first words of the question; more words of a pasted page add no information
 
 
 def judge(vault: Vault) -> Stage:
     """
-    Every candidate gets the probability that it answers; the ranking stays as it is.
+    Return a stage that gives every candidate the probability that it answers; the ranking does not change.
 
-    Whether anything here answers is told by the raw scores of the legs. Where that is less likely than the
-    request's floor the answer is empty. Where an index is away nothing can be told, and nothing is left out.
+    The probability that any candidate answers follows from the raw scores of the retrievers. If it is below the
+    request's floor, the answer is empty. If an index is unavailable, no probability is computed, and nothing is
+    dropped.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -35,7 +36,7 @@ def judge(vault: Vault) -> Stage:
         try:
             words = words_of(vault, request)
             likely = likelihood(vault, request, work, words)
-        except ClawmemError as error:  # an index that is away answers nothing about itself either
+        except ClawmemError as error:  # an unavailable index cannot provide statistics either
             trace.stages[-1].notes.append(f"how likely it is cannot be told: {error}")
             return work
         judged = with_confidences(request, work, words, likely)
@@ -46,8 +47,9 @@ def judge(vault: Vault) -> Stage:
 
 def by_meaning_alone(search: Stage) -> Stage:
     """
-    *search*, but `InvalidInput` for a request with a floor: what the question's words find is part of every
-    judgement, and is not asked.
+    Return *search* as a stage that raises `InvalidInput` for a request with a floor.
+
+    The confidence depends on lexical hits, which vector search alone does not have.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -62,7 +64,7 @@ def by_meaning_alone(search: Stage) -> Stage:
 
 
 def above_the_floor(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-    """*work*, or silence where that anything answers is less likely than the request's floor."""
+    """Return *work*, without candidates if the probability of an answer is below the request's floor."""
     if work.answered is None or work.answered >= request.floor:
         return work
     trace.stages[-1].notes.append(f"nothing here answers: {work.answered:.2f}, floor {request.floor:.2f}")
@@ -71,13 +73,13 @@ def above_the_floor(request: RetrievalRequest, work: Work, trace: Trace) -> Work
 
 
 def likelihood(vault: Vault, request: RetrievalRequest, work: Work, words: Words) -> float:
-    """The probability, in (0, 1), that anything answers, by the hits of the legs for words and meaning."""
+    """Return the probability, in (0, 1), that any candidate answers, from lexical and vector hits."""
     fingerprint = vault.embeddings.fingerprint() if work.legs.get(VECTOR) else None
     return answer_probability(evidence_of(vault, work, words), fingerprint)
 
 
 def evidence_of(vault: Vault, work: Work, words: Words) -> Evidence:
-    """What the legs found, as the relevance model wants to know it."""
+    """Return the input of the relevance model from the hits of the retrievers."""
     lines, vectors, documents = (work.legs.get(leg) for leg in (LINE, VECTOR, DOCUMENT))
     return Evidence(
         line=lines[0].score if lines else 0.0,
@@ -92,9 +94,9 @@ def evidence_of(vault: Vault, work: Work, words: Words) -> Evidence:
 
 class Words(NamedTuple):
     """
-    The question's words in this vault.
+    Statistics of the question's words in the vault.
 
-    ``unknown`` is the share that no document holds, ``rarity`` the sum of their rarities among documents.
+    ``unknown`` is the share of words that no document contains, ``rarity`` the sum of their rarities among documents.
     """
 
     looked_up: int
@@ -103,7 +105,7 @@ class Words(NamedTuple):
 
 
 def words_of(vault: Vault, request: RetrievalRequest) -> Words:
-    """Look the words of the question up, the first `WORDS_LOOKED_UP` of them."""
+    """Return the statistics of the first `WORDS_LOOKED_UP` words of the question."""
     terms = list(islice(request.forms.relaxed.terms, WORDS_LOOKED_UP))
     total = vault.lexical.count(Grain.DOCUMENT)
     held = [vault.lexical.holding(term, Grain.DOCUMENT) for term in terms]
@@ -112,7 +114,7 @@ def words_of(vault: Vault, request: RetrievalRequest) -> Words:
 
 
 def places_of(request: RetrievalRequest, work: Work, words: Words) -> list[ResultPlace]:
-    """The candidates as the relevance model wants to know them, best first."""
+    """Return the candidates as inputs of the relevance model, best first."""
     hits = reversed(work.legs.get(DOCUMENT, ()))
     best = {hit.key.document_id: hit.score for hit in hits}
     is_name = request.forms.precise is not None

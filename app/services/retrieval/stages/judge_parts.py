@@ -1,4 +1,4 @@
-"""How likely a question of several parts is answered at all."""
+"""Probability that a question of several parts is answered."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from clawmem.ports.vault import Vault
 
 def judge_parts(vault: Vault, search: Stage, parts: Collection[str]) -> Stage:
     """
-    Something answers as likely as the likeliest of *parts* is answered, each judged by what *search* finds for it.
+    Return a stage that sets the probability of an answer to that of the most likely part, searched by *search*.
 
-    Below the request's floor there is silence. Candidates get no confidence of their own: their relevance is one
-    of ranks, and what was fitted are shares of a sum of scores.
+    Below the request's floor the answer is empty. Candidates get no confidence of their own, because the model is
+    fitted to sums of scores, and their relevance comes from ranks.
     """
 
     def likely(text: str, request: RetrievalRequest) -> float:
         part = request._replace(query=text, forms=query_forms(text))
-        apart = Trace([StageTrace("part", 0, 0, 0.0)])  # what is missing was said by the answer's clauses
+        apart = Trace([StageTrace("part", 0, 0, 0.0)])  # discarded: the clauses report degradation already
         return likelihood(vault, part, search(part, Work(), apart), words_of(vault, part))
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:

@@ -1,4 +1,4 @@
-"""Notes of the time that the question names go first, and being of that time is evidence."""
+"""Questions about a time: its notes come first, or get a higher confidence."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def named_time_first(vault: Vault) -> Stage:
     """
     Return a stage for questions about a time.
 
-    A question without a topic ("what happened in March") is answered by the notes of the time, newest first. So is
-    one that was asked with a first or last day, a type or a tag. In a question with a topic the order stays, and the
-    notes of the named time are the more likely the rarer that time is. A request with a floor stays as it is.
+    A question without a topic ("what happened in March") is answered by the notes of that time, newest first; so is a
+    request restricted to days, a type or a tag. For a question with a topic the order is kept, and notes of the named
+    time get a confidence that rises with the rarity of that time. Requests with a floor are left unchanged.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -64,7 +64,7 @@ def _written(vault: Vault, request: RetrievalRequest, named: TimeRange | None) -
 def _listed(
     vault: Vault, request: RetrievalRequest, work: Work, trace: Trace, named: TimeRange | None
 ) -> Work:
-    """*work* with all notes of the time in front."""
+    """Return *work* with all notes of the time first."""
     written = _written(vault, request, named)
     if not written:
         return work
@@ -89,7 +89,7 @@ def _judged(candidate: Candidate, is_of_time: bool, is_undated: bool) -> Candida
 def _likelier(
     vault: Vault, request: RetrievalRequest, work: Work, named: TimeRange, topic: tuple[str, ...]
 ) -> Work:
-    """*work* with a higher confidence for the notes that were written in the named time."""
+    """Return *work* with a higher confidence for notes written in the named time."""
     written = _written(vault, request, named)
     if work.answered is None or not written:
         return work

@@ -1,4 +1,4 @@
-"""From the nearest fragments alone to candidates."""
+"""Candidates from vector hits alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clawmem.ports.vault import Vault
 
 
 def nearest(vault: Vault) -> Stage:
-    """From vector hits alone to candidates: relevance is the cosine of the best fragment."""
+    """Return a stage that makes candidates from vector hits; relevance is the cosine of the best fragment."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         hits = list(work.legs.get(VECTOR, ()))

@@ -1,4 +1,4 @@
-"""The newest of the notes that match goes first where the question asks for the newest."""
+"""Questions for the newest: matching notes in order of date."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Term
 from clawmem.ports.vault import Vault
 
-NEWEST = "newest"  # the term of the score
-COMPARABLE = 0.5  # of the best relevance; less relevant notes are not ordered by date
-MOST_HOLDING = 1000  # documents that hold a word of the topic, the best first
-MOST_BROUGHT = 100  # notes of a kind that words alone did not find
+NEWEST = "newest"  # name of the term in the score
+COMPARABLE = 0.5  # share of the best relevance; less relevant notes are not ordered by date
+MOST_HOLDING = 1000  # best documents per word of the topic
+MOST_BROUGHT = 100  # most notes of a kind added to the candidates
 
 
 class _Pool(NamedTuple):
-    """Notes from which the newest is chosen, the topic words they must hold, and a sentence for the trace."""
+    """Notes to choose the newest from, the topic words they must contain, and a sentence for the trace."""
 
     documents: Mapping[int, Document]
     topic: tuple[str, ...]
@@ -47,8 +47,8 @@ def newest_matching_first(vault: Vault) -> Stage:
     """
     Return a stage that moves matching notes to the front, newest first, if the question asks for the newest.
 
-    A note matches if it is of the kind and holds the topic about as well as the best note. A note that holds only a
-    part of the topic keeps its place, however new. A superseded note comes after all other matching notes.
+    A note matches if it is of the requested kind and covers the topic about as well as the best note. A note that
+    covers only part of the topic keeps its rank, however new it is. Superseded notes come after other matching notes.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -75,7 +75,7 @@ def newest_matching_first(vault: Vault) -> Stage:
 def _matched(
     vault: Vault, request: RetrievalRequest, work: Work, asked: NewestQuestion
 ) -> tuple[_Pool, dict[int, Document]]:
-    """Return the first pool that holds the topic: notes of the kind, of a folder or tag, candidates of the search."""
+    """Return the first pool that covers the topic: notes of the kind, of a folder or tag, or the candidates."""
     pools = [_of_kind(vault, request, asked), _of_folder(vault, request, asked), _found(work, asked)]
     for pool in pools:
         covered = _coverage(vault, request, pool) if pool.documents else {}
@@ -119,7 +119,7 @@ def _found(work: Work, asked: NewestQuestion) -> _Pool:
 
 
 def _coverage(vault: Vault, request: RetrievalRequest, pool: _Pool) -> dict[int, float]:
-    """The share of the topic that each note holds in its text or its names, rare words counting more."""
+    """Return the share of the topic in the text or names of each note, weighted by rarity of the words."""
     total = vault.lexical.count(Grain.DOCUMENT)
     named = {number: frozenset(_name_words(one)) for number, one in pool.documents.items()}
     held: list[tuple[float, set[int]]] = []
@@ -149,7 +149,7 @@ def _name_words(document: Document) -> Iterable[str]:
 
 
 def has_time_of_file(document: Document) -> bool:
-    """Whether *document* has no date of its own, only the time of its file."""
+    """Whether *document* has no date of its own, only the modification time of its file."""
     return document.authored_at == document.modified_at and document.collection != OWN_COLLECTION
 
 
@@ -160,7 +160,7 @@ def _superseded(vault: Vault, request: RetrievalRequest, documents: Collection[i
 
 
 def arranged(candidates: Sequence[Candidate], first: Sequence[Document]) -> list[Candidate]:
-    """Put *first* before all other candidates and hand the sorted scores out again in the new order."""
+    """Put *first* before all other candidates, and reassign the sorted scores in the new order."""
     found = {one.document_id: one for one in reversed(candidates)}
     moved = [found.get(one.id) or _brought(one) for one in first]
     chosen = {one.document_id for one in moved}
@@ -172,9 +172,10 @@ def arranged(candidates: Sequence[Candidate], first: Sequence[Document]) -> list
 
 def _judged(work: Work, matched: int, *, by_kind: bool) -> Work:
     """
-    Give the newest matching note the highest confidence of the matching notes, at least `OF_ITS_KIND` for a kind.
+    Give the newest matching note the highest confidence of all matching notes, at least `OF_ITS_KIND` for a kind.
 
-    The older notes of a kind are possible at least and at most as likely as the newest is not.
+    The confidence of older notes of a kind is at least `POSSIBLE`, and at most that value or the complement of the
+    newest note's confidence, whichever is higher.
     """
     first, *others = work.candidates[:matched]
     sure = max((one.confidence or 0.0) for one in (first, *others))

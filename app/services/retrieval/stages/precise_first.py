@@ -1,4 +1,4 @@
-"""What holds every word of a name goes before everything else."""
+"""Precise matches first: candidates that contain every word of a name."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from clawmem.app.services.retrieval.work import Candidate, Stage, Work
 from clawmem.ports.records import FragmentKey
 from clawmem.ports.vault import Vault
 
-PRECISE_SHARE = 0.55  # puts every precise match further above every other than metadata can move a score
+PRECISE_SHARE = 0.55  # lifts precise matches above all others by more than metadata can change a score
 
 
 def precise_first(vault: Vault) -> Stage:
-    """Where the question reads as a name: every precise match above every other, each kind in its order."""
+    """Return a stage that, if the question is a name, puts precise matches above others, each group in its order."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if request.forms.precise is None:
@@ -41,7 +41,7 @@ def _lifted(
 def _as_the_last(
     vault: Vault, candidates: Sequence[Candidate], unit: Unit, keys: Sequence[FragmentKey]
 ) -> list[Candidate]:
-    """Words that are frequent each for itself can meet deeper than the legs look: as relevant as the last."""
+    """Return candidates for matches beyond the depth of the retrievers, with the relevance of the last candidate."""
     least = candidates[-1].relevance if candidates else 0.0
     spans = vault.documents.spans(keys) if keys else {}
     return [

@@ -1,4 +1,4 @@
-"""What a model says that reads each candidate together with the question."""
+"""Reranking by a model that reads each candidate together with the question."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from clawmem.ports.reranker import Reranker
 RERANKER = "reranker"
 PURPOSE = "rerank"
 DEADLINE_S = 5.0
-BATCH = 4  # texts: small enough for the contexts that servers are started with, and for a deadline
-SHORT_CHARS = 400  # of a text, for a model that the whole of it is too long for
+BATCH = 4  # texts per call; small enough for common context sizes and for the deadline
+SHORT_CHARS = 400  # characters per text if the model rejects the whole texts as too long
 
 
 def rerank(
@@ -36,11 +36,10 @@ def rerank(
     deadline_s: float = DEADLINE_S,
 ) -> Stage:
     """
-    Give every candidate with a chunk the model's score, as its leg `RERANKER`; nothing without a *reranker*.
+    Return a stage that scores every candidate with a chunk, as `RERANKER` in ``legs``; none without *reranker*.
 
-    Equal texts are read once, and what was read before is remembered. All are scored or none is: after a
-    failure, named in ``trace.degraded``, the order stays as it was. What was read until then need not be
-    read the next time.
+    Equal texts are scored once, and scores are cached. Either all candidates are scored or none: after a failure,
+    reported in ``trace.degraded``, the order is unchanged. Scores computed before the failure remain cached.
     """
     if reranker is None:
         return unchanged
@@ -54,7 +53,7 @@ def rerank(
         question = rerank_question(request.query, request.intent)
         try:
             scores = in_time(lambda left: reading(question, texts, left))
-        except Exception as error:  # noqa: BLE001  no model may take the answer along
+        except Exception as error:  # noqa: BLE001  a failing model must not discard the answer
             trace.degraded[RERANKER] = reason_of(error)
             return work
         return work.with_candidates([_scored(candidate, scores) for candidate in work.candidates])
@@ -63,12 +62,12 @@ def rerank(
 
 
 def rerank_question(query: str, intent: str = "") -> str:
-    """What a reranker compares texts with: the intent, where one was given, an empty line, the question."""
+    """Return the query for a reranker: the intent, if given, an empty line, and the question."""
     return f"{intent.strip()}\n\n{query}" if intent.strip() else query
 
 
 class _Reading:
-    """Scores by text, of one model; each text is read once for each question."""
+    """Cached scores of one model by question and text."""
 
     def __init__(self, reranker: Reranker, remembered: Remembered) -> None:
         self._reranker = reranker

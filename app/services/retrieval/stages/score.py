@@ -1,4 +1,4 @@
-"""Relevance and what is known of a document, as one score."""
+"""Scoring: relevance and metadata as one score."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _SAID = {
 
 def score(vault: Vault, places: Places | None = None) -> Stage:
     """
-    Relevance and what the vault knows of each document, by the policy that was asked for.
+    Return a stage that scores candidates by relevance and metadata with the requested policy.
 
     Args:
-        places: How many at the top of the list matter. Who cannot come among them is not looked up, and goes beyond;
-            without it everybody is looked up. Not where another policy than `calibrated` ranks: it knows no bounds.
+        places: Returns how many first places matter. Candidates that cannot reach them are not looked up and go to
+            ``beyond``. Without it, and with policies other than `calibrated`, which have no bounds, all are looked up.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -45,7 +45,7 @@ def score(vault: Vault, places: Places | None = None) -> Stage:
 
 
 def scored_whole(vault: Vault, request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-    """*work* with a score also for what `score` left beyond."""
+    """Return *work* with the candidates of ``beyond`` scored, too."""
     if not work.beyond:
         return work
     more = _scored_all(vault, request, _time_wanted(request), work.beyond)
@@ -60,10 +60,10 @@ def _first(
     places: int | None,
 ) -> tuple[list[Candidate], list[Candidate]]:
     """
-    What may come among the first *places*, with its score, and what cannot.
+    Return scored candidates that may be among the first *places*, and the others.
 
-    A threshold algorithm (Fagin, Lotem & Naor 2003): the most relevant are looked up until none of the others could
-    rise as high as the last place, whatever is known of it.
+    A threshold algorithm (Fagin, Lotem & Naor 2003): the most relevant candidates are looked up until no other one
+    could reach the last place, whatever its metadata.
     """
     if places is None or request.ranking is Ranking.PUBLISHED:
         return _scored_all(vault, request, wanted, candidates), []
@@ -83,7 +83,7 @@ def _first(
 def _scored_all(
     vault: Vault, request: RetrievalRequest, wanted: TimeIntent, candidates: Sequence[Candidate]
 ) -> list[Candidate]:
-    """Return those that are served, each with its document; the profile page only if the question asks for it."""
+    """Return the served candidates with their documents; the profile page only if the question asks for it."""
     documents = vault.documents.many({c.document_id for c in candidates})
     found = ((c, documents.get(c.document_id)) for c in candidates)
     with_profile = is_profile_asked(request.query, request.scope.collections)
@@ -110,7 +110,7 @@ def _ranked(
 
 
 def asked_for(request: RetrievalRequest) -> int:
-    """As many places as the answer has."""
+    """Return the number of requested results."""
     return request.limit
 
 

@@ -1,4 +1,4 @@
-"""From a record to what a ranking policy may know of it."""
+"""Ranking signals of a document."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from clawmem.domain.retrieval.confidence import stored_confidence
 from clawmem.ports.records import Document
 
 _DAY_MS = 86_400_000
-_SAME_MOMENT_MS = 1000  # an access stamped with the change itself is none
+_SAME_MOMENT_MS = 1000  # an access within this time of a change was caused by the change
 
 
 def signals_of(relevance: float, document: Document, now_ms: int) -> Signals:
-    """The signals of a document that is so relevant; its age counts from when it was written."""
+    """Return the signals of a document with this relevance; its age counts from when it was written."""
     return Signals(
         search=relevance,
         content_type=document.content_type,
@@ -32,7 +32,7 @@ def signals_of(relevance: float, document: Document, now_ms: int) -> Signals:
 
 
 def age_days(moment: str, now_ms: int) -> float:
-    """Days between an ISO time and now; NaN when it cannot be read."""
+    """Return the days between an ISO time and now; NaN if the time is invalid."""
     ms = parse_iso(moment)
     return math.nan if ms is None else (now_ms - ms) / _DAY_MS
 

@@ -1,4 +1,4 @@
-"""What holds now goes before what it has superseded."""
+"""Order of superseded notes and their successors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from clawmem.ports.records import Document, FragmentKey, Scope
 from clawmem.ports.succession import Succession
 from clawmem.ports.vault import Vault
 
-SUCCESSION = "succession"  # the term of the score
+SUCCESSION = "succession"  # name of the term in the score
 MOST_NAMED = 5
 
 Arrange = Callable[[Sequence[Candidate], set[Succession]], list[Candidate]]
@@ -23,13 +23,13 @@ Arrange = Callable[[Sequence[Candidate], set[Succession]], list[Candidate]]
 
 def successors_first(vault: Vault, *, of_lines: bool = False) -> Stage:
     """
-    A superseded note stands below its successors, and brings what holds instead of it if that was not found.
+    Return a stage that puts superseded notes below their successors, and adds successors that were not found.
 
-    Not where the question asks for what was before.
+    It does nothing if the question asks for the past.
 
     Args:
-        of_lines: Whether also lines are arranged, so that what holds goes directly before what it superseded, which
-            keeps its place: the words that were asked for may stand there alone.
+        of_lines: Whether lines are arranged as well. A successor then goes directly before the superseded line, which
+            keeps its score, as only that line may contain the words of the question.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -61,7 +61,7 @@ def _arranged(
     pairs: set[Succession],
     arrange: Arrange,
 ) -> list[Candidate]:
-    """The best of each document and what they bring, what holds now first."""
+    """Return the best candidate of each document and added successors, current notes first."""
     found = {c.document_id: c for c in reversed(candidates)}
     candidates = [c for c in candidates if found[c.document_id] is c]
     documents = vault.documents.many({pair.newer for pair in pairs} - found.keys())
@@ -75,19 +75,19 @@ def _arranged(
 
 
 def _exchanged(ordered: Sequence[Candidate], pairs: set[Succession]) -> list[Candidate]:
-    """What stands at a place has the score that stood there."""
+    """Reassign the scores in descending order to the new order."""
     places = sorted(ordered, key=lambda candidate: -candidate.score)
     return [_at(candidate, place) for candidate, place in zip(ordered, places, strict=True)]
 
 
 def _lifted(ordered: Sequence[Candidate], pairs: set[Succession]) -> list[Candidate]:
-    """What holds is as near as what it superseded, step by step, and goes before it; nothing loses by it."""
+    """Give each successor at least the score of the notes it supersedes, and order it before them."""
     older: dict[int, set[int]] = {}
     for number, those in successors(pairs).items():
         for newer in those:
             older.setdefault(newer, set()).add(number)
     lifted: dict[int, Candidate] = {}
-    for candidate in reversed(ordered):  # the oldest first
+    for candidate in reversed(ordered):  # superseded notes before their successors
         before = [lifted[number] for number in older.get(candidate.document_id, ()) if number in lifted]
         nearest = max([candidate, *before], key=lambda one: one.score)
         lifted[candidate.document_id] = _at(candidate, nearest)
@@ -95,7 +95,7 @@ def _lifted(ordered: Sequence[Candidate], pairs: set[Succession]) -> list[Candid
 
 
 def _with_their_lines(arranged: Sequence[Candidate], candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Further lines of a document nowhere above its best one; in the order of their scores."""
+    """Add further lines of each document, limited to the score of its best line, and sort by score."""
     best = {c.document_id: c for c in arranged}
     others = [c for c in candidates if c.best != best[c.document_id].best]
     lowered = [_at(c, best[c.document_id]) if c.score > best[c.document_id].score else c for c in others]
@@ -114,7 +114,7 @@ def _is_seen(document: Document, scope: Scope) -> bool:
 def _brought(
     candidates: Sequence[Candidate], documents: Mapping[int, Document], pairs: set[Succession]
 ) -> dict[int, Candidate]:
-    """What was not found itself, as likely as the best of what it has superseded."""
+    """Return candidates for successors that were not found, with the score of the best note they supersede."""
     newer = successors(pairs)
     brought: dict[int, Candidate] = {}
     for candidate in candidates:
@@ -136,7 +136,7 @@ def _in_place_of(older: Candidate, document: Document) -> Candidate:
 
 
 def _at(candidate: Candidate, place: Candidate) -> Candidate:
-    """*candidate* with the score and the confidence of what stood there: a question means what holds now."""
+    """Return *candidate* with the score and confidence of *place*: a question means the current note."""
     if place.score == candidate.score:
         return candidate
     moved = candidate.terms.get(SUCCESSION, 0.0) + place.score - candidate.score
@@ -145,7 +145,7 @@ def _at(candidate: Candidate, place: Candidate) -> Candidate:
 
 
 def _said(arranged: Sequence[Candidate], pairs: set[Succession]) -> list[str]:
-    """The first few that stand behind a successor, by their names."""
+    """Return notes for the trace about the first `MOST_NAMED` superseded candidates."""
     names = {c.document_id: c.document.display_path for c in arranged if c.document}
     newer = successors(pairs)
     behind = [

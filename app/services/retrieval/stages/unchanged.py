@@ -1,4 +1,4 @@
-"""What stands where a stage would be that has no model."""
+"""Replacement for a stage whose model is missing."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from clawmem.app.services.retrieval.work import Work
 
 
 def unchanged(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-    """Everything as it was."""
+    """Return *work* unchanged."""
     return work
