@@ -1,1 +1,1 @@
-"""From files to records, words and vectors."""
+"""Indexing: from files to records, lexical entries and vectors."""

@@ -1,4 +1,4 @@
-"""Short write transactions: other processes get their turn between two of them."""
+"""Short write transactions, between which other processes can write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Working off the texts that have no vector yet, in the space that serves and in one that shall follow it."""
+"""Embedding of texts without vectors, in the serving embedding space and in one under construction."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from clawmem.ports.errors import EmbeddingError, ModelError, ModelMismatch
 from clawmem.ports.sketches import sketcher_of
 from clawmem.ports.vault import Vault
 
-BATCH = 256  # texts a transaction: about 30 ms of writing, and a killed run loses no more
-DISCARDED_AT_ONCE = 1000  # vectors a transaction: well under 50 ms of writing
-ALLOWED_FAILURES = 0.1  # of the texts; a model that cannot read more of them takes nobody's place
+BATCH = 256  # texts per transaction: about 30 ms of writing, and the most that a killed run loses
+DISCARDED_AT_ONCE = 1000  # vectors per transaction: well under 50 ms of writing
+ALLOWED_FAILURES = 0.1  # share of texts; a model that fails on more of them does not take over
 
 Progress = Callable[[int, int], None]
 OlderModel = Callable[[str], Embedder]
@@ -25,12 +25,11 @@ OlderModel = Callable[[str], Embedder]
 @dataclass(slots=True)
 class EmbedReport:
     """
-    What one run did: texts embedded, texts that failed, vectors nobody used any more.
+    Counts of one run: texts embedded, texts that failed, and unused vectors that were deleted.
 
-    ``stopped`` says that the model, not a text, was the trouble: what is left waits for another run.
-    ``replaced`` is the model whose place the new vectors took in this run, ``waiting_for`` the one whose
-    place they could not take, with the reason in ``error``. ``sketched`` counts lines, where the model that
-    serves now can sketch.
+    ``stopped`` means that the model failed, not a single text: the remaining texts wait for another run. ``replaced``
+    is the model whose vectors were replaced in this run, ``waiting_for`` the one whose vectors could not be replaced,
+    with the reason in ``error``. ``sketched`` counts lines, if the serving model can make sketches.
     """
 
     embedded: int = 0
@@ -45,17 +44,16 @@ class EmbedReport:
 
 class EmbedPending:
     """
-    Embed what has no vector, batch by batch; stopping anywhere and starting again loses nothing.
+    Embeds texts without vectors, batch by batch; an interrupted run can be continued at any point.
 
-    When the vectors that serve are another model's, those of the chosen one are made beside them. Until they
-    are complete the older ones answer, and new texts get vectors of both; then all of them change places in
-    one transaction.
+    If the serving vectors are of another model, those of the chosen model are built next to them. Until they are
+    complete, the older ones answer, and new texts get vectors of both models; then one transaction replaces all.
 
     Args:
         embedder: The chosen model.
-        older: The model of a fingerprint, for new texts meanwhile; raises when it cannot be had.
-        by_name: Whether the model was chosen by name. One that was not takes the place of a model only that
-            can be asked here: otherwise a variable that is not set in some shell would cost all vectors.
+        older: Returns the model of a fingerprint, for new texts during construction; raises if it is unavailable.
+        by_name: Whether the model was chosen by name. A default model only replaces a model that is available here:
+            otherwise an environment variable missing in one shell would cost all vectors.
     """
 
     def __init__(
@@ -68,12 +66,11 @@ class EmbedPending:
 
     def __call__(self, *, force: bool = False, progress: Progress = lambda done, total: None) -> EmbedReport:
         """
-        Run until nothing is pending; with *force* make every vector anew, beside those that serve.
+        Run until nothing is pending; with *force* rebuild every vector next to the serving ones.
 
         Raises:
-            ModelMismatch: the model was not chosen by name, and that of the vault cannot be asked here;
-                nothing was changed.
-            EmbeddingError, ModelError: the chosen model cannot say what it is.
+            ModelMismatch: the model was not chosen by name, and that of the vault is unavailable; nothing was changed.
+            EmbeddingError, ModelError: the chosen model has no known fingerprint.
         """
         report = EmbedReport()
         fillings = self._begun(report, force)
@@ -89,14 +86,14 @@ class EmbedPending:
         return report
 
     def counts(self) -> EmbeddingCounts:
-        """How far the vectors that serve are."""
+        """Return the progress of the serving vectors."""
         return self._vault.embeddings.counts()
 
     # -- beginning ----------------------------------------------------------------------------------
 
     def _begun(self, report: EmbedReport, force: bool) -> list[Filling]:
-        """What has to be filled, the space that serves first."""
-        # A server may have to be asked for it, which no transaction shall wait for.
+        """Return the spaces to fill, the serving one first."""
+        # The fingerprint may need a request to a server, so get it outside the transaction.
         asked = self._embedder.fingerprint
         if not (force or self._by_name):
             self._refuse_by_accident(asked)
@@ -111,13 +108,13 @@ class EmbedPending:
             self._older(stored or "")
 
     def _choose_space(self, asked: str, force: bool) -> None:
-        """Begin, continue or give up what is made beside, so that it is what was asked for."""
+        """Begin, continue or give up a space under construction, so that it is the requested one."""
         embeddings = self._vault.embeddings
         serving, building = embeddings.fingerprint(), embeddings.building()
         is_asked_for = building is not None and building.fingerprint == asked
         if serving is None:
             if force:
-                embeddings.clear()  # also of what was given up
+                embeddings.clear()  # including texts that were given up
             embeddings.give_up()
         elif force or (serving != asked and not is_asked_for):
             embeddings.begin(asked)
@@ -131,7 +128,7 @@ class EmbedPending:
         try:
             return [Filling(self._vault, self._older(stored or ""))]
         except (EmbeddingError, ModelError):
-            return []  # new texts are found by their words until the new vectors take over
+            return []  # new texts are found by lexical search until the new vectors take over
 
     def _older(self, fingerprint: str) -> Embedder:
         return for_background(self._older_of(fingerprint))
@@ -144,12 +141,12 @@ class EmbedPending:
         return [Filling(self._vault, self._embedder, beside=True)] if building else []
 
     def _sketch(self, report: EmbedReport, progress: Progress) -> None:
-        """The lines, when all vectors are there: questions can do without their sketches."""
+        """Sketch lines after all vectors are complete, as search works without sketches."""
         sketcher = sketcher_of(self._embedder)
         if report.stopped or sketcher is None:
             return
         if self._vault.embeddings.fingerprint() != sketcher.fingerprint:
-            return  # another model answers; these would not be looked at
+            return  # another model serves; its search would ignore these sketches
         try:
             report.sketched = SketchPending(self._vault, sketcher)(progress=progress)
         except (EmbeddingError, ModelError) as error:
@@ -161,7 +158,7 @@ class EmbedPending:
         return sum(self._vault.embeddings.counts(beside=filling.beside).pending for filling in fillings)
 
     def _has_ended(self, filling: Filling, report: EmbedReport) -> bool:
-        """Let the new vectors serve if they can; false when there is more to embed first."""
+        """Let the new vectors take over if they can; return False if there is more to embed first."""
         if filling.stopped:
             self._look_who_stopped_it(report)
             return True
@@ -178,13 +175,13 @@ class EmbedPending:
         return True
 
     def _look_who_stopped_it(self, report: EmbedReport) -> None:
-        """Another process that ended the same work is no trouble."""
+        """Clear the error if another process completed the same work."""
         embeddings = self._vault.embeddings
         if embeddings.building() is None and embeddings.fingerprint() == self._embedder.fingerprint:
             report.stopped, report.error = False, None
 
     def _refill_index(self) -> None:
-        """An index outside is outdated by the records themselves, and made anew when indexes catch up."""
+        """Refill the vector index; an external index becomes outdated and is rebuilt when indexes catch up."""
         self._vault.vectors.clear()
         of_document = self._vault.embeddings.of_document
         for page in pages(self._vault.documents):
@@ -196,13 +193,13 @@ class EmbedPending:
 
 
 def _reads_too_little(counts: EmbeddingCounts) -> bool:
-    """Whether a model gave up so much that the older vectors are worth more; one text is no reason."""
+    """Whether the model failed on so many texts that the older vectors are better; one text is always allowed."""
     allowed = max(1, ALLOWED_FAILURES * (counts.stored + counts.failed)) if counts.stored else 0
     return counts.failed > allowed
 
 
 def _add_up(report: EmbedReport, fillings: Sequence[Filling]) -> None:
-    """What all of them did; only the last one, of the chosen model, says how it ended."""
+    """Add up the counts of all spaces; the status comes from the last one, which is of the chosen model."""
     report.embedded = sum(filling.embedded for filling in fillings)
     report.failed = sum(filling.failed for filling in fillings)
     report.error = next((f.error for f in reversed(fillings) if f.error), None)

@@ -1,4 +1,4 @@
-"""One space of vectors, and the model that fills it."""
+"""One embedding space, and the model that fills it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from clawmem.ports.vault import Vault
 
 class Filling:
     """
-    Fills the space that serves, or the one beside it, and counts what became of the texts.
+    Fills the serving embedding space, or the one under construction, and counts the results.
 
-    ``stopped`` says that the model, not a text, was the trouble, ``error`` what it was last.
+    ``stopped`` means that the model failed, not a single text; ``error`` is the last error.
     """
 
     def __init__(self, vault: Vault, embedder: Embedder, *, beside: bool = False) -> None:
@@ -34,7 +34,7 @@ class Filling:
         self.error: str | None = None
 
     def advance(self, limit: int) -> bool:
-        """Embed the next *limit* texts; whether there were any."""
+        """Embed the next *limit* texts; return whether there were any."""
         batch = [] if self.stopped else self._vault.embeddings.pending(limit, beside=self.beside)
         if batch:
             self._embed(batch)
@@ -53,7 +53,7 @@ class Filling:
             self._fail(wordless, "the model knows no word of it")
 
     def _excuse(self, batch: Sequence[PendingText], error: ClawmemError) -> None:
-        """A model that does not work ends the run, a text that it cannot read is told from those around it."""
+        """Stop if the model fails; for an unreadable text, halve the batch to find it."""
         if isinstance(error, BadVector | ModelError | ModelMismatch) and not isinstance(error, InputTooLong):
             self._stop(error)
         elif len(batch) == 1:

@@ -1,4 +1,4 @@
-"""Folders of collections: what belongs to each, and the files in it."""
+"""Folders of collections, and the files that belong to each."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Folder:
     A collection: its name, its absolute folder, and the pattern of the paths below that folder.
 
     ``inside`` are the folders of other collections below it. Files that match their patterns belong to them.
-    ``origin`` is how far its notes are trusted.
-    ``is_configured`` tells, during a pass, whether the collection is still to be read from this folder.
+    ``origin`` is the recorded origin of its notes, which decides how far they are trusted.
+    ``is_configured`` returns, during a pass, whether the collection is still configured with this folder.
     """
 
     name: str
@@ -34,7 +34,7 @@ def scan_folder(files: FileSource, folder: Folder, only: Collection[str] | None 
     """
     Return the files that *folder* owns, those of *only* if it is given.
 
-    A file is owned if the pattern matches, no exclusion forbids it, and no folder inside has it.
+    A file is owned if the pattern matches, no exclusion forbids it, and no nested folder owns it.
     """
     wanted, root, inside = compile_pattern(folder.pattern), root_of(folder), Ownership(folder.inside)
     above = None if only is None else {path[:end] for path in only for end in _ends_of_folders(path)}

@@ -1,4 +1,4 @@
-"""Files of a folder without credentials and without clawmem's own files."""
+"""File source without credentials and without clawmem's own files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import Scan
 
-_BESIDE = ("-wal", "-shm", "-journal")  # what SQLite puts next to a vault; everything of ours begins with "."
+_BESIDE = ("-wal", "-shm", "-journal")  # SQLite files next to a vault; those of clawmem begin with "."
 
 
 class GuardedFiles:
@@ -55,7 +55,7 @@ class GuardedFiles:
 
 
 def is_own(path: Path, own: Sequence[Path]) -> Restriction | None:
-    """Return a restriction if *path* is one of the files *own*, lies next to it by its name, or below such a folder."""
+    """Return a restriction if *path* is one of the files *own*, a file derived from one, or below such a folder."""
     for file in own:
         for one in (path, *path.parents):
             if one.parent == file.parent and _is_named_like(one.name, file.name):

@@ -50,7 +50,7 @@ def withdraw_collection(vault: Vault, name: str) -> int:
 
 
 def distrust_stamps(vault: Vault, name: str) -> None:
-    """Let the next pass read every file of a collection, also one of the same size and time as before."""
+    """Make the next pass read every file of a collection, even if its size and time are unchanged."""
     known = [document for document in vault.documents.sources(name).values() if document.stamp]
 
     def forget_time(document: Document) -> None:

@@ -1,4 +1,4 @@
-"""Files against what the vault knows of their text: moved notes keep their document, forgotten texts stay away."""
+"""Detection of moved notes, which keep their document, and of forgotten texts, which are not indexed."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ from clawmem.ports.vault import Vault
 
 def is_forgotten_text(vault: Vault, hash: str) -> bool:
     """
-    Whether the body with this *hash* was forgotten on request, and no document holds it any more.
+    Whether the body with this *hash* was forgotten on request, and no document contains it any more.
 
-    While another document holds the same text, the text is not gone, and its copies are indexed.
+    While another document has the same text, copies of it are indexed.
     """
     return vault.forgotten_texts.holds(hash) and not vault.documents.holding(hash)
 
 
 def move(vault: Vault, past: Document, parsed: ParsedSource) -> None:
     """
-    Give the document *past* the place of its moved file; inside `Vault.writing`, before *parsed* is published.
+    Give the document *past* the path of its moved file.
 
-    A removed record without a stamp stays at the former place: other notes may name it by that path.
+    To be called inside `Vault.writing`, before *parsed* is published.
+
+    A removed record without a stamp stays at the former path, because other notes may refer to it.
     """
     place = parsed.document
     vault.documents.move(past.id, place.collection, place.path)
@@ -46,7 +48,7 @@ def move(vault: Vault, past: Document, parsed: ParsedSource) -> None:
 
 
 def is_hidden(path: str, unreadable: tuple[str, ...]) -> bool:
-    """Whether *path* is one of the folders that are *unreadable*, or lies below one."""
+    """Whether *path* is one of the *unreadable* folders, or below one."""
     return any(folder in ("", ".", path) or path.startswith(f"{folder}/") for folder in unreadable)
 
 
@@ -72,7 +74,7 @@ class MovedFile(NamedTuple):
 
 
 class MoveDetection:
-    """Finds the document that a new file was before it was moved or renamed."""
+    """Finds the document whose file was moved or renamed to a new file."""
 
     def __init__(self, vault: Vault, files: FileSource, roots: Mapping[str, str]) -> None:
         """
@@ -86,7 +88,7 @@ class MoveDetection:
         self._listings: dict[str, tuple[frozenset[str], Scan]] = {}  # by collection
 
     def look_again(self) -> None:
-        """List the folders anew for the next question."""
+        """Discard the cached listings of folders."""
         self._listings.clear()
 
     def expect(self, missing: Iterable[Document]) -> None:
@@ -125,7 +127,7 @@ class MoveDetection:
         return found[0] if len(found) == 1 else None
 
     def _is_missing(self, document: Document) -> bool:
-        """Whether the folder of *document* is there and its file is not; a folder that cannot be listed hides it."""
+        """Whether the folder of *document* exists and its file does not; False for an unreadable folder."""
         if document.collection not in self._roots:
             return False
         files, scan = self._listing(document.collection)

@@ -1,4 +1,4 @@
-"""Which collection a path belongs to, where folders lie in one another."""
+"""Assignment of paths to collections, for nested folders."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class _Owned(NamedTuple):
 
 class Ownership:
     """
-    Of folders that lie in one another the innermost that wants a file has it; of the same folder, the first.
+    Assigns a file to the innermost of nested folders that matches it; for identical folders, to the first.
 
     Raises:
-        InvalidInput: a pattern that stands for too many.
+        InvalidInput: a pattern that expands to too many.
     """
 
     def __init__(self, folders: Iterable[Folder]) -> None:
@@ -32,12 +32,12 @@ class Ownership:
         self._owned = sorted(owned, key=lambda one: len(PurePath(one.root).parts), reverse=True)
 
     def owner(self, path: str) -> str | None:
-        """The collection that a file belongs to, *path* being absolute and with slashes; ``None`` for nobody's."""
+        """Return the collection that owns the absolute POSIX *path*; ``None`` if there is none."""
         around = self._around(path)
         return next((one.name for one, way in around if one.wants(way) and not is_excluded(way)), None)
 
     def concerned(self, path: str) -> list[str]:
-        """The collections, innermost first, that may have files below a folder."""
+        """Return the collections, innermost first, that may have files below a folder."""
         return [one.name for one, way in self._around(path) if not is_excluded(way)]
 
     def _around(self, path: str) -> Iterator[tuple[_Owned, str]]:
@@ -48,7 +48,7 @@ class Ownership:
 
 
 def nested(folders: Sequence[Folder]) -> list[Folder]:
-    """*folders*, each with those that lie in it and so have what they want of it."""
+    """Return *folders*, each with its nested folders, which own the files they match."""
     return [
         replace(one, inside=tuple(other for other in folders if _goes_before(other, one, folders)))
         for one in folders
@@ -56,7 +56,7 @@ def nested(folders: Sequence[Folder]) -> list[Folder]:
 
 
 def root_of(folder: Folder) -> str:
-    """Its root with slashes, whatever the system writes, and none at the end."""
+    """Return the root of *folder* with slashes on every system, without one at the end."""
     return PurePath(folder.root).as_posix().rstrip("/")
 
 

@@ -1,4 +1,4 @@
-"""The one way a document enters or leaves the vault: records and both indexes, always together."""
+"""Publishing and withdrawal of documents: the only code that updates records and both indexes together."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clawmem.ports.records import Document, Fragment, InactiveReason
 from clawmem.ports.succession import NO_CLAIMS, Claims
 from clawmem.ports.vault import Vault
 
-# What was archived or merged is true as ever, and what ended by it stays ended: it is only not served by itself.
+# Archived and merged documents remain true, so facts that they ended stay ended: the documents are only not served.
 _TAKEN_BACK = (InactiveReason.REMOVED, InactiveReason.FORGOTTEN)
 
 
@@ -24,10 +24,10 @@ def publish(
     claims: Claims | None = NO_CLAIMS,
 ) -> int:
     """
-    Save a document and everything that it is found through; inside `Vault.writing`. Returns its id.
+    Save a document with its index entries and return its id. To be called inside `Vault.writing`.
 
-    Without *claims* it goes on saying what it said before of whose place it takes. A document supersedes others
-    only if the user or an assistant wrote it.
+    With ``None`` as *claims*, its former claims to supersede other documents remain. A document supersedes others only
+    if the user or an assistant wrote it.
     """
     document = document._replace(title=one_line(document.title), content_type=one_line(document.content_type))
     document_id = vault.documents.save(document, body, fragments)
@@ -36,7 +36,7 @@ def publish(
     vault.lexical.remove(document_id)
     vault.lexical.put(list(lexical_entries(document._replace(id=document_id), fragments)))
     vault.vectors.remove(document_id)
-    # Texts that were there before, in this document or another, have their vectors already.
+    # Texts that are unchanged, or occur in other documents, have vectors already.
     vault.vectors.put(vault.embeddings.of_document(document_id))
     say_again(vault, document_id)
     return document_id
@@ -44,9 +44,9 @@ def publish(
 
 def withdraw(vault: Vault, document_ids: Sequence[int], reason: InactiveReason) -> int:
     """
-    Stop serving documents, everywhere; inside `Vault.writing`. Returns how many were served.
+    Stop serving documents, and return how many were served. To be called inside `Vault.writing`.
 
-    Of what was forgotten nothing is left but the place; for any other reason all of it waits until it comes back.
+    Of a forgotten document only the path remains; with any other reason all data is retained for its return.
     """
     count = vault.documents.deactivate(document_ids, reason)
     for document_id in document_ids:
@@ -61,7 +61,7 @@ def withdraw(vault: Vault, document_ids: Sequence[int], reason: InactiveReason) 
 
 
 def drop_knowledge(vault: Vault, document_id: int) -> None:
-    """Delete the relations, facts, entities and notes that were made of a document; inside `Vault.writing`."""
+    """Delete the relations, facts, entities and notes derived from a document. To be called inside `Vault.writing`."""
     vault.relations.forget(document_id)
     vault.triples.forget(document_id)
     vault.entities.forget(document_id)

@@ -1,4 +1,4 @@
-"""Who embeds a question: the model whose vectors serve, whichever model was chosen to follow it."""
+"""The query embedder: the model of the serving vectors, even while another model is being introduced."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 class ServingEmbedder:
     """
-    ``Embedder`` of the space that serves at this moment; of an empty vault, the chosen one.
+    ``Embedder`` of the currently serving space; for an empty vault, the chosen model.
 
-    While a chosen model's vectors are made beside them, questions belong to the older ones. Nothing is
-    loaded before it is needed, and a server that was chosen is not asked as long as it does not serve.
+    While vectors of the chosen model are under construction, the older model embeds questions. Models are loaded on
+    first use, and a chosen server gets no requests before it serves.
 
     Args:
-        chosen: What the settings amount to.
-        local: The model of a fingerprint that can be run here; ``None`` when there is none.
+        chosen: Returns the model that the settings select.
+        local: Returns the local model with a fingerprint; ``None`` if there is none.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class ServingEmbedder:
 
     @property
     def fingerprint(self) -> str:
-        """Raises `ModelMismatch` when nothing here embeds as the stored vectors were."""
+        """The fingerprint of the serving model. Raises `ModelMismatch` if that model is not available."""
         return self._serving().fingerprint
 
     @property
@@ -49,7 +49,7 @@ class ServingEmbedder:
 
     @property
     def in_process(self) -> bool:
-        """Whether the serving model is, once it is known: to look for it may mean to ask a server."""
+        """Whether the serving model is local; False until it was used, because finding out may need a server."""
         return is_in_process(self._known.get(self._embeddings.fingerprint() or ""))
 
     def embed_query(self, text: str) -> Vector:
@@ -60,16 +60,16 @@ class ServingEmbedder:
 
     @property
     def sketcher(self) -> Sketcher | None:
-        """The serving model, where it has vectors for words too."""
+        """The serving model as a `Sketcher`, if it has vectors for words."""
         return sketcher_of(self._serving())
 
     def of(self, fingerprint: str) -> Embedder:
         """
-        The embedder of a space.
+        Return the embedder of a space.
 
         Raises:
-            ModelMismatch: nothing here embeds like that.
-            ModelError, EmbeddingError: the chosen one cannot say what it is.
+            ModelMismatch: no available model has this fingerprint.
+            ModelError, EmbeddingError: the chosen model has no known fingerprint.
         """
         if fingerprint not in self._known:
             self._known[fingerprint] = self._local(fingerprint) or self._chosen_as(fingerprint)

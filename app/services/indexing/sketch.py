@@ -1,4 +1,4 @@
-"""Sketching the lines that have no sketch yet."""
+"""Sketching of lines without a sketch."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from clawmem.ports.records import FragmentKey
 from clawmem.ports.sketches import Sketcher
 from clawmem.ports.vault import Vault
 
-BATCH = 256  # lines a transaction: a killed run loses no more
+BATCH = 256  # lines per transaction, the most that a killed run loses
 
 Progress = Callable[[int, int], None]
 
 
 class SketchPending:
-    """Batch by batch; stopping anywhere and starting again loses nothing."""
+    """Makes missing sketches batch by batch; an interrupted run can be continued at any point."""
 
     def __init__(self, vault: Vault, sketcher: Sketcher) -> None:
         self._vault = vault
@@ -26,10 +26,10 @@ class SketchPending:
 
     def __call__(self, *, progress: Progress = lambda done, total: None) -> int:
         """
-        Run until no line is without a sketch; how many were made.
+        Run until every line has a sketch; return the number of new sketches.
 
         Raises:
-            EmbeddingError, ModelError: the model failed; what it made until then is kept.
+            EmbeddingError, ModelError: the model failed; sketches made before are kept.
         """
         self._vault.sketches.begin(self._sketcher.fingerprint)
         total, made = self._vault.sketches.counts().pending, 0
@@ -42,7 +42,7 @@ class SketchPending:
 
     def _sketch(self, keys: Sequence[FragmentKey]) -> None:
         texts = self._texts(keys)
-        # A line that comes again, "Thanks!" in every chat, is read once.
+        # Repeated lines, such as "Thanks!" in chats, are sketched once.
         distinct = list(dict.fromkeys(texts.values()))
         known = dict(zip(distinct, self._sketcher.sketch(distinct, STOP_WORDS), strict=True))
         with self._vault.writing():
@@ -50,7 +50,7 @@ class SketchPending:
             self._vault.sketches.store(self._sketcher.fingerprint, made)
 
     def _texts(self, keys: Sequence[FragmentKey]) -> dict[FragmentKey, str]:
-        """The lines' own words, each body read once; a line that is gone meanwhile has none."""
+        """Return the texts of the lines, reading each body once; lines deleted in between are left out."""
         spans = self._vault.documents.spans(keys)
         texts: dict[FragmentKey, str] = {}
         for document_id, of_document in groupby(sorted(spans), key=lambda key: key.document_id):

@@ -1,4 +1,4 @@
-"""A file's bytes as a document: the whole way from text to title, type, quality, times and fragments."""
+"""Parsing of files into documents: title, type, quality, times and fragments."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from clawmem.ports.succession import NO_CLAIMS, Claims
 
 ParseYaml = Callable[[str], Mapping[str, object]]  # raises ValueError with a short reason
 
-# A file may change again within the same tick of its clock, unseen. A stamp this fresh is not trusted yet.
+# A file may change again within one tick of its clock without a new time, so a recent stamp is not trusted.
 SETTLED_AFTER_MS = 2000
 UNSETTLED_NS = 0
 
 TAKEN_AS_TEXT = "front matter taken as text"
 
-# Fragments are numbered with twenty bits in a vault; a file of more lines than that is a log, not a note.
+# Fragment numbers have twenty bits in a vault; a file with more lines is a log, not a note.
 MAX_FRAGMENTS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedSource:
-    """A document ready to be saved, and what its file did not say right (``None`` when all was well)."""
+    """A document ready to be saved, and a problem of its file (``None`` if there is none)."""
 
     document: Document
     body: str
@@ -39,7 +39,7 @@ class ParsedSource:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """What is known of a file before it is read as text."""
+    """A file before it is parsed."""
 
     data: bytes
     collection: str
@@ -62,15 +62,15 @@ def parse_source(
     trust: Origin = Origin.USER,
 ) -> ParsedSource:
     """
-    Read one file.
+    Parse one file.
 
-    While its body is that of *known*, the document at this place so far, it keeps that document's time of change:
-    a copy, a clone or a touch does not make a note new.
+    If its body equals that of *known*, the current document at this path, the document keeps its time of change:
+    copying, cloning or touching a file does not make a note new.
 
-    Malformed front matter is body, with a complaint: nothing of a file is lost because of its head.
+    Malformed front matter is treated as body, with a complaint, so that no text is lost.
 
     Raises:
-        SourceUnreadable: not UTF-8 text, or more than `MAX_FRAGMENTS` of it.
+        SourceUnreadable: not UTF-8 text, or more than `MAX_FRAGMENTS` fragments.
     """
     parts, facts, complaint = _front_matter(decode(data, path), parse_yaml)
     document = _document(_File(data, collection, path, stamp, now_ms, known, trust), parts, facts)
@@ -80,7 +80,7 @@ def parse_source(
 
 
 def settled(stamp: SourceStamp, now_ms: int) -> SourceStamp:
-    """*stamp* as it is to be remembered: one that is too fresh to be trusted fits no file."""
+    """Return *stamp* for the record; if it is too recent to be trusted, one that matches no file."""
     fresh = now_ms - stamp.mtime_ns // 1_000_000 < SETTLED_AFTER_MS
     return SourceStamp(stamp.size, UNSETTLED_NS) if fresh else stamp
 
@@ -116,7 +116,7 @@ def _document(file: _File, parts: frontmatter.FrontMatter, facts: frontmatter.Fa
 
 
 def _changed_ms(file: _File, body: str) -> int:
-    """Return when *body* was last changed, as far as the vault knows: a file's time is that of its last copy."""
+    """Return the time of the last known change of *body*; the time of a file may only be that of a copy."""
     if file.known is not None and file.known.hash == identity.body_hash(body):
         known_ms = times.parse_iso(file.known.modified_at)
         if known_ms is not None:

@@ -1,4 +1,4 @@
-"""Reading a folder into a vault once, for vaults whose folders no config file lists."""
+"""One-time indexing of a folder, for vaults whose folders are not listed in a config file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from clawmem.ports.errors import InvalidInput
 from clawmem.ports.files import FileSource
 
 CHOOSE = "Choose a folder of notes, for example one below your home."
-# Names no folder that is listed: those of one vault are nobody's business in another.
+# The message names no configured folder, because the folders of one vault must not be revealed to another.
 LIST_IT = (
     "The user can list it under 'sync_folders:' in the config file, or run: clawmem vault sync NAME FOLDER"
 )
@@ -41,8 +41,8 @@ class SyncFolder:
 
     Args:
         make_update: Makes an `UpdateCollection` over ``files``.
-        files: For persons.
-        single_files: For programs: without files that have hard links, whose other names may lie in any folder.
+        files: File source for persons.
+        single_files: File source for programs, without files that have hard links, whose other names may be anywhere.
         home: The home folder of the user; folders below it may be read.
         own: The files of clawmem itself: its vaults and its config file.
     """
@@ -72,14 +72,14 @@ class SyncFolder:
         progress: Progress = lambda done, total: None,
     ) -> PassReport:
         """
-        Bring *collection* in line with *folder*. Documents of the collection that are not in *folder* are removed.
+        Synchronize *collection* with *folder*. Documents of the collection that are not in *folder* are removed.
 
         Args:
-            allowed: For a program: the folders that it may read, with what lies below them. ``None`` for a person.
+            allowed: For a program: the folders that it may read, with their subfolders. ``None`` for a person.
 
         Raises:
-            RestrictedFolder: *folder*, or the folder that its links lead to, must not be read.
-            InvalidInput: no folder, no name for a collection, or no pattern.
+            RestrictedFolder: *folder*, or the target of its links, must not be read.
+            InvalidInput: invalid folder, collection name or pattern.
             VaultError: earlier commits are kept.
         """
         if not is_collection_name(collection) or collection in RESERVED:
@@ -103,11 +103,11 @@ def admitted(
     folder: str, home: Path, *, own: Sequence[Path] = (), allowed: Sequence[Path] | None = None
 ) -> Path:
     """
-    Return *folder* without links, if it may be read: by its name, and by the folder that its links lead to.
+    Return *folder* with links resolved, if both its name and the resolved path may be read.
 
     Args:
         own: The files of clawmem itself.
-        allowed: For a program: the folders that it may read, with what lies below them. ``None`` for a person.
+        allowed: For a program: the folders that it may read, with their subfolders. ``None`` for a person.
 
     Raises:
         RestrictedFolder: *folder* must not be read.
@@ -115,7 +115,7 @@ def admitted(
     """
     typed_folder(folder)
     called = f"{home}{folder[1:]}" if folder == "~" or folder.startswith("~/") else folder
-    whole_home = home.resolve()  # where homes are links either name of it will do
+    whole_home = home.resolve()  # if the home folder is a link, either of its names is accepted
     if why := restriction_of(called, str(home)) and restriction_of(called, str(whole_home)):
         raise RestrictedFolder(folder, why)
     root = _existing(folder, Path(called))
@@ -130,7 +130,7 @@ def _existing(folder: str, called: Path) -> Path:
     try:
         root = called.resolve(strict=True)
         is_folder = root.is_dir()
-    except (OSError, ValueError, RuntimeError):  # gone, of a name that is none, or a loop of links
+    except (OSError, ValueError, RuntimeError):  # missing, an invalid name, or a loop of links
         is_folder = False
     if not is_folder:
         raise InvalidInput("INVALID_PATH", f"{folder} is not a folder. Give the path of one.")

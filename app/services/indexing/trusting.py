@@ -1,4 +1,4 @@
-"""The trust in a collection, as the origin that is recorded of each of its documents."""
+"""Trust in collections, recorded as the origin of their documents."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from clawmem.ports.vault import Vault
 
 
 def trust_of(collection: str, trust: Origin) -> Origin:
-    """Return the origin of notes in *collection*: *trust*, but an assistant's where clawmem writes them."""
+    """Return the origin of notes in *collection*: *trust*, or `Origin.ASSISTANT` for the collection of clawmem."""
     return Origin.ASSISTANT if collection == OWN_COLLECTION else trust
 
 
 def record_trust(vault: Vault, documents: Iterable[Document], trust: Origin) -> int:
     """
-    Record *trust* in *documents*, which may be out of date, of one collection.
+    Record *trust* in *documents* of one collection, whose records may be outdated.
 
     Returns how many documents had another origin.
     """

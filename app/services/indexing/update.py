@@ -1,4 +1,4 @@
-"""Index pass: brings a collection's records in line with its folder."""
+"""Index pass: synchronizes a collection's records with its folder."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from clawmem.ports.files import FileSource
 from clawmem.ports.records import Document, InactiveReason, Scan, SourceFile
 from clawmem.ports.vault import Vault
 
-Progress = Callable[[int, int], None]  # done, all
+Progress = Callable[[int, int], None]  # done, total
 
-# Notes that are read ahead of a commit: what an interrupted pass has to read again, at most.
+# Notes read before a commit, which an interrupted pass has to read again.
 BATCH_NOTES = 32
 BATCH_CHARACTERS = 200_000
 
-# A folder without a single file may be a disk that is not mounted: that many documents are not removed for it.
+# A folder without any file may be an unmounted disk; more documents than this are then kept.
 MOST_REMOVED_AT_ONCE = 10
 
 # A file that other processes publish again and again is left to the next pass after this many attempts.
@@ -45,7 +45,7 @@ MOST_ATTEMPTS = 3
 
 @dataclass(slots=True)
 class PassReport:
-    """Counts of one pass; ``problems`` are sentences about files that it did not change, and about what they name."""
+    """Counts of one pass; ``problems`` are sentences about files that were not indexed, or about their references."""
 
     collection: str
     added: int = 0
@@ -71,17 +71,17 @@ class UpdateCollection:
     """
     One pass over one folder, in write transactions of at most about 50 ms.
 
-    Files are listed, read and split outside of transactions. Each transaction compares the record of a path
-    with the record that the pass has read, so that two passes at the same time, or a note that is forgotten
-    during a pass, undo nothing of each other. An interrupted pass keeps its commits, and the next pass continues.
+    Files are listed, read and split outside transactions. Each transaction compares the record of a path with the
+    record that the pass has read, so that concurrent passes, and notes forgotten during a pass, are not overwritten.
+    An interrupted pass keeps its commits, and the next pass continues.
 
-    An unchanged file costs its stat. An unreadable file keeps its record; a missing folder, or a part of it
-    that cannot be listed, deactivates nothing. A file that was moved or renamed stays the same document. A file
-    with the text of a forgotten note is not indexed. A pass ends when its collection is no longer configured.
+    An unchanged file only costs a stat call. An unreadable file keeps its record; a missing folder, or a part of it
+    that cannot be listed, deactivates nothing. A file that was moved or renamed stays the same document. A file with
+    the text of a forgotten note is not indexed. A pass ends when its collection is no longer configured.
 
     Args:
         forget_again: Called before each pass, see `clawmem.app.services.lifecycle.forgotten_places`.
-        roots: The absolute folder of each collection, by its name: files are moved between them.
+        roots: The absolute folder of each collection by name, to detect moves between them.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class UpdateCollection:
             PassInterrupted: Ctrl-C; earlier commits are kept.
             VaultError: earlier commits are kept.
         """
-        self._forget_again()  # what was forgotten in a vault that this one takes the place of
+        self._forget_again()  # repeats forgetting in a recreated vault
         one_pass = _Pass(self, folder, force=force, allow_empty=allow_empty)
         try:
             one_pass.run(progress)
@@ -129,9 +129,9 @@ class UpdateCollection:
 @dataclass(frozen=True, slots=True)
 class _Change:
     """
-    A file that was read, and the record it was compared with; ``parsed`` is missing if only its stamp is new.
+    A file that was read, and the record it was compared with; without ``parsed`` only its stamp is new.
 
-    ``past`` is the document that the file was at another place.
+    ``past`` is the document of the file before it was moved.
     """
 
     file: SourceFile
@@ -145,8 +145,8 @@ class _Outcome(Enum):
     """Result of the attempt to write a change."""
 
     WRITTEN = auto()
-    OUTDATED = auto()  # the vault knows another version of the file by now
-    FORGOTTEN = auto()  # the text was forgotten on request: nothing is indexed
+    OUTDATED = auto()  # another process changed the record
+    FORGOTTEN = auto()  # the text was forgotten on request and is not indexed
 
 
 class _Pass:
@@ -162,7 +162,7 @@ class _Pass:
         self._allow_empty = allow_empty
         self._batch: list[_Change] = []
         self._moves = MoveDetection(update._vault, update._files, {**update._roots, folder.name: folder.root})
-        # New files with their records, by the document that they may have been.
+        # New files with their records, by the document that they may have been moved from.
         self._moved: dict[int, list[MovedFile]] = {}
         self.report = PassReport(folder.name)
 
@@ -175,7 +175,7 @@ class _Pass:
             )
 
     def _run(self, progress: Progress) -> None:
-        # The records first: a document that is taken in after the listing must not look as if its file were gone.
+        # Read the records before listing files, so that a document added in between is not taken for a deleted file.
         known = self._vault.documents.sources(self._folder.name)
         scan = scan_folder(self._files, self._folder)
         if not scan.root_exists:
@@ -225,7 +225,7 @@ class _Pass:
 
     def _visit_moved(self) -> None:
         """
-        Read the new files again that may have been moved; of several copies of one document none was.
+        Read new files again that may have been moved; several copies of one document count as new.
 
         An unchanged copy goes before edited ones.
         """
@@ -250,7 +250,7 @@ class _Pass:
         self._batch.append(_Change(file, known, 1, parsed, past))
 
     def _past(self, parsed: ParsedSource, known: Document | None) -> Document | None:
-        """Return the document that a file without a served record was at another place."""
+        """Return the document that a file without a served record was moved from, if any."""
         if known is not None and known.inactive is not InactiveReason.REMOVED:
             return None
         past = self._moves.past(parsed)
@@ -289,10 +289,10 @@ class _Pass:
 
     def _apply(self, change: _Change) -> _Outcome:
         """
-        Write one change, inside of a transaction, unless the vault knows another version of the file by now.
+        Write one change, inside a transaction, unless another process changed the record.
 
         Raises:
-            CollectionRemoved: checked inside of the transaction, so that no document outlives its collection.
+            CollectionRemoved: checked inside the transaction, so that no document outlives its collection.
         """
         if not self._folder.is_configured():
             raise CollectionRemoved
@@ -355,7 +355,7 @@ class _Pass:
                 f"clawmem collection remove {self._folder.name}"
             )
             return
-        if missing:  # look again: the listing is as old as the pass
+        if missing:  # list these again, as the first listing is as old as the pass
             paths = [document.path for document in missing]
             missing = self._missing(
                 scan_folder(self._files, self._folder, paths), {one.path: one for one in missing}
@@ -368,7 +368,7 @@ class _Pass:
                 self._complain(lost)
 
     def _is_empty(self, scan: Scan) -> bool:
-        """Whether the folder holds no matching file, not even one that a collection inside of it owns."""
+        """Whether the folder has no matching file, not even one that a nested collection owns."""
         if scan.files or not self._folder.inside:
             return not scan.files
         return not scan_folder(self._files, replace(self._folder, inside=())).files

@@ -1,4 +1,4 @@
-"""Keeping a vault up with the folders while they are changed."""
+"""Watcher that keeps a vault synchronized with its folders."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from clawmem.ports.errors import ClawmemError, LeaseLost, VaultError
 from clawmem.ports.watcher import FolderWatcher, PathChange, StopSignal
 
 FULL_PASS_EVERY_S = 300.0
-LOOKS_UP_S = 1.0  # at the settings, the roots and the lease
+LOOKS_UP_S = 1.0  # interval of checking the settings, the roots and the lease
 RETRY_S = 1.0
 
-_SETTINGS, _AFTER = "", " "  # what may be in trouble beside the collections, none of which is called so
+_SETTINGS, _AFTER = "", " "  # keys for problems outside collections; no collection has such a name
 
 
 class Update(Protocol):
-    """`clawmem.app.services.indexing.update.UpdateCollection`."""
+    """Type of `clawmem.app.services.indexing.update.UpdateCollection`."""
 
     def __call__(self, folder: Folder, *, progress: Progress) -> PassReport:
-        """One pass."""
+        """Run one pass."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class News:
     """
-    Something to be told. ``event`` is ``waiting`` (another process watches), ``watching``, ``pass``, ``problem``
-    or ``ended``; ``text`` says it to a person.
+    A report of the watcher. ``event`` is ``waiting`` (another process watches), ``watching``, ``pass``, ``problem``
+    or ``ended``; ``text`` is for a person.
     """
 
     event: str
@@ -50,13 +50,13 @@ class News:
 @dataclass(frozen=True, slots=True)
 class Watched:
     """
-    What is watched and how.
+    Options of the watcher.
 
     Args:
-        folders: The collections as they are now; asked often. Raises `ClawmemError` while that cannot be told.
-        tell: Told what goes on.
-        then: Called after passes that changed something, with a progress that may end it; its problems.
-        every_s: How often everything is looked through, told or not.
+        folders: Returns the current collections; called often. Raises `ClawmemError` while they are unknown.
+        tell: Receives reports.
+        then: Called after passes that changed documents, with a progress callback that may end it; returns problems.
+        every_s: Interval of full passes in seconds.
     """
 
     folders: Callable[[], list[Folder]]
@@ -66,15 +66,15 @@ class Watched:
 
 
 class _Ended(Exception):
-    """The end of the watcher is wanted, in the middle of a pass. What it committed is kept."""
+    """The watcher was stopped during a pass, which keeps its commits."""
 
 
 class Watching:
     """
-    The watcher of a vault: of several that run one works, and the next takes over when that one ends or dies.
+    The watcher of a vault. Of several processes one watches, and another takes over when it ends or dies.
 
-    What happens to files only says which collections to look at; what to do is found out by the usual pass. So
-    a change that was missed costs time, and none is lost.
+    File events only select the collections to check; a regular pass finds the changes. A missed event therefore
+    delays a change until the next full pass, but loses nothing.
     """
 
     def __init__(self, watcher: FolderWatcher, update: Update, lane: Lane) -> None:
@@ -96,7 +96,7 @@ class Watching:
         watched.tell(News("ended", "No longer watched."))
 
     def _why_not(self) -> str:
-        """Take the right to watch; why that cannot be now, if it cannot."""
+        """Acquire the lease; return why that failed, empty on success."""
         try:
             if self._lane.enter():
                 return ""
@@ -109,19 +109,16 @@ class Watching:
         turn = _Turn(self._watcher, self._update, self._lane, watched, stop)
         try:
             turn.run()
-        except (
-            LeaseLost,
-            _Ended,
-        ):  # the lease: to another process, while this one was suspended or in a long pass
+        except (LeaseLost, _Ended):  # another process took the lease during a suspension or a long pass
             pass
         finally:
             self._watcher.close()
-            if not turn.locked:  # or the end would wait for whoever writes
+            if not turn.locked:  # otherwise releasing the lease would wait for the writing process
                 self._lane.leave()
 
 
 class _Turn:
-    """From taking the lease to giving it back."""
+    """One period of holding the lease."""
 
     def __init__(
         self, watcher: FolderWatcher, update: Update, lane: Lane, watched: Watched, stop: StopSignal
@@ -141,17 +138,17 @@ class _Turn:
         self.locked = False
 
     def run(self) -> None:
-        """Raises `LeaseLost`, and `_Ended` when the end is wanted in the middle of a pass."""
+        """Watch until stopped. Raises `LeaseLost`, and `_Ended` if stopped during a pass."""
         while not self._stop.is_set():
             self._lane.keep()
             self._look_up()
             self._listen()
             self._work(self._waiting.due(monotonic()))
 
-    # -- what there is to watch ---------------------------------------------------------------------
+    # -- folders to watch ---------------------------------------------------------------------------
 
     def _look_up(self) -> None:
-        """At the collections, and from time to time at everything."""
+        """Check the configured collections, and schedule a full pass if it is due."""
         try:
             now = {folder.name: folder for folder in self._watched.folders()}
             if now != self._folders:
@@ -191,7 +188,7 @@ class _Turn:
             return self._ownership.concerned(path)
         return [name for name in [self._ownership.owner(path)] if name]
 
-    # -- what is to be done -------------------------------------------------------------------------
+    # -- passes -------------------------------------------------------------------------------------
 
     def _work(self, names: list[str]) -> None:
         changed = [self._pass(self._folders[name]) for name in names]
@@ -202,7 +199,7 @@ class _Turn:
             self._greeting = ""
 
     def _follow_up(self, names: list[str]) -> None:
-        """What comes after passes; what it could not do is owed until the next pass."""
+        """Run the follow-up work of passes; failed work is repeated after the next pass."""
         try:
             problems = self._watched.then(self._until_ended)
         except VaultError as error:
@@ -213,7 +210,7 @@ class _Turn:
         self._judge(_AFTER, problems)
 
     def _pass(self, folder: Folder) -> bool:
-        """Whether something was changed by it."""
+        """Run a pass; return whether it changed documents."""
         try:
             report = self._update(folder, progress=self._until_ended)
         except ClawmemError as error:
@@ -229,7 +226,7 @@ class _Turn:
         return changed
 
     def _judge(self, name: str, problems: list[str]) -> None:
-        """What goes wrong is told when it still does at the second look: a file may just be being written."""
+        """Report problems found twice in a row, because a file may have been incomplete during the first pass."""
         before, looks = self._trouble.pop(name, ([], 0))
         if not problems:
             return

@@ -1,1 +1,1 @@
-"""What becomes of documents after they were written: pinned, snoozed, archived, forgotten."""
+"""Lifecycle of documents: pinning, snoozing, archiving and forgetting."""

@@ -1,4 +1,4 @@
-"""Putting away what nobody has touched for long, and bringing it back."""
+"""Archiving of documents that were not used for long, and their restoration."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ MOST_SUGGESTED = 5
 
 
 class Archiving:
-    """Archives and restores: an archived document keeps its body, its place and everything known of it."""
+    """Archives and restores documents. An archived document keeps its body, path and metadata."""
 
     def __init__(self, vault: Vault, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
 
     def due(self, policy: ArchivePolicy) -> list[Document]:
-        """What *policy* would put away now, last written first; nothing is changed."""
+        """Return the documents that *policy* would archive now, last written first; nothing is changed."""
         now = self._clock.now_ms()
         return [one for one in self._vault.documents.latest() if is_due(one, policy, now)]
 
     def due_for_good(self, policy: ArchivePolicy) -> list[Document]:
-        """What was archived for longer than *policy* keeps it, last written first; nothing is changed."""
+        """Return the documents archived for longer than *policy* allows, last written first; nothing is changed."""
         now, since = self._clock.now_ms(), self._vault.acts.last(Act.ARCHIVE)
         return [one for one in self.archived() if is_due_for_good(since.get(one.id, ""), policy, now)]
 
     def sweep(self, policy: ArchivePolicy, by: str) -> list[Document]:
         """
-        Put away what is due, whether or not *policy* only previews; what was.
+        Archive and return the documents that are due, even if *policy* only previews.
 
         Raises:
-            VaultError: nothing was put away.
+            VaultError: nothing was archived.
         """
         due = self.due(policy)
         self.archive(due, by, lambda one: _reason(one, policy))
         return due
 
     def archive(self, documents: Sequence[Document], by: str, why: Callable[[Document], str]) -> None:
-        """Put served documents away, and write down who did and why."""
+        """Archive served documents, and record who did it and why."""
         with self._vault.writing():
             self._vault.acts.add(
                 ActEntry(one.id, Act.ARCHIVE, by, self._now(), why(one)) for one in documents
@@ -59,8 +59,9 @@ class Archiving:
 
     def archived(self, query: str = "", collection: str = "", limit: int | None = None) -> list[Document]:
         """
-        What is archived, last written first; with a *query* what holds most of its words first, and nothing
-        without any of them.
+        Return archived documents, last written first.
+
+        With a *query*, only documents that contain any of its words, those with most of them first.
         """
         every = self._vault.documents.latest(active=False)
         found = [one for one in every if one.inactive is InactiveReason.ARCHIVED]
@@ -74,9 +75,9 @@ class Archiving:
 
     def restore(self, document_ids: Iterable[int], by: str, why: str = "") -> list[Document]:
         """
-        Serve archived documents again; those that were. Others, forgotten ones above all, stay as they are.
+        Serve archived documents again and return them. Other documents, such as forgotten ones, are left unchanged.
 
-        It counts as an access: what was fetched back is not put away again the next day.
+        Restoring counts as an access, so that the next sweep does not archive the documents again.
         """
         found = self._vault.documents.many(document_ids).values()
         archived = sorted((one for one in found if one.inactive is InactiveReason.ARCHIVED), key=_by_id)

@@ -1,4 +1,4 @@
-"""Notes that nobody is sure of, and that say what another one says: found, and put away for it."""
+"""Duplicate notes: low-confidence notes that say the same as another one, and their archiving."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.records import Document, Grain, Scope
 from clawmem.ports.vault import Vault
 
-MOST = 50  # notes that are looked at, the least sure first
-LOOKED_AT = 5  # that are found by the title of one
+MOST = 50  # notes to examine, those with the lowest confidence first
+LOOKED_AT = 5  # candidates per note, found by its title
 
 
 class Duplicate(NamedTuple):
-    """A note, the one that says the same and stays, and which share of their words both have."""
+    """A note, the note that says the same and is kept, and the share of words that both contain."""
 
     document: Document
     kept: Document
@@ -25,20 +25,20 @@ class Duplicate(NamedTuple):
 
 
 class Duplicates:
-    """Looks by words alone; what it puts away is archived with its reason, and can be taken back."""
+    """Finds duplicates by words alone. Duplicates are archived with the reason, and can be restored."""
 
     def __init__(self, vault: Vault, archiving: Archiving) -> None:
         self._vault = vault
         self._archiving = archiving
 
     def __call__(self, most: int = MOST) -> list[Duplicate]:
-        """Among the *most* least sure notes those that say what another one of their collection says."""
+        """Return the duplicates of other notes of their collection among the *most* notes of lowest confidence."""
         unsure = sorted(
             filter(is_replaceable, self._vault.documents.latest()), key=lambda one: (one.confidence, one.id)
         )
         found: dict[int, Duplicate] = {}
         for document in unsure[: max(most, 0)]:
-            # What others were put away for stays, and what was put away is nothing to be put away for.
+            # A note that is kept in favour of another one is no duplicate itself, and vice versa.
             if document.id in {one.kept.id for one in found.values()}:
                 continue
             if duplicate := self._of(document, found):
@@ -47,10 +47,10 @@ class Duplicates:
 
     def archive(self, found: Sequence[Duplicate], by: str) -> None:
         """
-        Put these away.
+        Archive the duplicates.
 
         Raises:
-            VaultError: none was.
+            VaultError: nothing was archived.
         """
         kept = {one.document.id: one for one in found}
         self._archiving.archive(
@@ -62,7 +62,7 @@ class Duplicates:
         )
 
     def _of(self, document: Document, gone: Collection[int]) -> Duplicate | None:
-        """The best other note that says the same."""
+        """Return the duplicate for the best matching note that says the same, or ``None``."""
         own = self._words(document)
         for other, score in self._near(document):
             if other.id in gone or other.id == document.id:
@@ -73,7 +73,7 @@ class Duplicates:
         return None
 
     def _near(self, document: Document) -> list[tuple[Document, float]]:
-        """What words of its title find in its collection, best first, with scores in [0, 1)."""
+        """Return the notes of its collection that match words of its title, best first, with scores in [0, 1)."""
         query, scope = query_forms(document.title).relaxed, Scope(frozenset({document.collection}))
         hits = self._vault.lexical.search(query, Grain.DOCUMENT, LOOKED_AT + 1, scope)
         known = self._vault.documents.many(hit.key.document_id for hit in hits)

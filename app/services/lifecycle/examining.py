@@ -1,4 +1,4 @@
-"""The examination of the memory: what is in it, what is wrong, and what somebody might do."""
+"""Examination of a vault: statistics, problems and recommendations."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.records import Grain
 from clawmem.ports.vault import Vault
 
-GOOD = 0.3  # score from which on a note counts as found by its own title
-OFTEN_UNUSED, MANY = 0.3, 50  # share of documents that nobody ever looked at, and how many say something
+GOOD = 0.3  # least score at which a note counts as found by its own title
+OFTEN_UNUSED, MANY = 0.3, 50  # share of documents never accessed, and least number of documents, to report it
 
 
 @dataclass(frozen=True, slots=True)
 class Examination:
     """
-    ``problems`` are what whoever examined found wrong around the vault. ``top_score`` in [0, 1) is how well the latest
-    note is found by its title; ``unlisted`` are collections that hold documents and are in no configuration.
+    Result of an examination.
+
+    ``problems`` are those that the caller found outside the vault. ``top_score`` in [0, 1) is the score of the latest
+    note for its own title; ``unlisted`` are collections with documents that are not configured.
     """
 
     at: str
@@ -40,12 +42,12 @@ class Examination:
 
     @property
     def is_found(self) -> bool:
-        """Whether words find what they should; an empty vault has nothing to find."""
+        """Whether lexical search finds the latest note by its title; also True for an empty vault."""
         return self.top_score > GOOD or not self.lifecycle.active
 
     @property
     def never_accessed_share(self) -> float:
-        """Of the served documents, in [0, 1]."""
+        """The share of served documents that were never accessed, in [0, 1]."""
         return self.lifecycle.never_accessed / max(1, self.lifecycle.active)
 
 
@@ -57,11 +59,11 @@ def examine(
     problems: Sequence[str],
 ) -> Examination:
     """
-    Look, and change nothing.
+    Examine the vault without changing it.
 
     Args:
-        configured: The collections that the owner listed.
-        problems: What else was found wrong, in sentences.
+        configured: The names of the configured collections.
+        problems: Sentences about other problems that the caller found.
     """
     archiving = Archiving(vault, clock)
     held = vault.documents.collections()
@@ -79,7 +81,7 @@ def examine(
 
 
 def recommended(found: Examination) -> Iterator[str]:
-    """What somebody might do about it, a sentence each, with the command; nothing of it is done by itself."""
+    """Yield recommendations, one sentence each with the command; none of them is carried out automatically."""
     counts = found.lifecycle
     yield from found.problems
     if not found.is_found:
@@ -100,7 +102,7 @@ def recommended(found: Examination) -> Iterator[str]:
 
 
 def _top_score(vault: Vault) -> float:
-    """How well the words of the latest title find anything, in [0, 1); 0 in an empty vault."""
+    """Return the best score for the words of the latest title, in [0, 1); 0 in an empty vault."""
     for document in vault.documents.latest(limit=1):
         hits = vault.lexical.search(query_forms(document.title).relaxed, Grain.DOCUMENT, 1)
         return max((lexical_score(hit.score) for hit in hits), default=0.0)

@@ -36,7 +36,7 @@ class DerivedPlan(NamedTuple):
     Decisions about the memories that were derived from documents to forget.
 
     ``removed`` are forgotten as well. ``rebuilt`` are written again without their forgotten sources, ``merged``
-    from these observations, ``handoffs`` with these sections. ``released`` are served by themselves again.
+    from these observations, ``handoffs`` with these sections. ``released`` observations are served again.
     ``page`` is the profile, where it is concerned: `Profile.drop` empties it.
     """
 
@@ -105,7 +105,7 @@ class DerivedMemories:
     def _merge(self, document: Document, left: Sequence[int]) -> None:
         members = self._observed(left)
         self._merged.write(Group(members[0].said.text, members, WITHOUT_FORGOTTEN), document.path)
-        if document.inactive:  # it was merged in turn, and stays so
+        if document.inactive:  # another consolidated document replaced it and continues to do so
             withdraw(self._vault, [document.id], document.inactive)
         self._end_replacements(document.id)
         self._vault.journal.replace(Replacement(document.id, tuple(left), WITHOUT_FORGOTTEN, self._now()))

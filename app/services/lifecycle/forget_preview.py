@@ -17,7 +17,7 @@ DAY_MS = 86_400_000
 
 
 class ForgetPreview(NamedTuple):
-    """A document that would be forgotten: its docid without ``#``, the bytes of its text, its age, its derived documents."""
+    """A document to forget: its docid without ``#``, the bytes of its text, its age, and its derived documents."""
 
     document: Document
     docid: str

@@ -1,4 +1,4 @@
-"""Forgetting for good: the text of a document leaves the records, every index, every cache and the log."""
+"""Permanent forgetting: the text of a document is erased from the records, all indexes, all caches and the log."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from clawmem.ports.vault import Vault
 
 Note = Callable[[Sequence[Document], str], object]
 
-_OTHERS = 10  # that say the same
+_OTHERS = 10  # other documents that contain the same sentence
 _EVERY = 1_000_000  # receipts; a month holds fewer
 _LAST_DAY = "9999-12-31T23:59:59.999Z"
 
 
 class Traces(NamedTuple):
     """
-    By what forgotten documents would be known: ``words`` and ``sentences`` that no other one holds.
+    Text that would reveal forgotten documents: ``words`` and ``sentences`` that no other document contains.
 
-    ``said_in`` are the served documents that say another of their sentences as well, ``kept_in`` the documents that
-    are not served and whose stored text holds one of ``sentences``.
+    ``said_in`` are the paths of served documents that contain other sentences of them, ``kept_in`` the documents that
+    are not served and whose stored text contains one of ``sentences``.
     """
 
     words: tuple[str, ...] = ()
@@ -57,10 +57,10 @@ class Forgotten(NamedTuple):
 
 class Forgetting:
     """
-    Forgets documents; not one of them can be brought back.
+    Forgets documents permanently; none of them can be restored.
 
     Args:
-        note: Writes down outside of the vault that documents were forgotten, and when.
+        note: Records outside the vault that documents were forgotten, and when.
     """
 
     def __init__(
@@ -80,11 +80,11 @@ class Forgetting:
         self, documents: Sequence[Document], by: str, why: str = "", act: Act = Act.FORGET
     ) -> Forgotten:
         """
-        Forget *documents*, served or archived, and leave no byte of them in the vault where that can be done.
+        Forget *documents*, served or archived, and erase their bytes from the vault where possible.
 
-        Their places stay: the file of one is not taken in again, and neither is another file with its text. Earlier
-        versions and places of them are forgotten as well, other served notes with the same text are not. Memories
-        that were derived from them are rebuilt without them, or forgotten as well.
+        Their paths stay in the records, so that neither their files nor other files with the same text are indexed
+        again. Earlier versions and locations of them are forgotten as well, other served notes with the same text are
+        not. Memories derived from them are rebuilt without them, or forgotten as well.
 
         Raises:
             VaultError: nothing was forgotten.
@@ -114,7 +114,7 @@ class Forgetting:
         return Forgotten(tuple(every), traces, left, plan.rebuilt)
 
     def scrub(self) -> str:
-        """Leave no byte of what was forgotten earlier; why that could not be done, empty when it was."""
+        """Erase the bytes of documents forgotten earlier; return why that failed, empty on success."""
         try:
             self._vault.scrub()
         except ClawmemError as error:
@@ -142,7 +142,7 @@ class Forgetting:
         return is_earlier_version(self._vault.documents.body(document.id) or "", text)
 
     def _with_replaced(self, documents: Sequence[Document]) -> list[Document]:
-        """These, and what they were put in the place of: a document that was merged from others says what they say."""
+        """Return *documents* and all documents that they replaced: a merged document repeats those it replaced."""
         every: dict[int, Document] = {}
         waiting = list(documents)
         while waiting:
@@ -156,7 +156,7 @@ class Forgetting:
         return list(every.values())
 
     def _noted(self, documents: Sequence[Document]) -> str:
-        """Let the record outside of the vault know; why that could not be done, which the next update makes up for."""
+        """Record *documents* outside the vault; return why that failed, which the next update repeats."""
         try:
             self._note(documents, self._now())
         except ClawmemError as error:
@@ -164,11 +164,11 @@ class Forgetting:
         return ""
 
     def _cleared(self, ids: Sequence[int], marks: Sequence[str]) -> str:
-        """What lies outside of the transaction; what could not be cleared, in a sentence."""
+        """Clear data outside the transaction; return why that failed, empty on success."""
         try:
             self._profile.refresh_dropped()
             self._vault.receipts.forget(self._receipts(frozenset(ids), marks))
-            self._vault.answers.trim(_LAST_DAY)  # under which questions they were given nobody can tell
+            self._vault.answers.trim(_LAST_DAY)  # all of them, as their questions are unknown
         except ClawmemError as error:
             return str(error)
         return self.scrub()
@@ -181,7 +181,7 @@ class Forgetting:
         texts = [self._text(one) for one in documents]
         concerned = [*documents, *rebuilt]
         served = [set(words(self._text(one))) for one in concerned if one.inactive is None]
-        # A deduction cites its sources, whose paths stay: the hash in such a path proves nothing.
+        # A deduction cites the paths of its sources, which remain, so the hash in such a path is no trace.
         places = self._places()
         every = [text for one in texts for text in sentences_of(one, places)]
         said = {text: self._said_elsewhere(text, concerned) for text in every}
@@ -205,7 +205,7 @@ class Forgetting:
         return Traces(found, tuple(sentences), tuple(sorted(said_in)))
 
     def _kept_away(self, traces: Traces) -> Traces:
-        """Return *traces* with the documents, not served, that hold a sentence; without the words of such documents."""
+        """Return *traces* with unserved documents that contain a sentence, and without words of unserved documents."""
         marks, kept_in = set(traces.words), []
         for document in self._vault.documents.latest(active=False):
             text = self._text(document)
@@ -223,7 +223,7 @@ class Forgetting:
         return frozenset((*served, *(one.display_path for one in away)))
 
     def _is_theirs(self, word: str, served: Sequence[set[str]]) -> bool:
-        """Whether an index, which holds what is served, knows a word from these alone."""
+        """Whether the index, which contains served documents, has *word* from *served* alone."""
         own = sum(word.casefold() in one for one in served)
         return self._vault.lexical.holding(Term(word), Grain.DOCUMENT) <= own
 
@@ -242,7 +242,7 @@ class Forgetting:
 
 
 def tells_of(content: bytes, ids: frozenset[int], marks: Sequence[str]) -> bool:
-    """Whether a receipt names one of *ids* or holds one of *marks*; one that cannot be read may."""
+    """Whether a receipt names one of *ids* or contains one of *marks*; True if it is unreadable."""
     try:
         receipt = unpack(content)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What was forgotten, kept in step between the vault and the file beside it."""
+"""Synchronization of forgotten paths between the vault and the log file next to it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from clawmem.ports.forget_log import ForgetLog, ForgetRecord, ForgottenPlace
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
 
-BY = "forget record"  # who forgets in a vault that was made anew
+BY = "forget record"  # author of the acts in a recreated vault
 
 
 class ForgottenPlaces:
     """
-    Forgetting that outlives the vault: a vault that was deleted, repaired or put back forgets the same documents again.
+    Forgetting that outlasts the vault: a recreated, repaired or restored vault forgets the same documents again.
 
-    A place is written to the file after its transaction. If the process ends in between, the next `agree` writes it.
+    A path is written to the log after its transaction. If the process ends in between, the next `agree` writes it.
     """
 
     def __init__(self, vault: Vault, log: ForgetLog) -> None:
@@ -27,10 +27,10 @@ class ForgottenPlaces:
 
     def note(self, documents: Sequence[Document], at: str) -> None:
         """
-        Write down that *documents* were forgotten.
+        Record in the log that *documents* were forgotten.
 
         Raises:
-            VaultFull, VaultReadOnly: they are forgotten, and could not be written down.
+            VaultFull, VaultReadOnly: the log could not be written; the documents are forgotten nevertheless.
         """
         if self._log.read().is_damaged:
             self.agree()
@@ -39,7 +39,7 @@ class ForgottenPlaces:
 
     def agree(self, *, lost_records: bool = False) -> int:
         """
-        Forget in the vault what the file names, and name in the file what the vault forgot; how many were forgotten now.
+        Forget the documents that the log names, and complete the log; return the number of newly forgotten documents.
 
         A damaged file is written again from the vault. A copy of it stays unless the vault surely knows everything that
         the file held: see `warnings`.
@@ -48,7 +48,7 @@ class ForgottenPlaces:
             lost_records: Whether the vault was repaired and records of it are lost.
 
         Raises:
-            VaultError: a part of it may be done; it can be repeated.
+            VaultError: possibly only a part was done; the call can be repeated.
         """
         record = self._log.read()
         waiting = [place for place in record.places if not self._is_forgotten(place)]
@@ -106,7 +106,7 @@ class ForgottenPlaces:
 
 
 def _empty(place: ForgottenPlace) -> Document:
-    """A document without a word at a place."""
+    """Return a document without text at *place*."""
     return Document(
         place.collection,
         place.path,

@@ -1,4 +1,4 @@
-"""Looking for what was forgotten everywhere it could still be: an empty list after each probe is the proof."""
+"""Proof of forgetting: probes that look for forgotten documents everywhere; each must return an empty list."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from clawmem.ports.vault import Vault
 READ_AT_ONCE = 1 << 20
 NOTHING = body_hash("")
 _EVERY = 1_000_000
-_LOOKED_AT = 20  # documents and results of each probe that has no end
+_LOOKED_AT = 20  # documents and results per unbounded probe
 
 
 class Prove:
     """
-    Asks every door and every store for documents that were forgotten, and the files for their words.
+    Searches all pipelines and stores for forgotten documents, and the files for their words.
 
-    It asks no model that writes: what that answered would be kept, and the question is the secret.
+    It calls no generator, because its answers would be cached under the secret question.
 
     Args:
-        pipelines: Ways of asking, by name; `vsearch` is left out where there are no vectors.
-        similar: What is near to a document.
-        places: Files and folders that may hold bytes of the vault.
+        pipelines: Factories of the pipelines by name; `vsearch` is skipped if there are no vectors.
+        similar: Factory of the search for similar documents.
+        places: Files and folders that may contain bytes of the vault.
     """
 
     def __init__(
@@ -53,12 +53,12 @@ class Prove:
 
     def __call__(self, forgotten: Forgotten) -> dict[str, list[str]]:
         """
-        For each probe what it found, in words.
+        Return for each probe a list of what it found.
 
-        Where the documents had no words and sentences to themselves, only the documents are looked for.
+        If the documents had no words and sentences of their own, only the documents themselves are looked for.
 
         Raises:
-            VaultError, ModelMismatch: a probe could not look.
+            VaultError, ModelMismatch: a probe failed.
         """
         gone, marks = frozenset(one.id for one in forgotten.documents), forgotten.traces.words
         by_meaning = self._vault.embeddings.fingerprint() is not None
@@ -82,7 +82,7 @@ class Prove:
         }
         return {**found, **{name: list(probe) for name, probe in stores.items()}}
 
-    # -- the doors ----------------------------------------------------------------------------------
+    # -- pipelines ----------------------------------------------------------------------------------
 
     def _asked(self, pipeline: Pipeline, gone: frozenset[int], marks: Sequence[str]) -> list[str]:
         found: dict[str, None] = {}
@@ -106,7 +106,7 @@ class Prove:
             entries = (*around.before, *around.after)
             yield from (one.document.display_path for one in entries if one.document.id in gone)
 
-    # -- the stores ---------------------------------------------------------------------------------
+    # -- stores -------------------------------------------------------------------------------------
 
     def _records(self, gone: frozenset[int]) -> Iterator[str]:
         for document in self._vault.documents.many(gone).values():
@@ -115,12 +115,12 @@ class Prove:
                 yield document.display_path
 
     def _same_text(self, forgotten: Forgotten) -> Iterator[str]:
-        """Yield the documents, served or not, whose body is that of a forgotten one."""
+        """Yield the documents, served or not, that have the body of a forgotten one."""
         for hash in {one.hash for one in forgotten.documents} - {NOTHING}:
             yield from (f"{_where(one)} holds it" for one in self._vault.documents.holding(hash))
 
     def _unserved(self, sentences: Sequence[str]) -> Iterator[str]:
-        """Yield the documents that are not served and hold a sentence of a forgotten one."""
+        """Yield the documents that are not served and contain a sentence of a forgotten one."""
         for document in self._vault.documents.latest(active=False):
             text = f"{document.title}\n{self._vault.documents.body(document.id) or ''}"
             if any(sentence in text for sentence in sentences):
@@ -157,7 +157,7 @@ class Prove:
 
 
 def _file_holds(file: Path, texts: Sequence[str]) -> bool:
-    """Whether a file holds one of *texts* as UTF-8, whatever the case of its ASCII letters."""
+    """Whether a file contains one of *texts* as UTF-8, ignoring the case of ASCII letters."""
     sought = [text.encode("utf-8", "replace").lower() for text in texts]
     overlap = max(map(len, sought), default=1) - 1
     before = b""

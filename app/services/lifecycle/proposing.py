@@ -1,4 +1,4 @@
-"""What the record of surfaced documents says about them: which had better be pinned, which snoozed."""
+"""Proposals of documents to pin or to snooze, from the record of surfaced documents."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 
-MOST = 5  # of each: somebody has to look at them
+MOST = 5  # proposals of each kind, as a person has to read them
 
 
 class Proposals(NamedTuple):
-    """Documents that are served, and neither pinned nor snoozed yet; the most surfaced first."""
+    """Served documents that are neither pinned nor snoozed, most surfaced first."""
 
     pin: tuple[Document, ...] = ()
     snooze: tuple[Document, ...] = ()
 
 
 class Propose:
-    """Reads what was surfaced, as far back as that is kept; changes nothing."""
+    """Reads the retained record of surfaced documents; changes nothing."""
 
     def __init__(self, vault: Vault, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
 
     def __call__(self) -> Proposals:
-        """Up to `MOST` documents for each."""
+        """Return up to `MOST` documents of each kind."""
         stats, now = surfaced_stats(self._vault.telemetry), iso_utc(self._clock.now_ms())
         known = self._vault.documents.many(stats).values()
         free = [

@@ -1,4 +1,4 @@
-"""Restoring archived documents whose files are still there."""
+"""Restoration of archived documents whose files still exist."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RestoreReport(NamedTuple):
 
 
 class RestoreArchived:
-    """Restores archived documents; one whose file is gone stays archived, for the next pass would remove it."""
+    """Restores archived documents, except those whose files are gone: the next pass would remove them."""
 
     def __init__(self, archiving: Archiving, files: FileSource, folders: Sequence[Folder]) -> None:
         self._archiving = archiving
@@ -35,7 +35,7 @@ class RestoreArchived:
         self._folders = folders
 
     def __call__(self, documents: Sequence[Document], by: str) -> RestoreReport:
-        """Serve *documents* again, in one transaction."""
+        """Serve *documents* again, in one transaction, and report those left archived."""
         gone = {number for folder in self._folders for number in self._without_file(folder, documents)}
         restored = self._archiving.restore([one.id for one in documents if one.id not in gone], by)
         return RestoreReport(restored, [one for one in documents if one.id in gone])

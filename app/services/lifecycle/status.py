@@ -1,4 +1,4 @@
-"""What has become of the documents of a vault, in numbers."""
+"""Lifecycle statistics of a vault."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from clawmem.ports.vault import Vault
 @dataclass(frozen=True, slots=True)
 class LifecycleStatus:
     """
-    Documents by what became of them; those that are pinned, snoozed now or were never accessed are served ones.
+    Numbers of documents by state; pinned, snoozed and never accessed ones are served documents.
 
-    ``oldest_access`` is when the one that was accessed longest ago was, ``None`` while none was. ``surfaced`` were
-    put beside prompts as far back as that is kept; of them ``pin_candidates`` are wanted again and again, and
-    ``snooze_candidates`` surfaced often without any use. ``policy`` is the owner's, ``None`` without one.
+    ``oldest_access`` is the earliest last access of a document, ``None`` if there was none. ``surfaced`` documents
+    were added to prompts within the retention time; ``pin_candidates`` of them were used repeatedly, and
+    ``snooze_candidates`` surfaced often without being used. ``policy`` is the configured one, or ``None``.
     """
 
     active: int
@@ -41,7 +41,7 @@ class LifecycleStatus:
 
 
 class _Standing(NamedTuple):
-    """What is counted of a document."""
+    """The state of one document."""
 
     id: int
     is_pinned: bool
@@ -54,7 +54,7 @@ def _standing(one: Document, now: str) -> _Standing:
 
 
 def lifecycle_status(vault: Vault, clock: Clock, policy: ArchivePolicy | None) -> LifecycleStatus:
-    """The counts as of now."""
+    """Return the current statistics."""
     now = iso_utc(clock.now_ms())
     served = [_standing(one, now) for one in every_served(vault.documents)]
     away = Counter(one.inactive for one in vault.documents.latest(active=False))

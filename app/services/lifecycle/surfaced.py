@@ -1,4 +1,4 @@
-"""What the record of surfaced documents says of each of them."""
+"""Statistics of surfaced documents."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clawmem.ports.telemetry import Telemetry
 
 
 def surfaced_stats(telemetry: Telemetry) -> dict[int, RecallStats]:
-    """By document, as far back as recalls are kept. What was searched for does not count: nobody says of what use it was."""
+    """Return statistics by document within the retention time. Searches do not count, as their use is unknown."""
     times = defaultdict[int, list[Surfacing]](list)
     for recall in telemetry.recalls():
         if recall.verb == CONTEXT_SURFACING:

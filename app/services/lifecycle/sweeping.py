@@ -1,4 +1,4 @@
-"""A sweep: what an owner's policy puts away now, what it forgets for good, and what somebody might look at besides."""
+"""Sweeps: archiving and permanent forgetting by policy, and proposals."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from clawmem.ports.records import Document
 
 class Swept(NamedTuple):
     """
-    What was put away and what was forgotten for good; in a preview what would be, with proposals.
+    Archived and permanently forgotten documents of a sweep; in a preview those that would be, with proposals.
 
-    ``left`` says why bytes of the forgotten may still lie in free space, empty when they do not.
+    ``left`` is the reason why bytes of forgotten documents may remain in free space; empty if none do.
     """
 
     is_preview: bool
@@ -27,7 +27,7 @@ class Swept(NamedTuple):
 
 
 class Sweep:
-    """Archives and purges by a policy, whether or not that only previews: that is the caller's to decide."""
+    """Archives and purges by a policy. It ignores ``only_previews``: the caller decides whether to preview."""
 
     def __init__(self, archiving: Archiving, forgetting: Forgetting, propose: Propose) -> None:
         self._archiving = archiving
@@ -35,16 +35,16 @@ class Sweep:
         self._propose = propose
 
     def preview(self, policy: ArchivePolicy) -> Swept:
-        """What would go; nothing is changed."""
+        """Return what a sweep would do; nothing is changed."""
         archiving = self._archiving
         return Swept(True, archiving.due(policy), archiving.due_for_good(policy), self._propose())
 
     def __call__(self, policy: ArchivePolicy, by: str) -> Swept:
         """
-        Let it go.
+        Archive and purge what is due.
 
         Raises:
-            VaultError: nothing was put away, or nothing more was forgotten.
+            VaultError: nothing was archived, or nothing more was forgotten.
         """
         due_for_good = self._archiving.due_for_good(policy)
         archived = self._archiving.sweep(policy, by)

@@ -1,4 +1,4 @@
-"""Pins and snoozes, who set them and why, and how any act is taken back."""
+"""Pins and snoozes with author and reason, and undo of lifecycle acts."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ FOR_GOOD = frozenset({Act.FORGET, Act.PURGE})
 
 
 class Tending:
-    """Changes how a document is treated, never what it says; what is so already is not done again."""
+    """Changes the state of documents, never their text. A change to the current state is ignored."""
 
     def __init__(self, vault: Vault, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
 
     def pin(self, document: Document, by: str, why: str = "") -> bool:
-        """Let a document come before others that fit as well; whether that is new."""
+        """Pin *document*, so that it precedes equally good ones; return whether that is new."""
         return self._pinned(document, True, by, why)
 
     def unpin(self, document: Document, by: str, why: str = "") -> bool:
-        """Take back a pin; whether there was one. One that the note itself asks for stays."""
+        """Unpin *document*; return whether it was pinned. A pin in the front matter of a note stays."""
         return self._pinned(document, False, by, why)
 
     def snooze(self, document: Document, until: str, by: str, why: str = "") -> str:
         """
-        Keep a document out of what is surfaced until then, as `read_until` gives it; searches still find it.
+        Exclude *document* from surfacing until the time *until*, as `read_until` returns it; searches still find it.
 
         Returns:
-            Until when it is.
+            The end of the snooze.
         """
         if until != document.snoozed_until:
             self._snoozed(document, Act.SNOOZE, until, by, why)
         return until
 
     def unsnooze(self, document: Document, by: str, why: str = "") -> bool:
-        """Let a document be surfaced again; whether it was kept out."""
+        """End the snooze of *document*; return whether it was snoozed."""
         if document.snoozed_until is None:
             return False
         self._snoozed(document, Act.UNSNOOZE, None, by, why)
@@ -52,10 +52,10 @@ class Tending:
 
     def read_until(self, text: str) -> str:
         """
-        Return the moment that *text* names: a date, a moment, or a number of days from now such as ``30d``.
+        Return the time that *text* names: a date, a time, or a number of days from now such as ``30d``.
 
         Raises:
-            InvalidInput: neither, or a moment that is past.
+            InvalidInput: *text* is none of these, or the time is not in the future.
         """
         now = self._clock.now_ms()
         days = _DAYS.fullmatch(text.strip())
@@ -70,11 +70,11 @@ class Tending:
 
     def undo(self, act_id: int, by: str) -> ActEntry:
         """
-        Take back one act, by another that is written down as well; which one was taken back.
+        Undo one act by a recorded counter-act; return the act that was undone.
 
         Raises:
             NotFound: no such act.
-            InvalidInput: ``NOT_UNDOABLE``: what was forgotten is gone; or something was done to the document since.
+            InvalidInput: ``NOT_UNDOABLE``: the document is forgotten, or a later act changed it.
         """
         entry = self._vault.acts.get(act_id)
         if entry is None:

@@ -73,7 +73,7 @@ _QUESTION = 'Is fire hot? Answer in JSON, with one object whose only field, "ans
 
 
 def embedder_fault(embedder: Embedder) -> str | None:
-    """Return what is wrong with the vectors of *embedder* for texts of known similarity, or ``None``."""
+    """Return the fault in the vectors of *embedder* for texts of known similarity, or ``None``."""
     asked = [embedder.embed_query(golden.question) for golden in GOLDEN]
     told = embedder.embed_documents(_TEXTS)
     if len(told) != len(_TEXTS):
@@ -89,7 +89,7 @@ def embedder_fault(embedder: Embedder) -> str | None:
 
 
 def reranker_fault(reranker: Reranker) -> str | None:
-    """Return what is wrong with the scores of *reranker* for texts of known order, or ``None``."""
+    """Return the fault in the scores of *reranker* for texts of known order, or ``None``."""
     scores = [_scores(reranker, number) for number in range(len(GOLDEN))]
     if any(len(row) != _LINE_UP or not all(0 <= score <= 1 for score in row) for row in scores):
         return "a score is missing, or not from 0 to 1"
@@ -102,7 +102,7 @@ def reranker_fault(reranker: Reranker) -> str | None:
 
 
 def generator_fault(generator: Generator) -> str | None:
-    """Return what is wrong with the JSON that *generator* writes on request, or ``None``."""
+    """Return the fault in the JSON that *generator* writes on request, or ``None``."""
 
     def ask(prompt: str) -> str:
         return generator.generate(

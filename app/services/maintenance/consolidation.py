@@ -37,8 +37,8 @@ class Consolidated:
     """
     Result of one run. In a dry run, *groups* are the merges that would have been made; nothing was changed.
 
-    ``created`` are the documents that now replace groups, ``decisions`` what was decided about which documents and
-    why. ``contradictions`` counts newly found pairs that contradict each other. ``stopped`` says why no more
+    ``created`` are the documents that now replace groups, ``decisions`` the decisions about documents with
+    their reasons. ``contradictions`` counts newly found pairs that contradict each other. ``stopped`` says why no more
     questions were sent to the model; it is empty if there was no reason.
     """
 

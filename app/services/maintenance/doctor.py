@@ -144,7 +144,7 @@ class Doctor:
     def _has_model(self) -> bool:
         try:
             return self._models.embedder() is not None
-        except ClawmemError:  # a model is configured; the next check reports what is wrong with it
+        except ClawmemError:  # a model is configured; the next check reports its fault
             return True
 
     def _given_up(self) -> str:

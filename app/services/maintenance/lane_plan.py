@@ -47,7 +47,7 @@ class Plan:
     """
     Schedule, batch sizes and permitted changes of the lanes.
 
-    ``dry_run`` applies to the light lane alone: it reports what it would merge and changes nothing.
+    ``dry_run`` applies to the light lane alone: it reports possible merges and changes nothing.
     """
 
     window: Window = ALWAYS

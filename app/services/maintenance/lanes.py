@@ -1,4 +1,4 @@
-"""Maintenance lanes: each has one worker at a time and records in the journal what it did or why it did nothing."""
+"""Maintenance lanes. Each has one worker at a time and records its work, or the reason for none, in the journal."""
 
 from __future__ import annotations
 

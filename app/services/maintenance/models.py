@@ -78,7 +78,7 @@ class LocalModel(Protocol):
         ...
 
     def faults(self) -> list[str]:
-        """Return what is wrong with its files."""
+        """Return the faults of its files."""
         ...
 
     def reference(self) -> Mapping[str, Vector]:

@@ -1,4 +1,4 @@
-"""Trends of consolidated observations: whether what was observed repeatedly still occurs."""
+"""Trends of consolidated observations: whether a repeated observation still occurs."""
 
 from __future__ import annotations
 

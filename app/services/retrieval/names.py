@@ -20,6 +20,6 @@ def names_of(vault: Vault, keys: Iterable[FragmentKey]) -> Names:
 
 
 def lent_words(question: Iterable[str], names: Names) -> dict[int, list[float]]:
-    """Return what the *names* contribute to each word of *question*, by document id; see `name_contributions`."""
+    """Return the contribution of *names* to each word of *question*, by document id; see `name_contributions`."""
     held = {number: frozenset(words(" ".join(some))) for number, some in names.items()}
     return name_contributions(tuple(question), held)

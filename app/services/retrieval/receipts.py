@@ -71,7 +71,7 @@ class Receipt(NamedTuple):
     Explanation of one answer.
 
     ``asked`` holds the parameters that differ from their defaults, ``hits`` the number of hits per retriever, and
-    ``degraded`` what was missing and why. ``model`` names the embedding space, ``version`` the clawmem that answered.
+    ``degraded`` the missing retrievers with the reasons. ``model`` names the embedding space, ``version`` the clawmem that answered.
     ``answered`` is the probability that any result answers the question, ``None`` if no stage computed it.
     """
 

@@ -63,7 +63,7 @@ def _first(
     Return scored candidates that may be among the first *places*, and the others.
 
     A threshold algorithm (Fagin, Lotem & Naor 2003): the most relevant candidates are looked up until no other one
-    could reach the last place, whatever its metadata.
+    could reach the last place with any metadata.
     """
     if places is None or request.ranking is Ranking.PUBLISHED:
         return _scored_all(vault, request, wanted, candidates), []
