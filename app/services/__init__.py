@@ -1,1 +1,1 @@
-"""What clawmem does, one package a room; given ports, never fetching an adapter."""
+"""Use cases of clawmem, one package per area. They receive ports and never import adapters."""

@@ -1,1 +1,1 @@
-"""How good the answers are."""
+"""Retrieval benchmarks on judged collections."""

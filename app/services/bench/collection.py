@@ -1,4 +1,4 @@
-"""A judged collection in a folder: documents, questions, and which documents or turns answer them."""
+"""Loading of judged collections: documents, questions, and the documents or turns that answer them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clawmem.ports.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True)
 class JudgedQuery:
-    """One question; ``scope`` is the sub-folder of the corpus it is about, ``""`` all of it."""
+    """One question; ``scope`` is the sub-folder of the corpus to search, ``""`` for all of it."""
 
     qid: str
     text: str
@@ -25,8 +25,10 @@ class JudgedQuery:
 @dataclass(frozen=True, slots=True)
 class JudgedCollection:
     """
-    The parts of one collection. ``grades`` maps a question to the grades of what answers it, by document
-    id or, for turns, by turn id; ``turn_lines`` maps a document id to its (line, turn id) in line order.
+    The parts of one collection.
+
+    ``grades`` maps each question to the grades of its answers, by document id or, for turns, by turn id; ``turn_lines``
+    maps a document id to its (line, turn id) pairs in line order.
     """
 
     corpus: Path
@@ -87,7 +89,7 @@ def _turn_lines(path: Path) -> dict[str, list[tuple[int, str]]]:
 
 
 def _lines(path: Path) -> list[str]:
-    # Not splitlines(): JSON may hold a line separator of Unicode as it is.
+    # Not splitlines(): JSON may contain unescaped Unicode line separators.
     return [line for line in path.read_text("utf-8").split("\n") if line.strip()]
 
 

@@ -1,4 +1,4 @@
-"""Measures of one ranking against judgements, and their means with intervals."""
+"""Retrieval measures of one ranking, and their means with confidence intervals."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Measures = dict[str, float]
 
 CUTS = (1, 5, 10)
 _RESAMPLES = 1000
-_SEED = 7  # so that a table can be made again
+_SEED = 7  # makes tables reproducible
 
 
 def measure(ranking: Sequence[str], grades: Mapping[str, float]) -> Measures:
     """
-    recall@k (share of the answers in the top k), hit@k (1 if any is), nDCG@10 and MRR@10.
+    Return recall@k (share of the answers in the top k), hit@k (1 if any is), nDCG@10 and MRR@10.
 
     nDCG as in Järvelin & Kekäläinen 2002 with linear gain and log2(rank + 1) discount.
     """
@@ -40,15 +40,15 @@ def measure(ranking: Sequence[str], grades: Mapping[str, float]) -> Measures:
 
 
 def mean(rows: Sequence[Measures]) -> Measures:
-    """The mean of each measure; *rows* not empty."""
+    """Return the mean of each measure; *rows* must not be empty."""
     return {name: math.fsum(row[name] for row in rows) / len(rows) for name in rows[0]}
 
 
 def interval(values: Sequence[float]) -> tuple[float, float]:
     """
-    The 95 % percentile bootstrap interval of the mean (Efron 1979), 1000 resamples, fixed seed.
+    Return the 95 % percentile bootstrap interval of the mean (Efron 1979), with 1000 resamples and a fixed seed.
 
-    Of the differences between two systems, question by question, it is the paired interval.
+    For per-question differences between two systems, this is the paired interval.
     """
     import numpy as np
 
@@ -57,17 +57,17 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
 
 
 def percentile(values: Iterable[float], share: float) -> float:
-    """The smallest value that *share* of all do not exceed; 0 for none."""
+    """Return the smallest value that at least *share* of all values do not exceed; 0 without values."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, math.ceil(share * len(ordered)) - 1)] if ordered else 0.0
 
 
-@lru_cache(32)  # a report asks for many intervals over the same few numbers of questions
+@lru_cache(32)  # a report needs many intervals for the same few numbers of questions
 def _resamples(count: int) -> Places:
-    """Which of *count* values each resample draws; the same ones for every measure."""
+    """Return the indices that each resample draws from *count* values; the same ones for every measure."""
     import numpy as np
 
-    # Drawn by the standard library: its sequence is promised to stay as it is, whatever numpy is installed.
+    # From the standard library, whose sequence is guaranteed, unlike numpy's.
     rng = random.Random(_SEED)
     drawn = [rng.choices(range(count), k=count) for _ in range(_RESAMPLES)]
     return np.array(drawn, dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Measuring retrieval on a judged collection, in a vault of its own."""
+"""Retrieval benchmark on a judged collection, in a vault of its own."""
 
 from __future__ import annotations
 
@@ -29,8 +29,10 @@ Progress = Callable[[int, int], None]
 @dataclass(slots=True)
 class BenchReport:
     """
-    What was measured. ``groups`` maps a category (and ``all``) to its number of questions, the mean of
-    each measure and its 95 % interval; ``run`` is the ranking of each question as (item, score).
+    Results of a benchmark.
+
+    ``groups`` maps a category (and ``all``) to its number of questions, the mean of each measure and its 95 %
+    interval; ``run`` is the ranking of each question as (item, score).
     """
 
     documents: int = 0
@@ -42,17 +44,17 @@ class BenchReport:
 
     @property
     def p50_ms(self) -> float:
-        """Median time of one answer of ten results with snippets, wall clock."""
+        """The median wall-clock time of an answer of ten results with snippets."""
         return percentile(self.query_ms, 0.5)
 
     @property
     def p95_ms(self) -> float:
-        """The time that 95 of 100 answers keep within."""
+        """The 95th percentile of that time."""
         return percentile(self.query_ms, 0.95)
 
 
 class BenchRetrieval:
-    """Index a collection, answer every question, compare with the judgements."""
+    """Indexes a collection, answers every question, and compares the results with the judgements."""
 
     def __init__(
         self, update: UpdateCollection, embed: EmbedPending | None, pipeline: Pipeline, now_ms: int
@@ -71,7 +73,7 @@ class BenchRetrieval:
         ranking: Ranking = Ranking.CALIBRATED,
         progress: Progress = lambda done, total: None,
     ) -> BenchReport:
-        """Run it; the vault should be empty before."""
+        """Run the benchmark; the vault should be empty before."""
         report = BenchReport()
         scoped = not pooled and any(query.scope for query in collection.queries)
         self._index(collection, scoped, report)
@@ -118,7 +120,7 @@ class BenchRetrieval:
 
 
 def trec_lines(run: dict[str, list[tuple[str, float]]], tag: str = "clawmem") -> Iterator[str]:
-    """A run in TREC form, ``qid Q0 item rank score tag``; scores are made to fall strictly with the rank."""
+    """Yield a run in TREC format, ``qid Q0 item rank score tag``, with scores that strictly decrease with rank."""
     for qid, ranking in run.items():
         for rank, (item, _) in enumerate(ranking, start=1):
             yield f"{qid} Q0 {item} {rank} {len(ranking) - rank + 1} {tag}"
@@ -160,7 +162,7 @@ def _summary(rows: Sequence[Measures]) -> dict[str, object]:
 
 
 def unrolled(items: Sequence[str], collection: JudgedCollection) -> list[str]:
-    """Spans of lines as the turns they hold, each taking a rank: long answers pay for what they carry."""
+    """Replace spans of lines by their turns, each with a rank of its own, so that long spans lower later ranks."""
     turns: dict[str, None] = {}
     for item in items:
         document, _, span = item.rpartition(":")

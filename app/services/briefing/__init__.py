@@ -1,1 +1,1 @@
-"""What a session is told without asking: at its start, after a compaction, before an edit."""
+"""Context that hooks add to a session unasked: at its start, after a compaction, before an edit."""

@@ -1,4 +1,4 @@
-"""After a conversation was compacted: what was saved before, and what the vault knows of it."""
+"""Context after the compaction of a conversation: the state saved before, and related notes of the vault."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from clawmem.ports.vault import Vault
 TOKENS, STATE_TOKENS, DECISION_TOKENS, LESSON_TOKENS, CONTEXT_TOKENS = 1200, 600, 400, 150, 200
 MOST_DECISIONS, MOST_LESSONS, MOST_CONTEXT = 5, 3, 3
 READ_OF_REQUEST, READ_OF_BODY, SNIPPET = 200, 2000, 150  # characters
-NEWEST = 500  # documents among which recent ones are looked for
-LOOKED_AT = 10  # answers to the last request, of which some may not be told
+NEWEST = 500  # documents among which recent ones are searched
+LOOKED_AT = 10  # search results for the last request, some of which may be excluded
 
 TAG = "vault-postcompact"
 LAST_REQUEST = re.compile(r"^##\s*Last User Request\s*\n+(.+?)(?=\n##\s|\Z)", re.MULTILINE | re.DOTALL)
@@ -39,11 +39,11 @@ Search = Callable[[RetrievalRequest], Answer]
 
 class AfterCompaction:
     """
-    Brings back what a summary loses.
+    Restores context that a compaction loses.
 
     Args:
-        search: Finds by words.
-        safe: Applied to everything that was not written here.
+        search: Lexical search.
+        safe: Sanitizes all text from documents and clients.
     """
 
     def __init__(self, vault: Vault, search: Search, clock: Clock, safe: Safe) -> None:
@@ -54,11 +54,11 @@ class AfterCompaction:
 
     def __call__(self, state: str, summary: str = "") -> str:
         """
-        The block ``<vault-postcompact>`` within 1200 tokens; empty when there is nothing to say.
+        Return the block ``<vault-postcompact>`` within 1200 tokens; empty when there is nothing to say.
 
         Args:
-            state: What was saved before the compaction, Markdown; may be empty.
-            summary: What the client made of the conversation, where it says; asked for when no request was saved.
+            state: The Markdown saved before the compaction; may be empty.
+            summary: The client's summary of the conversation, if any; the query when the state has no last request.
         """
         recent = self._recent()
         return block(
@@ -97,7 +97,7 @@ class AfterCompaction:
         try:
             asked = read_request(request, now_ms=self._clock.now_ms(), limit=LOOKED_AT, show_all=True)
             results = self._search(asked).results
-        except ClawmemError:  # an index that is gone takes nothing else along
+        except ClawmemError:  # a failing index must not discard the other sections
             return []
         told = [result for result in results if self._is_told(result.document)]
         return [f"- {self._one_line(result)}" for result in told[:MOST_CONTEXT]]
@@ -114,7 +114,7 @@ class AfterCompaction:
         return self._safe(f"{document.title} ({place}): {beginning}")
 
     def _told(self, told: MarkedDocument) -> list[str]:
-        """A note that quotes one sentence is that sentence; any other is read from its beginning."""
+        """Return the lines of a note: its quoted sentence if it is an observation, else its body."""
         document = told.document
         if document.path.startswith(f"{OBSERVATIONS}/") and document.collection == COLLECTION:
             noted = ", ".join(filter(None, (document.authored_at[:10], told.mark)))
@@ -129,6 +129,6 @@ class AfterCompaction:
 
 
 def last_request(state: str) -> str:
-    """What the person asked last, from a saved state; empty when it does not say."""
+    """Return the last request of the user in a saved state; empty if there is none."""
     found = LAST_REQUEST.search(state)
     return " ".join(found[1].split()) if found else ""

@@ -1,4 +1,4 @@
-"""What the last examination of the memory recommends, and what waits for vectors."""
+"""Recommendations of the last vault examination, and the embedding backlog."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from clawmem.domain.briefing.packing import block
 from clawmem.domain.documents.times import parse_iso
 
 TOKENS = 200
-FRESH_DAYS = 7  # after which a report says little
+FRESH_DAYS = 7  # age after which a report counts as outdated
 TAG = "vault-curator"
-BACKLOG_SHARE = 0.2  # of the documents; below it the next embedding run is soon enough
+BACKLOG_SHARE = 0.2  # share of documents; a smaller backlog can wait for the next embedding run
 
 
 def curation_note(report: str | None, now_ms: int, safe: Safe, *, pending: int, documents: int) -> str:
     """
-    The block ``<vault-curator>`` within 200 tokens; empty when there is nothing to say.
+    Return the block ``<vault-curator>`` within 200 tokens; empty when there is nothing to say.
 
     Args:
-        report: The curator's report, JSON; ``None`` when there is none.
-        pending: Texts that wait for a vector.
-        documents: How many are served.
+        report: The curator's report as JSON; ``None`` when there is none.
+        pending: Number of texts without a vector.
+        documents: Number of served documents.
     """
     found = _object(report)
     lines = [*_backlog(pending, documents), *_recommended(found, now_ms)] if found is not None else []

@@ -15,7 +15,7 @@ from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 
-SOURCES = ("decision", PAGE_TYPE, "progress", "handoff")  # types of notes that the page is made of
+SOURCES = ("decision", PAGE_TYPE, "progress", "handoff")  # types of notes that the profile uses
 DAY = len("2026-03-31")
 
 
@@ -32,14 +32,14 @@ def statement_of(text: str, document: Document) -> Statement:
 
 
 def current_documents(vault: Vault, now: str) -> list[Document]:
-    """Return the notes that the profile may be made of, last written first: served, settled, told, not superseded."""
+    """Return the notes for the profile, last written first: served, settled, public and not superseded."""
     found = [
         one
         for one in vault.documents.latest()
         if one.content_type in SOURCES and not is_profile_page(one) and is_settled(one) and is_told(one, now)
     ]
     replaced = current_successors(vault, [one.id for one in found])
-    # A file without a date is as new as its last copy: it comes after the dated notes.
+    # The date of an undated file may only be that of a copy, so undated notes come after dated ones.
     return sorted((one for one in found if one.id not in replaced), key=lambda one: not one.has_own_date)
 
 
@@ -55,6 +55,6 @@ def current_statements(vault: Vault, documents: Sequence[Document]) -> list[Stat
         [statement_of(text, one) for text in note_statements(title, body)]
         for one, (title, body) in zip(sources, texts, strict=True)
     ]
-    if decisions and not told[0]:  # the newest decision is named, even if no sentence of it stands alone
+    if decisions and not told[0]:  # the newest decision is always named
         told[0] = [statement_of(text, decisions[0]) for text in named_decision(*texts[0])]
     return [one for one in chain.from_iterable(zip_longest(*told)) if one is not None]

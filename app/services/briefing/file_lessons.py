@@ -1,4 +1,4 @@
-"""What was learnt about a file, when that file is about to be changed."""
+"""Lessons about a file that is about to be edited."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from clawmem.domain.security.redaction import redact_part
 from clawmem.ports.clock import Clock
 
 TOKENS, MOST = 200, 3
-LOOKED_AT = 20  # answers to the file's name, most of which are no lessons
+LOOKED_AT = 20  # search results for the file name, most of which are no lessons
 LESSONS = frozenset({"antipattern", "decision", "problem"})
 TAG = "vault-file-lessons"
 
@@ -27,8 +27,8 @@ class FileLessons:
     Decisions, problems and mistakes that name a file.
 
     Args:
-        search: Finds by words.
-        safe: Applied to everything that comes from a document.
+        search: Lexical search.
+        safe: Sanitizes all text from documents.
     """
 
     def __init__(self, search: Search, clock: Clock, safe: Safe) -> None:
@@ -38,10 +38,10 @@ class FileLessons:
 
     def __call__(self, path: str) -> str:
         """
-        The block ``<vault-file-lessons>`` with at most three lines within 200 tokens; empty when there is none.
+        Return the block ``<vault-file-lessons>`` with at most three lines within 200 tokens; empty without lessons.
 
         Args:
-            path: The file, of any system; its folders tell it from others of its name.
+            path: The file path, of any system; its folders distinguish it from other files of that name.
         """
         name = file_name(path)
         asked = read_request(name, now_ms=self._clock.now_ms(), limit=LOOKED_AT, show_all=True)
@@ -50,7 +50,7 @@ class FileLessons:
         return block(TAG, f"Noted about {self._safe(name)} before:", ["\n".join(lines)], TOKENS)
 
     def _lesson(self, result: Result, path: str) -> str:
-        """The first line that says something of the file, with its document's title; empty where none does."""
+        """Return the first line about the file, with its document's title; empty if there is none."""
         now = iso_utc(self._clock.now_ms())
         if result.document.content_type not in LESSONS or not is_told(result.document, now):
             return ""
@@ -63,7 +63,7 @@ class FileLessons:
 
 
 def _line_about(body: str, path: str) -> str:
-    """Return the first line that names the file, without secrets; their labels may stand in other lines."""
+    """Return the first line that names the file, without secrets, even if their labels are in other lines."""
     at = 0
     for line in body.splitlines(keepends=True):
         if names_file(line, path):

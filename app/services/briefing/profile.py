@@ -29,7 +29,7 @@ from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
 
 PATH = PAGE_PATH
-SOURCE = "made-from:"  # the tag that names a source of the page
+SOURCE = "made-from:"  # prefix of tags that name the sources of the page
 BUILDER = "made-by:statements"  # pages of an earlier builder are rebuilt
 
 
@@ -37,10 +37,10 @@ class Profile:
     """
     Keeps ``_clawmem/profile.md`` up to date.
 
-    A page of which a source is gone or superseded is not shown; the next `refresh` rebuilds it.
+    A page with a deleted or superseded source is not shown; the next `refresh` rebuilds it.
 
     Args:
-        redact: Takes secrets out of a text.
+        redact: Removes secrets from a text.
     """
 
     def __init__(self, vault: Vault, clock: Clock, redact: Callable[[str], str] = str) -> None:
@@ -53,8 +53,8 @@ class Profile:
         """
         Rebuild the page if it is missing or outdated; return whether it was rebuilt.
 
-        It is outdated after five sessions, and when a source is gone, superseded or was indexed again, or a note that it
-        may be made of is new. A page that was forgotten on request is not made again.
+        It is outdated after five sessions, when a source was deleted, superseded or indexed again, or when there is a
+        new note that it may use. A page that was forgotten on request is not rebuilt.
 
         Raises:
             VaultError: nothing was stored.
@@ -65,7 +65,7 @@ class Profile:
         return self.rebuild()
 
     def rebuild(self) -> bool:
-        """Rebuild the page, outdated or not; return whether it has any line."""
+        """Rebuild the page in any case; return whether it has any line."""
         page = self._vault.documents.at(COLLECTION, PATH)
         if page is not None and page.inactive is InactiveReason.FORGOTTEN:
             return False
@@ -78,7 +78,7 @@ class Profile:
 
     def drop(self, document_ids: Collection[int]) -> bool:
         """
-        Empty the page where it says something of one of these documents; whether it did. Inside `Vault.writing`.
+        Empty the page if one of these documents is a source; return whether it was. To be called in `Vault.writing`.
 
         `refresh_dropped` rebuilds it.
         """
@@ -137,7 +137,7 @@ class Profile:
 
 
 def is_sound(vault: Vault, page: Document) -> bool:
-    """Whether the page is served, and everything that it was made of is served and not superseded."""
+    """Whether the page and all its sources are served, and no source is superseded."""
     made_from = _made_from(page)
     there = vault.documents.many(made_from)
     served = {number for number, document in there.items() if document.inactive is None}

@@ -1,4 +1,4 @@
-"""What the last days have in common: what decisions speak of again and again, and what was of use together."""
+"""Review of the last days: repeated phrases in decisions, and documents that were used together."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LEAST_TOGETHER = 3
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """Two served documents, in the order of their ids, and how often both were of use at once."""
+    """Two served documents, ordered by id, and how often both were used in the same turn."""
 
     one: Document
     other: Document
@@ -29,8 +29,10 @@ class Together:
 @dataclass(frozen=True, slots=True)
 class Reflection:
     """
-    ``decisions`` and ``antipatterns`` are those that were written in these ``days``, the latest first; ``phrases``
-    what the decisions say again and again. ``together`` counts since ever, most often first.
+    Results of a review.
+
+    ``decisions`` and ``antipatterns`` were written in the last ``days``, latest first; ``phrases`` occur repeatedly in
+    the decisions. ``together`` covers all time, most frequent pairs first.
     """
 
     days: int
@@ -41,7 +43,7 @@ class Reflection:
 
 
 def reflect(vault: Vault, clock: Clock, days: int = DAYS) -> Reflection:
-    """Look back over so many days; nothing is changed. Raises `VaultError`."""
+    """Review the last *days*; nothing is changed. Raises `VaultError`."""
     since = iso_utc(max(0, clock.now_ms() - days * DAY_MS))
     served = vault.documents.latest()
     recent = [one for one in served if one.authored_at >= since]
@@ -59,7 +61,7 @@ def reflect(vault: Vault, clock: Clock, days: int = DAYS) -> Reflection:
 def _together(vault: Vault, served: list[Document]) -> Iterator[Together]:
     known = {one.id: one for one in served}
     for one in served:
-        # Only what was of use at all can have been of use together.
+        # Documents without any use cannot have been used together with others.
         for other, count in vault.usage.partners(one.id).items() if one.access_count else ():
             if count >= LEAST_TOGETHER and one.id < other and other in known:
                 yield Together(one, known[other], count)

@@ -1,4 +1,4 @@
-"""The beginning of a session: who works here, where the last session stopped, what is going on."""
+"""Context at the start of a session: the profile, the last handoff, current and stale notes."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ SESSION_TAG, STALENESS_TAG = "vault-session", "vault-staleness"
 _LENGTH_OF_DAY = len("2026-01-31")
 
 Safe = Callable[[str], str]
-"""Text of the vault as it may stand inside of an element: nothing in it ends the element, no secret is left."""
+"""Sanitizer of text for use inside an XML element: the result cannot close the element and contains no secret."""
 
 
 class SessionBriefing:
     """
-    What the vault knows that a new session may build on. Reads records only; no model, no index.
+    Context for a new session. It reads records only; it uses no model and no index.
 
     Args:
-        safe: Applied to everything that comes from a document.
+        safe: Sanitizes all text from documents.
     """
 
     def __init__(self, vault: Vault, clock: Clock, safe: Safe) -> None:
@@ -42,7 +42,7 @@ class SessionBriefing:
         self._safe = safe
 
     def at_start(self) -> str:
-        """The block ``<vault-session>`` within 2000 tokens; empty when there is nothing to say."""
+        """Return the block ``<vault-session>`` within 2000 tokens; empty when there is nothing to say."""
         documents = self._heard()
         return block(
             SESSION_TAG,
@@ -52,7 +52,7 @@ class SessionBriefing:
         )
 
     def staleness(self) -> str:
-        """The block ``<vault-staleness>`` with at most five notes within 250 tokens; empty when none is due."""
+        """Return the block ``<vault-staleness>`` with at most five notes within 250 tokens; empty if none is stale."""
         due = self._due(self._heard())
         introduction = "These notes have not been looked at for a while; what they say may be out of date."
         return block(STALENESS_TAG, introduction, ["\n".join(due)], STALENESS_TOKENS)
@@ -66,7 +66,7 @@ class SessionBriefing:
         return section("## Profile", self._lines(profile), PROFILE_TOKENS)
 
     def _handoff(self, documents: Sequence[Document]) -> str:
-        # A file without a date is as new as its last copy: it must not take the place of a dated handoff.
+        # The date of an undated file may only be that of a copy, so dated handoffs take precedence.
         handoffs = [document for document in documents if document.content_type == "handoff"]
         handoffs.sort(key=lambda one: not one.has_own_date)
         last = next((one for one in handoffs if not is_empty(self._vault.documents.body(one.id) or "")), None)
@@ -91,14 +91,14 @@ class SessionBriefing:
         return section("## Not looked at for a while", self._due(documents), STALE_TOKENS)
 
     def _heard(self) -> list[Document]:
-        """What is served and may be told, last written first."""
+        """Return the served documents that may be shown unasked, last written first."""
         now = iso_utc(self._clock.now_ms())
         return [one for one in self._vault.documents.latest() if is_told(one, now)]
 
     # -- documents ----------------------------------------------------------------------------------
 
     def _due(self, documents: Sequence[Document]) -> list[str]:
-        """Return lines about at most five current notes that are due, those with a day of review first, then the oldest."""
+        """Return lines about at most five current notes to review: those with a review date first, then the oldest."""
         today = iso_utc(self._clock.now_ms())[:_LENGTH_OF_DAY]
         due = [
             document

@@ -1,4 +1,4 @@
-"""Rules for texts that a session is told without asking."""
+"""Rules for documents that are shown to a session unasked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SUPERSEDED = "superseded"
 
 
 class MarkedDocument(NamedTuple):
-    """A document that is told, and ``superseded by PATH (DATE)`` where another holds instead."""
+    """A document to show, and ``superseded by PATH (DATE)`` if a successor exists."""
 
     document: Document
     mark: str
@@ -23,7 +23,7 @@ class MarkedDocument(NamedTuple):
 
 def told_succession(successor: Document | None) -> str:
     """
-    Return the mark of a superseded note for a text that nobody asked for; empty without a successor.
+    Return the mark of a superseded note for context that is added unasked; empty without a successor.
 
     The path of a private successor is not named.
     """
@@ -33,7 +33,7 @@ def told_succession(successor: Document | None) -> str:
 
 
 def without_replaced(vault: Vault, documents: Sequence[Document]) -> list[MarkedDocument]:
-    """Return *documents* with their marks, without those whose successor is among them."""
+    """Return *documents* with their marks, except those whose successor is in the list."""
     newer = current_successors(vault, [one.id for one in documents])
     listed = {one.id for one in documents}
     shown = [one for one in documents if one.id not in newer or newer[one.id].id not in listed]
@@ -42,9 +42,9 @@ def without_replaced(vault: Vault, documents: Sequence[Document]) -> list[Marked
 
 def is_told(document: Document, now: str) -> bool:
     """
-    Whether a document may be told unasked: it is neither private nor snoozed, and it is the user's or an assistant's.
+    Whether a document may be shown unasked: neither private nor snoozed, and written by the user or an assistant.
 
-    *now* is a moment as documents carry it.
+    *now* is a time in record format.
     """
     if is_private(document.display_path) or document.is_snoozed(now):
         return False

@@ -1,1 +1,1 @@
-"""What sessions leave behind: reading their transcripts at the end of a turn, and storing what is worth it."""
+"""Capture of memories from sessions: reading transcripts at the end of a turn, and storing what is relevant."""

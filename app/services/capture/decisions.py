@@ -1,4 +1,4 @@
-"""What was decided, wished, found broken, reached and left open in a session, as documents."""
+"""Extraction of decisions, preferences, problems, milestones and open tasks from a session."""
 
 from __future__ import annotations
 
@@ -39,16 +39,17 @@ from clawmem.ports.vault import Vault
 READER = "decision-extractor"
 DEADLINE_S = 20.0
 JUDGE_TOKENS = 60
-LEAST_S = 1.0  # a model is not asked anything that it could not answer in time
+LEAST_S = 1.0  # reserve; a model call must end this long before the deadline
 
 
 @dataclass(frozen=True, slots=True)
 class Captured:
     """
-    What one call stored: new documents, those that were seen once more, earlier ones that are relied on less,
-    how many relations of cause and effect, and how many statements about things that were not known.
+    Results of one call.
 
-    ``degraded`` says why a model was no help, empty when it was or when there is none.
+    ``stored`` are new documents, ``merged`` those seen again, ``lowered`` earlier ones whose confidence was lowered.
+    ``causes`` counts new causal relations, ``statements`` new facts. ``degraded`` is the reason why a model's answer is
+    missing; empty if it is not, or if there is no model.
     """
 
     stored: tuple[int, ...] = ()
@@ -64,14 +65,14 @@ NOTHING = Captured()
 
 class DecisionExtractor:
     """
-    Reads on in a transcript and stores what is worth keeping, each thing with the sentence it comes from.
+    Reads new parts of a transcript and stores relevant memories, each with the sentence it comes from.
 
-    A generator is asked first; without one, or when it fails, rules find what they can.
+    A generator is asked first; without one, or when it fails, rules are used.
 
     Args:
-        redact: Takes secrets out of a text.
-        is_echo: Whether a sentence repeats what was injected; it is not captured back.
-        left: Seconds that may still be spent; beyond them rules do the work.
+        redact: Removes secrets from a text.
+        is_echo: Whether a sentence repeats injected context; such sentences are not captured.
+        left: Returns the seconds left; after them, rules are used.
     """
 
     def __init__(
@@ -98,11 +99,11 @@ class DecisionExtractor:
 
     def __call__(self, session: Session) -> Captured:
         """
-        Store what is new in *session*.
+        Store memories from the new part of *session*.
 
         Raises:
             InvalidInput, SourceUnreadable: the transcript cannot be read.
-            VaultError: nothing was stored; the next call finds the same again.
+            VaultError: nothing was stored; the next call processes the same part again.
         """
         news = self._reader.news(session)
         if news is None:
@@ -143,7 +144,7 @@ class DecisionExtractor:
         return notes
 
     def _complain(self, reason: str) -> None:
-        """Write down what is wrong with the model's answers: what they lack would be missed by nobody."""
+        """Record a problem with the model's answers, which would otherwise go unnoticed."""
         assert self._generator is not None, "only its answers are complained of"
         failed_at = iso_utc(self._clock.now_ms())
         with suppress(VaultError):
@@ -164,7 +165,7 @@ class DecisionExtractor:
         return observations.read_verdict(value)
 
     def _causes(self, notes: Sequence[Note]) -> list[Cause]:
-        """What a model says led to what, among notes with facts; nothing when it cannot say."""
+        """Return the causal relations that a model finds among notes with facts; none if it fails."""
         facts = causes.facts_of(notes)
         if self._generator is None or not facts:
             return []
@@ -193,7 +194,7 @@ class DecisionExtractor:
         self._complain(f"{dropped} parts of an answer were of no known type or shape and were skipped")
 
     def _new_and_safe(self, note: Note) -> Note:
-        """*note* without secrets, and without what a model repeats of what it was told."""
+        """Return *note* without secrets, and without repetitions of injected context."""
         quote = self._redact(note.quote)
         is_cut = note.title == title_of(note.quote)
         return replace(

@@ -1,4 +1,4 @@
-"""A diary for whoever works with the memory: entries are documents, written once and read back newest first."""
+"""Diary of agents: entries are documents, written once and read newest first."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LAST = 10
 
 
 class DiaryEntry(NamedTuple):
-    """An entry as a document, and what it says."""
+    """An entry as a document, and its text."""
 
     document: Document
     text: str
@@ -30,10 +30,10 @@ class DiaryEntry(NamedTuple):
 
 class Diary:
     """
-    Writes and reads entries in ``_clawmem/diary``; each names its writer as its domain.
+    Writes and reads entries in ``_clawmem/diary``; the domain of an entry names its agent.
 
     Args:
-        redact: Takes secrets out of a text.
+        redact: Removes secrets from a text.
     """
 
     def __init__(self, vault: Vault, clock: Clock, redact: Callable[[str], str] = str) -> None:
@@ -44,10 +44,10 @@ class Diary:
 
     def write(self, entry: str, topic: str = TOPIC, agent: str = AGENT) -> Document:
         """
-        Store *entry*, however often the same was written before.
+        Store *entry*, even if the same text was stored before.
 
         Raises:
-            InvalidInput: it is blank, or the topic or the writer is no name on one line. VaultError: nothing was stored.
+            InvalidInput: the entry is blank, or the topic or the writer is no name on one line. VaultError: nothing was stored.
         """
         _check_name("topic", topic)
         _check_name("agent", agent)
@@ -63,7 +63,7 @@ class Diary:
 
     def read(self, last: int = LAST, agent: str = "") -> list[DiaryEntry]:
         """
-        The newest *last* entries, of one agent or of all.
+        Return the newest *last* entries, of one agent or of all.
 
         Raises:
             InvalidInput: *last* is below 1.
@@ -76,7 +76,7 @@ class Diary:
         return [DiaryEntry(one, self._vault.documents.body(one.id) or "") for one in newest]
 
     def _free(self, topic: str) -> str:
-        """The place of this millisecond, or of the next one where that is taken."""
+        """Return a path with the current millisecond, or the next one for which no entry exists."""
         moments = (diary_path(self._clock.now_ms() + later, topic) for later in count())
         return next(path for path in moments if self._vault.documents.at(COLLECTION, path) is None)
 

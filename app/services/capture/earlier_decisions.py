@@ -1,4 +1,4 @@
-"""Earlier decisions that a new one speaks against, and what becomes of them."""
+"""Earlier decisions that contradict a new one, and the reduction of their confidence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clawmem.ports.records import Document, Grain, InactiveReason, Scope
 from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.vault import Vault
 
-CANDIDATES = 5  # of each new decision
+CANDIDATES = 5  # per new decision
 ORIGIN = "decision-extractor"
 JUDGED = frozenset({"decision", "observation"})
 
@@ -22,7 +22,7 @@ Judge = Callable[[str, str], Verdict]  # the new decision, the earlier one
 
 
 class Conflict(NamedTuple):
-    """A new decision, the earlier document it speaks against, and how."""
+    """A new decision, an earlier document that contradicts it, and the verdict."""
 
     note: Note
     document_id: int
@@ -30,16 +30,16 @@ class Conflict(NamedTuple):
 
 
 class EarlierDecisions:
-    """Finds what new decisions overturn, and lowers how far that is relied on."""
+    """Finds earlier decisions that new ones contradict, and lowers their confidence."""
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
 
     def conflicts(self, notes: Sequence[Note], session_id: str, judge: Judge = verdict) -> list[Conflict]:
         """
-        What the decisions among *notes* speak against, in decisions of other sessions; nothing is changed.
+        Return conflicts of decisions among *notes* with decisions of other sessions; nothing is changed.
 
-        Each is held against the five documents that share most with its words.
+        Each decision is compared with its five best lexical matches.
         """
         found = []
         for note in notes:
@@ -52,10 +52,10 @@ class EarlierDecisions:
 
     def settle(self, conflict: Conflict, new_id: int) -> bool:
         """
-        Lower an earlier document's confidence because of the document *new_id*; whether that changed anything.
+        Lower the confidence of an earlier document because of the document *new_id*; return whether it changed.
 
-        The two are related as contradicting each other. An observation that falls to 0.2 is not served any
-        more. Inside `Vault.writing`.
+        The two get a relation of contradiction. An observation whose confidence falls to 0.2 is withdrawn. To be called
+        inside `Vault.writing`.
         """
         document = self._vault.documents.get(conflict.document_id)
         if document is None or document.inactive is not None or document.id == new_id:

@@ -1,4 +1,4 @@
-"""Which of the documents that were surfaced an answer made use of."""
+"""Feedback: detection of the surfaced documents that an answer used."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ READER = "feedback-loop"
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """How many documents were surfaced in the turns that were looked at, and which of them were referenced."""
+    """Number of documents surfaced in the examined turns, and ids of those that were referenced."""
 
     surfaced: int = 0
     referenced: tuple[int, ...] = ()
@@ -30,10 +30,10 @@ class Feedback:
 
 class FeedbackLoop:
     """
-    Holds each answer against what was surfaced for its turn, and for no other.
+    Compares each answer with the documents surfaced for its turn.
 
-    A referenced document counts one access more, is marked in the diary, and is related by use to those that
-    were referenced in the same turn.
+    A referenced document gets one more access, is marked in the telemetry, and is related by usage to the documents
+    referenced in the same turn.
     """
 
     def __init__(self, vault: Vault, transcripts: Transcripts, clock: Clock) -> None:
@@ -43,11 +43,11 @@ class FeedbackLoop:
 
     def __call__(self, session: Session) -> Feedback:
         """
-        Learn from what is new in *session*.
+        Process the new part of *session*.
 
         Raises:
             InvalidInput, SourceUnreadable: the transcript cannot be read.
-            VaultError: nothing was learnt; the next call finds the same again.
+            VaultError: nothing was stored; the next call processes the same part again.
         """
         news = self._reader.news(session)
         if news is None:
@@ -65,7 +65,7 @@ class FeedbackLoop:
         return Feedback(sum(map(len, used.values())), tuple(dict.fromkeys(found)))
 
     def _used(self, session: Session, news: News) -> dict[int, Mapping[int, bool]]:
-        """By recall: the documents it gave, and whether its turn's answer names them."""
+        """Return by recall its documents, and whether the answer of its turn references each."""
         recalls = [one for one in self._vault.telemetry.of_session(session.id) if one.hits]
         answer_to = _answers(news, recalls)
         used: dict[int, Mapping[int, bool]] = {}
@@ -85,7 +85,7 @@ class FeedbackLoop:
         )
 
     def _mark(self, used: Mapping[int, Mapping[int, bool]]) -> None:
-        # The diary may have gaps; what counts is stored already.
+        # Marks in the telemetry are best effort; usage is stored already.
         for recall_id, documents in used.items():
             referenced = [number for number, said in documents.items() if said]
             with suppress(VaultError):
@@ -94,9 +94,9 @@ class FeedbackLoop:
 
 def _answers(news: News, recalls: list[Recall]) -> Callable[[Recall], str]:
     """
-    What was said in the turn of a recall: by the client's name of its prompt, by its number where there is none.
+    Return a function for the answer to a recall: by the client's prompt id, or else by turn number.
 
-    Numbers go wrong where a prompt was taken back, or a session begins with another one's history.
+    Turn numbers are wrong if a prompt was retracted, or if a session starts with the history of another one.
     """
     by_turn = answers_by_turn(news.fresh, _first_turn(news, recalls))
     if not any(message.prompt_id for message in news.messages):
@@ -108,16 +108,16 @@ def _answers(news: News, recalls: list[Recall]) -> Callable[[Recall], str]:
 
 
 def _prompt_before(news: News) -> str:
-    """What the client calls the prompt that the first of the fresh messages may still answer."""
+    """Return the client's id of the prompt that the first new messages may still answer."""
     before = (message.prompt_id for message in reversed(news.messages) if message.line <= news.seen.line)
     return next(filter(None, before), "")
 
 
 def _first_turn(news: News, recalls: list[Recall]) -> int:
     """
-    The number, from 0, of the first prompt among the fresh messages.
+    Return the number, from 0, of the first prompt among the new messages.
 
-    Where the beginning of the transcript was skipped it is counted back from the last turn that was recalled.
+    If the start of the transcript was skipped, it is counted back from the last recalled turn.
     """
     fresh = turns(news.fresh)
     if news.part.is_tail:

@@ -1,4 +1,4 @@
-"""The notes that one session leaves for the next."""
+"""Handoffs: notes that one session leaves for the next."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LEAST_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class HandedOver:
-    """The document of a handoff, 0 when there was nothing to hand over; why a model was no help."""
+    """The document id of a handoff, 0 if there is none, and the reason why a model's answer is missing."""
 
     document_id: int = 0
     degraded: str = ""
@@ -43,9 +43,9 @@ class HandedOver:
 
 class HandoffGenerator:
     """
-    Writes one document a session, anew at the end of every turn, and closes the session's entry.
+    Writes one document per session, rewritten at the end of every turn, and records the end of the session.
 
-    Repeating it changes nothing but the time: there is nothing to do twice.
+    Repeating the call only updates the time.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class HandoffGenerator:
 
     def __call__(self, session: Session) -> HandedOver:
         """
-        Write the handoff of *session* as it stands, unless nothing came of it; what an earlier call wrote then stays.
+        Write the current handoff of *session*. If there is nothing to hand over, an earlier handoff is kept.
 
         Raises:
             InvalidInput, SourceUnreadable: the transcript cannot be read, or the handoff was forgotten on request.
@@ -89,7 +89,7 @@ class HandoffGenerator:
     def _sections(
         self, messages: Sequence[TranscriptMessage], session: Session
     ) -> tuple[Mapping[str, list[str]], str]:
-        """The sections, empty when none of them is worth keeping; why a model was no help."""
+        """Return the sections, empty if none is relevant, and the reason why a model's answer is missing."""
         found = said_first(messages, self._vault.captures, self._redact, self._is_echo)
         steps = self._steps(messages, session)
         plain = handoff.by_rules(messages, found, steps)
@@ -98,20 +98,20 @@ class HandoffGenerator:
         return (sections if handoff.is_worth_keeping(sections, plain) else {}), degraded
 
     def _steps(self, messages: Sequence[TranscriptMessage], session: Session) -> list[str]:
-        """The next steps that *messages* leave, without those that the session was only told."""
+        """Return the open next steps in *messages*, without those that only repeat injected context."""
         own = self._body(session)
         return [
             step for step in remaining_steps(messages) if not self._is_echo(step) or self._redact(step) in own
         ]
 
     def _body(self, session: Session) -> str:
-        """Return the stored handoff of *session*; empty where there is none."""
+        """Return the stored handoff of *session*; empty if there is none."""
         path = _path(self._vault.sessions.get(session.id))
         before = self._vault.documents.at(COLLECTION, path) if path else None
         return (self._vault.documents.body(before.id) or "") if before else ""
 
     def _asked(self, messages: Sequence[TranscriptMessage]) -> tuple[Mapping[str, list[str]] | None, str]:
-        """Return the sections that a model writes, without echoes; and the reason where it was no help."""
+        """Return the sections written by a model, without echoes, and the reason if they are missing."""
         if self._generator is None:
             return None, ""
         try:
@@ -170,6 +170,6 @@ class HandoffGenerator:
 
 
 def _path(known: sessions.Session | None) -> str | None:
-    """Where this session's handoff lies already: a session that goes on past midnight keeps its one."""
+    """Return the path of the session's existing handoff; it stays the same after midnight."""
     written = known.handoff_path if known else None
     return written.removeprefix(f"{COLLECTION}/") if written else None

@@ -1,4 +1,4 @@
-"""The one way in which what machines remember enters the vault."""
+"""Storage of memories that programs write."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ QUALITY = 0.5
 
 
 class Action(StrEnum):
-    """What became of something that was to be kept."""
+    """Outcome of storing a memory."""
 
     INSERTED = "inserted"
-    MERGED = "deduplicated"  # it is there already, and was seen once more
-    KNOWN = "known"  # this very sentence was taken in before
+    MERGED = "deduplicated"  # the same thing was captured before; this sighting was added
+    KNOWN = "known"  # this very sentence was captured before
 
 
 class Saved(NamedTuple):
-    """A document, 0 where there is none any more, and what was done."""
+    """The id of a stored document, 0 if the sentence was known, and the outcome."""
 
     document_id: int
     action: Action
 
 
 class Memories:
-    """Saves notes and texts of its own; inside `Vault.writing`."""
+    """Stores notes, and texts of clawmem itself. To be called inside `Vault.writing`."""
 
     def __init__(self, vault: Vault, clock: Clock) -> None:
         self._vault = vault
@@ -46,9 +46,9 @@ class Memories:
 
     def keep(self, note: Note, session_id: str) -> Saved:
         """
-        Store *note*, unless its sentence was stored before or the same thing was said a short while ago.
+        Store *note*, unless its sentence was stored before or the same thing was captured recently.
 
-        How long a while is depends on the kind: see `clawmem.domain.capture.kinds.merge_window_ms`.
+        The time window depends on the kind: see `clawmem.domain.capture.kinds.merge_window_ms`.
         """
         place = source(note.message.id, note.quote)
         if self._vault.captures.is_known(place):
@@ -88,12 +88,12 @@ class Memories:
         sources: Iterable[Document] = (),
     ) -> int:
         """
-        Let *body* stand at *path* of the collection of machines, in the place of what was there; its id.
+        Store *body* at *path* of the own collection, replacing an earlier document; return its id.
 
         Its origin is an assistant, or the least trusted of its *sources*.
 
         Raises:
-            InvalidInput: what stands there was forgotten on request.
+            InvalidInput: the document at *path* was forgotten on request.
         """
         origin = least_trusted([Origin.ASSISTANT, *(one.origin for one in sources)])
         return self._publish(

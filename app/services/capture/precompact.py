@@ -1,4 +1,4 @@
-"""What a conversation should keep in mind when it is about to be shortened."""
+"""State of a conversation to preserve when it is about to be compacted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from clawmem.ports.transcripts import Transcripts
 
 
 class PrecompactExtract:
-    """Reads the end of a transcript; what it says is the caller's to write down."""
+    """Extracts the state from the end of a transcript; the caller stores it."""
 
     def __init__(
         self,
@@ -26,7 +26,7 @@ class PrecompactExtract:
 
     def __call__(self, session: Session) -> str:
         """
-        The Markdown for ``precompact-state.md``; empty when there is nothing to keep.
+        Return the Markdown for ``precompact-state.md``; empty when there is nothing to preserve.
 
         Raises:
             InvalidInput, SourceUnreadable: the transcript cannot be read.

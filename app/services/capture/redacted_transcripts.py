@@ -1,4 +1,4 @@
-"""Transcripts without the secrets that their messages hold."""
+"""Transcripts without secrets."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from clawmem.ports.transcripts import BEGINNING, TranscriptMessage, TranscriptPa
 
 class RedactedTranscripts:
     """
-    Conversations of which no later step sees a secret.
+    Wrapper of transcripts that redacts secrets for all later steps.
 
-    The messages are redacted together: "the password is" may be the end of one message and the password the next.
+    Messages are redacted together: "the password is" may end one message, and the next one be the password.
     """
 
     def __init__(self, transcripts: Transcripts) -> None:

@@ -1,4 +1,4 @@
-"""What every reader of a transcript is given, and the way it goes on where it stopped."""
+"""Common input of all transcript readers, and incremental reading from a stored cursor."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ Redact = Callable[[str], str]
 IsEcho = Callable[[str], bool]
 Left = Callable[[], float]  # seconds until the work has to be done
 
-ENOUGH_MESSAGES = 4  # to know what an answer answers, where only the end of a long transcript is read
+ENOUGH_MESSAGES = 4  # messages of context needed to know what an answer refers to, if only the end is read
 
 _BEFORE = "/before"
 
 
 class MovedOn(Exception):
-    """Another process has read this transcript in the meantime, and stored what there was."""
+    """Another process has read this transcript in the meantime and stored the results."""
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One sitting with an agent: the client's id of it, and the absolute path of its transcript."""
+    """A session with an agent: the client's session id, and the absolute path of the transcript."""
 
     id: str
     transcript: str
@@ -33,10 +33,10 @@ class Session:
 @dataclass(frozen=True, slots=True)
 class News:
     """
-    What a transcript holds beyond ``seen``, and what stands before it, for who has to know what was answered.
+    Messages of a transcript after ``seen``, and messages before it as context.
 
-    ``fresh`` are the messages that nobody has read, ``messages`` those and the ones of the call before.
-    ``stored`` is the cursor as the vault had it: ``seen``, unless the transcript was made anew.
+    ``fresh`` are the unread messages; ``messages`` also includes those of the previous call. ``stored`` is the cursor
+    in the vault, which equals ``seen`` unless the transcript was rewritten.
     """
 
     stored: Cursor
@@ -45,12 +45,12 @@ class News:
 
     @property
     def messages(self) -> tuple[TranscriptMessage, ...]:
-        """Everything that was read."""
+        """All messages that were read."""
         return self.part.messages
 
     @property
     def fresh(self) -> tuple[TranscriptMessage, ...]:
-        """The messages that begin after what was seen."""
+        """The messages after ``seen``."""
         return tuple(one for one in self.part.messages if one.line > self.seen.line)
 
 
@@ -58,9 +58,9 @@ def said_first(
     messages: Sequence[TranscriptMessage], captures: CaptureStore, redact: Redact, is_echo: IsEcho
 ) -> list[CaptureFinding]:
     """
-    What *messages* hold, without what only repeats what the session was told.
+    Return the findings in *messages*, without repetitions of injected context.
 
-    What was captured from the very place where it stands was said there before anybody told it.
+    A finding that was captured from the same message before is original, even if injected context repeats it now.
     """
 
     def is_own(one: CaptureFinding) -> bool:
@@ -71,10 +71,10 @@ def said_first(
 
 class SessionReader:
     """
-    Reads transcripts onwards, for one purpose.
+    Reads transcripts incrementally, for one purpose.
 
-    How far it is stands in the vault and moves in the transaction that stores what was found: whatever is
-    killed or called twice, nothing is found twice.
+    The cursor is stored in the vault, in the transaction that stores the results, so that interrupted or repeated calls
+    never process a message twice.
     """
 
     def __init__(self, captures: CaptureStore, transcripts: Transcripts, name: str) -> None:
@@ -84,7 +84,7 @@ class SessionReader:
 
     def news(self, session: Session) -> News | None:
         """
-        Return the messages since the last call that was `finish`\\ ed; None when there are none.
+        Return the messages since the last `finish`; ``None`` if there are none.
 
         Raises:
             InvalidInput, SourceUnreadable: see `clawmem.ports.transcripts.Transcripts.read`.
@@ -100,10 +100,10 @@ class SessionReader:
 
     def finish(self, session: Session, news: News) -> None:
         """
-        Remember that *news* is dealt with; inside `Vault.writing`, with what was stored.
+        Advance the cursor past *news*. To be called inside `Vault.writing`, with the results.
 
         Raises:
-            MovedOn: somebody else was faster.
+            MovedOn: another process has processed these messages.
         """
         if self._captures.cursor(session.id, self._name) != news.stored:
             raise MovedOn

@@ -1,4 +1,4 @@
-"""From what notes say of things to triples, each with the document and the sentence that it comes from."""
+"""Facts stated in notes, each stored with its document and sentence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DAY = len("2026-03-31")
 
 
 class Statements:
-    """Keeps what notes say of things, and ends what that takes the place of; inside `Vault.writing`."""
+    """Stores facts of notes, and ends facts that they replace. To be called inside `Vault.writing`."""
 
     def __init__(self, vault: Vault, clock: Clock) -> None:
         self._vault = vault
@@ -24,9 +24,9 @@ class Statements:
 
     def keep(self, note: Note, document_id: int) -> int:
         """
-        Store what *note*, kept as that document, says of things, from the day on which it was said; how much is new.
+        Store the facts in *note*, the document *document_id*, valid from its day; return the number of new ones.
 
-        A name means the one entity that has it; one that nobody or several have means a concept.
+        A name refers to the only entity of that name; if there is none or several, to a concept.
         """
         day = self._day(note)
         triples = [self._triple(one, note, document_id, day) for one in note.statements]

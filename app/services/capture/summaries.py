@@ -1,4 +1,4 @@
-"""The summary that a client made of a conversation, kept: the one thing about it that was already condensed."""
+"""Storage of the summary that a client wrote when it compacted a conversation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_CHARACTERS = 20_000
 
 
 class CompactionSummary:
-    """Keeps the last summary of each session, as a handoff of its own beside the one of the session's end."""
+    """Stores the last summary of each session as a handoff, in addition to that of the session's end."""
 
     def __init__(
         self,
@@ -35,9 +35,9 @@ class CompactionSummary:
 
     def __call__(self, session_id: str, summary: str) -> int:
         """
-        Store the summary part of *summary*; the id of its document.
+        Store the summary part of *summary*; return the id of its document.
 
-        0 when it says nothing new, or was forgotten on request.
+        The id is 0 if there is nothing new, or if the document was forgotten on request.
 
         Raises:
             VaultError: nothing was stored.

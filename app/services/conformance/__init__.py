@@ -1,1 +1,1 @@
-"""Whether another implementation of the policies answers as this one."""
+"""Conformance tests for other implementations of the policies."""

@@ -1,4 +1,4 @@
-"""The language-neutral vectors, wherever clawmem is installed."""
+"""Loading of the language-neutral test vectors from the installed package."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One input of a policy and the answer it must get; both as JSON decodes them."""
+    """One input of a policy and the expected answer, as decoded JSON."""
 
     name: str
     given: Any
@@ -20,7 +20,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class VectorFile:
-    """The cases of one policy; ``tolerance`` is absolute and for numbers with a fraction alone."""
+    """The cases of one policy; ``tolerance`` is absolute and applies only to numbers with a fraction."""
 
     policy: str
     tolerance: float
@@ -28,12 +28,12 @@ class VectorFile:
 
 
 def load_vectors() -> list[VectorFile]:
-    """Every file, by policy."""
+    """Return every vector file, sorted by policy."""
     return sorted(_files(), key=lambda file: file.policy)
 
 
 def _files() -> Iterator[VectorFile]:
-    # Found from the root: the package of the contracts is a pytest suite, and not everybody has pytest.
+    # Located from the root package: importing the contracts package requires pytest.
     for path in files("clawmem").joinpath("contracts", "vectors").iterdir():
         if path.name.endswith(".json"):
             read = json.loads(path.read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""Whether an answer agrees with the expected one, and where it does not."""
+"""Comparison of an answer with the expected one."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-ROOM = 60  # characters of a value that a reason shows
-BEFORE = 20  # how many of them stand before the place where two texts part
+ROOM = 60  # most characters of a value in a reason
+BEFORE = 20  # characters shown before the first difference of two texts
 
 
 class Difference(NamedTuple):
-    """One place where two values differ: ``$.fragments[2].text``, and what stands there."""
+    """The path of a differing value, such as ``$.fragments[2].text``, and the reason."""
 
     path: str
     reason: str
@@ -19,17 +19,16 @@ class Difference(NamedTuple):
 
 def differences(got: Any, expected: Any, tolerance: float = 0.0) -> list[Difference]:
     """
-    Where *got* is not what was expected; empty when they agree.
+    Return the differences between *got* and *expected*; empty if they agree.
 
-    Objects have the same keys in any order, lists the same length and order. Where a number with a
-    fraction is expected, a number may be off by at most *tolerance*; everything else is exact, and a
-    truth value is no number.
+    Objects must have the same keys in any order, lists the same length and order. Where a number with a fraction is
+    expected, a number may differ by at most *tolerance*; everything else must be equal, and a boolean is no number.
     """
     return list(_differing("$", got, expected, tolerance))
 
 
 def shortened(value: Any, room: int = ROOM) -> str:
-    """*value* as JSON, cut after *room* characters."""
+    """Return *value* as JSON, cut after *room* characters."""
     written = json.dumps(value, ensure_ascii=False)
     return written if len(written) <= room else f"{written[:room]}…"
 
@@ -95,6 +94,6 @@ def _reason(got: Any, expected: Any) -> str:
 
 
 def _parting(one: str, other: str) -> int:
-    """How many characters two texts have in common from their beginning."""
+    """Return the length of the common prefix of two texts."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))

@@ -1,4 +1,4 @@
-"""Whether a program answers every case of the policies it knows as the vectors say."""
+"""Conformance test of a program against the vectors."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from clawmem.app.services.conformance.cases import Case, VectorFile
 from clawmem.app.services.conformance.comparison import Difference, differences
 from clawmem.app.services.conformance.program import Answer, NoAnswer, PortProgram
 
-PATIENCE = 3  # cases lost in a row: the rest of their policy is not asked
+PATIENCE = 3  # consecutive cases without an answer, after which the rest of the policy is skipped
 REFUSAL = {"error": True}
 
 Progress = Callable[[int, int], None]
 
 
 class Outcome(StrEnum):
-    """What became of a case."""
+    """Result of a case."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -28,7 +28,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One case: what came of it, where the answer differs, and what else is to be said."""
+    """Outcome of one case with differences and a reason."""
 
     policy: str
     case: Case
@@ -40,7 +40,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class PortReport:
-    """Every verdict, in the order of the vectors."""
+    """All verdicts, in the order of the vectors."""
 
     verdicts: Sequence[Verdict]
 
@@ -51,27 +51,27 @@ class PortReport:
 
     @property
     def failures(self) -> list[Verdict]:
-        """The cases that were asked and went wrong."""
+        """The failed cases."""
         return [one for one in self.verdicts if one.outcome is Outcome.FAILED]
 
     def by_policy(self) -> dict[str, PortReport]:
-        """The same, a policy at a time."""
+        """Return one report per policy."""
         parted: dict[str, list[Verdict]] = {}
         for one in self.verdicts:
             parted.setdefault(one.policy, []).append(one)
         return {policy: PortReport(verdicts) for policy, verdicts in parted.items()}
 
     def count(self, outcome: str) -> int:
-        """How many cases came out so."""
+        """Return the number of cases with this outcome."""
         return sum(one.outcome == outcome for one in self.verdicts)
 
 
 class JudgePort:
-    """Asks one program every case."""
+    """Tests one program with every case."""
 
     def __init__(self, program: PortProgram) -> None:
         self._program = program
-        self._lost = 0  # cases in a row
+        self._lost = 0  # consecutive cases without an answer
         self._has_answered = False
 
     def __call__(
@@ -82,13 +82,13 @@ class JudgePort:
         progress: Progress = lambda done, total: None,
     ) -> PortReport:
         """
-        Judge the program by *files*, and end it.
+        Test the program with *files*, and end it.
 
-        A policy is supported or not as a whole: once one of its cases has passed, "unsupported" is a failure
-        for the others.
+        A policy is supported or not as a whole: once one of its cases has passed, "unsupported" is a failure for the
+        others.
 
         Args:
-            required: Whether "unsupported" is a failure anyway.
+            required: Whether "unsupported" is always a failure.
 
         Raises:
             InvalidInput: the program cannot be started.
@@ -122,7 +122,7 @@ class JudgePort:
         return _judged(file, case, answer)
 
     def _reconsidered(self, verdict: Verdict, supported: set[str]) -> Verdict:
-        """The verdict in the light of what the program did with other cases."""
+        """Return the verdict, corrected for repeated answers and inconsistent support."""
         if _case_id(verdict.policy, verdict.case) in self._program.repeated:
             return replace(verdict, outcome=Outcome.FAILED, reason="The program answered more than once.")
         if verdict.outcome is Outcome.UNSUPPORTED and verdict.policy in supported:

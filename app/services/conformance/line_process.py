@@ -1,4 +1,4 @@
-"""A process that is spoken to line by line, and that cannot keep anybody waiting."""
+"""Subprocess with line-based communication and deadlines."""
 
 from __future__ import annotations
 
@@ -14,21 +14,20 @@ from threading import Event, Timer
 
 from clawmem.ports.errors import InvalidInput
 
-LONGEST_LINE = 16_000_000  # bytes; a line that never ends is not read for ever
-ENDING_S = 1.0  # between the end of its output and its own
-LAST_LINES = 10  # of what it wrote on stderr
+LONGEST_LINE = 16_000_000  # bytes; protects against a line that never ends
+ENDING_S = 1.0  # time for the process to exit after it closed its output
+LAST_LINES = 10  # lines of stderr to report
 
 
 class LineProcess:
     """
     One run of a command.
 
-    Sending and receiving wait for as long as the process likes: put both under a `deadline`, which kills it
-    and everything that it started in turn.
+    Sending and receiving may block, so run both inside a `deadline`, which kills the process and its children.
     """
 
     def __init__(self, command: str) -> None:
-        """Start *command*, quoted as for a shell. Raises `InvalidInput` when that cannot be done."""
+        """Start *command*, quoted as for a shell. Raises `InvalidInput` if that fails."""
         parts = _parted(command)
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `end`
         try:
@@ -37,7 +36,7 @@ class LineProcess:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._stderr,
-                start_new_session=True,  # whatever it starts in turn can be killed with it
+                start_new_session=True,  # allows killing its children, too
             )
         except OSError as error:
             self._stderr.close()
@@ -47,7 +46,7 @@ class LineProcess:
 
     @contextmanager
     def deadline(self, seconds: float) -> Iterator[Event]:
-        """Kill the process unless the block ends in time; the event says that it was killed."""
+        """Kill the process unless the block ends in time; the event is set if it was killed."""
         is_over = Event()
 
         def expire() -> None:
@@ -63,22 +62,22 @@ class LineProcess:
             timer.cancel()
 
     def send(self, line: str) -> None:
-        """Write a line; what has ended does not hear it, and says so when it is asked to `receive`."""
+        """Write a line; if the process has ended, the error only appears in `receive`."""
         with suppress(OSError):
             self._stdin.write(line.encode() + b"\n")
             self._stdin.flush()
 
     def send_end(self) -> None:
-        """Tell it that no line will follow."""
+        """Close the standard input of the process."""
         with suppress(OSError):
             self._stdin.close()
 
     def receive(self) -> bytes:
-        """The next line, or the beginning of one that is too long; empty once there is none any more."""
+        """Return the next line, or the start of an overlong one; empty at the end of the output."""
         return self._stdout.readline(LONGEST_LINE)
 
     def ending(self) -> str:
-        """How it ended, in words; to be asked once there was nothing more to receive."""
+        """Describe how the process ended; to be called at the end of its output."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(ENDING_S)
         code = self._process.returncode
@@ -87,12 +86,12 @@ class LineProcess:
         return f"ended with exit code {code}" if code >= 0 else f"was ended by signal {-code}"
 
     def last_words(self) -> list[str]:
-        """The last lines of what it wrote on stderr."""
+        """Return the last lines of stderr."""
         self._stderr.seek(0)
         return self._stderr.read().decode("utf-8", "replace").rstrip().splitlines()[-LAST_LINES:]
 
     def end(self) -> None:
-        """Kill it, wherever it stands, and give everything back."""
+        """Kill the process and release all resources."""
         self._kill()
         self._process.wait()
         self.send_end()
@@ -103,13 +102,13 @@ class LineProcess:
         if sys.platform == "win32":
             self._process.kill()
         else:
-            with suppress(ProcessLookupError, PermissionError):  # gone already; macOS says the second
+            with suppress(ProcessLookupError, PermissionError):  # already ended; macOS raises the latter
                 os.killpg(self._process.pid, signal.SIGKILL)
 
 
 def _parted(command: str) -> str | list[str]:
     if sys.platform == "win32":
-        return command  # parted by the system, by other rules
+        return command  # Windows splits the command by its own rules
     try:
         parts = shlex.split(command)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""A program in any language that answers cases: one JSON object a line, on stdin and on stdout."""
+"""Protocol of programs that answer cases: one JSON object per line, on stdin and stdout."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any, NoReturn
 from clawmem.app.services.conformance.comparison import shortened
 from clawmem.app.services.conformance.line_process import LineProcess
 
-FAREWELL_S = 1.0  # for ending, once there is nothing left to answer
+FAREWELL_S = 1.0  # time to exit after the last case
 FORMS = frozenset({"output", "unsupported", "error"})
 
 
 class NoAnswer(Exception):
-    """The program was lost over a case; the message says how."""
+    """The program failed to answer a case; the message says how."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a program makes of a case; ``refusal`` says why the input was refused, if it was."""
+    """The answer to a case; ``refusal`` is the reason why the input was rejected, if it was."""
 
     output: Any = None
     refusal: str | None = None
@@ -29,10 +29,10 @@ class Answer:
 
 class PortProgram:
     """
-    The program, started when it is first asked and again after it was lost.
+    The program, started on first use and again after it failed.
 
-    One case is under way at a time, so that a program which dies, hangs or writes something else is lost
-    over a known one. The ids that it has answered more than once are in ``repeated``.
+    Cases are sent one at a time, so that a crash, a hang or invalid output belongs to a known case. ``repeated`` holds
+    the ids that were answered more than once.
     """
 
     def __init__(self, command: str, timeout_s: float) -> None:
@@ -44,16 +44,16 @@ class PortProgram:
 
     def ask(self, case_id: str, policy: str, given: Any) -> Answer:
         """
-        The program's answer to one case.
+        Return the program's answer to one case.
 
         Raises:
-            NoAnswer: it gave none, or wrote something that is none.
-            InvalidInput: it cannot be started.
+            NoAnswer: there was no answer, or an invalid one.
+            InvalidInput: the program cannot be started.
         """
         process = self._process = self._process or LineProcess(self._command)
         with process.deadline(self._timeout_s) as is_over:
             try:
-                # ASCII alone: some languages end a line at U+2028 as well.
+                # ASCII only: some languages treat U+2028 as the end of a line.
                 process.send(json.dumps({"id": case_id, "policy": policy, "input": given}))
                 answer = _answer(self._said_about(case_id, process))
             except NoAnswer as lost:
@@ -65,7 +65,7 @@ class PortProgram:
         return answer
 
     def close(self) -> None:
-        """Tell the program that there is no more, hear what it still says, and end it."""
+        """Close the program's input, read remaining output, and end the program."""
         if self._process:
             with self._process.deadline(FAREWELL_S), suppress(NoAnswer):
                 self._process.send_end()
@@ -97,7 +97,7 @@ class PortProgram:
 
 
 def _said(process: LineProcess) -> dict[str, Any]:
-    """The next line, which must be a JSON object."""
+    """Return the next line, which must be a JSON object."""
     line = process.receive()
     if not line:
         raise NoAnswer(f"{process.ending()} without an answer")

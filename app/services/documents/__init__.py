@@ -1,1 +1,1 @@
-"""Documents by name."""
+"""Access to documents: addresses, references, successions and timelines."""

@@ -17,8 +17,8 @@ from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Candidate, Document, Grain, Hit, InactiveReason, LexicalQuery
 from clawmem.ports.vault import Vault
 
-MAX_DISTANCE = 5  # edits from the typed path; at most half of its length
-FRAGMENTS = 20  # hits of which several may be one document's
+MAX_DISTANCE = 5  # edits from the typed path, and at most half of its length
+FRAGMENTS = 20  # hits, several of which may be of one document
 
 
 class CandidateSearch:
@@ -59,7 +59,7 @@ class CandidateSearch:
         return [document for document, _ in ranked]
 
     def _holding(self, query: LexicalQuery) -> list[Document]:
-        """Return what *query* finds; nothing where the index cannot be asked."""
+        """Return the served documents that *query* finds; none if the index is unavailable."""
         hits: list[Hit] = []
         with suppress(ClawmemError):
             hits = self._vault.lexical.search(query, Grain.DOCUMENT, FRAGMENTS) if query.terms else []

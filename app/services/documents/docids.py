@@ -1,4 +1,4 @@
-"""Short ids for people: as short as they can be without meaning two documents."""
+"""Short document ids: the shortest unambiguous prefixes of content hashes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clawmem.ports.records import Document
 
 
 def docids(store: DocumentStore, documents: Sequence[Document]) -> dict[int, str]:
-    """The shortest unique prefix of each document's hash, by document id."""
+    """Return the shortest unique prefix of each document's hash, by document id."""
     alike: dict[str, list[str]] = {}
     for other in store.hash_prefixes(DOCID_LENGTH, {document.hash for document in documents}):
         alike.setdefault(other[:DOCID_LENGTH], []).append(other)

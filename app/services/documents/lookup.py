@@ -20,9 +20,9 @@ from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.records import Candidate, Document, InactiveReason
 from clawmem.ports.vault import Vault
 
-TOO_LARGE = "TOO_LARGE"  # the code of a document that is left out for its size
-MAX_BYTES = 10_240  # of a body that is given among others
-LIST_SUGGESTIONS = 3  # a name of a list
+TOO_LARGE = "TOO_LARGE"  # error code of a document that exceeds the size limit
+MAX_BYTES = 10_240  # default size limit of bodies in `Lookup.multi_get`
+LIST_SUGGESTIONS = 3  # suggestions per name in a list
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,12 @@ class Excerpt:
     text: str
     start_line: int
     total_lines: int
-    superseded_by: Document | None = None  # the note that holds instead
+    superseded_by: Document | None = None  # the current note that replaces it
 
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """A name that gave nothing: why, as a code and as a sentence with the way out, and what it is close to."""
+    """A name without a document: error code, message with the remedy, and similar names."""
 
     name: str
     code: str
@@ -56,7 +56,7 @@ class Missed:
 
 @dataclass(frozen=True, slots=True)
 class MultiGet:
-    """Excerpts by collection and path, each document once; ``errors`` say what was left out, and why."""
+    """Excerpts by collection and path, each document once; ``errors`` are the names and documents left out."""
 
     excerpts: tuple[Excerpt, ...]
     errors: tuple[Missed, ...]
@@ -69,7 +69,7 @@ class Lookup:
         """
         Args:
             roots: The absolute folder of each collection, by its name.
-            home: The folder that ``~`` stands for; without it ``~`` is a character like any other.
+            home: The folder to replace ``~`` with; without it ``~`` is an ordinary character.
         """
         self._vault = vault
         self._resolver = AddressResolver(vault, roots, home)
@@ -103,8 +103,8 @@ class Lookup:
         Return the document as `target` does; one whose file was removed can be forgotten as well.
 
         Raises:
-            NotFound: with candidates whose names are near to *address* only. The note that is meant may be forgotten
-                already, and a document that merely has some of the words must not be offered in its place.
+            NotFound: with candidates only if their names are similar to *address*. The intended note may be forgotten
+                already, so other documents that merely share words must not be offered.
         """
         try:
             return self.target(address)
@@ -156,15 +156,14 @@ class Lookup:
 
     def multi_get(self, pattern: str, *, max_bytes: int = MAX_BYTES) -> MultiGet:
         """
-        Several documents at once: a comma-separated list of names, or a glob.
+        Return several documents at once, named by a comma-separated list of addresses, or by a glob.
 
-        A list has a comma and neither ``*`` nor ``?``; its addresses are read as by `get`. A glob is matched
-        against ``collection/path`` and against the path alone; one that begins with ``clawmem://`` or
-        ``//`` against ``collection/path`` only, and a bare collection there is all of it. A glob that fits
-        nothing is tried as a name.
+        A list contains a comma and neither ``*`` nor ``?``; its addresses are read as by `get`. A glob is matched
+        against ``collection/path`` and against the path alone; one that begins with ``clawmem://`` or ``//`` against
+        ``collection/path`` only, where a bare collection means all of it. A glob without matches is tried as an address.
 
-        A name that cannot be resolved, or a body of more than *max_bytes* bytes of UTF-8, becomes an error
-        entry and spoils nothing else.
+        An address that cannot be resolved, or a body of more than *max_bytes* bytes of UTF-8, becomes an error entry;
+        the other documents are returned.
 
         Raises:
             InvalidInput: ``OUT_OF_BOUNDS`` when *max_bytes* is below 1; for a glob as `check_path` and
@@ -254,7 +253,7 @@ def _beyond_end(excerpt: Excerpt, line: int) -> InvalidInput:
 
 
 def _length(first: int, last: int, body_line: int) -> int:
-    """Return the number of lines from *first* to *last*, of which those above the body are not shown."""
+    """Return the number of lines from *first* to *last*, without lines above the body."""
     if last < first:
         raise InvalidInput(
             "OUT_OF_BOUNDS", f"The lines {first}-{last} run backwards. Give them as {last}-{first}."
@@ -263,7 +262,7 @@ def _length(first: int, last: int, body_line: int) -> int:
 
 
 def _names(pattern: str) -> list[str]:
-    """The names of a list; none when *pattern* is a glob."""
+    """Return the names of a list; none if *pattern* is a glob."""
     is_list = "," in pattern and not re.search(r"[*?]", pattern)
     return [name for name in map(str.strip, pattern.split(",")) if name] if is_list else []
 
@@ -291,5 +290,5 @@ def _within(part: Excerpt, max_bytes: int) -> Excerpt | Missed:
 
 
 def _kb(rounded: Callable[[float], int], size: int) -> float:
-    """In steps of a tenth. What is too large rounds up and the limit down, so that they never look equal."""
+    """Return kilobytes in tenths. Sizes are rounded up and limits down, so that they differ in messages."""
     return rounded(size * 10 / 1024) / 10

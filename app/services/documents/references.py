@@ -42,7 +42,7 @@ class ReferenceResolver:
     Finds the note that an address in another note names; exact matches only.
 
     Paths go before titles, file names and aliases, the collection of the note before the rest of the vault, and
-    notes of the user and of assistants before those of others. A note never names itself. Made for one pass: it remembers the names of all notes.
+    notes of the user and of assistants before those of others. A note never names itself. Use an instance for one pass only: it caches the names of all notes.
     """
 
     def __init__(self, vault: Vault) -> None:
@@ -64,7 +64,7 @@ class ReferenceResolver:
                 return Reference((found[0].collection, found[0].path))
             if found:
                 return Reference(None, tuple(found), is_ambiguous=True)
-        if gone:  # a note that was deleted or put away is named correctly
+        if gone:  # the address of a deleted or archived note is still correct
             return Reference((gone[0].collection, gone[0].path))
         return Reference(None, tuple(self._resembling(readings, note)))
 
@@ -84,7 +84,7 @@ class ReferenceResolver:
         return any(one.collection == document.collection for one in same)
 
     def _named(self, readings: Sequence[Address], note: Document) -> Iterator[list[Document]]:
-        """Yield what the address names, each time with fewer demands; the first that is not empty decides."""
+        """Yield the matches of an address with decreasing strictness; the first non-empty list decides."""
         for within in (note.collection, ""):
             for address in readings:
                 found = [

@@ -27,7 +27,7 @@ from clawmem.ports.vault import Vault
 
 SUGGESTIONS = 5
 PLACE = attrgetter("collection", "path")
-DATE = re.compile(r"\A\d{4}-\d\d-\d\d[-_ ]+")  # in front of a file name, hardly ever of a title
+DATE = re.compile(r"\A\d{4}-\d\d-\d\d[-_ ]+")  # date prefix, common in file names and rare in titles
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:[/\\]")
 _REMEDIES = {
     InactiveReason.FORGOTTEN: "Its text is gone and its file is not read again.",
@@ -42,10 +42,10 @@ class AddressResolver:
     """
     Finds documents by address: exact matches only, and one rule for every interface.
 
-    The first of these that fits anything decides: a complete place (``collection/path``, virtual or absolute path)
-    or a ``#docid``; the end of a path, or bare hex digits; a title, alias or file name. What fits several
-    documents is ambiguous, but ends of paths and names of documents of the user and of assistants go before those
-    of others. Nothing touches the disk: paths below a collection's folder are compared as text.
+    The first rule with any match decides: a complete place (``collection/path``, virtual or absolute path) or a
+    ``#docid``; the end of a path, or bare hex digits; a title, alias or file name. Several matches are ambiguous, but ends of paths and names of documents of the user and of assistants go before those
+    of others.
+    Files are not accessed: paths below a collection's folder are compared as text.
     """
 
     def __init__(self, vault: Vault, roots: Mapping[str, str], home: str | None = None) -> None:
@@ -65,9 +65,9 @@ class AddressResolver:
                 a path never reaches another document with the same file name.
 
         Raises:
-            NotFound: with candidates; none for a ``#docid``. NotServed: a document that is not served any more.
-            Ambiguous: several documents fit, two with the same content among them.
-            InvalidInput: as `read_address`; ``INVALID_INPUT`` for a ``#`` that neither a docid nor a title follows.
+            NotFound: with candidates; without any for a ``#docid``. NotServed: the document is no longer served.
+            Ambiguous: several documents match; documents with the same content count separately.
+            InvalidInput: as `read_address`; ``INVALID_INPUT`` for a ``#`` followed by neither a docid nor a title.
         """
         readings = read_address(text)  # the most literal first
         for find in (self._by_place, self._by_end, self._by_end_of_gone):
@@ -119,7 +119,7 @@ class AddressResolver:
                     waiting.append(successor.id)
         return list(found.values())
 
-    # -- what fits ----------------------------------------------------------------------------------
+    # -- rules --------------------------------------------------------------------------------------
 
     def _by_place(self, address: Address, to_change: bool) -> list[Document]:
         """Return the document at a complete place, served or not, or the documents of a ``#docid``."""
@@ -154,7 +154,7 @@ class AddressResolver:
         return self._home + name[1:] if self._home and name.startswith(("~/", "~\\")) else name
 
     def _by_end(self, address: Address, to_change: bool) -> list[Document]:
-        """Return the served documents whose path ends so; of bare hex digits also those with this docid or name."""
+        """Return the served documents whose path ends with the address; for hex digits also by docid or name."""
         ending = next(filter(None, map(self._vault.documents.by_suffix, _ends(address))), [])
         found = verified_if_any(ending)
         if address.docid:
@@ -170,7 +170,7 @@ class AddressResolver:
         return self._inactive(lambda one: any(is_place_end(one, path) for path in ends))
 
     def _by_name(self, address: Address, to_change: bool, among: Sequence[Document]) -> list[Document]:
-        """Return the documents with this title, file name or alias, those that are served *among* them first."""
+        """Return the documents with this title, file name or alias; the served ones from *among* come first."""
         is_called = name_matcher(address)
         served = verified_if_any([one for one in among if is_called(one)])
         if served and not to_change:
@@ -179,7 +179,7 @@ class AddressResolver:
         return served + [one for one in gone if not served or one.inactive is InactiveReason.FORGOTTEN]
 
     def _by_words_of_forgotten(self, address: Address) -> list[Document]:
-        """Return the forgotten documents whose file name has the words of *address*: their titles are gone."""
+        """Return the forgotten documents whose file name has the words of *address*, as their titles are erased."""
         asked = words(address.name)
         return self._inactive(
             lambda one: (
@@ -190,7 +190,7 @@ class AddressResolver:
         )
 
     def _by_docid(self, address: Address) -> list[Document]:
-        """Return the documents of a docid, and of ``#docid place``, which is how candidates are printed."""
+        """Return the documents of a docid, or of ``#docid place``, the format in which candidates are printed."""
         if not address.docid:
             return []
         digits, place = normalise_docid(address.docid), address.name.partition(" ")[2].strip()
@@ -205,7 +205,7 @@ class AddressResolver:
         ]
 
     def _forgotten(self, digits: str) -> list[Document]:
-        """Return the forgotten documents that had this docid; only the record of the act still knows."""
+        """Return the forgotten documents that had this docid, which only the log of lifecycle acts records."""
         had = digits[:DOCID_LENGTH]
         return self._inactive(
             lambda one: (
@@ -254,7 +254,7 @@ def _printed(document: Document) -> tuple[str, ...]:
 
 
 def _begins(document: Document, digits: str) -> bool:
-    """Whether a document that is not served has this docid; a forgotten one has none any more."""
+    """Whether a document that is not served has this docid; a forgotten one has none."""
     return document.inactive is not InactiveReason.FORGOTTEN and document.hash.startswith(digits)
 
 

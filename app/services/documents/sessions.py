@@ -1,4 +1,4 @@
-"""Sessions as they were known at a time."""
+"""Sessions as known at a given time."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from clawmem.domain.capture.notes import COLLECTION
 from clawmem.ports.sessions import Session, SessionStore
 from clawmem.ports.vault import Vault
 
-LOOKED_AT = 50  # sessions among which those with an outcome are looked for
+LOOKED_AT = 50  # sessions among which those with an outcome are searched
 
 
 def latest_sessions(store: SessionStore, limit: int, before: str | None = None) -> list[Session]:
     """
-    The sessions that began last, newest first; with *before* as that moment knew them.
+    Return the latest sessions by start, newest first; with *before* as known at that time.
 
-    Of one that went on beyond it nothing but its beginning is told: what came of it was written at its end.
+    For a session that continued after *before* only its start is known, as its outcome was written at its end.
     """
     return [as_known(session, before) for session in store.recent(limit, before)]
 
 
 def sessions_with_outcome_first(vault: Vault, limit: int, before: str | None = None) -> list[Session]:
     """
-    Return the latest sessions, those first whose handoff is served and says something, each part newest first.
+    Return the latest sessions, those with a served, non-empty handoff first, each group newest first.
 
-    A session that just began, or in which nothing was done, does not hide the last one that left something.
+    A session that just began, or had no outcome, therefore does not hide the last one with an outcome.
     """
     found = latest_sessions(vault.sessions, max(limit, LOOKED_AT), before)
     ranked = sorted(found, key=lambda session: not _has_outcome(vault, session))
@@ -41,7 +41,7 @@ def _has_outcome(vault: Vault, session: Session) -> bool:
 
 
 def as_known(session: Session, before: str | None) -> Session:
-    """*session* as it was known before a moment; as it is without one."""
+    """Return *session* as known before a time; unchanged without one."""
     if before is None or (session.ended_at is not None and session.ended_at < before):
         return session
     return Session(session.id, session.started_at, machine=session.machine)

@@ -1,4 +1,4 @@
-"""The vault in numbers, for who looks after it."""
+"""Vault statistics for maintainers."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ DAY = len("2026-03-31")
 @dataclass(frozen=True, slots=True)
 class Numbers:
     """
-    What `Status` counts, and beside it: served documents whose day of review is over, how often one of them was
-    accessed on average, and the sessions that began last, newest first.
+    The counts of `Status`; and the number of served documents past their review date, their mean number of accesses,
+    and the latest sessions, newest first.
     """
 
     status: StatusReport
@@ -29,7 +29,7 @@ class Numbers:
 
 
 def numbers(vault: Vault, clock: Clock, status: Status) -> Numbers:
-    """The counts as of now. Raises `VaultError`: the vault cannot be read."""
+    """Return the current statistics. Raises `VaultError` if the vault cannot be read."""
     told, today = status(), iso_utc(clock.now_ms())[:DAY]
     served = [(one.review_by, one.access_count) for one in every_served(vault.documents)]
     return Numbers(

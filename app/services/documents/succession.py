@@ -1,4 +1,4 @@
-"""Successors of documents: which document holds instead of which, for a batch of documents."""
+"""Successors of superseded documents, looked up in batches."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clawmem.ports.vault import Vault
 
 
 def successions_from(vault: Vault, document_ids: Iterable[int]) -> set[Succession]:
-    """Return every succession that leads on from these documents, step by step."""
+    """Return all successions that start at these documents, transitively."""
     pairs: set[Succession] = set()
     asked, known = set(document_ids), set[int]()
     while asked:
@@ -23,7 +23,7 @@ def successions_from(vault: Vault, document_ids: Iterable[int]) -> set[Successio
 
 
 def known_by(vault: Vault, pairs: set[Succession], as_of: str | None) -> set[Succession]:
-    """Return the successions of documents written before *as_of*: a later note has superseded nothing yet."""
+    """Return the successions between documents written before *as_of*: later notes supersede nothing yet."""
     if as_of is None or not pairs:
         return pairs
     documents = vault.documents.many({number for pair in pairs for number in (pair.older, pair.newer)})
@@ -35,9 +35,9 @@ def current_successors(
     vault: Vault, document_ids: Iterable[int], as_of: str | None = None
 ) -> Mapping[int, Document]:
     """
-    Return for each superseded document the one that holds instead; documents that nothing superseded are left out.
+    Return the current successor of each superseded document; other documents are left out.
 
-    Of several the last written one. *as_of* is the moment from which on nothing is known.
+    Of several successors it is the last written one. Documents written at *as_of* or later are ignored.
     """
     pairs = known_by(vault, successions_from(vault, document_ids), as_of)
     if not pairs:
@@ -51,5 +51,5 @@ def current_successors(
 
 
 def succession_mark(successor: Document | None) -> str:
-    """Return ``superseded by PATH (DATE)``; empty for a document that nothing superseded."""
+    """Return ``superseded by PATH (DATE)``; empty without a successor."""
     return successor_label(successor.display_path, successor.authored_at) if successor else ""

@@ -1,4 +1,4 @@
-"""The documents written around a document, and the session in which it was written."""
+"""Timelines: documents written before and after a document, and the session in which it was written."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DAY = len("2026-03-31")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A document of a timeline with its short id, and the note that holds instead of it."""
+    """A document of a timeline with its short id and its current successor."""
 
     document: Document
     docid: str
@@ -32,9 +32,9 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class Timeline:
     """
-    A document with those written just before and after it, oldest first on both sides.
+    A document with those written just before and after it, each side oldest first.
 
-    ``total`` counts the documents of the whole order. ``session`` is the one in which the document was written.
+    ``total`` counts all documents of the timeline. ``session`` is the one in which the document was written.
     """
 
     focus: Entry
@@ -45,7 +45,7 @@ class Timeline:
 
 
 class ReadTimeline:
-    """Reads the order of writing around one document."""
+    """Reads the documents written around one document."""
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
@@ -60,16 +60,15 @@ class ReadTimeline:
         as_of: str = "",
     ) -> Timeline:
         """
-        The neighbours of *document* among all served documents, or those of its collection.
+        Return the neighbours of *document* among all served documents, or those of its collection.
 
         Args:
-            before: How many that were written before it, 1 to 20.
-            after: How many that were written after it, 1 to 20.
-            as_of: The day, to its end, or the moment after which nothing was written yet.
+            before: Number of documents written before it, 1 to 20.
+            after: Number of documents written after it, 1 to 20.
+            as_of: Day (including all of it) or moment; later documents are ignored.
 
         Raises:
-            InvalidInput: ``OUT_OF_BOUNDS``, either number outside of that; no date, or one at which *document*
-                was not yet written.
+            InvalidInput: ``OUT_OF_BOUNDS`` for either number; an invalid date, or one before *document* was written.
         """
         _check("before", before)
         _check("after", after)
@@ -89,7 +88,7 @@ class ReadTimeline:
     def _later(
         self, document: Document, limit: int, within: str | None, until: str | None
     ) -> tuple[list[int], int]:
-        """The documents just after this one, and how many of all after it were written too late to be known."""
+        """Return the documents just after this one, and the number of those written after *until*."""
         if until is None:
             return self._vault.chronology.after(document.id, limit, within), 0
         every = self._vault.chronology.after(document.id, self._total(within), within)

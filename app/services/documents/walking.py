@@ -1,4 +1,4 @@
-"""All served documents, a few at a time: together they take 15 MB for every ten thousand."""
+"""Pagination of all served documents, which would take 15 MB of memory per ten thousand at once."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ AT_ONCE = 200
 
 
 def every_served(store: DocumentStore) -> Iterator[Document]:
-    """Each served document by its id; what comes meanwhile is met, what goes is not."""
+    """Yield each served document by id; documents added during the iteration are included, deleted ones are not."""
     for page in pages(store):
         yield from page
 
 
 def pages(store: DocumentStore) -> Iterator[Sequence[Document]]:
-    """The same, as many at a time as are looked up together."""
+    """Yield the served documents by id, in pages of at most `AT_ONCE`."""
     last = 0
     while page := store.following(last, AT_ONCE):
         yield page

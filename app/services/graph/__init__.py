@@ -1,1 +1,1 @@
-"""The graph between documents: making it, and following it."""
+"""The graph of relations between documents: construction, traversal and export."""

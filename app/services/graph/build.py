@@ -1,4 +1,4 @@
-"""The relations that follow from the documents alone: which came after which, and which are about the same."""
+"""Relations derived from the documents alone: chronological order and similarity."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from clawmem.ports.records import Document
 from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.vault import Vault
 
-ORIGIN = "build"  # what others have written about two documents is never overwritten
-BATCH = 200  # documents a transaction: well under 50 ms of writing
+ORIGIN = "build"  # relations of other origins are never overwritten
+BATCH = 200  # documents per transaction: well under 50 ms of writing
 
-SIMILAR = 0.7  # cosine from which on two documents are about the same
-NEIGHBOURS = 10  # of a document, the nearest
-# Fragments that are looked at to find them: a document is near with several of its own.
+SIMILAR = 0.7  # least cosine of similar documents
+NEIGHBOURS = 10  # most similar documents per document
+# Hits searched to find them: several may be fragments of one document, or of the document itself.
 LOOKED_AT = 100
 
 Progress = Callable[[int, int], None]
@@ -28,7 +28,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """How many relations of a kind are there now, and how many of them are others than before."""
+    """Number of existing relations of a kind, and number of those that changed."""
 
     relations: int
     changed: int
@@ -36,10 +36,10 @@ class BuildReport:
 
 class BuildGraphs:
     """
-    Make the relations between documents anew, as far as they follow from the documents.
+    Rebuilds the relations that follow from the documents.
 
-    Running it again changes nothing unless documents changed; stopping it anywhere leaves a sound graph.
-    Relations of another origin stay, and stand for themselves where both have one.
+    Repeating it changes nothing unless documents changed, and an interrupted run leaves a consistent graph. Relations of
+    other origins are kept, and take precedence over those built here.
     """
 
     def __init__(self, vault: Vault, clock: Clock) -> None:
@@ -47,7 +47,7 @@ class BuildGraphs:
         self._clock = clock
 
     def temporal(self, progress: Progress = lambda done, total: None) -> BuildReport:
-        """Within each collection, from every document to the next by the time it was written; weight 1."""
+        """Relate every document to the next one of its collection by time of writing, with weight 1."""
         following = {
             older: [(newer, 1.0)] for ids in self._by_time().values() for older, newer in pairwise(ids)
         }
@@ -57,10 +57,10 @@ class BuildGraphs:
         self, threshold: float = SIMILAR, progress: Progress = lambda done, total: None
     ) -> BuildReport:
         """
-        From every document with vectors to its at most ten nearest, if their cosine reaches *threshold*.
+        Relate every document with vectors to its at most ten nearest ones whose cosine reaches *threshold*.
 
-        Nearness is that of its whole text to the nearest fragment of the other: a long document whose one
-        section is about the same is about the same.
+        The vector of the whole document is compared with all fragments of others: a long document is similar if one of
+        its sections is.
 
         Raises:
             InvalidInput: *threshold* is not in (0, 1].
@@ -95,7 +95,7 @@ class BuildGraphs:
         return BuildReport(self._vault.relations.counts().get(kind, 0), changed)
 
     def _by_time(self) -> Mapping[str, list[int]]:
-        """The documents of each collection, oldest first."""
+        """Return the documents of each collection, oldest first."""
         written: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
         for document in every_served(self._vault.documents):
             written[document.collection].append((document.authored_at, document.id))
@@ -106,9 +106,9 @@ def nearest_documents(
     vault: Vault, document_id: int, threshold: float, most: int = NEIGHBOURS
 ) -> list[tuple[int, float]]:
     """
-    The documents with a fragment near to a document's whole text, and their cosines in (0, 1], the nearest first.
+    Return the documents with a fragment similar to a whole document, with cosines in (0, 1], nearest first.
 
-    None where the document has no vectors, or no other reaches *threshold*.
+    The list is empty if the document has no vectors, or no other document reaches *threshold*.
     """
     entries = vault.embeddings.of_document(document_id)
     if not entries:

@@ -1,4 +1,4 @@
-"""What led to a document and what it led to."""
+"""Causes and effects of a document."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from clawmem.ports.records import Document
 from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.vault import Vault
 
-RELATIONS = 100  # of each document and direction, the heaviest
+RELATIONS = 100  # heaviest relations per document and direction
 
 
 @dataclass(frozen=True, slots=True)
 class CausalStep:
     """
-    A document of a chain: how far from its beginning, which way, and what is said about the step to it.
+    A document in a causal chain: its distance from the start, the direction, and the reasoning for the step to it.
 
-    ``origin`` is the less trusted one of the two documents that the step relates.
+    ``origin`` is the less trusted origin of the two documents of the step.
     """
 
     document: Document
@@ -45,11 +45,11 @@ class CausalLinks:
         return [_step(documents[link.document_id], link) for link in links]
 
     def outbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
-        """Effects."""
+        """Return the heaviest relations to effects."""
         return self._vault.relations.outbound(nodes, kinds, limit=RELATIONS)
 
     def inbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
-        """Causes."""
+        """Return the heaviest relations to causes."""
         return self._vault.relations.inbound(nodes, kinds, limit=RELATIONS)
 
 

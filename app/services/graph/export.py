@@ -1,4 +1,4 @@
-"""The whole graph of a vault, piece by piece: documents, things, and what leads from one to another."""
+"""Streaming export of a vault's graph: documents, entities, and the edges between them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clawmem.ports.relations import Relation
 from clawmem.ports.triples import Triple
 from clawmem.ports.vault import Vault
 
-EACH = 1_000_000  # relations of one kind that begin at a document: more than there are
+EACH = 1_000_000  # no limit: more relations of one kind than a document has
 
 DOCUMENT, TEXT, STATEMENT, MENTION = "document", "text", "statement", "mentions"
 
@@ -21,7 +21,7 @@ Value = str | float | bool
 
 
 class Node(NamedTuple):
-    """Something, once. ``kind`` is `DOCUMENT`, the kind of an entity, or `TEXT` for what is named by its words."""
+    """A node. ``kind`` is `DOCUMENT`, the kind of an entity, or `TEXT` for a literal."""
 
     id: str
     kind: str
@@ -30,7 +30,7 @@ class Node(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """What leads from one node to another: a kind of relation, `MENTION`, or the predicate of a `STATEMENT`."""
+    """A directed edge: a kind of relation, `MENTION`, or the predicate of a `STATEMENT`."""
 
     source: str
     target: str
@@ -41,9 +41,9 @@ class Edge(NamedTuple):
 
 def whole_graph(vault: Vault) -> Iterator[Node | Edge]:
     """
-    Everything that served documents hold together, each node before the edges that begin at it.
+    Yield the graph of all served documents, each node before the edges that start at it.
 
-    One page of documents is in memory at a time, and the ids of what is not a document.
+    Memory holds one page of documents at a time, and the ids of all nodes that are not documents.
     """
     seen: set[str] = set()
     for page in pages(vault.documents):
@@ -59,7 +59,7 @@ def whole_graph(vault: Vault) -> Iterator[Node | Edge]:
 
 
 def address(document: Document) -> str:
-    """A document as an IRI: ``clawmem://notes/a%20b.md``."""
+    """Return the IRI of a document, such as ``clawmem://notes/a%20b.md``."""
     return f"clawmem://{quote(document.display_path)}"
 
 

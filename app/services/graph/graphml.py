@@ -1,4 +1,4 @@
-"""A graph as GraphML, which Gephi, yEd, Cytoscape and networkx read."""
+"""Export of a graph as GraphML, which Gephi, yEd, Cytoscape and networkx read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from clawmem.app.services.graph.export import Edge, Node, Value
 
-# Every attribute that a node or an edge may have, with its type: GraphML wants them first.
+# Attributes of nodes and edges with their types, which GraphML declares first.
 _OF_NODES = {
     "kind": "string",
     "label": "string",
@@ -34,11 +34,11 @@ _HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>',
     '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">',
 )
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # which no escape lets in
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # invalid XML characters
 
 
 def graphml(graph: Iterable[Node | Edge]) -> Iterator[str]:
-    """Line by line, without line ends. What XML cannot hold is replaced by U+FFFD."""
+    """Yield the graph as lines without line ends. Characters that XML forbids are replaced by U+FFFD."""
     yield from _HEAD
     for side, attributes in (("node", _OF_NODES), ("edge", _OF_EDGES)):
         for name, kind in attributes.items():

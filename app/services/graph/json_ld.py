@@ -1,4 +1,4 @@
-"""A graph as JSON-LD, which triple stores and anything that reads JSON take in."""
+"""Export of a graph as JSON-LD, for triple stores and JSON tools."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from clawmem.app.services.graph.export import DOCUMENT, MENTION, STATEMENT, TEXT, Edge, Node
 
-# Schema.org's words where it has them, our own for the rest; nothing has to be fetched to read it.
+# Terms of Schema.org where they exist, otherwise our own. The context is inline, so nothing has to be fetched.
 CONTEXT = {
     "@vocab": "urn:clawmem:",
     "default": "urn:clawmem:default:",
@@ -24,10 +24,10 @@ CONTEXT = {
 
 def json_ld(graph: Iterable[Node | Edge]) -> Iterator[str]:
     """
-    Line by line, without line ends, an item a line.
+    Yield the graph as lines without line ends, one item per line.
 
-    What somebody says of something, and how one document relates to another, are items of their own, for they have
-    a weight, a time or a reason; that a document mentions something is said of the document.
+    Facts and relations between documents are items of their own, because they have a weight, a time or a reason;
+    mentions are properties of a document.
     """
     yield f'{{"@context": {json.dumps(CONTEXT)},'
     yield '"@graph": ['

@@ -1,1 +1,1 @@
-"""Who plays which role among the models, why, and what went wrong with them."""
+"""Selection of models for each role, and recording of their failures."""

@@ -1,4 +1,4 @@
-"""Who plays which role, and what went wrong with it last."""
+"""Status of model roles: the selected providers and their last failures."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ WITHOUT = {
     ModelRole.GENERATOR: "questions were not expanded",
     ModelRole.RERANKER: "answers were not reranked",
 }
-"""What an answer lacked when a role's model failed."""
+"""Effect on answers when the model of a role failed."""
 
 
 class Roles:
-    """Asks who would play each role; loads no model and asks no server."""
+    """Determines the provider of each role, without loading a model or calling a server."""
 
     def __init__(self, chosen: Mapping[ModelRole, Callable[[], Provider]], failures: ModelFailures) -> None:
         self._chosen = chosen
         self._failures = failures
 
     def __call__(self) -> list[Provider]:
-        """One a role, always in the same order; where the settings cannot be honoured nobody plays it."""
+        """Return one provider per role in a fixed order; `NONE` with the reason if the settings are invalid."""
         latest: Mapping[ModelRole, ModelFailure] = {}
         with suppress(VaultError):
             latest = self._failures.latest()

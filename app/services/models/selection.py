@@ -1,4 +1,4 @@
-"""Who plays a role: the first of some models that can be had, with the reasons why the others cannot."""
+"""Selection of the model for a role: the first available one, with the reasons why others are not."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ Model = TypeVar("Model")
 @dataclass(frozen=True, slots=True)
 class Provider:
     """
-    Who plays a role, and why.
+    The provider of a role, and the reason for its selection.
 
-    ``chosen`` is a server's address or a model's name, `NONE` when nobody plays it. ``passed_over`` says of each
-    model that would have been preferred why it was not taken. ``last_failure`` is what went wrong last at run
-    time, whoever played the role then.
+    ``chosen`` is a server's address, a model's name, or `NONE`. ``passed_over`` holds the reasons why preferred models
+    were not selected. ``last_failure`` is the last failure of any provider of this role at run time.
     """
 
     role: ModelRole
@@ -33,7 +32,7 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class Choice(Generic[Model]):
-    """A model, if there is one, and how it came to be chosen."""
+    """A selected model, if any, and its provider record."""
 
     model: Model | None
     how: Provider
@@ -41,7 +40,7 @@ class Choice(Generic[Model]):
 
 @dataclass(frozen=True, slots=True)
 class Option(Generic[Model]):
-    """A model that could be taken: what it is called, why it would be, and how it is had."""
+    """A model that could be selected: its name, the reason for selecting it, and its factory."""
 
     name: str
     reason: str
@@ -50,20 +49,20 @@ class Option(Generic[Model]):
 
 def the_only(role: ModelRole, option: Option[Model]) -> Choice[Model]:
     """
-    What was asked for by name: it or an error.
+    Return the model that was requested by name.
 
     Raises:
-        ConfigError: it cannot be had.
+        ConfigError: it is unavailable.
     """
     return Choice(option.build(), Provider(role, option.name, option.reason))
 
 
 def first_of(role: ModelRole, options: Sequence[Option[Model]], *, without: str) -> Choice[Model]:
     """
-    The first of *options* that can be had, the better ones before the others.
+    Return the first available one of *options*, which are in order of preference.
 
     Args:
-        without: Why nobody plays the role when there is no option at all.
+        without: The reason recorded if no option is available.
     """
     passed_over: list[str] = []
     for option in options:

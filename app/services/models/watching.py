@@ -1,4 +1,4 @@
-"""Models under watch: what goes wrong with one at run time is written down, and that it answers again."""
+"""Monitoring of models: failures at run time and later recoveries are recorded."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from clawmem.ports.model_failures import ModelFailure, ModelFailures, ModelRole
 from clawmem.ports.records import Vector
 from clawmem.ports.reranker import Reranker
 
-AGAIN_MS = 60_000  # a server that is down fails every question; once a minute is enough to know it by
-REST_MS = 60_000  # a process that lives for one question does not ask again what failed another so lately
+AGAIN_MS = 60_000  # least time between records of failures; a server that is down fails every question
+REST_MS = 60_000  # time for which short-lived processes do not call a model that failed in another one
 
 
 class Watch:
     """
-    Notes the last failure of one role, and the first answer after it.
+    Records the last failure of one role, and the first answer after it.
 
-    Nothing is asked of the vault as long as nothing fails, but once when the first answer comes. Whatever is
-    wrong with the diary, the model's answer or error stands.
+    The vault is not accessed as long as nothing fails, except once at the first answer. Errors of the recorder never
+    affect the model's answer or error.
     """
 
     def __init__(
@@ -32,8 +32,8 @@ class Watch:
     ) -> None:
         """
         Args:
-            model: Its name or address, as it is told to a person.
-            rest_ms: For how long what failed in an earlier process is not asked.
+            model: Name or address of the model for messages.
+            rest_ms: Milliseconds for which a model that failed in an earlier process is not called.
         """
         self._failures = failures
         self._clock = clock
@@ -46,29 +46,29 @@ class Watch:
     @contextmanager
     def naming(self) -> Iterator[None]:
         """
-        What a model says about itself, of which it may know the answer by heart; its errors pass through.
+        Watch access to properties of the model, which may not need a call to it; errors are recorded and propagate.
 
         Raises:
-            ModelUnavailable: it rests.
+            ModelUnavailable: the model failed recently and is not called.
         """
         self._let_rest()
         try:
             yield
         except InputTooLong:
-            raise  # which says something about the text
+            raise  # a problem of the text, not of the model
         except (ModelError, EmbeddingError) as error:
             self._failed(error)
             raise
 
     @contextmanager
     def asking(self) -> Iterator[None]:
-        """What the model itself has to answer; else as `naming`."""
+        """Watch a call to the model like `naming`, and record its success."""
         with self.naming():
             yield
         self._answered()
 
     def gave_up(self, reason: str) -> None:
-        """Note that somebody who could not wait for its error went on without it."""
+        """Record a failure of which the caller did not wait for the error."""
         self._failed(ModelUnavailable(self._model, reason))
 
     def _failed(self, error: ModelError | EmbeddingError) -> None:
@@ -76,7 +76,7 @@ class Watch:
         if self._noted_ms is not None and 0 <= now_ms - self._noted_ms < AGAIN_MS:
             return
         self._noted_ms, self._may_have_failed = now_ms, True
-        # The reason alone: the sentence around it repeats the address, and what to do is said at the time.
+        # Record the bare reason: the full message repeats the address and includes the remedy.
         reason = str(getattr(error, "reason", error))
         with suppress(Exception):
             self._failures.record(ModelFailure(self._role, self._model, iso_utc(now_ms), reason))
@@ -87,7 +87,7 @@ class Watch:
         if last is None or failed_ms is None:
             return
         past_ms = self._clock.now_ms() - failed_ms
-        if 0 <= past_ms < self._rest_ms:  # a clock that was set back says nothing: ask
+        if 0 <= past_ms < self._rest_ms:  # a negative time means that the clock was set back
             reason = f"{last.reason}, {past_ms // 1000} seconds ago"
             raise ModelUnavailable(self._model, reason, retry_after_s=(self._rest_ms - past_ms) / 1000)
 
@@ -100,7 +100,7 @@ class Watch:
                 self._failures.record(replace(last, answered_at=iso_utc(self._clock.now_ms())))
 
     def _open_failure(self) -> ModelFailure | None:
-        """The failure since which this model has not been seen to answer."""
+        """Return the last failure of this model if no answer was recorded since."""
         with suppress(Exception):
             last = self._failures.latest().get(self._role)
             if last is not None and last.model == self._model and last.answered_at is None:
@@ -109,7 +109,7 @@ class Watch:
 
 
 class WatchedEmbedder:
-    """``Embedder`` under watch."""
+    """``Embedder`` that records failures."""
 
     def __init__(self, embedder: Embedder, watch: Watch) -> None:
         self._embedder = embedder
@@ -139,7 +139,7 @@ class WatchedEmbedder:
 
 
 class WatchedGenerator:
-    """``Generator`` under watch."""
+    """``Generator`` that records failures."""
 
     def __init__(self, generator: Generator, watch: Watch) -> None:
         self._generator = generator
@@ -166,7 +166,7 @@ class WatchedGenerator:
 
 
 class WatchedReranker:
-    """``Reranker`` under watch."""
+    """``Reranker`` that records failures."""
 
     def __init__(self, reranker: Reranker, watch: Watch) -> None:
         self._reranker = reranker

@@ -1,1 +1,1 @@
-"""Putting the memory into a client, and taking it out again."""
+"""Installation of clawmem in clients, and its removal."""

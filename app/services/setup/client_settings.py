@@ -1,4 +1,4 @@
-"""The settings file of the client: read, and changed in one member, once, whole."""
+"""Settings file of a client: reading, and atomic replacement of single members."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Any
 from clawmem.app.services.setup.json_members import read_object, with_member, without_member
 from clawmem.ports.errors import ConfigError
 
-BACKUP = "before-clawmem"  # what is appended to the name of the copy
+BACKUP = "before-clawmem"  # suffix of the backup file
 HOOKS, PLUGINS = "hooks", "enabledPlugins"
 OUR_PLUGIN = "clawmem"
 
-_MARK = "\ufeff"  # what some editors write in front of UTF-8
+_MARK = "\ufeff"  # byte order mark that some editors write before UTF-8
 
 
 def _faults(hooks: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the path of each member of *hooks* that has another shape than the client's, and the right shape."""
+    """Yield the path of each member of *hooks* with an invalid shape, and the expected shape."""
     for event, groups in hooks.items():
         if not isinstance(groups, list):
             yield f"{HOOKS}.{event}", "a list"
@@ -34,30 +34,30 @@ def _faults(hooks: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 class ClientSettings:
     """
-    ``settings.json`` of Claude Code, or another file of its folder that is an object of JSON.
+    ``settings.json`` of Claude Code, or another file of its folder that contains a JSON object.
 
     Raises:
-        ConfigError: there is such a file, and it is no plain JSON object; it is left as it is.
+        ConfigError: the file is no plain JSON object; it is left unchanged.
     """
 
     def __init__(self, folder: Path, name: str = "settings.json") -> None:
-        self.file = (folder / name).resolve()  # a link stays one, what it leads to is changed
+        self.file = (folder / name).resolve()  # a link is kept, and its target is changed
         self._before = self._read()
         self._text = self._decoded(self._before or b"")
         self._object = self._parsed()
 
     @property
     def text(self) -> str:
-        """The file as it is; empty where there is none."""
+        """The text of the file; empty if it does not exist."""
         return self._text
 
     @property
     def hooks(self) -> dict[str, Any]:
         """
-        Return everybody's hooks: see `clawmem.app.services.setup.hook_entries.Hooks`.
+        The hooks of all programs: see `clawmem.app.services.setup.hook_entries.Hooks`.
 
         Raises:
-            ConfigError: they have a shape that the client does not read either; to edit it would mangle it.
+            ConfigError: they have a shape that the client does not read either; editing would damage it.
         """
         hooks = self.member(HOOKS)
         for key, expected in _faults(hooks):
@@ -67,7 +67,7 @@ class ClientSettings:
         return hooks
 
     def member(self, name: str) -> dict[str, Any]:
-        """The object that *name* is; empty where there is none. Raises `ConfigError` when it is something else."""
+        """Return the object *name*; empty if it does not exist. Raises `ConfigError` if it is no object."""
         found = self._object.get(name, {})
         if not isinstance(found, dict):
             raise ConfigError(f"{self.file}: {name!r} is no object. Put that right, then try again.")
@@ -75,17 +75,17 @@ class ClientSettings:
 
     @property
     def has_plugin(self) -> bool:
-        """Whether our plugin is switched on, which brings hooks of its own."""
+        """Whether the clawmem plugin is enabled, which includes the hooks."""
         plugins = self._object.get(PLUGINS)
         switched_on = [name for name, on in plugins.items() if on] if isinstance(plugins, dict) else []
         return any(name.split("@")[0] == OUR_PLUGIN for name in switched_on)
 
     def changed(self, hooks: dict[str, Any]) -> str:
-        """The text of the file with *hooks* in the place of those it has."""
+        """Return the text of the file with *hooks* as its hooks."""
         return self.with_other(HOOKS, hooks)
 
     def with_other(self, name: str, value: dict[str, Any]) -> str:
-        """The text of the file in which *name* is *value*, or is not; everything else stays to the byte."""
+        """Return the text with the member *name* set to *value*, or removed if empty; other bytes are unchanged."""
         if value == self.member(name):
             return self._text
         text = with_member(self._text, name, value) if value else without_member(self._text, name)
@@ -95,15 +95,15 @@ class ClientSettings:
 
     def write(self, text: str) -> str:
         """
-        Put *text* in the place of the file, all of it or nothing.
+        Replace the file with *text*, atomically.
 
-        The first time the file is copied beforehand, never again: that copy is from before us.
+        The first time, the original file is copied; later calls keep that copy.
 
         Returns:
-            The path of the copy if one was written now, else an empty text.
+            The path of the copy if it was written now, else an empty text.
 
         Raises:
-            ConfigError: it cannot be written, or somebody else changed it meanwhile.
+            ConfigError: the file cannot be written, or another program changed it in the meantime.
         """
         marked = self._before is not None and self._before.startswith(_MARK.encode())
         try:

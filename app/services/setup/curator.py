@@ -1,4 +1,4 @@
-"""The agent that looks after the memory when it is asked to: one file among the agents of Claude Code."""
+"""Installation of the curator agent as a file among the agents of Claude Code."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from clawmem.app.services.setup.text_file import TextFile
 from clawmem.ports.errors import ConfigError
 
 FILE = "agents/clawmem-curator.md"
-MARK = "name: clawmem-curator"  # what every version of ours says of itself
+MARK = "name: clawmem-curator"  # line that identifies all versions of the file
 
 
 @dataclass(frozen=True, slots=True)
 class CuratorChange:
-    """What became of the file, or would: ``text`` is all of it, empty when it is to go."""
+    """The change to the file, made or planned: ``text`` is its new content, empty if it is removed."""
 
     file: str
     text: str
@@ -24,14 +24,14 @@ class CuratorChange:
 
 
 def page_of(command: Sequence[str]) -> str:
-    """What the agent is told, with *command* as what starts clawmem."""
+    """Return the page for the agent, with *command* as the command line of clawmem."""
     import shlex
 
     return PAGE.replace("{clawmem}", shlex.join(command))
 
 
 class SetUpCurator:
-    """Writes or deletes the agent's file below the client's *folder*; repeating it changes nothing."""
+    """Writes or deletes the agent's file below the client's *folder*. Repeating either changes nothing."""
 
     def __init__(self, folder: Path, *, dry_run: bool = False) -> None:
         self._file = TextFile(folder / FILE)
@@ -39,10 +39,10 @@ class SetUpCurator:
 
     def install(self, text: str) -> CuratorChange:
         """
-        Let the file say *text*, in the place of an older one of ours.
+        Write *text* to the file, replacing an older version.
 
         Raises:
-            ConfigError: somebody else's is there, or it cannot be read or written.
+            ConfigError: the file is not from clawmem, or cannot be read or written.
         """
         before = self._ours()
         changed = before != text
@@ -51,14 +51,14 @@ class SetUpCurator:
         return CuratorChange(str(self._file.path), text, changed)
 
     def remove(self) -> CuratorChange:
-        """Delete the file, if it is ours. Raises `ConfigError` as `install` does."""
+        """Delete the file if it is from clawmem. Raises `ConfigError` as `install` does."""
         changed = self._ours() is not None
         if changed and not self._dry_run:
             self._file.delete()
         return CuratorChange(str(self._file.path), "", changed)
 
     def _ours(self) -> str | None:
-        """What stands there now; ``None`` when nothing does."""
+        """Return the current text; ``None`` if the file does not exist."""
         text = self._file.read()
         if text is not None and MARK not in text.splitlines():
             raise ConfigError(f"{self._file.path} is not ours. Move it away, then try again.")

@@ -1,4 +1,4 @@
-"""What the curator is told. ``{clawmem}`` stands for the command of the installation that wrote it."""
+"""Instructions for the curator agent. ``{clawmem}`` is replaced by the command of the installation."""
 
 from __future__ import annotations
 

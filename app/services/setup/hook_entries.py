@@ -1,4 +1,4 @@
-"""Our entries among a client's hooks: how they look, which ones are ours, and how they come and go."""
+"""Hook entries in a client's settings: their format, and how to find, add and remove those of clawmem."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 Hooks = Mapping[str, Any]
-"""Event name to a list of groups, each a matcher with a list of handlers."""
+"""Maps an event name to a list of groups, each a matcher with a list of handlers."""
 
 _OURS = re.compile(r"(?:^|[\s/\\\"'])clawmem(?:\.exe)?[\"']?\s+hook\s+([a-z-]+)")
-# Earlier versions installed hooks over HTTP. While no server runs, each of them prints an error at every turn.
+# Earlier versions installed HTTP hooks, each of which prints an error at every turn while no server runs.
 _SERVED = re.compile(r"https?://[^/]+/hooks/([a-z-]+)")
 
 _TOKEN_VARIABLE = "CLAWMEM_API_TOKEN"
@@ -18,9 +18,9 @@ _TOKEN_VARIABLE = "CLAWMEM_API_TOKEN"
 
 class Entry(NamedTuple):
     """
-    One hook to be installed.
+    One hook to install.
 
-    ``command`` is the program with its arguments, run without a shell; ``timeout_s`` how long a client waits.
+    ``command`` is the program with its arguments, run without a shell; ``timeout_s`` the time that the client waits.
     """
 
     event: str
@@ -29,14 +29,14 @@ class Entry(NamedTuple):
     timeout_s: int
 
     def group(self) -> dict[str, Any]:
-        """Return the entry as a client's settings hold it."""
+        """Return the entry in the format of a client's settings."""
         program, *arguments = self.command
         handler = {"type": "command", "command": program, "args": arguments, "timeout": self.timeout_s}
         return {"matcher": self.matcher, "hooks": [handler]}
 
 
 def name_of(handler: Any) -> str | None:
-    """Which of our hooks a handler runs, however it was written down; ``None`` for somebody else's."""
+    """Return the name of the clawmem hook that a handler runs, in any supported format; ``None`` for other handlers."""
     if not isinstance(handler, Mapping):
         return None
     if handler.get("type") == "http" and _TOKEN_VARIABLE in str(handler.get("headers")):
@@ -49,7 +49,7 @@ def name_of(handler: Any) -> str | None:
 
 
 def installed(hooks: Hooks) -> list[tuple[str, str]]:
-    """Our hooks among *hooks*: name of each and the program or the address behind it, in their order."""
+    """Return the clawmem hooks in *hooks* in order: the name of each, and its program or address."""
     handlers = [
         handler
         for groups in hooks.values()
@@ -61,12 +61,12 @@ def installed(hooks: Hooks) -> list[tuple[str, str]]:
 
 
 def is_over_http(target: str) -> bool:
-    """Whether a hook of `installed` is a request to a server and no command."""
+    """Whether a *target* from `installed` is a URL instead of a command."""
     return _SERVED.fullmatch(target) is not None
 
 
 def with_entries(hooks: Hooks, entries: Sequence[Entry]) -> dict[str, Any]:
-    """*hooks* with *entries* in the place of whatever was ours; other people's stay as they are."""
+    """Return *hooks* with *entries* replacing all clawmem hooks; hooks of other programs are unchanged."""
     merged = without_entries(hooks)
     for entry in entries:
         merged[entry.event] = [*merged.get(entry.event, []), entry.group()]
@@ -74,7 +74,7 @@ def with_entries(hooks: Hooks, entries: Sequence[Entry]) -> dict[str, Any]:
 
 
 def without_entries(hooks: Hooks) -> dict[str, Any]:
-    """*hooks* without ours; a group or event that held nothing else goes, one that was empty before stays."""
+    """Return *hooks* without those of clawmem; groups and events that become empty are removed."""
     kept: dict[str, Any] = {}
     for event, groups in hooks.items():
         if not isinstance(groups, list):

@@ -1,4 +1,4 @@
-"""Hooks for Claude Code: installed, renewed, removed."""
+"""Installation, update and removal of hooks for Claude Code."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from clawmem.ports.errors import ConfigError
 @dataclass(frozen=True, slots=True)
 class Change:
     """
-    What set-up did to a settings file, or would do.
+    The change to a settings file, made or planned.
 
-    ``hooks`` are the names of ours that stand in it afterwards; ``text`` is the whole file. ``backup`` is the
-    path of the copy that was made of the file as it was before, if one was made now.
+    ``hooks`` are the names of installed clawmem hooks after the change; ``text`` is the whole file. ``backup`` is the
+    path of the copy of the original file, if one was made now.
     """
 
     file: str
@@ -30,9 +30,9 @@ class Change:
 
 class SetUpHooks:
     """
-    Edits the settings of the client in *folder*, and nothing in them that is not ours.
+    Edits the clawmem hooks in the client settings in *folder*, and nothing else.
 
-    Repeating it changes nothing. With *dry_run* nothing is written.
+    Repeating a call changes nothing. With *dry_run* nothing is written.
     """
 
     def __init__(self, folder: Path, *, dry_run: bool = False) -> None:
@@ -41,10 +41,10 @@ class SetUpHooks:
 
     def install(self, entries: Sequence[Entry]) -> Change:
         """
-        Put *entries* in, in the place of whatever was ours.
+        Install *entries*, replacing all clawmem hooks.
 
         Raises:
-            ConfigError: the plugin brings the same hooks already, or the file cannot be read or written.
+            ConfigError: the plugin already includes the hooks, or the file cannot be read or written.
         """
         if self._settings.has_plugin:
             raise ConfigError(
@@ -54,7 +54,7 @@ class SetUpHooks:
         return self._write(with_entries(self._settings.hooks, entries))
 
     def remove(self) -> Change:
-        """Take out what is ours. Raises `ConfigError` when the file cannot be read or written."""
+        """Remove all clawmem hooks. Raises `ConfigError` when the file cannot be read or written."""
         return self._write(without_entries(self._settings.hooks))
 
     def _write(self, hooks: dict[str, Any]) -> Change:

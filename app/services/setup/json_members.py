@@ -1,4 +1,4 @@
-"""Changing one member of a JSON object without touching a byte of the others."""
+"""Changes to one member of a JSON object that leave all other bytes unchanged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DEFAULT_INDENT = "  "
 
 
 class Member(NamedTuple):
-    """A member of the outermost object: its name, and where name and value begin and end in the text."""
+    """A member of the outermost object: its name, and the positions of name and value in the text."""
 
     name: str
     start: int
@@ -23,10 +23,10 @@ class Member(NamedTuple):
 
 def read_object(text: str) -> dict[str, Any]:
     """
-    The object in *text*; empty for blank text.
+    Return the object in *text*; empty for blank text.
 
     Raises:
-        ValueError: no JSON object, or one that names a member twice; the message says where.
+        ValueError: no JSON object, or a duplicate member; the message says where.
     """
     found = json.loads(text, object_pairs_hook=_unique) if text.strip() else {}
     if not isinstance(found, dict):
@@ -36,9 +36,9 @@ def read_object(text: str) -> dict[str, Any]:
 
 def with_member(text: str, name: str, value: Any) -> str:
     """
-    *text* in which the member *name* of the outermost object is *value*, with the indentation it has already.
+    Return *text* with the member *name* of the outermost object set to *value*, in the existing indentation.
 
-    Everything else stays to the byte. A new member comes last.
+    Other bytes are unchanged. A new member is added at the end.
     """
     if not text.strip():
         return f"{_dumped({name: value}, _DEFAULT_INDENT)}\n"
@@ -55,7 +55,7 @@ def with_member(text: str, name: str, value: Any) -> str:
 
 
 def without_member(text: str, name: str) -> str:
-    """*text* without the member *name*, and without one of the commas beside it; as it is when there is none."""
+    """Return *text* without the member *name* and one adjacent comma; unchanged if there is no such member."""
     members = list(_members(text))
     names = [member.name for member in members]
     if name not in names:
@@ -69,7 +69,7 @@ def without_member(text: str, name: str) -> str:
 
 
 def _members(text: str) -> Iterator[Member]:
-    """The members of the outermost object of *text*, which is known to be one."""
+    """Yield the members of the outermost object of *text*, which must be valid."""
     decoder = json.JSONDecoder()
     at = _after_blanks(text, text.index("{") + 1)
     while text[at] != "}":
@@ -97,7 +97,7 @@ def _dumped(value: Any, indent: str) -> str:
 
 
 def _with_ends_of(text: str, before: str, written: str, after: str) -> str:
-    """The three parts as one, the new one with the line ends that *text* has."""
+    """Join the three parts, converting *written* to the line ends of *text*."""
     if "\r\n" in text:
         written = written.replace("\n", "\r\n")
         after = after.replace("\n", "\r\n", 1) if after.startswith("\n") else after

@@ -1,4 +1,4 @@
-"""The server of the Model Context Protocol, put into a client: written where we know how, else shown."""
+"""Installation of the MCP server in clients: the settings of a supported client are edited, others are printed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clawmem.app.services.setup.client_settings import ClientSettings
 from clawmem.ports.errors import ConfigError
 
 SERVERS = "mcpServers"
-OURS = "clawmem"  # how the names of our servers begin
+OURS = "clawmem"  # prefix of the names of our servers
 
 _PLACES = frozenset({"XDG_CACHE_HOME", "XDG_CONFIG_HOME"})
 _NOT_PASSED_ON = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|^CLAWMEM_SESSION_")
@@ -25,8 +25,8 @@ class Client(NamedTuple):
     """
     A program that starts MCP servers: its settings file, and the format of an entry.
 
-    A client that ``starts_clean`` hands no variables of its own environment on, and does not wait for a server
-    unless the entry is marked as required.
+    A client that ``starts_clean`` does not pass its environment variables on, and does not wait for a server unless the
+    entry is marked as required.
     """
 
     title: str
@@ -38,11 +38,11 @@ class Client(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class McpChange:
     """
-    What set-up did to a settings file, or would do.
+    The change to a settings file, made or planned.
 
-    ``servers`` are the names of ours that stand in it afterwards; ``shown`` is what it says of them. The rest of the
-    file is the client's, keys of other services among it, and not repeated. ``backup`` is the path of the copy that
-    was made of the file as it was before, if one was made now.
+    ``servers`` are the names of clawmem servers after the change; ``shown`` is their part of the file. The rest of the
+    file, which may contain keys of other services, is not repeated. ``backup`` is the path of the copy of the original
+    file, if one was made now.
     """
 
     file: str
@@ -54,9 +54,9 @@ class McpChange:
 
 class SetUpMcp:
     """
-    Edits the file in which Claude Code keeps its servers, and nothing in it that is not ours.
+    Edits the clawmem servers in the settings file of Claude Code, and nothing else.
 
-    Repeating it changes nothing. With *dry_run* nothing is written.
+    Repeating a call changes nothing. With *dry_run* nothing is written.
     """
 
     def __init__(self, file: Path, *, dry_run: bool = False) -> None:
@@ -65,10 +65,10 @@ class SetUpMcp:
 
     def install(self, name: str, entry: Entry) -> McpChange:
         """
-        Put a server in under *name*, in the place of ours.
+        Install a server as *name*, replacing a clawmem server of that name.
 
         Raises:
-            ConfigError: somebody else's has that name, or the file cannot be read or written.
+            ConfigError: a server of another program has that name, or the file cannot be read or written.
         """
         servers = self._settings.member(SERVERS)
         if name in servers and not is_ours(servers[name]):
@@ -78,7 +78,7 @@ class SetUpMcp:
         return self._write({**servers, name: dict(entry)})
 
     def remove(self) -> McpChange:
-        """Take out what is ours. Raises `ConfigError` when the file cannot be read or written."""
+        """Remove all clawmem servers. Raises `ConfigError` when the file cannot be read or written."""
         return self._write(_without_ours(self._settings.member(SERVERS)))
 
     def _write(self, servers: dict[str, Any]) -> McpChange:
@@ -98,8 +98,8 @@ def with_environment(entry: Entry, environ: Mapping[str, str], vault: Path) -> E
     """
     Complete *entry* for a client that starts servers in a clean environment.
 
-    The entry names the vault and the variables of *environ* that clawmem reads, except credentials
-    and those of one session. Credentials belong into the ``.env`` file of the config folder, which the server reads.
+    The entry contains the vault and the variables of *environ* that clawmem reads, except credentials and those of one
+    session. Credentials belong in the ``.env`` file of the config folder, which the server reads.
     """
     ours = {name: value for name, value in environ.items() if _is_passed_on(name)}
     return {**entry, "env": {**ours, "INDEX_PATH": str(vault)}, "required": True}
@@ -110,12 +110,12 @@ def _is_passed_on(name: str) -> bool:
 
 
 def as_json(name: str, entry: Entry) -> str:
-    """What most clients read."""
+    """Return the entry in the JSON format that most clients read."""
     return _dumped({SERVERS: {name: dict(entry)}})
 
 
 def as_toml(name: str, entry: Entry) -> str:
-    """Return the entry as Codex reads it. Strings, lists and truth values of JSON are valid TOML."""
+    """Return the entry in the TOML format of Codex. Strings, lists and booleans of JSON are valid TOML."""
     parts = [f"{key} = {_toml_value(value)}" for key, value in entry.items()]
     return "\n".join([f"[mcp_servers.{name}]", *parts])
 
@@ -134,7 +134,7 @@ CLIENTS: Mapping[str, Client] = {
     "cursor": Client("Cursor", "~/.cursor/mcp.json", as_json),
     "json": Client("Any other client", "its own settings", as_json),
 }
-EDITED = "claude-code"  # the one whose file is changed for the user
+EDITED = "claude-code"  # the client whose settings file is edited
 
 
 def _without_ours(servers: Mapping[str, Any]) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def _without_ours(servers: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_ours(server: Any) -> bool:
-    """Whether an entry starts clawmem, by whichever path."""
+    """Whether an entry starts clawmem, from any path."""
     if not isinstance(server, dict):
         return False
     args = server.get("args")
@@ -151,7 +151,7 @@ def is_ours(server: Any) -> bool:
 
 
 def offer_of(server: Entry) -> tuple[str, ...]:
-    """What one of ours is started for: the options that say which tools and which vault."""
+    """Return the options that select the tools and the vault of a clawmem server."""
     args = [str(one) for one in server.get("args", ())]
     return tuple(args[args.index("mcp") + 1 :]) if "mcp" in args else ()
 

@@ -1,4 +1,4 @@
-"""Watcher and server as services of the user's own session: one description, written as each system wants it."""
+"""Watcher and server as services of the user session: one description for systemd and launchd."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from clawmem.app.services.setup.text_file import TextFile
 from clawmem.ports.errors import ConfigError
 
 RESTARTS_AFTER_S = 5
-STOPS_WITHIN_S = 20  # a little more than either takes
+STOPS_WITHIN_S = 20  # slightly more than watcher and server need to stop
 
 
 class Service(NamedTuple):
     """
-    ``name`` is what its file is called by; ``command`` is the program with its arguments; ``variables`` are those that
-    it needs of the environment.
+    A service: ``name`` is part of its file name, ``command`` the program with its arguments, and ``variables`` its
+    environment variables.
     """
 
     name: str
@@ -29,10 +29,10 @@ class Service(NamedTuple):
 
 class Manager(NamedTuple):
     """
-    What starts services on a system.
+    The service manager of a system.
 
-    ``file`` is below the home folder, ``{name}`` the name of the service; ``begin`` and ``end`` are commands, where
-    ``{file}`` stands for its path.
+    ``file`` is a path below the home folder, where ``{name}`` is the name of the service; ``begin`` and ``end`` are
+    commands, where ``{file}`` is that path.
     """
 
     file: str
@@ -43,7 +43,7 @@ class Manager(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UnitChange:
-    """What became of the file of a service, or would: ``text`` is all of it, empty when it is to go."""
+    """The change to the file of a service, made or planned: ``text`` is its new content, empty if it is removed."""
 
     file: str
     text: str
@@ -52,11 +52,11 @@ class UnitChange:
 
 
 def systemd_unit(service: Service) -> str:
-    """*service* as a unit of systemd."""
+    """Return *service* as a systemd unit."""
     environment = (
         f'Environment="{_escaped(f"{name}={value}")}"' for name, value in service.variables.items()
     )
-    # A dollar stands for a variable in commands, and in commands alone.
+    # A dollar sign starts a variable in commands, but not in Environment.
     command = " ".join(f'"{_escaped(word).replace("$", "$$")}"' for word in service.command)
     return "\n".join(
         [
@@ -79,7 +79,7 @@ def systemd_unit(service: Service) -> str:
 
 
 def launch_agent(service: Service) -> str:
-    """*service* as an agent of launchd."""
+    """Return *service* as a launchd agent."""
     agent = {
         "Label": f"clawmem.{service.name}",
         "ProgramArguments": list(service.command),
@@ -112,10 +112,10 @@ MANAGERS = {
 
 def manager_of(platform: str) -> Manager:
     """
-    What starts services there; *platform* as `sys.platform` has it.
+    Return the service manager of *platform*, which is a value of `sys.platform`.
 
     Raises:
-        ConfigError: nothing that we know of.
+        ConfigError: the platform is not supported.
     """
     if platform not in MANAGERS:
         raise ConfigError(
@@ -125,7 +125,7 @@ def manager_of(platform: str) -> Manager:
 
 
 class InstallService:
-    """Writes or deletes the file of one service below *home*; repeating it changes nothing."""
+    """Writes or deletes the file of one service below *home*. Repeating either changes nothing."""
 
     def __init__(self, manager: Manager, home: Path, name: str, *, dry_run: bool = False) -> None:
         self._manager = manager
@@ -134,7 +134,7 @@ class InstallService:
         self._dry_run = dry_run
 
     def install(self, service: Service) -> UnitChange:
-        """Raises `ConfigError` when the file cannot be written."""
+        """Write the service file and return the change. Raises `ConfigError` if it cannot be written."""
         text = self._manager.text(service)
         changed = self._file.read() != text
         if changed and not self._dry_run:
@@ -142,19 +142,19 @@ class InstallService:
         return UnitChange(str(self._file.path), text, changed, self.shell(self._manager.begin))
 
     def remove(self) -> UnitChange:
-        """Raises `ConfigError` when the file cannot be deleted."""
+        """Delete the service file and return the change. Raises `ConfigError` if it cannot be deleted."""
         changed = self._file.read() is not None
         if changed and not self._dry_run:
             self._file.delete()
         return UnitChange(str(self._file.path), "", changed, self.shell(self._manager.end))
 
     def shell(self, command: Sequence[str]) -> str:
-        """*command* as a person types it."""
+        """Return *command* as a shell command line."""
         import shlex
 
         return shlex.join(word.format(file=self._file.path, name=self._name) for word in command)
 
 
 def _escaped(text: str) -> str:
-    """*text* between the double quotes of a unit; a percent sign begins a placeholder there."""
+    """Escape *text* for double quotes in a unit, where a percent sign starts a specifier."""
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("\n", "\\n")

@@ -1,4 +1,4 @@
-"""A file of another program's that setting up makes: whole or not at all."""
+"""Atomically written text file of another program."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from clawmem.ports.errors import ConfigError
 
 
 class TextFile:
-    """The text at *path*. Every method raises `ConfigError` when the system refuses it; the file is then as it was."""
+    """The text file at *path*. Methods raise `ConfigError` on system errors; the file is then unchanged."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def read(self) -> str | None:
-        """What stands there now; ``None`` when nothing does."""
+        """Return the current text; ``None`` if the file does not exist."""
         try:
             return self.path.read_bytes().decode("utf-8", "replace")
         except FileNotFoundError:
@@ -25,11 +25,11 @@ class TextFile:
             raise ConfigError(f"{self.path} cannot be read: {error.strerror}.") from error
 
     def write(self, text: str) -> None:
-        """Let it say *text*; folders that are missing are made."""
+        """Replace the text, creating missing folders."""
         self._do(lambda: self._replace(text))
 
     def delete(self) -> None:
-        """Take it away."""
+        """Delete the file."""
         self._do(self.path.unlink)
 
     def _replace(self, text: str) -> None:
