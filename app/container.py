@@ -147,7 +147,7 @@ class Container(containers.DeclarativeContainer):
         config.own_files,
     )
     watching = providers.Factory(
-        late(f"{_SERVICES}.indexing.watching:Watching"),
+        late(f"{_SERVICES}.indexing.watching:VaultWatcher"),
         providers.Factory(late("clawmem.adapters.files.watching:WatchedFolders")),
         providers.Factory(
             late(f"{_SERVICES}.indexing.update:UpdateCollection"),
@@ -231,7 +231,7 @@ class Container(containers.DeclarativeContainer):
     )
     causal_links = providers.Factory(late(f"{_SERVICES}.graph.causal_links:CausalLinks"), vault)
     lookup = providers.Factory(late(f"{_SERVICES}.documents.lookup:Lookup"), vault, config.roots)
-    tending = providers.Factory(late(f"{_SERVICES}.lifecycle.tending:Tending"), vault, clock)
+    tending = providers.Factory(late(f"{_SERVICES}.lifecycle.tending:LifecycleActions"), vault, clock)
     archiving = providers.Factory(late(f"{_SERVICES}.lifecycle.archiving:Archiving"), vault, clock)
     query_alone = providers.Singleton(
         late(f"{_SERVICES}.retrieval.pipelines.query:query"), vault, question_embedder, late_interaction
@@ -272,7 +272,7 @@ class Container(containers.DeclarativeContainer):
         ),
     )
     explain = providers.Factory(late(f"{_SERVICES}.retrieval.explain:Explain"), vault)
-    why = providers.Factory(late(f"{_SERVICES}.retrieval.why:Why"), vault, clock)
+    why = providers.Factory(late(f"{_SERVICES}.retrieval.why:ReceiptReader"), vault, clock)
     consolidation = providers.Factory(
         late(f"{_SERVICES}.maintenance.consolidation:Consolidation"), vault, clock, generator=generator
     )
@@ -285,7 +285,7 @@ class Container(containers.DeclarativeContainer):
         is_gone=is_gone,
     )
     tidy = providers.Factory(
-        late(f"{_SERVICES}.maintenance.tidying:Tidy"),
+        late(f"{_SERVICES}.maintenance.tidying:Cleanup"),
         vault,
         clock,
         config.retention_days,

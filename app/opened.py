@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.indexing.update import (
         UpdateCollection,
     )
-    from clawmem.app.services.indexing.watching import Watching
+    from clawmem.app.services.indexing.watching import VaultWatcher
     from clawmem.app.services.knowledge.enriching import Enrich
     from clawmem.app.services.lifecycle.archiving import Archiving
     from clawmem.app.services.lifecycle.forgetting import Forgetting
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.lifecycle.proof import Prove
     from clawmem.app.services.lifecycle.restoring import RestoreArchived
     from clawmem.app.services.lifecycle.sweeping import Sweep
-    from clawmem.app.services.lifecycle.tending import Tending
+    from clawmem.app.services.lifecycle.tending import LifecycleActions
     from clawmem.app.services.maintenance.consolidation import Consolidation
     from clawmem.app.services.maintenance.doctor import Doctor
     from clawmem.app.services.maintenance.lanes import Lanes
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.retrieval.pipelines.query_plan import QueryPlan
     from clawmem.app.services.retrieval.recalls import Recalls
     from clawmem.app.services.retrieval.similar import FindSimilar
-    from clawmem.app.services.retrieval.why import Why
+    from clawmem.app.services.retrieval.why import ReceiptReader
     from clawmem.domain.retrieval.intent import Intent
 
 
@@ -84,9 +84,9 @@ class Services:
         return cast("SyncFolder", self.parts.sync())
 
     @property
-    def watching(self) -> Watching:
+    def watching(self) -> VaultWatcher:
         """Passes when files are changed."""
-        return cast("Watching", self.parts.watching())
+        return cast("VaultWatcher", self.parts.watching())
 
     @property
     def embed(self) -> EmbedPending:
@@ -144,9 +144,9 @@ class Services:
         return cast("Lookup", self.parts.lookup())
 
     @property
-    def tending(self) -> Tending:
+    def tending(self) -> LifecycleActions:
         """Pins and snoozes, and how any act is taken back."""
-        return cast("Tending", self.parts.tending())
+        return cast("LifecycleActions", self.parts.tending())
 
     @property
     def archiving(self) -> Archiving:
@@ -234,9 +234,9 @@ class Services:
         return cast("Explain", self.parts.explain())
 
     @property
-    def why(self) -> Why:
+    def why(self) -> ReceiptReader:
         """Receipts that were kept."""
-        return cast("Why", self.parts.why())
+        return cast("ReceiptReader", self.parts.why())
 
     @property
     def report(self) -> Report:

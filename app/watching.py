@@ -13,7 +13,7 @@ from clawmem.ports.errors import EmbeddingError, ModelError
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
     from clawmem.app.services.indexing.folders import Folder
-    from clawmem.app.services.indexing.watching import News
+    from clawmem.app.services.indexing.watching import WatchEvent
     from clawmem.ports.watcher import StopSignal
 
 Progress = Callable[[int, int], None]
@@ -22,7 +22,7 @@ Progress = Callable[[int, int], None]
 def watch(
     services: Services,
     stop: StopSignal,
-    tell: Callable[[News], None],
+    tell: Callable[[WatchEvent], None],
     *,
     every_s: float,
     embed: bool = False,
@@ -36,13 +36,13 @@ def watch(
         embed: Whether vectors are made as well, after each pass that changed something.
         environ: What the settings are read from; the variables of this process otherwise.
     """
-    from clawmem.app.services.indexing.watching import Watched
+    from clawmem.app.services.indexing.watching import WatchOptions
 
     def then(progress: Progress) -> list[str]:
         return [*(_embedded(services, progress) if embed else []), *_carried(services, progress)]
 
     folders = LiveFolders(services, environ)
-    services.watching(Watched(folders, tell, then, every_s), stop)
+    services.watching(WatchOptions(folders, tell, then, every_s), stop)
 
 
 class LiveFolders:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.app.services.capture.decisions import Captured, DecisionExtractor
+from clawmem.app.services.capture.decisions import CaptureReport, DecisionExtractor
 from clawmem.app.services.capture.session import Session
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.ports.records import Document
@@ -43,7 +43,7 @@ class World:
                 file.write(json.dumps(entry | {"timestamp": "2023-11-14T22:00:00.000Z"}) + "\n")
         return Session(name, str(path))
 
-    def extract(self, session: Session, **rest: object) -> Captured:
+    def extract(self, session: Session, **rest: object) -> CaptureReport:
         return DecisionExtractor(self.vault, DiskTranscripts(), self.clock, **rest)(session)  # type: ignore[arg-type]
 
     def kept(self) -> list[Document]:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from clawmem.app.opened import Services
     from clawmem.app.services.retrieval.answer import Answer, Result
     from clawmem.app.services.retrieval.pipelines.intent_search import IntentAnswer
-    from clawmem.app.services.retrieval.pipelines.memory_retrieve import Retrieved
+    from clawmem.app.services.retrieval.pipelines.memory_retrieve import RoutedAnswer
     from clawmem.app.services.retrieval.pipelines.query_plan import PlanAnswer, PlannedClause
     from clawmem.app.services.retrieval.receipts import Receipt
     from clawmem.app.services.retrieval.request import RetrievalRequest
@@ -104,7 +104,7 @@ def _said(
     return Said(parts, found.trace.degraded)
 
 
-def _retrieve(services: Services, question: Question, request: RetrievalRequest) -> Retrieved:
+def _retrieve(services: Services, question: Question, request: RetrievalRequest) -> RoutedAnswer:
     from clawmem.domain.retrieval.routing import Route
 
     mode = one_of("--mode", question.mode.lower(), (AUTO, *Route))
@@ -127,7 +127,7 @@ def _of_plan(found: PlanAnswer) -> dict[str, Any]:
     return {"plan": found.plan}
 
 
-def _of_retrieved(found: Retrieved) -> dict[str, Any]:
+def _of_retrieved(found: RoutedAnswer) -> dict[str, Any]:
     facts = {
         "intent": found.intent,
         "confidence": found.confidence,

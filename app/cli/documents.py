@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from clawmem.app.cli.rendering import Part, Said
     from clawmem.app.opened import Services
     from clawmem.app.records.documents import Listed
-    from clawmem.app.services.documents.lookup import Excerpt, Missed
+    from clawmem.app.services.documents.lookup import Excerpt, LookupFailure
     from clawmem.ports.errors import InvalidInput
 
 cli = typer.Typer(rich_markup_mode=None)
@@ -95,7 +95,7 @@ def multi_get(
     tell(ctx, say)
 
 
-def _nothing_found(pattern: str, missed: Sequence[Missed]) -> InvalidInput:
+def _nothing_found(pattern: str, missed: Sequence[LookupFailure]) -> InvalidInput:
     from clawmem.ports.errors import NotFound
 
     error = NotFound("document", pattern, suggestions=[name for one in missed for name in one.suggestions])

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from clawmem.app.cli.rendering import Part, confidence_text, printable, table
-from clawmem.app.services.retrieval.receipts import LegRank, Receipt, ReceiptItem, ReceiptStage
-from clawmem.app.services.retrieval.replay import Change, Replay
+from clawmem.app.services.retrieval.receipts import Receipt, ReceiptItem, ReceiptStage, RetrieverRank
+from clawmem.app.services.retrieval.replay import Replay, ResultChange
 
 
 def item_lines(item: ReceiptItem) -> list[str]:
@@ -72,7 +72,7 @@ def trace_record(receipt: Receipt) -> dict[str, object]:
     return {"stages": stages, "degraded": receipt.degraded, "hits": receipt.hits}
 
 
-def ranks_record(legs: Mapping[str, LegRank]) -> dict[str, object]:
+def ranks_record(legs: Mapping[str, RetrieverRank]) -> dict[str, object]:
     """The ranks of one answer in the legs that found it, for JSON."""
     return {name: found._asdict() for name, found in legs.items()}
 
@@ -96,7 +96,7 @@ def _legs(item: ReceiptItem) -> Iterable[str]:
     return dict.fromkeys([*item.legs, *item.parts])
 
 
-def _leg(name: str, found: LegRank | None, part: float | None) -> str:
+def _leg(name: str, found: RetrieverRank | None, part: float | None) -> str:
     rank, score = (str(found.rank), f"{found.score:.3f}") if found else ("", "")
     return _row_of_leg(f"  {name}", rank, score, "" if part is None else f"{part:+.3f}")
 
@@ -115,7 +115,7 @@ def _likely_now(now: Receipt) -> str:
     return f": confidence that anything answers {confidence}" if confidence else ""
 
 
-def _row(change: Change) -> tuple[object, ...]:
+def _row(change: ResultChange) -> tuple[object, ...]:
     ranks = [change.rank_then or "-", change.rank_now or "-"]
     scores = ["-" if s is None else f"{s:.3f}" for s in (change.score_then, change.score_now)]
     return (change.fate, *ranks, *scores, f"{change.file}:{change.start_line}", change.reason)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from clawmem.app.cli.rendering import Part, Said
     from clawmem.app.opened import Services
-    from clawmem.app.services.maintenance.account import Account
-    from clawmem.app.services.maintenance.lanes import Ticked
+    from clawmem.app.services.maintenance.account import RunDescription
+    from clawmem.app.services.maintenance.lanes import LaneTick
     from clawmem.ports.journal import Run
 
 cli = typer.Typer(rich_markup_mode=None)
@@ -66,10 +66,10 @@ def journal(
 
     def say(services: Services) -> Said:
         from clawmem.app.cli.rendering import Said, json_part, printable
-        from clawmem.app.services.maintenance.account import account
+        from clawmem.app.services.maintenance.account import describe_run
 
         runs = services.vault.journal.runs(limit, lane.value if lane else "")
-        accounts = [account(services.vault, run) for run in runs]
+        accounts = [describe_run(services.vault, run) for run in runs]
         if wants_json(ctx):
             return Said([json_part({"runs": [_record(one) for one in accounts]})])
         return Said([*map(printable, map(_journal_text, accounts))])
@@ -146,7 +146,7 @@ def _rehearse(ctx: typer.Context, lane: LaneName, *, now: bool, keep_on: bool) -
     _fail_if_failed(ticked)
 
 
-def _fail_if_failed(ticked: Ticked) -> None:
+def _fail_if_failed(ticked: LaneTick) -> None:
     if any(one.status == "failed" for one in ticked.runs):
         raise typer.Exit(FAILED)
 
@@ -155,7 +155,7 @@ def _told(services: Services) -> dict[str, Any]:
     """How the lanes stand."""
     from collections import Counter
 
-    from clawmem.app.services.maintenance.choosing import Choosing
+    from clawmem.app.services.maintenance.choosing import ObservationSelector
     from clawmem.app.services.maintenance.lane_plan import read_plan
     from clawmem.app.services.maintenance.trends import trends
     from clawmem.domain.documents.times import iso_utc
@@ -163,7 +163,7 @@ def _told(services: Services) -> dict[str, Any]:
     plan, vault, now_ms = read_plan(services.settings.lanes), services.vault, services.clock.now_ms()
     held = {one.value: vault.leases.current(one.lease, now_ms=now_ms) for one in LaneName}
     service = services.lanes()
-    found = trends(vault, Choosing(vault).newest(0).among, now_ms)
+    found = trends(vault, ObservationSelector(vault).newest(0).among, now_ms)
     return {
         "workers": {name: lease.holder if lease else None for name, lease in held.items()},
         "on": [one.value for one in plan.hosted],
@@ -194,16 +194,16 @@ def _runs_part(runs: Sequence[Run]) -> Part:
     return table(("when", "lane", "phase", "status", "reason", "seen", "made", "refused"), rows)
 
 
-def _journal_text(one: Account) -> str:
+def _journal_text(one: RunDescription) -> str:
     first, *rest = one.lines()
     return "\n".join([f"{_when(one.run.started_at)} {one.run.lane} {first}", *rest])
 
 
-def _show(ctx: typer.Context, services: Services, ticked: Ticked, *, dry_run: bool = False) -> None:
+def _show(ctx: typer.Context, services: Services, ticked: LaneTick, *, dry_run: bool = False) -> None:
     from clawmem.app.cli.rendering import show, show_json
-    from clawmem.app.services.maintenance.account import account
+    from clawmem.app.services.maintenance.account import describe_run
 
-    accounts = [account(services.vault, one) for one in ticked.runs]
+    accounts = [describe_run(services.vault, one) for one in ticked.runs]
     if wants_json(ctx):
         more = {"dry_run": True} if dry_run else {}
         show_json({"lane": ticked.lane, **more, "runs": [_record(one) for one in accounts]})
@@ -214,7 +214,7 @@ def _show(ctx: typer.Context, services: Services, ticked: Ticked, *, dry_run: bo
             show(line)
 
 
-def _record(one: Account) -> dict[str, Any]:
+def _record(one: RunDescription) -> dict[str, Any]:
     return {**asdict(one.run), "decisions": one.decisions}
 
 

@@ -10,7 +10,7 @@ import typer
 
 from clawmem.app.cli.main import VERSION
 from clawmem.app.cli.session import Collections, named_collections, one_of, tell, wants_json
-from clawmem.app.services.retrieval.lacking import note_lacking, refuse_lacking
+from clawmem.app.services.retrieval.lacking import report_missing_vectors, require_vectors
 from clawmem.app.services.retrieval.request import LEAST_COSINE
 
 if TYPE_CHECKING:
@@ -95,9 +95,9 @@ class Given(NamedTuple):
 
     def receipt(self) -> Receipt:
         """How the answer came about."""
-        from clawmem.app.services.retrieval.explain import Occasion
+        from clawmem.app.services.retrieval.explain import AnswerContext
 
-        return self.services.explain(self.answer, self.request, Occasion(self.verb, self.ms, VERSION))
+        return self.services.explain(self.answer, self.request, AnswerContext(self.verb, self.ms, VERSION))
 
     def record(self, receipt: Callable[[], Receipt]) -> int | None:
         """Keep it; the id of the receipt, when one is kept."""
@@ -205,7 +205,7 @@ def given_to(
     began = perf_counter()
     request = read_question(services, question)
     found = find(request)
-    note_lacking(services.vault, verb, found)
+    report_missing_vectors(services.vault, verb, found)
     return Given(services, found, request, verb, (perf_counter() - began) * 1000)
 
 
@@ -217,7 +217,7 @@ def ask(services: Services, verb: str, request: RetrievalRequest) -> Answer:
         EmbeddingError: nothing but vectors was asked, and the vault has none.
     """
     if verb == "vsearch":
-        refuse_lacking(services.vault, "found")
+        require_vectors(services.vault, "found")
     return services.pipeline(verb)(request)
 
 

@@ -11,7 +11,7 @@ from clawmem.app.cli.session import opened, wants_json
 
 if TYPE_CHECKING:
     from clawmem.app.services.lifecycle.forget_preview import ForgetPreview
-    from clawmem.app.services.lifecycle.forgetting import Forgotten
+    from clawmem.app.services.lifecycle.forgetting import ForgetReport
     from clawmem.ports.records import Document
 
 cli = typer.Typer(rich_markup_mode=None)
@@ -42,13 +42,13 @@ def forget(
     exact address of one note. Forgetting a note that is already forgotten changes nothing and succeeds.
     """
     from clawmem.app.services.lifecycle.forget_preview import already_forgotten, preview_forget
-    from clawmem.app.services.lifecycle.forgetting import Forgotten
+    from clawmem.app.services.lifecycle.forgetting import ForgetReport
 
     with opened(ctx) as services:
         gone = already_forgotten(services.lookup, " ".join(note))
         if gone is not None:
-            probes = services.prove(Forgotten((gone,))) if prove else None
-            _show_forgotten(ctx, gone, Forgotten(()), probes)
+            probes = services.prove(ForgetReport((gone,))) if prove else None
+            _show_forgotten(ctx, gone, ForgetReport(()), probes)
         else:
             document = named_note(ctx, services.lookup.forgettable, note)
             found = preview_forget(services.vault, services.clock, document)
@@ -102,7 +102,7 @@ def _show_preview(ctx: typer.Context, found: ForgetPreview) -> None:
 
 
 def _show_forgotten(
-    ctx: typer.Context, document: Document, done: Forgotten, probes: dict[str, list[str]] | None
+    ctx: typer.Context, document: Document, done: ForgetReport, probes: dict[str, list[str]] | None
 ) -> None:
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.records.provenance import titled_file

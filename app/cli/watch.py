@@ -18,7 +18,7 @@ from clawmem.app.cli.collections import show_lag, without_vault
 from clawmem.app.cli.session import one_of, opened, settings_of_usual, wants_json
 
 if TYPE_CHECKING:
-    from clawmem.app.services.indexing.watching import News
+    from clawmem.app.services.indexing.watching import WatchEvent
     from clawmem.app.services.setup.service_units import Service, UnitChange
 
 cli = typer.Typer(rich_markup_mode=None)
@@ -144,10 +144,10 @@ def _until_told() -> threading.Event:
     return stop
 
 
-def _teller(ctx: typer.Context) -> Callable[[News], None]:
+def _teller(ctx: typer.Context) -> Callable[[WatchEvent], None]:
     from clawmem.app.cli.rendering import show
 
-    def say(news: News) -> None:
+    def say(news: WatchEvent) -> None:
         if news.event == "problem" and not in_json:
             typer.echo(news.text, err=True)
         elif in_json:
@@ -160,6 +160,6 @@ def _teller(ctx: typer.Context) -> Callable[[News], None]:
     return say
 
 
-def _plain(news: News) -> dict[str, Any]:
+def _plain(news: WatchEvent) -> dict[str, Any]:
     told = asdict(news)
     return told if news.report else {name: value for name, value in told.items() if name != "report"}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from clawmem.app.services.retrieval.legs.threads import Threads
+    from clawmem.app.services.retrieval.legs.threads import NamedThreads
     from clawmem.ports.embedder import Embedder
     from clawmem.ports.late_interaction import LateInteraction
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class ForOnePrompt:
     """What is quick to begin with, and slower than others with every word."""
 
-    threads: Threads | None = None  # for the legs of a question; none is kept
+    threads: NamedThreads | None = None  # for the legs of a question; none is kept
 
     def embedder_of(self, fingerprint: str, folder: Path) -> Embedder | None:
         """The embedder that makes vectors of this fingerprint, if one here does; large ones lie in *folder*."""
@@ -34,12 +34,12 @@ class ForOnePrompt:
 class ForMany(ForOnePrompt):
     """What takes its time to begin with, and is kept: of each model one, and every word that was ever met."""
 
-    threads: Threads
+    threads: NamedThreads
 
     def __init__(self) -> None:
-        from clawmem.app.services.retrieval.legs.threads import Threads
+        from clawmem.app.services.retrieval.legs.threads import NamedThreads
 
-        self.threads = Threads()
+        self.threads = NamedThreads()
         self._known: dict[str, Embedder | None] = {}
 
     def embedder_of(self, fingerprint: str, folder: Path) -> Embedder | None:

@@ -38,7 +38,7 @@ from clawmem.domain.retrieval.routing import Route
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
     from clawmem.app.services.retrieval.pipelines.intent_search import IntentAnswer
-    from clawmem.app.services.retrieval.pipelines.memory_retrieve import Retrieved
+    from clawmem.app.services.retrieval.pipelines.memory_retrieve import RoutedAnswer
     from clawmem.app.services.retrieval.pipelines.query_plan import PlanAnswer
     from clawmem.app.services.retrieval.request import RetrievalRequest
 
@@ -221,7 +221,7 @@ class SearchTools:
         return await self._desk.read(recorded, vault)
 
 
-def _way(found: Retrieved) -> dict[str, Any]:
+def _way(found: RoutedAnswer) -> dict[str, Any]:
     return {
         "mode": found.mode,
         "intent": found.intent,

@@ -21,7 +21,7 @@ from clawmem.app.operations.operation import (
 from clawmem.app.records.provenance import TitledFile, titled_file
 from clawmem.app.services.lifecycle.archiving import to_restore
 from clawmem.app.services.lifecycle.status import lifecycle_status
-from clawmem.app.services.lifecycle.sweeping import Swept
+from clawmem.app.services.lifecycle.sweeping import SweepOutcome
 from clawmem.domain.lifecycle.policy import ArchivePolicy, read_policy
 from clawmem.domain.security.quoting import title_to_read
 from clawmem.ports.acts import Act, ActEntry
@@ -184,12 +184,12 @@ def purge(services: Services, request: SweepRequest) -> SweepReport:
     policy = _policy(services, is_preview=request.dry_run)
     due = services.archiving.due_for_good(policy)
     if request.dry_run:
-        return report_of(Swept(True, [], due))
+        return report_of(SweepOutcome(True, [], due))
     gone = [] if policy.only_previews else due
     left = services.forgetting(gone, services.caller, "archived for long", Act.PURGE).left
     left = left or services.forgetting.scrub()
     preview = policy.only_previews
-    return report_of(Swept(preview, [], due, left=left), note=ONLY_PREVIEW if preview else "")
+    return report_of(SweepOutcome(preview, [], due, left=left), note=ONLY_PREVIEW if preview else "")
 
 
 def search(services: Services, request: ArchiveSearch) -> ArchivedDocuments:
@@ -231,7 +231,7 @@ def _policy(services: Services, *, is_preview: bool) -> ArchivePolicy:
     return policy
 
 
-def report_of(swept: Swept, note: str = "") -> SweepReport:
+def report_of(swept: SweepOutcome, note: str = "") -> SweepReport:
     return SweepReport(
         dry_run=swept.is_preview,
         archived=_paths(swept.archived),

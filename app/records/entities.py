@@ -8,14 +8,14 @@ from typing_extensions import TypedDict
 
 from clawmem.app.records.provenance import provenance_of
 from clawmem.app.services.knowledge.ending import in_ids
-from clawmem.app.services.knowledge.facts import known_of
+from clawmem.app.services.knowledge.facts import entity_facts
 from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.origin import Origin
 from clawmem.ports.triples import Direction
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
-    from clawmem.app.services.knowledge.facts import Known
+    from clawmem.app.services.knowledge.facts import EntityFacts
     from clawmem.ports.entities import Entity
     from clawmem.ports.triples import Triple
 
@@ -103,7 +103,7 @@ def facts_of(
     services: Services, name: str, as_of: str = "", direction: str = Direction.BOTH, limit: int = FACTS
 ) -> Facts:
     """What is known of who or what is called so; raises as `clawmem.app.services.knowledge.facts.known_of`."""
-    known = known_of(services.vault, name, limit, Direction(direction), as_of or None)
+    known = entity_facts(services.vault, name, limit, Direction(direction), as_of or None)
     return {
         "entity": thing_of(known.entity),
         "direction": str(direction),
@@ -135,7 +135,7 @@ def counts_line(stats: FactCounts) -> str:
     return f"Of everything: {stats['current_facts']} facts hold, {stats['expired_facts']} ended."
 
 
-def _fact(triple: Triple, known: Known) -> Fact:
+def _fact(triple: Triple, known: EntityFacts) -> Fact:
     is_outgoing = triple.subject.id == known.entity.id
     ender, document = known.documents.get(triple.ended_by or 0), known.documents[triple.document_id]
     subject, object_, said = (

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 if TYPE_CHECKING:
     from clawmem.app.services.retrieval.replay import Replay
-    from clawmem.app.services.retrieval.why import Kept
+    from clawmem.app.services.retrieval.why import ReceiptEntry
 
 
 class Line(TypedDict):
@@ -35,7 +35,7 @@ class Replayed(TypedDict):
     now: dict[str, Any]
 
 
-def line_of(kept: Kept) -> Line:
+def line_of(kept: ReceiptEntry) -> Line:
     """A receipt of a list."""
     found = kept.receipt
     return {

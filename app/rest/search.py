@@ -15,7 +15,7 @@ from clawmem.app.rest.operation import reading
 from clawmem.app.rest.questions import Answered, AnyQuestion, ScoredQuestion, answered
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines.intent_search import IntentAnswer
-from clawmem.app.services.retrieval.pipelines.memory_retrieve import Retrieved
+from clawmem.app.services.retrieval.pipelines.memory_retrieve import RoutedAnswer
 from clawmem.app.services.retrieval.pipelines.query_plan import PlanAnswer
 from clawmem.app.services.retrieval.request import LEAST_COSINE, RetrievalRequest
 from clawmem.domain.retrieval.intent import Intent
@@ -140,7 +140,7 @@ def _mode(asked: SearchQuestion) -> Mode:
     return Mode.KEYWORD if len(asked.query.split()) <= FEW_WORDS else Mode.HYBRID
 
 
-def _way(found: Retrieved) -> dict[str, Any]:
+def _way(found: RoutedAnswer) -> dict[str, Any]:
     said = {
         "intent": found.intent,
         "confidence": found.confidence,

@@ -18,7 +18,7 @@ from clawmem.app.rest.questions import Names, listed
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.update import PassReport
 from clawmem.app.services.knowledge.enriching import EnrichReport
-from clawmem.app.services.maintenance.finding import Finding
+from clawmem.app.services.maintenance.finding import CheckResult
 from clawmem.app.services.maintenance.server_checks import client_findings
 from clawmem.app.services.maintenance.status import StatusReport
 from clawmem.ports.errors import NotFound
@@ -115,7 +115,7 @@ def collections(services: Services, asked: Nothing) -> Collections:
     return {"count": len(found), "collections": found}
 
 
-def doctor(services: Services, asked: Nothing) -> list[Finding]:
+def doctor(services: Services, asked: Nothing) -> list[CheckResult]:
     """Look for what is wrong around the vault, and say how to put it right."""
     return [*services.doctor(), *client_findings(client_folder(os.environ), client_servers(os.environ))]
 
@@ -170,7 +170,7 @@ OPERATIONS = (
     reading("GET", "/stats", Nothing, Stats, stats),
     reading("GET", "/index-stats", Nothing, IndexStats, index_stats),
     reading("GET", "/collections", Nothing, Collections, collections),
-    changing("/doctor", Nothing, list[Finding], doctor),
+    changing("/doctor", Nothing, list[CheckResult], doctor),
     changing("/verify", Nothing, list[str], verify),
     changing("/update", Update, Read, update),
     changing("/reindex", Again, Read, reindex),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from clawmem.app.services.indexing.watching import News
+    from clawmem.app.services.indexing.watching import WatchEvent
     from clawmem.app.settings import Settings
 
 LOOKS_AGAIN_S = 60.0  # after something that it does not know how to go on from
@@ -52,6 +52,6 @@ class WatcherThread:
         with open_services(self._settings, create=False) as services:
             watch(services, self._stop, self._hear, every_s=FULL_PASS_EVERY_S)
 
-    def _hear(self, news: News) -> None:
+    def _hear(self, news: WatchEvent) -> None:
         if news.event == "problem":
             self._complain(RuntimeError(news.text))

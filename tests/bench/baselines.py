@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from clawmem.app.services.retrieval.legs.ask_all import AskAll, Leg, LegAnswer, answered
-from clawmem.app.services.retrieval.legs.vector import VECTOR_ALONE_DEPTH, vector_leg
+from clawmem.app.services.retrieval.legs.ask_all import Retriever, RetrieverResult, RunRetrievers, answered
+from clawmem.app.services.retrieval.legs.vector import VECTOR_ALONE_DEPTH, vector_retriever
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.stages.cut import cut
@@ -21,12 +21,12 @@ def grep(vault: Vault) -> Pipeline:
     """How many different content words of the question occur, as ``grep -iF`` would find them."""
     texts = _Texts(vault)
 
-    def leg(request: RetrievalRequest, work: Work) -> LegAnswer:
+    def leg(request: RetrievalRequest, work: Work) -> RetrieverResult:
         wanted = set(request.forms.words)
         every = texts.of(request.unit, request.scope)
         counts = [Hit(key, float(sum(word in text for word in wanted))) for key, text in every]
         ranked = sorted((hit for hit in counts if hit.score), key=lambda hit: -hit.score)
-        return LegAnswer({FOUND: ranked[: request.limit]})
+        return RetrieverResult({FOUND: ranked[: request.limit]})
 
     return _alone(vault, leg)
 
@@ -34,7 +34,7 @@ def grep(vault: Vault) -> Pipeline:
 def plain_bm25(vault: Vault) -> Pipeline:
     """FTS5 with any content word of the question, at the grain of the answer and no other."""
 
-    def leg(request: RetrievalRequest, work: Work) -> LegAnswer:
+    def leg(request: RetrievalRequest, work: Work) -> RetrieverResult:
         grain = Grain.DOCUMENT if request.unit is Unit.DOCUMENT else Grain.LINE
         query, scope = request.forms.relaxed, request.scope
         return answered({FOUND: lambda: vault.lexical.search(query, grain, request.limit, scope)})
@@ -44,7 +44,7 @@ def plain_bm25(vault: Vault) -> Pipeline:
 
 def embedder_alone(vault: Vault, embedder: Embedder) -> Pipeline:
     """The nearest fragments by cosine; a document by its nearest one."""
-    search = AskAll({"vector": vector_leg(vault, embedder, VECTOR_ALONE_DEPTH)})
+    search = RunRetrievers({"vector": vector_retriever(vault, embedder, VECTOR_ALONE_DEPTH)})
     return Pipeline(
         vault, {"search": search, "nearest": nearest(vault), "records": records(vault), "cut": cut}
     )
@@ -61,8 +61,8 @@ def records(vault: Vault) -> Stage:
     return stage
 
 
-def _alone(vault: Vault, leg: Leg) -> Pipeline:
-    found = AskAll({FOUND: leg})
+def _alone(vault: Vault, leg: Retriever) -> Pipeline:
+    found = RunRetrievers({FOUND: leg})
     return Pipeline(
         vault, {"search": found, "as found": _as_found(vault), "records": records(vault), "cut": cut}
     )

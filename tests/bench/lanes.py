@@ -28,7 +28,7 @@ from typing import NamedTuple
 from clawmem.adapters.sqlite.database import Database
 from clawmem.app.opened import Services, open_services
 from clawmem.app.services.capture.memories import Memories
-from clawmem.app.services.maintenance.choosing import Choosing
+from clawmem.app.services.maintenance.choosing import ObservationSelector
 from clawmem.app.settings import load_settings
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.maintenance.nearby import StatementIndex
@@ -162,7 +162,7 @@ def measure_ticks(vault: Path, pending: int, searches: int) -> None:
             ticked = services.lanes().tick(LaneName.LIGHT)
             tick_s = process_time() - began
             began = process_time()
-            everything = Choosing(services.vault).newest(pending)
+            everything = ObservationSelector(services.vault).newest(pending)
             merged = services.consolidation()(everything.documents, dry_run=False, among=everything.among)
             merge_s = process_time() - began
             ticks = 1

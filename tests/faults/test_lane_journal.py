@@ -14,7 +14,7 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.knowledge.enriching import Enrich
 from clawmem.app.services.knowledge.reading import Reading
-from clawmem.app.services.maintenance.account import account
+from clawmem.app.services.maintenance.account import describe_run
 from clawmem.app.services.maintenance.careful_asking import Fence
 from clawmem.app.services.maintenance.consolidation import Consolidation
 from clawmem.app.services.maintenance.deciding import Decisions, Tell
@@ -23,7 +23,7 @@ from clawmem.app.services.maintenance.lane import Lane
 from clawmem.app.services.maintenance.lane_plan import Plan
 from clawmem.app.services.maintenance.lanes import Lanes
 from clawmem.app.services.maintenance.phases import Phases
-from clawmem.app.services.maintenance.tidying import Tidy
+from clawmem.app.services.maintenance.tidying import Cleanup
 from clawmem.domain.maintenance.schedule import LEASE_MS, LaneName
 from clawmem.ports.entities import Entity
 from clawmem.ports.errors import LeaseLost, VaultFull
@@ -60,7 +60,7 @@ def test_killed_before_it_could_say_that_it_is_done(
         if phase == "consolidate":
             [held] = services.vault.journal.replacements()
             assert ([held.document_id], sorted(held.replaced)) == (made, sorted(decisions[0]["documents"]))
-        assert len(list(account(services.vault, killed).lines())) == 1 + len(decisions)
+        assert len(list(describe_run(services.vault, killed).lines())) == 1 + len(decisions)
 
 
 @pytest.mark.parametrize("why", ["lease_lost", "phase2_exception"])
@@ -88,7 +88,7 @@ def test_what_was_undone_is_not_told(why: str) -> None:
                 assert other.enter()
             return super()._merge(group, decisions, fence, told_and_undone(tell))
 
-    phases = Phases(vault, clock, Plan(), Unlucky(vault, clock), Tidy(vault, clock))
+    phases = Phases(vault, clock, Plan(), Unlucky(vault, clock), Cleanup(vault, clock))
     [run, *_] = Lanes(vault, clock, lambda *_, **__: mine, phases, lambda at_ms: 12).tick(LaneName.HEAVY).runs
 
     assert (run.status, run.reason, run.created) == (RunStatus.FAILED, why, 1)
@@ -117,7 +117,12 @@ def test_whose_lease_is_taken_while_he_enriches() -> None:
             return super()._mention(reading, entities)
 
     phases = Phases(
-        vault, clock, Plan(), Consolidation(vault, clock), Tidy(vault, clock), by_rules=Robbed(vault, clock)
+        vault,
+        clock,
+        Plan(),
+        Consolidation(vault, clock),
+        Cleanup(vault, clock),
+        by_rules=Robbed(vault, clock),
     )
     [run] = Lanes(vault, clock, lambda *_, **__: mine, phases, lambda at_ms: 12).tick(LaneName.LIGHT).runs
 

@@ -16,7 +16,7 @@ from clawmem.app.operations.lifecycle import report_of, sweep_text
 from clawmem.app.services.indexing.publish import publish, withdraw
 from clawmem.app.services.lifecycle.archiving import Archiving
 from clawmem.app.services.lifecycle.proposing import Proposals, Propose
-from clawmem.app.services.lifecycle.sweeping import Swept
+from clawmem.app.services.lifecycle.sweeping import SweepOutcome
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.contracts.samples import document, fetch, fragments
 from clawmem.domain.briefing.current import DAY_MS
@@ -177,7 +177,7 @@ def test_what_had_better_be_pinned_or_snoozed(vault: Vault, clock: ManualClock) 
 
     assert [one.id for one in proposals.pin] == [wanted]
     assert [one.id for one in proposals.snooze] == [ignored]
-    assert sweep_text(report_of(Swept(True, [], [], proposals))).split("\n") == [
+    assert sweep_text(report_of(SweepOutcome(True, [], [], proposals))).split("\n") == [
         "0 notes would be archived",
         "0 notes would be forgotten for good",
         "wanted again and again, could be pinned: notes/wanted.md",

@@ -20,7 +20,7 @@ from clawmem.app.services.indexing.update import (
     UpdateCollection,
 )
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.asked import request_again, written_down
+from clawmem.app.services.retrieval.asked import request_from_json, request_to_json
 from clawmem.app.services.retrieval.pipelines.intent_search import intent_search
 from clawmem.app.services.retrieval.pipelines.memory_retrieve import MemoryRetrieve
 from clawmem.app.services.retrieval.pipelines.query import query
@@ -153,9 +153,9 @@ def test_a_question_of_a_day_is_asked_again_as_of_it(home: Home) -> None:
     """What a receipt writes down is enough, whenever it is read."""
     request = read_request(ASKED, now_ms=START_MS, as_of=BETWEEN)
 
-    again = request_again(ASKED, written_down(request), START_MS + 1000)
+    again = request_from_json(ASKED, request_to_json(request), START_MS + 1000)
 
-    assert written_down(request) == {"as_of": "2023-07-01T00:00:00.000Z"}
+    assert request_to_json(request) == {"as_of": "2023-07-01T00:00:00.000Z"}
     assert home.ways["query"](again).results == home.ask(as_of=BETWEEN).results
 
 

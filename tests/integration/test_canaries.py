@@ -31,7 +31,7 @@ from clawmem.app.services.maintenance.canaries import (
     generator_fault,
     reranker_fault,
 )
-from clawmem.app.services.maintenance.finding import Finding
+from clawmem.app.services.maintenance.finding import CheckResult
 from clawmem.app.services.maintenance.model_checks import GENERATOR, RERANKER, ModelChecks
 from clawmem.app.services.maintenance.model_checks import Models as Examined
 from clawmem.ports.embedder import Embedder
@@ -304,7 +304,7 @@ class TestServers:
             reranker=lambda: models.factory(http_reranker, server.url),
         )
         checks = ModelChecks(MemoryVault(), examined).checks()
-        found: list[Finding] = [checks[name]() for name in (GENERATOR, RERANKER)]
+        found: list[CheckResult] = [checks[name]() for name in (GENERATOR, RERANKER)]
 
         assert [one.ok for one in found] == [False, False]
         assert all(one.detail.endswith(" ms)") for one in found)

@@ -27,8 +27,8 @@ from clawmem.app.services.indexing.update import (
     UpdateCollection,
 )
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.legs.ask_all import AskAll
-from clawmem.app.services.retrieval.legs.lexical import lexical_leg
+from clawmem.app.services.retrieval.legs.ask_all import RunRetrievers
+from clawmem.app.services.retrieval.legs.lexical import lexical_retriever
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.pipelines.intent_search import intent_search
 from clawmem.app.services.retrieval.pipelines.memory_retrieve import MemoryRetrieve
@@ -227,7 +227,10 @@ class TestWhatWasNotRead:
             },
         )
         request = asked("does the kettle whistle or steam", unit=unit)
-        stages: dict[str, Stage] = {"search": AskAll({"lexical": lexical_leg(vault)}), "fuse": fuse(vault)}
+        stages: dict[str, Stage] = {
+            "search": RunRetrievers({"lexical": lexical_retriever(vault)}),
+            "fuse": fuse(vault),
+        }
 
         before, _ = Pipeline(vault, stages).rank(request)
         after, _ = Pipeline(vault, {**stages, "compare": compare(vault, late)}).rank(request)

@@ -15,7 +15,7 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.briefing.profile import Profile
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.lifecycle.forgetting import Forgetting
-from clawmem.app.services.maintenance.consolidation import Consolidated, Consolidation
+from clawmem.app.services.maintenance.consolidation import Consolidation, ConsolidationReport
 from clawmem.app.services.maintenance.grouping import Thresholds
 from clawmem.app.services.maintenance.synthesis import Synthesis
 from clawmem.app.services.maintenance.trends import trends
@@ -64,7 +64,7 @@ class World:
         policy: Policy = Policy.LINK,
         *,
         dry_run: bool = False,
-    ) -> Consolidated:
+    ) -> ConsolidationReport:
         generator = ScriptedGenerator(answer) if answer else None
         work = Consolidation(self.vault, self.clock, generator, policy=policy)
         return work(self.vault.documents.latest(), dry_run=dry_run)
@@ -354,7 +354,7 @@ def test_models_are_asked_within_the_limit_of_the_day(world: World) -> None:
     world.observe("The boat needs a new sail")
     counting = Counting(lambda prompt: '{"patterns": []}')
 
-    def run() -> Consolidated:
+    def run() -> ConsolidationReport:
         work = Consolidation(world.vault, world.clock, counting, calls_a_day=1)
         return work(world.vault.documents.latest(), dry_run=False)
 

@@ -18,7 +18,7 @@ from clawmem.app.services.indexing.update import (
     UpdateCollection,
 )
 from clawmem.app.services.maintenance.doctor import Doctor
-from clawmem.app.services.maintenance.finding import Finding
+from clawmem.app.services.maintenance.finding import CheckResult
 from clawmem.app.services.maintenance.model_checks import Models
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import EmbeddingError
@@ -94,12 +94,12 @@ def folder(vault: SqliteVault, tmp_path: Path) -> Folder:
     return folder
 
 
-def examine(vault: SqliteVault, folder: Folder, embedder: Embedder | None) -> dict[str, Finding]:
+def examine(vault: SqliteVault, folder: Folder, embedder: Embedder | None) -> dict[str, CheckResult]:
     models = Models(lambda: embedder)
     return {finding.check: finding for finding in Doctor(vault, DiskFiles(), [folder], models)()}
 
 
-def failed(findings: dict[str, Finding]) -> list[str]:
+def failed(findings: dict[str, CheckResult]) -> list[str]:
     return [name for name, finding in findings.items() if not finding.ok]
 
 

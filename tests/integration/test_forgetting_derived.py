@@ -19,7 +19,7 @@ from clawmem.app.opened import Services, open_services
 from clawmem.app.services.capture.handoffs import HandoffGenerator
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.lifecycle.derived import derived_documents
-from clawmem.app.services.lifecycle.forgetting import Forgotten
+from clawmem.app.services.lifecycle.forgetting import ForgetReport
 from clawmem.app.services.maintenance.consolidation import Consolidation
 from clawmem.app.services.maintenance.synthesis import Synthesis
 from clawmem.app.settings import Settings
@@ -147,7 +147,7 @@ class TestConclusions:
         with memory.open() as services:
             (source, _), made = memory.conclude(services)
 
-            found = services.prove(Forgotten((source,)))
+            found = services.prove(ForgetReport((source,)))
 
             assert found["derived"] == [made.display_path]
 

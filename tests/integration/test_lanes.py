@@ -27,14 +27,14 @@ from clawmem.app.serve.lanes import lane_threads
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.knowledge.enriching import enriching
-from clawmem.app.services.maintenance.choosing import Choosing
+from clawmem.app.services.maintenance.choosing import ObservationSelector
 from clawmem.app.services.maintenance.consolidation import Consolidation
 from clawmem.app.services.maintenance.lane import Lane
 from clawmem.app.services.maintenance.lane_plan import USUAL, Plan, read_plan
-from clawmem.app.services.maintenance.lanes import Lanes, Ticked
+from clawmem.app.services.maintenance.lanes import Lanes, LaneTick
 from clawmem.app.services.maintenance.phases import Phases
 from clawmem.app.services.maintenance.synthesis import Synthesis
-from clawmem.app.services.maintenance.tidying import Tidy
+from clawmem.app.services.maintenance.tidying import Cleanup
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.app.settings import load_settings
 from clawmem.domain.documents.times import iso_utc
@@ -74,7 +74,7 @@ class World:
             *given,
             plan,
             Consolidation(*given, generator),
-            Tidy(*given),
+            Cleanup(*given),
             synthesis=Synthesis(*given, generator) if generator else None,
             by_rules=enrich(generator=None) if plan.enriches else None,
             by_model=enrich(generator=generator) if plan.enriches and generator else None,
@@ -96,7 +96,7 @@ def observe(vault: SqliteVault, clock: ManualClock, *texts: str) -> None:
             Memories(vault, clock).write(path, text, f"# {text}\n\n> {text}\n", "observation", 0.8)
 
 
-def rows(ticked: Ticked) -> list[tuple[str, str, str]]:
+def rows(ticked: LaneTick) -> list[tuple[str, str, str]]:
     return [(run.phase, run.status.value, run.reason) for run in ticked.runs]
 
 
@@ -304,7 +304,7 @@ class Ticks:
 def test_a_lane_keeps_its_pace(world: World) -> None:
     """Every five minutes, of which every third concludes and every sixth merges; a restart begins nothing anew."""
     generator = ScriptedGenerator(lambda prompt: json.dumps({"patterns": [], "deductions": []}))
-    told: list[Ticked] = []
+    told: list[LaneTick] = []
     for times in (3, 4):
         world.lanes(generator=generator).serve(LaneName.LIGHT, Ticks(world.clock, times), told.append)
 
@@ -351,7 +351,7 @@ def test_what_is_unlike_anything_comes_first_where_that_was_chosen(world: World)
         world.vault, world.clock, *(f"Mira waters plant {word} at noon" for word in "abcdef"), "Boats sink"
     )
     EmbedPending(world.vault, HashingEmbedder())()
-    chosen = Choosing(world.vault).surprising(2, lambda: None)
+    chosen = ObservationSelector(world.vault).surprising(2, lambda: None)
 
     assert chosen.told == {"selector": "surprisal", "candidateCount": 2}
     assert {one.title for one in chosen.documents} == {TWICE[1], "Boats sink"}

@@ -21,7 +21,7 @@ from clawmem.app.services.briefing.session import SessionBriefing
 from clawmem.app.services.capture.decisions import READER
 from clawmem.app.services.capture.handoffs import HandoffGenerator
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.lifecycle.forgetting import Forgotten, Traces
+from clawmem.app.services.lifecycle.forgetting import ForgetReport, Traces
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.services.surfacing.settling import visible
 from clawmem.app.settings import Settings
@@ -219,7 +219,7 @@ def test_forgetting_leaves_nothing(tmp_path: Path, notes: Path, backend: str) ->
     """Of a note that every store tells of no store, no answer and no byte tells any more; its file is not read again."""
     for services in opened(tmp_path, notes, backend):
         number = known_everywhere(services)
-        before = services.prove(Forgotten((fetch(services.vault, number),), Traces((SECRET,), (SAID,))))
+        before = services.prove(ForgetReport((fetch(services.vault, number),), Traces((SECRET,), (SAID,))))
         assert {"search", "vsearch", "query", "records", "vectors", "entities", "triples", "bytes"} <= {
             probe for probe, found in before.items() if found
         }

@@ -32,17 +32,17 @@ from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import (
     UpdateCollection,
 )
-from clawmem.app.services.retrieval.legs.ask_all import AskAll
-from clawmem.app.services.retrieval.legs.lexical import lexical_leg
-from clawmem.app.services.retrieval.legs.variants import is_variant, variant_leg, variant_legs
-from clawmem.app.services.retrieval.legs.vector import vector_leg
+from clawmem.app.services.retrieval.legs.ask_all import RunRetrievers
+from clawmem.app.services.retrieval.legs.lexical import lexical_retriever
+from clawmem.app.services.retrieval.legs.variants import is_variant, variant_name, variant_retrievers
+from clawmem.app.services.retrieval.legs.vector import vector_retriever
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.pipelines import with_models
 from clawmem.app.services.retrieval.pipelines.with_models import (
     NO_MODELS,
-    legs_for_other_words,
-    other_words,
-    second_reading,
+    expansion_stage,
+    reformulation_retrievers,
+    reranking_stages,
 )
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.stages.blend import blend
@@ -120,11 +120,11 @@ def expanding(vault: SqliteVault, generator: Generator | None, **rest: Any) -> d
     answers = rest.pop("answers", vault.answers)
     return {
         "expand": expand(vault, generator, answers, ManualClock(), **{"deadline_s": LONGEST_S, **rest}),
-        "search": AskAll(
+        "search": RunRetrievers(
             {
-                "lexical": lexical_leg(vault),
-                "vector": vector_leg(vault, HashingEmbedder()),
-                **variant_legs(vault, HashingEmbedder()),
+                "lexical": lexical_retriever(vault),
+                "vector": vector_retriever(vault, HashingEmbedder()),
+                **variant_retrievers(vault, HashingEmbedder()),
             }
         ),
     }
@@ -133,7 +133,7 @@ def expanding(vault: SqliteVault, generator: Generator | None, **rest: Any) -> d
 def reranking(vault: SqliteVault, reranker: Reranker | None, **rest: Any) -> dict[str, Stage]:
     answers: ModelAnswers = rest.pop("answers", vault.answers)
     return {
-        "search": AskAll({"lexical": lexical_leg(vault)}),
+        "search": RunRetrievers({"lexical": lexical_retriever(vault)}),
         "fuse": fuse(vault),
         "chunk": choose_chunk(vault, reranker),
         "rerank": rerank(reranker, answers, ManualClock(), **{"deadline_s": LONGEST_S, **rest}),
@@ -201,13 +201,13 @@ class TestWithoutModels:
 
     def test_rows_are_empty(self, vault: SqliteVault) -> None:
         """A pipeline without models has no stage and no leg for them."""
-        assert other_words(vault, NO_MODELS) == {}
-        assert legs_for_other_words(vault, HashingEmbedder(), NO_MODELS) == {}
-        assert second_reading(vault, NO_MODELS) == {}
+        assert expansion_stage(vault, NO_MODELS) == {}
+        assert reformulation_retrievers(vault, HashingEmbedder(), NO_MODELS) == {}
+        assert reranking_stages(vault, NO_MODELS) == {}
 
     def test_the_order_is_the_indexes_own(self, vault: SqliteVault) -> None:
         """Without a model the candidates are those that fusing left, each in every respect."""
-        plain = {"search": AskAll({"lexical": lexical_leg(vault)}), "fuse": fuse(vault)}
+        plain = {"search": RunRetrievers({"lexical": lexical_retriever(vault)}), "fuse": fuse(vault)}
 
         expected, _ = run(plain, vault, request())
         actual, trace = run(reranking(vault, None), vault, request())
@@ -223,14 +223,14 @@ class TestBoth:
         reranker = models.factory(http_reranker, models.serve(scoring(perfect)).url)
         helping = with_models.Models(generator, reranker, models.clock)
         legs = {
-            "lexical": lexical_leg(vault),
-            **legs_for_other_words(vault, HashingEmbedder(), helping),
+            "lexical": lexical_retriever(vault),
+            **reformulation_retrievers(vault, HashingEmbedder(), helping),
         }
         stages = {
-            **other_words(vault, helping),
-            "search": AskAll(legs),
+            **expansion_stage(vault, helping),
+            "search": RunRetrievers(legs),
             "fuse": fuse(vault),
-            **second_reading(vault, helping),
+            **reranking_stages(vault, helping),
         }
 
         work, trace = run(stages, vault, request())
@@ -392,14 +392,14 @@ class TestExpansion:
             fingerprint = "another"
 
         work = Work(variants=(Variant(VariantKind.VEC, "kettle"), Variant(VariantKind.LEX, "kettle")))
-        words, meaning = (leg(request(), work) for leg in variant_legs(vault, Another()).values())
+        words, meaning = (leg(request(), work) for leg in variant_retrievers(vault, Another()).values())
 
         assert words.hits["document~1"]
         assert meaning.hits == {}
 
     def test_variants_have_names(self) -> None:
         """A variant's leg is told from the question's own, and both have the same origin."""
-        assert variant_leg("vector", 2) == "vector~2"
+        assert variant_name("vector", 2) == "vector~2"
         assert [retriever_of(name) for name in ("vector~2", "vector")] == ["vector", "vector"]
         assert [is_variant(name) for name in ("vector~2", "vector")] == [True, False]
 

@@ -26,7 +26,7 @@ from clawmem.app.services.retrieval.pipelines.memory_retrieve import (
     NOTHING_NEAR,
     Ask,
     MemoryRetrieve,
-    Retrieved,
+    RoutedAnswer,
 )
 from clawmem.app.services.retrieval.pipelines.query import query
 from clawmem.app.services.retrieval.pipelines.query_plan import query_plan
@@ -77,7 +77,7 @@ class Home:
         }
         return {name: self._noted(name, make) for name, make in makers.items()}
 
-    def ask(self, question: str, mode: Route | None = None, *, limit: int = 10) -> Retrieved:
+    def ask(self, question: str, mode: Route | None = None, *, limit: int = 10) -> RoutedAnswer:
         return self.retrieve(read_request(question, now_ms=START_MS, limit=limit), mode)
 
     def document(self, path: str) -> Document:
@@ -113,7 +113,7 @@ class Other(HashingEmbedder):
     fingerprint = "another"
 
 
-def paths(answer: Retrieved) -> list[str]:
+def paths(answer: RoutedAnswer) -> list[str]:
     return [result.document.path for result in answer.results]
 
 

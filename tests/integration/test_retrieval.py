@@ -22,10 +22,10 @@ from clawmem.app.services.indexing.update import (
     UpdateCollection,
 )
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.legs.ask_all import AskAll, Leg, LegAnswer
-from clawmem.app.services.retrieval.legs.at_hand import legs_at_hand
-from clawmem.app.services.retrieval.legs.lexical import lexical_leg
-from clawmem.app.services.retrieval.legs.vector import vector_leg
+from clawmem.app.services.retrieval.legs.ask_all import Retriever, RetrieverResult, RunRetrievers
+from clawmem.app.services.retrieval.legs.at_hand import local_retrievers
+from clawmem.app.services.retrieval.legs.lexical import lexical_retriever
+from clawmem.app.services.retrieval.legs.vector import vector_retriever
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.pipelines.query import query
 from clawmem.app.services.retrieval.pipelines.search import search
@@ -158,13 +158,13 @@ def notes(tmp_path: Path) -> Iterator[Notes]:
 
 
 @pytest.fixture
-def hangs() -> Iterator[Leg]:
+def hangs() -> Iterator[Retriever]:
     """A leg that says nothing until the test is over."""
     over = threading.Event()
 
-    def leg(request: RetrievalRequest, work: Work) -> LegAnswer:
+    def leg(request: RetrievalRequest, work: Work) -> RetrieverResult:
         over.wait(60)
-        return LegAnswer({})
+        return RetrieverResult({})
 
     yield leg
     over.set()
@@ -321,11 +321,11 @@ class TestLegs:
         """Asked for lines, ``query`` falls back to the passages that are near when the words find none."""
         notes.take_in({"kettle.md": KETTLE})
 
-        def finds_nothing(request: RetrievalRequest, work: Work) -> LegAnswer:
-            return LegAnswer({"line": []})
+        def finds_nothing(request: RetrievalRequest, work: Work) -> RetrieverResult:
+            return RetrieverResult({"line": []})
 
-        legs = {"lexical": finds_nothing, "vector": vector_leg(notes.vault, notes.embedder)}
-        stages = {"search": AskAll(legs), "fuse": fuse(notes.vault)}
+        legs = {"lexical": finds_nothing, "vector": vector_retriever(notes.vault, notes.embedder)}
+        stages = {"search": RunRetrievers(legs), "fuse": fuse(notes.vault)}
         request = read_request("what about vinegar", now_ms=0, unit=Unit.LINE)
         work, _ = Pipeline(notes.vault, stages).rank(request)
 
@@ -335,27 +335,29 @@ class TestLegs:
     def test_an_error_without_words_is_named_by_its_kind(self, notes: Notes) -> None:
         """A leg is never degraded for an empty reason."""
 
-        def breaks(request: RetrievalRequest, work: Work) -> LegAnswer:
+        def breaks(request: RetrievalRequest, work: Work) -> RetrieverResult:
             raise ZeroDivisionError
 
-        _, trace = self.asked(notes, {"lexical": lexical_leg(notes.vault), "vector": breaks})
+        _, trace = self.asked(notes, {"lexical": lexical_retriever(notes.vault), "vector": breaks})
 
         assert trace.degraded == {"vector": "ZeroDivisionError"}
 
-    def test_a_late_leg(self, notes: Notes, hangs: Leg) -> None:
+    def test_a_late_leg(self, notes: Notes, hangs: Retriever) -> None:
         """What is not there at the deadline is left out, and the rest answers."""
         notes.take_in({"kettle.md": KETTLE}, vectors=False)
 
-        work, trace = self.asked(notes, {"lexical": lexical_leg(notes.vault), "vector": hangs})
+        work, trace = self.asked(notes, {"lexical": lexical_retriever(notes.vault), "vector": hangs})
 
         assert trace.degraded == {"vector": "no answer within 0.5 s"}
         assert {hit.key.document_id for hit in work.legs["line"]} == {notes.id("kettle.md")}
         assert trace.hits == {name: len(hits) for name, hits in work.legs.items()}
 
-    def test_a_leg_that_hangs_holds_up_nothing_but_itself(self, notes: Notes, hangs: Leg) -> None:
+    def test_a_leg_that_hangs_holds_up_nothing_but_itself(self, notes: Notes, hangs: Retriever) -> None:
         """Question after question the other leg answers."""
         notes.take_in({"kettle.md": KETTLE}, vectors=False)
-        stage = AskAll({"lexical": lexical_leg(notes.vault), "vector": hangs}, deadline_s=SHORT_S)
+        stage = RunRetrievers(
+            {"lexical": lexical_retriever(notes.vault), "vector": hangs}, deadline_s=SHORT_S
+        )
         request = read_request("vinegar", now_ms=START_MS)
         traces = [Trace() for _ in range(3)]
 
@@ -368,14 +370,14 @@ class TestLegs:
         """It is asked by who asks; the other is not."""
         threads: dict[str, int] = {}
 
-        def leg(name: str) -> Leg:
-            def search(request: RetrievalRequest, work: Work) -> LegAnswer:
+        def leg(name: str) -> Retriever:
+            def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
                 threads[name] = threading.get_ident()
-                return LegAnswer({name: []})
+                return RetrieverResult({name: []})
 
             return search
 
-        stage = AskAll({"near": leg("near"), "far": leg("far")}, at_hand=lambda: {"near", "unknown"})
+        stage = RunRetrievers({"near": leg("near"), "far": leg("far")}, at_hand=lambda: {"near", "unknown"})
         work = stage(read_request("vinegar", now_ms=START_MS), Work(), Trace())
 
         assert list(work.legs) == ["near", "far"]
@@ -385,27 +387,27 @@ class TestLegs:
         """It is named, and the others answer; when all are broken the first error is raised."""
         notes.take_in({"kettle.md": KETTLE}, vectors=False)
 
-        def breaks(request: RetrievalRequest, work: Work) -> LegAnswer:
+        def breaks(request: RetrievalRequest, work: Work) -> RetrieverResult:
             raise EmbeddingError("broken")
 
         trace, request = Trace(), read_request("vinegar", now_ms=START_MS)
-        legs = {"vector": breaks, "lexical": lexical_leg(notes.vault)}
-        work = AskAll(legs, at_hand=lambda: {"vector", "lexical"})(request, Work(), trace)
+        legs = {"vector": breaks, "lexical": lexical_retriever(notes.vault)}
+        work = RunRetrievers(legs, at_hand=lambda: {"vector", "lexical"})(request, Work(), trace)
 
         assert trace.degraded == {"vector": "broken"}
         assert work.legs["line"]
         with pytest.raises(EmbeddingError, match="broken"):
-            AskAll({"a": breaks, "b": breaks}, at_hand=lambda: {"a", "b"})(request, Work(), Trace())
+            RunRetrievers({"a": breaks, "b": breaks}, at_hand=lambda: {"a", "b"})(request, Work(), Trace())
 
     def test_what_is_at_hand(self, notes: Notes) -> None:
         """A table of vectors and the vault itself; not a model of which nothing is known."""
-        assert legs_at_hand(notes.vault, StaticEmbedder()) == {"temporal", "lexical", "vector"}
-        assert legs_at_hand(notes.vault, HashingEmbedder()) == {"temporal", "lexical"}
+        assert local_retrievers(notes.vault, StaticEmbedder()) == {"temporal", "lexical", "vector"}
+        assert local_retrievers(notes.vault, HashingEmbedder()) == {"temporal", "lexical"}
 
-    def test_none_is_left(self, notes: Notes, hangs: Leg) -> None:
+    def test_none_is_left(self, notes: Notes, hangs: Retriever) -> None:
         """When every leg is broken or late a broken one's error is raised, else that nothing answered."""
 
-        def breaks(request: RetrievalRequest, work: Work) -> LegAnswer:
+        def breaks(request: RetrievalRequest, work: Work) -> RetrieverResult:
             raise EmbeddingError("broken")
 
         with pytest.raises(EmbeddingError, match="broken"):
@@ -450,9 +452,9 @@ class TestLegs:
         assert notes.found("cooking recipe ingredients", "vsearch")[0] == "soup.md"
         assert notes.found("cooking recipe ingredients", "query")[0] == "soup.md"
 
-    def asked(self, notes: Notes, legs: dict[str, Leg]) -> tuple[Work, Trace]:
+    def asked(self, notes: Notes, legs: dict[str, Retriever]) -> tuple[Work, Trace]:
         trace = Trace()
-        stage = AskAll(legs, deadline_s=SHORT_S)
+        stage = RunRetrievers(legs, deadline_s=SHORT_S)
         return stage(read_request("vinegar", now_ms=START_MS), Work(), trace), trace
 
 

@@ -13,7 +13,7 @@ from surfacing_home import PROMPT, Home, places
 
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite.silent_turn import note_silent_turn
-from clawmem.app.services.lifecycle.tending import Tending
+from clawmem.app.services.lifecycle.tending import LifecycleActions
 from clawmem.app.services.retrieval.recalls import Recalls, Retention
 from clawmem.app.services.retrieval.work import Candidate
 from clawmem.app.services.surfacing.spending import spent_by, spent_lately
@@ -323,7 +323,7 @@ class TestWhatIsSaid:
 
         boat = home.vault.documents.get(home.id_of("boat.md"))
         assert boat
-        Tending(home.vault, home.clock).pin(boat, by="cli")
+        LifecycleActions(home.vault, home.clock).pin(boat, by="cli")
         assert "<vault-nudge>" not in home.ask(dressing=dressing).block
 
     def test_what_stands_around_a_block_is_paid_for(self, home: Home) -> None:

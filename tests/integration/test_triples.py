@@ -17,11 +17,11 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.hooks.safety import safe
-from clawmem.app.services.capture.decisions import Captured, DecisionExtractor
+from clawmem.app.services.capture.decisions import CaptureReport, DecisionExtractor
 from clawmem.app.services.capture.session import Session
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.indexing.trusting import record_trust
-from clawmem.app.services.knowledge.ending import end_what_is_over
+from clawmem.app.services.knowledge.ending import end_replaced_facts
 from clawmem.app.services.surfacing.facts import FactsAbout
 from clawmem.contracts.samples import fetch, save
 from clawmem.domain.documents.tokens import token_count
@@ -61,7 +61,7 @@ class World:
     def __init__(self, vault: Vault, folder: Path) -> None:
         self.vault, self.folder = vault, folder
 
-    def hear(self, session: str, said: str, *noted: dict[str, Any]) -> Captured:
+    def hear(self, session: str, said: str, *noted: dict[str, Any]) -> CaptureReport:
         """End a session in which this was said, and of which this was noted."""
         path = transcript(self.folder / f"{session}.jsonl", HELLO, (said, "Noted."))
         generator = ScriptedGenerator(
@@ -263,7 +263,7 @@ class TestTime:
             Triple(ledger, "uses", postgres, number, "2026-02-01"),
         ]
         world.vault.triples.add(said)
-        end_what_is_over(world.vault, said)
+        end_replaced_facts(world.vault, said)
 
         def facts(trust: Origin) -> list[str]:
             record_trust(world.vault, [fetch(world.vault, number)], trust)

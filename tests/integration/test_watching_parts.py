@@ -27,7 +27,7 @@ from clawmem.app.services.indexing.update import (
     Progress,
     UpdateCollection,
 )
-from clawmem.app.services.indexing.watching import News, Watched, Watching
+from clawmem.app.services.indexing.watching import VaultWatcher, WatchEvent, WatchOptions
 from clawmem.app.services.maintenance.lane import LEASE_MS, Lane
 from clawmem.domain.documents.eligibility import is_excluded
 from clawmem.ports.errors import LeaseLost, SourceUnreadable, VaultLocked
@@ -294,7 +294,7 @@ class TestWatching:
     def test_what_was_missed(self, tmp_path: Path) -> None:
         """It is found by the next look at everything."""
 
-        def hear(news: list[News]) -> bool:
+        def hear(news: list[WatchEvent]) -> bool:
             if news[-1].event == "watching":
                 put(tmp_path / "notes", "missed.md")
             return [one.event for one in news].count("pass") == 2
@@ -364,17 +364,17 @@ class TestWatching:
 
 def watch(
     root: Path,
-    done: Callable[[list[News]], bool],
+    done: Callable[[list[WatchEvent]], bool],
     before: Callable[[], object] = lambda: None,
     stop: threading.Event | None = None,
     *,
     then: Callable[[Progress], list[str]] = lambda progress: [],
     step: Progress = lambda done, total: None,
-) -> list[News]:
+) -> list[WatchEvent]:
     """The news until *done*, of ``root/notes``; *before* each pass and after each *step* something else is done."""
-    ending, news = stop or threading.Event(), list[News]()
+    ending, news = stop or threading.Event(), list[WatchEvent]()
 
-    def tell(one: News) -> None:
+    def tell(one: WatchEvent) -> None:
         news.append(one)
         if done(news):
             ending.set()
@@ -395,6 +395,6 @@ def watch(
         folders = [Folder("notes", str(root / "notes"))]
         timer = threading.Timer(20.0, ending.set)
         timer.start()
-        Watching(Deaf(), passing, lane)(Watched(lambda: folders, tell, then, every_s=0.6), ending)
+        VaultWatcher(Deaf(), passing, lane)(WatchOptions(lambda: folders, tell, then, every_s=0.6), ending)
         timer.cancel()
     return news

@@ -18,7 +18,7 @@ LEAST_TOGETHER = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
+class DocumentPair:
     """Two served documents, ordered by id, and how often both were used in the same turn."""
 
     one: Document
@@ -39,7 +39,7 @@ class Reflection:
     decisions: list[Document]
     phrases: list[Phrase]
     antipatterns: list[Document]
-    together: list[Together]
+    together: list[DocumentPair]
 
 
 def reflect(vault: Vault, clock: Clock, days: int = DAYS) -> Reflection:
@@ -58,10 +58,10 @@ def reflect(vault: Vault, clock: Clock, days: int = DAYS) -> Reflection:
     )
 
 
-def _together(vault: Vault, served: list[Document]) -> Iterator[Together]:
+def _together(vault: Vault, served: list[Document]) -> Iterator[DocumentPair]:
     known = {one.id: one for one in served}
     for one in served:
         # Documents without any use cannot have been used together with others.
         for other, count in vault.usage.partners(one.id).items() if one.access_count else ():
             if count >= LEAST_TOGETHER and one.id < other and other in known:
-                yield Together(one, known[other], count)
+                yield DocumentPair(one, known[other], count)

@@ -9,15 +9,15 @@ from functools import partial
 from typing import Any
 
 from clawmem.app.services.capture.earlier_decisions import Conflict, EarlierDecisions, Judge
-from clawmem.app.services.capture.memories import Action, Memories, Saved
+from clawmem.app.services.capture.memories import Action, Memories, SavedMemory
 from clawmem.app.services.capture.session import (
+    CursorConflict,
     IsEcho,
     Left,
-    MovedOn,
-    News,
     Redact,
     Session,
     SessionReader,
+    UnreadMessages,
 )
 from clawmem.app.services.capture.statements import Statements
 from clawmem.domain.capture import causes, observations
@@ -43,7 +43,7 @@ LEAST_S = 1.0  # reserve; a model call must end this long before the deadline
 
 
 @dataclass(frozen=True, slots=True)
-class Captured:
+class CaptureReport:
     """
     Results of one call.
 
@@ -60,7 +60,7 @@ class Captured:
     degraded: str = ""
 
 
-NOTHING = Captured()
+NOTHING = CaptureReport()
 
 
 class DecisionExtractor:
@@ -97,7 +97,7 @@ class DecisionExtractor:
         self._is_echo = is_echo
         self._left = left
 
-    def __call__(self, session: Session) -> Captured:
+    def __call__(self, session: Session) -> CaptureReport:
         """
         Store memories from the new part of *session*.
 
@@ -116,11 +116,11 @@ class DecisionExtractor:
             with self._vault.writing():
                 stored = self._store(safe, conflicts, led_to, session)
                 self._reader.finish(session, news)
-        except MovedOn:
+        except CursorConflict:
             return NOTHING
         return replace(stored, degraded=degraded)
 
-    def _notes(self, news: News) -> tuple[list[Note], str]:
+    def _notes(self, news: UnreadMessages) -> tuple[list[Note], str]:
         degraded = ""
         if self._generator:
             try:
@@ -133,7 +133,7 @@ class DecisionExtractor:
         found = [one for one in findings(news.messages) if one.message.line in fresh]
         return list(map(note_of, with_antipatterns(found, news.fresh))), degraded
 
-    def _observed(self, news: News) -> list[Note]:
+    def _observed(self, news: UnreadMessages) -> list[Note]:
         said = self._redact(observations.transcript_excerpt(news.fresh))
         value = self._asked(
             observations.observer_prompt(said), observations.OBSERVER, observations.MAX_TOKENS
@@ -213,7 +213,7 @@ class DecisionExtractor:
         conflicts: Sequence[Conflict],
         led_to: Sequence[Cause],
         session: Session,
-    ) -> Captured:
+    ) -> CaptureReport:
         saved = {note: self._memories.keep(note, session.id) for note in dict.fromkeys(notes)}
         by_action = partial(_ids, saved.values())
         lowered = [
@@ -225,9 +225,11 @@ class DecisionExtractor:
         related = self._vault.relations.put(self._relations(led_to, saved))
         known = ((note, one.document_id) for note, one in saved.items() if one.document_id)
         said = sum(self._statements.keep(note, document_id) for note, document_id in known)
-        return Captured(by_action(Action.INSERTED), by_action(Action.MERGED), tuple(lowered), related, said)
+        return CaptureReport(
+            by_action(Action.INSERTED), by_action(Action.MERGED), tuple(lowered), related, said
+        )
 
-    def _relations(self, led_to: Sequence[Cause], saved: Mapping[Note, Saved]) -> Iterator[Relation]:
+    def _relations(self, led_to: Sequence[Cause], saved: Mapping[Note, SavedMemory]) -> Iterator[Relation]:
         now = iso_utc(self._clock.now_ms())
         for cause in led_to:
             source, target = (saved[fact.note].document_id for fact in (cause.source, cause.target))

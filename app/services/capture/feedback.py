@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from clawmem.app.services.capture.session import MovedOn, News, Session, SessionReader
+from clawmem.app.services.capture.session import CursorConflict, Session, SessionReader, UnreadMessages
 from clawmem.domain.capture.references import answers_by_prompt, answers_by_turn, is_referenced
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
@@ -58,13 +58,13 @@ class FeedbackLoop:
                 self._reader.finish(session, news)
                 for referenced in used.values():
                     self._learn(referenced)
-        except MovedOn:
+        except CursorConflict:
             return Feedback()
         self._mark(used)
         found = [number for documents in used.values() for number, said in documents.items() if said]
         return Feedback(sum(map(len, used.values())), tuple(dict.fromkeys(found)))
 
-    def _used(self, session: Session, news: News) -> dict[int, Mapping[int, bool]]:
+    def _used(self, session: Session, news: UnreadMessages) -> dict[int, Mapping[int, bool]]:
         """Return by recall its documents, and whether the answer of its turn references each."""
         recalls = [one for one in self._vault.telemetry.of_session(session.id) if one.hits]
         answer_to = _answers(news, recalls)
@@ -92,7 +92,7 @@ class FeedbackLoop:
                 self._vault.telemetry.mark_referenced(recall_id, referenced)
 
 
-def _answers(news: News, recalls: list[Recall]) -> Callable[[Recall], str]:
+def _answers(news: UnreadMessages, recalls: list[Recall]) -> Callable[[Recall], str]:
     """
     Return a function for the answer to a recall: by the client's prompt id, or else by turn number.
 
@@ -107,13 +107,13 @@ def _answers(news: News, recalls: list[Recall]) -> Callable[[Recall], str]:
     )
 
 
-def _prompt_before(news: News) -> str:
+def _prompt_before(news: UnreadMessages) -> str:
     """Return the client's id of the prompt that the first new messages may still answer."""
     before = (message.prompt_id for message in reversed(news.messages) if message.line <= news.seen.line)
     return next(filter(None, before), "")
 
 
-def _first_turn(news: News, recalls: list[Recall]) -> int:
+def _first_turn(news: UnreadMessages, recalls: list[Recall]) -> int:
     """
     Return the number, from 0, of the first prompt among the new messages.
 

@@ -34,7 +34,7 @@ LEAST_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class HandedOver:
+class HandoffResult:
     """The document id of a handoff, 0 if there is none, and the reason why a model's answer is missing."""
 
     document_id: int = 0
@@ -68,7 +68,7 @@ class HandoffGenerator:
         self._is_echo = is_echo
         self._left = left
 
-    def __call__(self, session: Session) -> HandedOver:
+    def __call__(self, session: Session) -> HandoffResult:
         """
         Write the current handoff of *session*. If there is nothing to hand over, an earlier handoff is kept.
 
@@ -81,10 +81,10 @@ class HandoffGenerator:
         if not sections:
             with self._vault.writing():
                 self._vault.sessions.end(session.id, iso_utc(self._clock.now_ms()))
-            return HandedOver(degraded=degraded)
+            return HandoffResult(degraded=degraded)
         safe = {name: [self._redact(item) for item in items] for name, items in sections.items()}
         with self._vault.writing():
-            return HandedOver(self._store(safe, session, messages), degraded)
+            return HandoffResult(self._store(safe, session, messages), degraded)
 
     def _sections(
         self, messages: Sequence[TranscriptMessage], session: Session

@@ -30,7 +30,7 @@ class Action(StrEnum):
     KNOWN = "known"  # this very sentence was captured before
 
 
-class Saved(NamedTuple):
+class SavedMemory(NamedTuple):
     """The id of a stored document, 0 if the sentence was known, and the outcome."""
 
     document_id: int
@@ -44,7 +44,7 @@ class Memories:
         self._vault = vault
         self._clock = clock
 
-    def keep(self, note: Note, session_id: str) -> Saved:
+    def keep(self, note: Note, session_id: str) -> SavedMemory:
         """
         Store *note*, unless its sentence was stored before or the same thing was captured recently.
 
@@ -52,7 +52,7 @@ class Memories:
         """
         place = source(note.message.id, note.quote)
         if self._vault.captures.is_known(place):
-            return Saved(0, Action.KNOWN)
+            return SavedMemory(0, Action.KNOWN)
         now = self._clock.now_ms()
         window = note.merge_window_ms
         since = "" if window is None else iso_utc(now - window)
@@ -72,7 +72,7 @@ class Memories:
             iso_utc(now),
         )
         self._vault.captures.add(sighting)
-        return Saved(document_id, Action.MERGED if earlier else Action.INSERTED)
+        return SavedMemory(document_id, Action.MERGED if earlier else Action.INSERTED)
 
     def write(
         self,

@@ -18,7 +18,7 @@ ENOUGH_MESSAGES = 4  # messages of context needed to know what an answer refers 
 _BEFORE = "/before"
 
 
-class MovedOn(Exception):
+class CursorConflict(Exception):
     """Another process has read this transcript in the meantime and stored the results."""
 
 
@@ -31,7 +31,7 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class UnreadMessages:
     """
     Messages of a transcript after ``seen``, and messages before it as context.
 
@@ -82,7 +82,7 @@ class SessionReader:
         self._transcripts = transcripts
         self._name = name
 
-    def news(self, session: Session) -> News | None:
+    def news(self, session: Session) -> UnreadMessages | None:
         """
         Return the messages since the last `finish`; ``None`` if there are none.
 
@@ -95,10 +95,10 @@ class SessionReader:
         if part.end.offset < seen.offset:
             seen = Cursor()
             part = self._read(session, seen)
-        news = News(stored, seen, part)
+        news = UnreadMessages(stored, seen, part)
         return news if news.fresh else None
 
-    def finish(self, session: Session, news: News) -> None:
+    def finish(self, session: Session, news: UnreadMessages) -> None:
         """
         Advance the cursor past *news*. To be called inside `Vault.writing`, with the results.
 
@@ -106,7 +106,7 @@ class SessionReader:
             MovedOn: another process has processed these messages.
         """
         if self._captures.cursor(session.id, self._name) != news.stored:
-            raise MovedOn
+            raise CursorConflict
         self._captures.advance(session.id, self._name + _BEFORE, news.seen)
         self._captures.advance(session.id, self._name, news.part.end)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.app.services.knowledge.ending import end_what_is_over
+from clawmem.app.services.knowledge.ending import end_replaced_facts
 from clawmem.domain.capture.notes import Note
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.knowledge.entities import CONCEPT, entity_id, ids_of, only_one
@@ -31,7 +31,7 @@ class Statements:
         day = self._day(note)
         triples = [self._triple(one, note, document_id, day) for one in note.statements]
         new = self._vault.triples.add(triples)
-        end_what_is_over(self._vault, triples)
+        end_replaced_facts(self._vault, triples)
         return new
 
     def _day(self, note: Note) -> str:

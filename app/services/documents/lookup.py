@@ -42,7 +42,7 @@ class Excerpt:
 
 
 @dataclass(frozen=True, slots=True)
-class Missed:
+class LookupFailure:
     """A name without a document: error code, message with the remedy, and similar names."""
 
     name: str
@@ -59,7 +59,7 @@ class MultiGet:
     """Excerpts by collection and path, each document once; ``errors`` are the names and documents left out."""
 
     excerpts: tuple[Excerpt, ...]
-    errors: tuple[Missed, ...]
+    errors: tuple[LookupFailure, ...]
 
 
 class Lookup:
@@ -177,7 +177,7 @@ class Lookup:
         sized = [_within(part, max_bytes) for part in ordered]
         return MultiGet(
             tuple(part for part in sized if isinstance(part, Excerpt)),
-            tuple(part for part in (*found, *sized) if isinstance(part, Missed)),
+            tuple(part for part in (*found, *sized) if isinstance(part, LookupFailure)),
         )
 
     # -- text ---------------------------------------------------------------------------------------
@@ -218,17 +218,17 @@ class Lookup:
 
     # -- several ------------------------------------------------------------------------------------
 
-    def _listed(self, names: Iterable[str]) -> list[Excerpt | Missed]:
+    def _listed(self, names: Iterable[str]) -> list[Excerpt | LookupFailure]:
         return [self._attempt(name) for name in names]
 
-    def _attempt(self, name: str) -> Excerpt | Missed:
+    def _attempt(self, name: str) -> Excerpt | LookupFailure:
         try:
             return self._get(name, None, None, LIST_SUGGESTIONS)
         except InvalidInput as error:
             near = error.suggestions if isinstance(error, NotFound) else ()
-            return Missed(name, error.code, str(error), near)
+            return LookupFailure(name, error.code, str(error), near)
 
-    def _matching(self, pattern: str) -> list[Excerpt | Missed]:
+    def _matching(self, pattern: str) -> list[Excerpt | LookupFailure]:
         check_path(pattern)
         fits = _glob(pattern)
         places = [place for place in self._vault.documents.places() if fits(*place)]
@@ -277,7 +277,7 @@ def _glob(pattern: str) -> Callable[[str, str], bool]:
     return lambda collection, path: fits(display_path(collection, path)) or fits(path)
 
 
-def _within(part: Excerpt, max_bytes: int) -> Excerpt | Missed:
+def _within(part: Excerpt, max_bytes: int) -> Excerpt | LookupFailure:
     size = len(part.text.encode("utf-8", "surrogatepass"))
     if size <= max_bytes:
         return part
@@ -286,7 +286,7 @@ def _within(part: Excerpt, max_bytes: int) -> Excerpt | Missed:
         f"{name} has {_kb(math.ceil, size)} KB, more than the {_kb(math.floor, max_bytes)} KB that are given "
         f'of one among several. Read it with: clawmem get "{name}"  (or raise --max-bytes.)'
     )
-    return Missed(name, TOO_LARGE, message)
+    return LookupFailure(name, TOO_LARGE, message)
 
 
 def _kb(rounded: Callable[[float], int], size: int) -> float:

@@ -16,7 +16,7 @@ DAY = len("2026-03-31")
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class VaultStatistics:
     """
     The counts of `Status`; and the number of served documents past their review date, their mean number of accesses,
     and the latest sessions, newest first.
@@ -28,11 +28,11 @@ class Numbers:
     sessions: list[Session]
 
 
-def numbers(vault: Vault, clock: Clock, status: Status) -> Numbers:
+def numbers(vault: Vault, clock: Clock, status: Status) -> VaultStatistics:
     """Return the current statistics. Raises `VaultError` if the vault cannot be read."""
     told, today = status(), iso_utc(clock.now_ms())[:DAY]
     served = [(one.review_by, one.access_count) for one in every_served(vault.documents)]
-    return Numbers(
+    return VaultStatistics(
         told,
         stale=sum(bool(day) and str(day)[:DAY] < today for day, _ in served),
         mean_accesses=round(sum(number for _, number in served) / max(1, len(served)), 2),

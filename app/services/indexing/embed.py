@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from clawmem.app.services.documents.walking import pages
-from clawmem.app.services.indexing.filling import Filling
+from clawmem.app.services.indexing.filling import SpaceFiller
 from clawmem.app.services.indexing.sketch import SketchPending
 from clawmem.ports.embedder import Embedder, for_background
 from clawmem.ports.embeddings import EmbeddingCounts
@@ -91,7 +91,7 @@ class EmbedPending:
 
     # -- beginning ----------------------------------------------------------------------------------
 
-    def _begun(self, report: EmbedReport, force: bool) -> list[Filling]:
+    def _begun(self, report: EmbedReport, force: bool) -> list[SpaceFiller]:
         """Return the spaces to fill, the serving one first."""
         # The fingerprint may need a request to a server, so get it outside the transaction.
         asked = self._embedder.fingerprint
@@ -100,7 +100,7 @@ class EmbedPending:
         with self._vault.writing():
             report.cleaned = self._vault.embeddings.clean()
             self._choose_space(asked, force)
-        return [*self._serving(asked), *self._beside()] or [Filling(self._vault, self._embedder)]
+        return [*self._serving(asked), *self._beside()] or [SpaceFiller(self._vault, self._embedder)]
 
     def _refuse_by_accident(self, asked: str) -> None:
         stored = self._vault.embeddings.fingerprint()
@@ -121,12 +121,12 @@ class EmbedPending:
         elif not is_asked_for:
             embeddings.give_up()
 
-    def _serving(self, asked: str) -> list[Filling]:
+    def _serving(self, asked: str) -> list[SpaceFiller]:
         stored = self._vault.embeddings.fingerprint()
         if stored in (None, asked):
-            return [Filling(self._vault, self._embedder)]
+            return [SpaceFiller(self._vault, self._embedder)]
         try:
-            return [Filling(self._vault, self._older(stored or ""))]
+            return [SpaceFiller(self._vault, self._older(stored or ""))]
         except (EmbeddingError, ModelError):
             return []  # new texts are found by lexical search until the new vectors take over
 
@@ -136,9 +136,9 @@ class EmbedPending:
     def _no_other(self, fingerprint: str) -> Embedder:
         raise ModelMismatch(fingerprint, self._embedder.fingerprint)
 
-    def _beside(self) -> list[Filling]:
+    def _beside(self) -> list[SpaceFiller]:
         building = self._vault.embeddings.building()
-        return [Filling(self._vault, self._embedder, beside=True)] if building else []
+        return [SpaceFiller(self._vault, self._embedder, beside=True)] if building else []
 
     def _sketch(self, report: EmbedReport, progress: Progress) -> None:
         """Sketch lines after all vectors are complete, as search works without sketches."""
@@ -154,10 +154,10 @@ class EmbedPending:
 
     # -- taking over --------------------------------------------------------------------------------
 
-    def _pending(self, fillings: Sequence[Filling]) -> int:
+    def _pending(self, fillings: Sequence[SpaceFiller]) -> int:
         return sum(self._vault.embeddings.counts(beside=filling.beside).pending for filling in fillings)
 
-    def _has_ended(self, filling: Filling, report: EmbedReport) -> bool:
+    def _has_ended(self, filling: SpaceFiller, report: EmbedReport) -> bool:
         """Let the new vectors take over if they can; return False if there is more to embed first."""
         if filling.stopped:
             self._look_who_stopped_it(report)
@@ -198,7 +198,7 @@ def _reads_too_little(counts: EmbeddingCounts) -> bool:
     return counts.failed > allowed
 
 
-def _add_up(report: EmbedReport, fillings: Sequence[Filling]) -> None:
+def _add_up(report: EmbedReport, fillings: Sequence[SpaceFiller]) -> None:
     """Add up the counts of all spaces; the status comes from the last one, which is of the chosen model."""
     report.embedded = sum(filling.embedded for filling in fillings)
     report.failed = sum(filling.failed for filling in fillings)

@@ -17,7 +17,7 @@ from clawmem.ports.records import PendingText, Vector
 from clawmem.ports.vault import Vault
 
 
-class Filling:
+class SpaceFiller:
     """
     Fills the serving embedding space, or the one under construction, and counts the results.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clawmem.app.services.knowledge.ending import say_again, take_back
+from clawmem.app.services.knowledge.ending import reapply_facts, reopen_ended_facts
 from clawmem.domain.documents.entries import lexical_entries
 from clawmem.domain.security.origin import is_verified
 from clawmem.ports.display import one_line
@@ -38,7 +38,7 @@ def publish(
     vault.vectors.remove(document_id)
     # Texts that are unchanged, or occur in other documents, have vectors already.
     vault.vectors.put(vault.embeddings.of_document(document_id))
-    say_again(vault, document_id)
+    reapply_facts(vault, document_id)
     return document_id
 
 
@@ -54,7 +54,7 @@ def withdraw(vault: Vault, document_ids: Sequence[int], reason: InactiveReason) 
         vault.vectors.remove(document_id)
     if reason in _TAKEN_BACK:
         for document_id in document_ids:
-            take_back(vault, document_id)
+            reopen_ended_facts(vault, document_id)
     if reason is InactiveReason.FORGOTTEN:
         _forget(vault, document_ids)
     return count

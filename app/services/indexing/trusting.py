@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from clawmem.app.services.indexing.chunks import apply_in_chunks
-from clawmem.app.services.knowledge.ending import say_again, take_back
+from clawmem.app.services.knowledge.ending import reapply_facts, reopen_ended_facts
 from clawmem.domain.capture.own_collection import OWN_COLLECTION
 from clawmem.domain.security.origin import is_verified, origin_of
 from clawmem.ports.origin import Origin
@@ -35,10 +35,10 @@ def record_trust(vault: Vault, documents: Iterable[Document], trust: Origin) -> 
             return 0
         changed = vault.documents.set_origin([document_id], expected(found))
         if is_verified(expected(found)):
-            say_again(vault, document_id)
+            reapply_facts(vault, document_id)
         else:
             vault.successions.claim(document_id, NO_CLAIMS)
-            take_back(vault, document_id)
+            reopen_ended_facts(vault, document_id)
         return changed
 
     wrong = [one.id for one in documents if one.origin is not expected(one)]

@@ -36,7 +36,7 @@ class Update(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class WatchEvent:
     """
     A report of the watcher. ``event`` is ``waiting`` (another process watches), ``watching``, ``pass``, ``problem``
     or ``ended``; ``text`` is for a person.
@@ -48,7 +48,7 @@ class News:
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class WatchOptions:
     """
     Options of the watcher.
 
@@ -60,7 +60,7 @@ class Watched:
     """
 
     folders: Callable[[], list[Folder]]
-    tell: Callable[[News], None]
+    tell: Callable[[WatchEvent], None]
     then: Callable[[Progress], list[str]] = lambda progress: []
     every_s: float = FULL_PASS_EVERY_S
 
@@ -69,7 +69,7 @@ class _Ended(Exception):
     """The watcher was stopped during a pass, which keeps its commits."""
 
 
-class Watching:
+class VaultWatcher:
     """
     The watcher of a vault. Of several processes one watches, and another takes over when it ends or dies.
 
@@ -82,7 +82,7 @@ class Watching:
         self._update = update
         self._lane = lane
 
-    def __call__(self, watched: Watched, stop: StopSignal) -> None:
+    def __call__(self, watched: WatchOptions, stop: StopSignal) -> None:
         """Watch until *stop* is set."""
         said = ""
         while not stop.is_set():
@@ -90,10 +90,10 @@ class Watching:
             if not why:
                 self._watch(watched, stop)
             elif why != said:
-                watched.tell(News("waiting", why))
+                watched.tell(WatchEvent("waiting", why))
             said = why
             stop.wait(LOOKS_UP_S)
-        watched.tell(News("ended", "No longer watched."))
+        watched.tell(WatchEvent("ended", "No longer watched."))
 
     def _why_not(self) -> str:
         """Acquire the lease; return why that failed, empty on success."""
@@ -105,7 +105,7 @@ class Watching:
             return str(error)
         return f"{who.holder if who else 'Another process'} watches this vault; waiting for its end."
 
-    def _watch(self, watched: Watched, stop: StopSignal) -> None:
+    def _watch(self, watched: WatchOptions, stop: StopSignal) -> None:
         turn = _Turn(self._watcher, self._update, self._lane, watched, stop)
         try:
             turn.run()
@@ -121,7 +121,7 @@ class _Turn:
     """One period of holding the lease."""
 
     def __init__(
-        self, watcher: FolderWatcher, update: Update, lane: Lane, watched: Watched, stop: StopSignal
+        self, watcher: FolderWatcher, update: Update, lane: Lane, watched: WatchOptions, stop: StopSignal
     ) -> None:
         self._watcher = watcher
         self._update = update
@@ -195,7 +195,7 @@ class _Turn:
         if any(changed) or (names and self._owes):
             self._follow_up(names)
         if self._greeting and (names or not self._folders):
-            self._watched.tell(News("watching", self._greeting))
+            self._watched.tell(WatchEvent("watching", self._greeting))
             self._greeting = ""
 
     def _follow_up(self, names: list[str]) -> None:
@@ -222,7 +222,7 @@ class _Turn:
         self._judge(folder.name, report.problems)
         changed = bool(report.added or report.updated or report.removed)
         if changed:
-            self._watched.tell(News("pass", _line(report), report))
+            self._watched.tell(WatchEvent("pass", _line(report), report))
         return changed
 
     def _judge(self, name: str, problems: list[str]) -> None:
@@ -237,7 +237,7 @@ class _Turn:
         if looks == (1 if name == _AFTER else 2):
             about = f"{name}: " if name in self._folders else ""
             for problem in problems:
-                self._watched.tell(News("problem", f"{about}{problem}"))
+                self._watched.tell(WatchEvent("problem", f"{about}{problem}"))
 
     def _until_ended(self, done: int, total: int) -> None:
         if self._stop.is_set():

@@ -23,7 +23,7 @@ TIMEOUT_S = 60.0  # long, because enrichment runs in the background
 DAY = len("2026-03-31")
 
 
-class DayIsSpent(Exception):
+class DailyLimitReached(Exception):
     """The daily limit of model calls is reached."""
 
     def __init__(self, calls: int) -> None:
@@ -51,7 +51,7 @@ class Ask:
         Return the cached or a new answer; ``None`` if the model failed twice to return JSON of that shape.
 
         Raises:
-            DayIsSpent: the daily limit is reached; nothing was asked.
+            DailyLimitReached: the daily limit is reached; nothing was asked.
             ModelError: see `Generator.generate`.
         """
         kept = self._vault.answers.get(self.model, asked.purpose, prompt)
@@ -69,7 +69,7 @@ class Ask:
     def _charged(self, asked: ModelTask) -> Callable[[str], str]:
         def ask(prompt: str) -> str:
             if self._vault.ledger.calls_on(self._today()) >= self._calls_a_day:
-                raise DayIsSpent(self._calls_a_day)
+                raise DailyLimitReached(self._calls_a_day)
             began, answer = perf_counter(), None
             try:
                 answer = self._generator.generate(

@@ -12,7 +12,7 @@ from clawmem.ports.vault import Vault
 MOST_HELD = 1000  # facts per entity that are checked
 
 
-def end_what_is_over(vault: Vault, new: Sequence[Triple]) -> int:
+def end_replaced_facts(vault: Vault, new: Sequence[Triple]) -> int:
     """
     End the facts that *new*, the stored facts of one document, replace; return the number of ended facts.
 
@@ -25,21 +25,21 @@ def end_what_is_over(vault: Vault, new: Sequence[Triple]) -> int:
     return sum([vault.triples.end(held, last.valid_from, last.document_id) for held, last in over])
 
 
-def take_back(vault: Vault, document_id: int) -> None:
+def reopen_ended_facts(vault: Vault, document_id: int) -> None:
     """Reopen the facts that a withdrawn document ended, unless a remaining document ends them as well."""
-    end_again(vault, vault.triples.reopen(document_id))
+    end_reopened_facts(vault, vault.triples.reopen(document_id))
 
 
-def end_again(vault: Vault, reopened: Sequence[Triple]) -> None:
+def end_reopened_facts(vault: Vault, reopened: Sequence[Triple]) -> None:
     """End the *reopened* facts again if another document still contradicts them."""
     for number in {one.document_id for one in reopened}:
-        end_what_is_over(vault, [one for one in reopened if one.document_id == number])
+        end_replaced_facts(vault, [one for one in reopened if one.document_id == number])
 
 
-def say_again(vault: Vault, document_id: int) -> None:
+def reapply_facts(vault: Vault, document_id: int) -> None:
     """Apply the facts of a document that is served again: end those they replace, and those of them that ended."""
     if said := vault.triples.of_document(document_id):
-        end_what_is_over(vault, said)
+        end_replaced_facts(vault, said)
 
 
 def _over_since(vault: Vault, said: Sequence[Triple]) -> Iterator[tuple[Triple, Triple]]:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from clawmem.app.services.knowledge.asking import CALLS_A_DAY, DAY, Ask, DayIsSpent
-from clawmem.app.services.knowledge.ending import end_again, end_what_is_over
-from clawmem.app.services.knowledge.linking import Linking
-from clawmem.app.services.knowledge.modelled import MakeByModel, Modelled
+from clawmem.app.services.knowledge.asking import CALLS_A_DAY, DAY, Ask, DailyLimitReached
+from clawmem.app.services.knowledge.ending import end_reopened_facts, end_replaced_facts
+from clawmem.app.services.knowledge.linking import RelationBuilder
+from clawmem.app.services.knowledge.modelled import ModelEnricher, ModelEnrichment
 from clawmem.app.services.knowledge.reading import Reading, Redact, read, waits_for_vectors
 from clawmem.app.services.knowledge.resolving import Resolve, merge_concept
 from clawmem.domain.documents.times import iso_utc
@@ -78,7 +78,7 @@ class Enrich:
         self._clock = clock
         self._ask = ask
         self._redact = redact
-        self._linking = Linking(vault)
+        self._linking = RelationBuilder(vault)
 
     def __call__(
         self,
@@ -183,9 +183,9 @@ class Enrich:
 
     def _by_model(self, reading: Reading, resolve: Resolve, ask: Ask, tell: Told) -> EnrichReport:
         try:
-            made = MakeByModel(self._vault, ask, self._redact)(reading)
+            made = ModelEnricher(self._vault, ask, self._redact)(reading)
             return self._keep(reading, made, resolve, ask.model, tell)
-        except (DayIsSpent, ModelUnavailable) as reason:
+        except (DailyLimitReached, ModelUnavailable) as reason:
             return EnrichReport(stopped=str(reason))
         except ModelError as error:
             return self._fail(reading, str(error), tell)
@@ -198,7 +198,7 @@ class Enrich:
         return report
 
     def _keep(
-        self, reading: Reading, made: Modelled, resolve: Resolve, model: str, tell: Told
+        self, reading: Reading, made: ModelEnrichment, resolve: Resolve, model: str, tell: Told
     ) -> EnrichReport:
         document = reading.document
         names = [*made.names, *_names(reading, resolve)][: cap_of(document.content_type)]
@@ -232,8 +232,8 @@ class Enrich:
         reopened = self._vault.triples.reopen(reading.document.id)
         self._vault.triples.forget(reading.document.id)
         new = self._vault.triples.add(said)
-        end_what_is_over(self._vault, said)
-        end_again(self._vault, reopened)
+        end_replaced_facts(self._vault, said)
+        end_reopened_facts(self._vault, reopened)
         return new
 
     def _triples(

@@ -13,7 +13,7 @@ from clawmem.ports.vault import Vault
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class EntityFacts:
     """
     Facts of one entity, current ones first, then ended ones; and the documents that state them, by id.
 
@@ -28,9 +28,9 @@ class Known:
     predicates: Mapping[str, int]
 
 
-def known_of(
+def entity_facts(
     vault: Vault, name: str, limit: int, direction: Direction = Direction.BOTH, on: str | None = None
-) -> Known:
+) -> EntityFacts:
     """
     Return the facts of the entity with the name or id *name*; only those valid *on* a day, if one is given.
 
@@ -44,6 +44,6 @@ def known_of(
     triples = vault.triples.recorded(entity.id, limit, direction, on=on)
     sources = {one.document_id for one in triples} | {one.ended_by for one in triples if one.ended_by}
     counts = vault.triples.counts()
-    return Known(
+    return EntityFacts(
         entity, triples, vault.documents.many(sources), vault.triples.total(), sum(counts.values()), counts
     )

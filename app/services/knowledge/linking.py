@@ -21,7 +21,7 @@ BY_VECTORS, BY_NAMES, BY_MODEL = "vectors", "names", "model"
 DOCUMENTS_EACH = 20  # relations per document and entity
 
 
-class Linking:
+class RelationBuilder:
     """Recomputes the outgoing relations of one document, separately by origin. To be called inside `Vault.writing`."""
 
     def __init__(self, vault: Vault) -> None:

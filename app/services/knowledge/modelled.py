@@ -24,7 +24,7 @@ BRIEF = 200  # characters shown of a document that has no description yet
 
 
 @dataclass(frozen=True, slots=True)
-class Modelled:
+class ModelEnrichment:
     """Validated answers of a model; ``evolved`` holds changes to the notes of other documents."""
 
     content: Content
@@ -34,7 +34,7 @@ class Modelled:
     evolved: list[tuple[Note, DescriptionUpdate]] = field(default_factory=list)
 
 
-class MakeByModel:
+class ModelEnricher:
     """Asks a model all questions about one document; stores nothing."""
 
     def __init__(self, vault: Vault, ask: Ask, redact: Redact = str) -> None:
@@ -42,13 +42,13 @@ class MakeByModel:
         self._ask = ask
         self._redact = redact
 
-    def __call__(self, reading: Reading) -> Modelled:
+    def __call__(self, reading: Reading) -> ModelEnrichment:
         """
         Return the answers to all questions about one document.
 
         Raises:
             ModelAnswerInvalid: the answer has no usable description, also after a second attempt.
-            ModelError, DayIsSpent: there was no answer.
+            ModelError, DailyLimitReached: there was no answer.
         """
         shown = (reading.title, reading.document.content_type, reading.body)
         content = notes.read_content(self._asked(NOTE, notes.prompt(*shown)))
@@ -61,7 +61,7 @@ class MakeByModel:
         is_new = not any(note.origin != RULES for note in self._vault.notes.history(reading.document.id))
         may_change_others = is_new and is_verified(reading.document.origin)
         evolved = self._evolved(reading, content, links) if may_change_others else []
-        return Modelled(content, names, enrichment.read_statements(said, text), links, evolved)
+        return ModelEnrichment(content, names, enrichment.read_statements(said, text), links, evolved)
 
     def _asked(self, asked: ModelTask, prompt: str) -> Any:
         value = self._ask(asked, prompt)

@@ -12,7 +12,7 @@ from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.indexing.publish import drop_knowledge, withdraw
 from clawmem.app.services.lifecycle.derived import derived_documents
 from clawmem.app.services.maintenance.grouping import Group
-from clawmem.app.services.maintenance.merging import MergedObservations, bring_back
+from clawmem.app.services.maintenance.merging import MergedObservations, serve_again
 from clawmem.app.services.maintenance.observations import Observation, Observations
 from clawmem.domain.capture import handoff
 from clawmem.domain.capture.notes import COLLECTION
@@ -90,7 +90,7 @@ class DerivedMemories:
                 self._hand_over(document, plan.handoffs[document.id])
         for document in plan.removed:
             self._end_replacements(document.id)
-        bring_back(self._vault, plan.released)
+        serve_again(self._vault, plan.released)
 
     # -- merged observations ------------------------------------------------------------------------
 

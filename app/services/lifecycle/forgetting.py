@@ -41,7 +41,7 @@ class Traces(NamedTuple):
     kept_in: tuple[Document, ...] = ()
 
 
-class Forgotten(NamedTuple):
+class ForgetReport(NamedTuple):
     """
     Forgotten documents, derived ones included.
 
@@ -78,7 +78,7 @@ class Forgetting:
 
     def __call__(
         self, documents: Sequence[Document], by: str, why: str = "", act: Act = Act.FORGET
-    ) -> Forgotten:
+    ) -> ForgetReport:
         """
         Forget *documents*, served or archived, and erase their bytes from the vault where possible.
 
@@ -90,7 +90,7 @@ class Forgetting:
             VaultError: nothing was forgotten.
         """
         if not documents:
-            return Forgotten(())
+            return ForgetReport(())
         asked = self._with_replaced([*documents, *self._earlier(documents)])
         bodies = {one.hash: self._vault.documents.body(one.id) or "" for one in asked}
         plan = self._derived.plan(asked)
@@ -111,7 +111,7 @@ class Forgetting:
         traces = self._without(traces, [*(one.id for one in plan.rebuilt), *plan.released, *merged])
         traces = self._kept_away(traces)
         left = " ".join(filter(None, (self._noted(every), self._cleared(ids, traces.words))))
-        return Forgotten(tuple(every), traces, left, plan.rebuilt)
+        return ForgetReport(tuple(every), traces, left, plan.rebuilt)
 
     def scrub(self) -> str:
         """Erase the bytes of documents forgotten earlier; return why that failed, empty on success."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from clawmem.app.services.documents.timeline import MOST_AROUND, ReadTimeline
 from clawmem.app.services.lifecycle.derived import derived_documents
-from clawmem.app.services.lifecycle.forgetting import Forgotten, tells_of
+from clawmem.app.services.lifecycle.forgetting import ForgetReport, tells_of
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.services.retrieval.similar import FindSimilar
@@ -51,7 +51,7 @@ class Prove:
         self._similar = similar
         self._places = [Path(place) for place in places]
 
-    def __call__(self, forgotten: Forgotten) -> dict[str, list[str]]:
+    def __call__(self, forgotten: ForgetReport) -> dict[str, list[str]]:
         """
         Return for each probe a list of what it found.
 
@@ -114,7 +114,7 @@ class Prove:
             if any(kept) or self._vault.documents.fragments(document.id) or document.inactive is None:
                 yield document.display_path
 
-    def _same_text(self, forgotten: Forgotten) -> Iterator[str]:
+    def _same_text(self, forgotten: ForgetReport) -> Iterator[str]:
         """Yield the documents, served or not, that have the body of a forgotten one."""
         for hash in {one.hash for one in forgotten.documents} - {NOTHING}:
             yield from (f"{_where(one)} holds it" for one in self._vault.documents.holding(hash))

@@ -12,7 +12,7 @@ from clawmem.ports.acts import Act
 from clawmem.ports.records import Document
 
 
-class Swept(NamedTuple):
+class SweepOutcome(NamedTuple):
     """
     Archived and permanently forgotten documents of a sweep; in a preview those that would be, with proposals.
 
@@ -34,12 +34,12 @@ class Sweep:
         self._forgetting = forgetting
         self._propose = propose
 
-    def preview(self, policy: ArchivePolicy) -> Swept:
+    def preview(self, policy: ArchivePolicy) -> SweepOutcome:
         """Return what a sweep would do; nothing is changed."""
         archiving = self._archiving
-        return Swept(True, archiving.due(policy), archiving.due_for_good(policy), self._propose())
+        return SweepOutcome(True, archiving.due(policy), archiving.due_for_good(policy), self._propose())
 
-    def __call__(self, policy: ArchivePolicy, by: str) -> Swept:
+    def __call__(self, policy: ArchivePolicy, by: str) -> SweepOutcome:
         """
         Archive and purge what is due.
 
@@ -49,4 +49,4 @@ class Sweep:
         due_for_good = self._archiving.due_for_good(policy)
         archived = self._archiving.sweep(policy, by)
         left = self._forgetting(due_for_good, by, "archived for long", Act.PURGE).left
-        return Swept(False, archived, due_for_good, left=left)
+        return SweepOutcome(False, archived, due_for_good, left=left)

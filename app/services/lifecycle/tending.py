@@ -17,7 +17,7 @@ _DAYS = re.compile(r"(\d{1,5})d")
 FOR_GOOD = frozenset({Act.FORGET, Act.PURGE})
 
 
-class Tending:
+class LifecycleActions:
     """Changes the state of documents, never their text. A change to the current state is ignored."""
 
     def __init__(self, vault: Vault, clock: Clock) -> None:

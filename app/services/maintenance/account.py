@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from clawmem.app.services.maintenance.lanes import in_words
+from clawmem.app.services.maintenance.lanes import summarize_run
 from clawmem.domain.security.quoting import shown_title
 from clawmem.ports.journal import Run
 from clawmem.ports.records import Document
@@ -23,7 +23,7 @@ _DOES = {
 _FIGURES = ("score", "threshold", "method", "confidence", "by")
 
 
-class Account(NamedTuple):
+class RunDescription(NamedTuple):
     """A run and the documents of its decisions by id. Documents that were forgotten are missing."""
 
     run: Run
@@ -39,7 +39,7 @@ class Account(NamedTuple):
 
     def lines(self) -> Iterator[str]:
         """Yield one line for the run, then one line per decision."""
-        yield in_words(self.run)
+        yield summarize_run(self.run)
         for one in self.decisions:
             notes = "1 note" if len(one["documents"]) == 1 else f"{len(one['documents'])} notes"
             made = f", now {self._place(one['made'])}" if "made" in one else ""
@@ -62,9 +62,9 @@ def _why(one: Mapping[str, Any]) -> str:
     return f"{one['why']} ({', '.join(said)})" if said else one["why"]
 
 
-def account(vault: Vault, run: Run) -> Account:
+def describe_run(vault: Vault, run: Run) -> RunDescription:
     """Return *run* with the documents that its decisions name."""
     decisions = run.metrics.get("decisions", ())
     numbers = {number for one in decisions for number in (*one["documents"], one.get("made", 0))}
     known = vault.documents.many(numbers)
-    return Account(run, {number: one for number, one in known.items() if one.title})
+    return RunDescription(run, {number: one for number, one in known.items() if one.title})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from clawmem.app.services.knowledge.asking import CALLS_A_DAY, Ask, DayIsSpent
+from clawmem.app.services.knowledge.asking import CALLS_A_DAY, Ask, DailyLimitReached
 from clawmem.domain.knowledge.enrichment import ModelTask
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ModelError, ModelUnavailable
@@ -41,7 +41,7 @@ class CarefulAsk:
     def _answer(self, asked: ModelTask, prompt: str) -> Any | None:
         try:
             return self._ask(asked, prompt)
-        except (DayIsSpent, ModelUnavailable) as reason:
+        except (DailyLimitReached, ModelUnavailable) as reason:
             self.stopped = str(reason)
         except ModelError:
             pass

@@ -11,7 +11,7 @@ from clawmem.ports.vault import Vault
 _MOST_RELATIONS = 1000  # of each document
 
 
-def carry_over(vault: Vault, document_ids: Sequence[int], to: int) -> None:
+def transfer_facts(vault: Vault, document_ids: Sequence[int], to: int) -> None:
     """
     Copy the facts and causal relations of the served documents *document_ids* to the document *to*.
 

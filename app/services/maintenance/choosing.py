@@ -24,7 +24,7 @@ SCORED = 300  # most observations whose nearest neighbours are searched
 _FRAGMENTS = 4  # fragments of one document that may precede the next document in the hits
 
 
-class Chosen(NamedTuple):
+class ObservationSelection(NamedTuple):
     """Selected *documents*, the name of the selector, and *among*: all served observations."""
 
     selector: str
@@ -38,30 +38,30 @@ class Chosen(NamedTuple):
         return {"selector": self.selector, **counted}
 
 
-class Choosing:
+class ObservationSelector:
     """Selects among the served observations of the collection that machines write."""
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
 
-    def newest(self, limit: int) -> Chosen:
+    def newest(self, limit: int) -> ObservationSelection:
         """Select the most recently written observations."""
         served = self._served()
-        return Chosen(NEWEST_FIRST, newest_first(served, limit), served)
+        return ObservationSelection(NEWEST_FIRST, newest_first(served, limit), served)
 
-    def stale(self, limit: int) -> Chosen:
+    def stale(self, limit: int) -> ObservationSelection:
         """Select the observations that were recalled least recently."""
         served = self._served()
-        return Chosen(STALE_FIRST, stale_first(served, self.recalled_at(), limit), served)
+        return ObservationSelection(STALE_FIRST, stale_first(served, self.recalled_at(), limit), served)
 
-    def surprising(self, limit: int, fence: Fence) -> Chosen:
+    def surprising(self, limit: int, fence: Fence) -> ObservationSelection:
         """Select the observations with the most distant neighbours; the stale ones if too few have vectors."""
         served = self._served()
         pool = {one.id: one for one in stale_first(served, self.recalled_at(), SCORED)}
         ranked = surprising_first(self._distances(frozenset(pool), fence), limit)
         if not ranked:
             return self.stale(limit)._replace(selector=SURPRISAL_FALLBACK)
-        return Chosen(SURPRISAL, [pool[number] for number in ranked], served)
+        return ObservationSelection(SURPRISAL, [pool[number] for number in ranked], served)
 
     def recalled_at(self) -> dict[int, str]:
         """Return when each document was last recalled. Recalls are iterated oldest first."""

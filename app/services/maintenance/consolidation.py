@@ -10,11 +10,11 @@ from hashlib import sha256
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.knowledge.asking import CALLS_A_DAY
 from clawmem.app.services.maintenance.careful_asking import CarefulAsk, Fence, careful
-from clawmem.app.services.maintenance.carrying import carry_over
-from clawmem.app.services.maintenance.contradicting import Contradicting
-from clawmem.app.services.maintenance.deciding import Decisions, Tell, Verdict, untold
-from clawmem.app.services.maintenance.grouping import Group, Grouping, Thresholds
-from clawmem.app.services.maintenance.merging import MergedObservations, bring_back
+from clawmem.app.services.maintenance.carrying import transfer_facts
+from clawmem.app.services.maintenance.contradicting import ContradictionFinder
+from clawmem.app.services.maintenance.deciding import Decisions, Tell, Verdict, ignore_decisions
+from clawmem.app.services.maintenance.grouping import Group, ObservationGrouper, Thresholds
+from clawmem.app.services.maintenance.merging import MergedObservations, serve_again
 from clawmem.app.services.maintenance.observations import Observation, Observations, is_free
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
@@ -33,7 +33,7 @@ USUAL_THRESHOLDS = Thresholds()
 
 
 @dataclass(frozen=True, slots=True)
-class Consolidated:
+class ConsolidationReport:
     """
     Result of one run. In a dry run, *groups* are the merges that would have been made; nothing was changed.
 
@@ -94,8 +94,8 @@ class Consolidation:
         dry_run: bool,
         fence: Fence = lambda: None,
         among: Sequence[Document] | None = None,
-        tell: Tell = untold,
-    ) -> Consolidated:
+        tell: Tell = ignore_decisions,
+    ) -> ConsolidationReport:
         """
         Merge *documents*, which are served observations, with each other and with the observations of *among*.
 
@@ -117,10 +117,12 @@ class Consolidation:
         merge = _noted if dry_run else self._merge
         created = [merge(group, decisions, fence, tell) for group in groups]
         grouped = {one.id for group in groups for one in group.members}
-        contradicting = Contradicting(self._vault, self._clock, decisions, tell, self._policy, self._least)
+        contradicting = ContradictionFinder(
+            self._vault, self._clock, decisions, tell, self._policy, self._least
+        )
         rest = [one for one in every if one.id not in grouped]
         contradictions = contradicting(rest, there, grouped, ask, fence, dry_run=dry_run)
-        return Consolidated(
+        return ConsolidationReport(
             len(every),
             tuple(groups),
             tuple(filter(None, created)),
@@ -146,7 +148,7 @@ class Consolidation:
         restored = []
         with self._vault.writing():
             for replacement in held:
-                restored += bring_back(self._vault, replacement.replaced)
+                restored += serve_again(self._vault, replacement.replaced)
                 self._vault.journal.undo(replacement.id, self._now())
             document = self._vault.documents.get(document_id)
             if held and document is not None and patterns.CONSOLIDATED in document.tags:
@@ -161,7 +163,7 @@ class Consolidation:
         ask: CarefulAsk | None,
         decisions: Decisions,
     ) -> list[Group]:
-        grouping = Grouping(self._vault, self._thresholds, decisions)
+        grouping = ObservationGrouper(self._vault, self._thresholds, decisions)
         by_model = grouping.by_model(every, ask) if ask else []
         taken = {one.id for group in by_model for one in group.members}
         return [*by_model, *grouping.by_words(every, among, taken)]
@@ -176,7 +178,7 @@ class Consolidation:
                 decisions.add(Verdict.REFUSE, ids, CHANGED)
                 return 0
             created = self._merged.write(group, _path(group))
-            carry_over(self._vault, ids, created)
+            transfer_facts(self._vault, ids, created)
             withdraw(self._vault, ids, InactiveReason.SUPERSEDED)
             self._vault.journal.replace(Replacement(created, tuple(ids), group.why, self._now()))
             decisions.add(Verdict.MERGE, ids, group.why, **_figures(group), made=created)

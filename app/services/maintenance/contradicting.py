@@ -32,7 +32,7 @@ JUDGED = 10  # pairs per run that the model judges
 _MOST_RELATIONS = 1000
 
 
-class Contradicting:
+class ContradictionFinder:
     """
     Finds pairs of observations that contradict each other, and relates them.
 

@@ -80,5 +80,5 @@ class Decisions:
 Tell = Callable[[Decisions], None]
 
 
-def untold(decisions: Decisions) -> None:
+def ignore_decisions(decisions: Decisions) -> None:
     """Ignore *decisions*, for callers without a journal."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from shutil import disk_usage
 
-from clawmem.app.services.maintenance.finding import Finding
+from clawmem.app.services.maintenance.finding import CheckResult
 
 LEAST_BYTES = 1 << 20  # enough for a log and a few notes
 
 
-def disk_findings(vault: Path) -> list[Finding]:
+def disk_findings(vault: Path) -> list[CheckResult]:
     """Return a finding if the disk of *vault* is full; none if there is room or the space is unknown."""
     try:
         free = disk_usage(vault.parent).free
@@ -21,4 +21,4 @@ def disk_findings(vault: Path) -> list[Finding]:
     detail = (
         f"The disk is full: {free} bytes are left for {vault}. Questions are answered, nothing can be written"
     )
-    return [Finding("disk", False, detail, "Free some space.")]
+    return [CheckResult("disk", False, detail, "Free some space.")]

@@ -11,7 +11,7 @@ from clawmem.app.services.indexing.claims import circular_claims, unresolved_cla
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.leftovers import leftover_sentence
 from clawmem.app.services.maintenance.canaries import listed
-from clawmem.app.services.maintenance.finding import Check, Finding, attempt
+from clawmem.app.services.maintenance.finding import Check, CheckResult, attempt
 from clawmem.app.services.maintenance.model_checks import ModelChecks, Models
 from clawmem.app.services.maintenance.remedies import REBUILD, REPAIR, without_remedy
 from clawmem.app.services.maintenance.skipped import skipped_files, spelled_out
@@ -58,7 +58,7 @@ class Doctor:
         self._leftovers = leftovers
         self._forget_warnings = forget_warnings
 
-    def __call__(self) -> list[Finding]:
+    def __call__(self) -> list[CheckResult]:
         """Run every check in a fixed order; a check that raises becomes a failed finding."""
         checks: dict[str, Check] = {
             STORAGE: self._storage,
@@ -75,37 +75,39 @@ class Doctor:
 
     # -- storage, files, words ----------------------------------------------------------------------
 
-    def _storage(self) -> Finding:
+    def _storage(self) -> CheckResult:
         if faults := self._vault.check():
-            return Finding(STORAGE, False, "; ".join(faults), REPAIR)
+            return CheckResult(STORAGE, False, "; ".join(faults), REPAIR)
         info = self._vault.info()
         detail = f"{info.location}: integrity check and ranking self-test passed (schema {info.schema})"
-        return Finding(STORAGE, True, detail)
+        return CheckResult(STORAGE, True, detail)
 
-    def _forgotten(self) -> Finding:
+    def _forgotten(self) -> CheckResult:
         if warnings := self._forget_warnings():
-            return Finding(FORGOTTEN, False, " ".join(warnings))
-        return Finding(FORGOTTEN, True, "their places are recorded next to the vault, too")
+            return CheckResult(FORGOTTEN, False, " ".join(warnings))
+        return CheckResult(FORGOTTEN, True, "their places are recorded next to the vault, too")
 
-    def _folder(self, folder: Folder) -> Finding:
+    def _folder(self, folder: Folder) -> CheckResult:
         name = f"folder {folder.name}"
         scan = self._files.scan(folder.root, enter=lambda path: False, wanted=lambda path: False)
         if scan.root_exists:
             skipped = skipped_files(self._vault, self._files, folder)
-            return Finding(name, True, f"{folder.root}; {spelled_out(skipped)}" if skipped else folder.root)
+            return CheckResult(
+                name, True, f"{folder.root}; {spelled_out(skipped)}" if skipped else folder.root
+            )
         way_out = f"Bring the folder back, or run: clawmem collection remove {folder.name}"
         detail = f"{folder.root} is not there or cannot be listed; what the vault has of it is kept"
-        return Finding(name, False, detail, way_out)
+        return CheckResult(name, False, detail, way_out)
 
-    def _configured(self) -> Finding:
+    def _configured(self) -> CheckResult:
         if leftovers := self._leftovers():
             detail = " ".join(leftover_sentence(name, count) for name, count in leftovers.items())
-            return Finding(LEFTOVERS, False, detail)
-        return Finding(LEFTOVERS, True, "every collection of files is configured")
+            return CheckResult(LEFTOVERS, False, detail)
+        return CheckResult(LEFTOVERS, True, "every collection of files is configured")
 
-    def _lexical(self) -> Finding:
+    def _lexical(self) -> CheckResult:
         if faults := self._vault.lexical.faults():
-            return Finding(LEXICAL, False, "; ".join(map(without_remedy, faults)), REBUILD)
+            return CheckResult(LEXICAL, False, "; ".join(map(without_remedy, faults)), REBUILD)
         expected = self._fragments_by_grain()
         held = {grain: self._vault.lexical.count(grain) for grain in Grain}
         wrong = [
@@ -114,8 +116,8 @@ class Doctor:
             if held[grain] != expected[grain]
         ]
         if wrong:
-            return Finding(LEXICAL, False, "; ".join(wrong), REBUILD)
-        return Finding(LEXICAL, True, ", ".join(f"{grain} {held[grain]}" for grain in Grain))
+            return CheckResult(LEXICAL, False, "; ".join(wrong), REBUILD)
+        return CheckResult(LEXICAL, True, ", ".join(f"{grain} {held[grain]}" for grain in Grain))
 
     def _fragments_by_grain(self) -> Counter[Grain]:
         counts: Counter[Grain] = Counter()
@@ -126,9 +128,9 @@ class Doctor:
 
     # -- vectors ------------------------------------------------------------------------------------
 
-    def _vectors(self) -> Finding:
+    def _vectors(self) -> CheckResult:
         if faults := self._vault.vectors.faults():
-            return Finding(VECTORS, False, "; ".join(map(without_remedy, faults)), REBUILD)
+            return CheckResult(VECTORS, False, "; ".join(map(without_remedy, faults)), REBUILD)
         counts = self._vault.embeddings.counts()
         detail = (
             f"{counts.stored} texts have one, {counts.pending} wait, {counts.failed} were given up, "
@@ -136,10 +138,12 @@ class Doctor:
         )
         if counts.failed:
             detail += self._given_up()
-            return Finding(VECTORS, False, detail, "Check the model below, then run: clawmem embed --force")
+            return CheckResult(
+                VECTORS, False, detail, "Check the model below, then run: clawmem embed --force"
+            )
         if counts.pending and self._has_model():
-            return Finding(VECTORS, False, detail, "Run: clawmem embed")
-        return Finding(VECTORS, True, detail)
+            return CheckResult(VECTORS, False, detail, "Run: clawmem embed")
+        return CheckResult(VECTORS, True, detail)
 
     def _has_model(self) -> bool:
         try:
@@ -154,17 +158,17 @@ class Doctor:
 
     # -- notes --------------------------------------------------------------------------------------
 
-    def _successors(self) -> Finding:
+    def _successors(self) -> CheckResult:
         if wrong := [*unresolved_claims(self._vault), *circular_claims(self._vault)]:
             way_out = "Correct supersedes or superseded_by in these notes, then run: clawmem update"
-            return Finding(SUCCESSORS, False, " ".join(map(str, wrong)), way_out)
+            return CheckResult(SUCCESSORS, False, " ".join(map(str, wrong)), way_out)
         count = len(self._vault.successions.claims())
-        return Finding(SUCCESSORS, True, f"{count} references from note to note, all found")
+        return CheckResult(SUCCESSORS, True, f"{count} references from note to note, all found")
 
     # -- for information ----------------------------------------------------------------------------
 
-    def _content_types(self) -> Finding:
+    def _content_types(self) -> CheckResult:
         counts = Counter(document.content_type for document in self._vault.documents.latest())
         by_number = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
         detail = ", ".join(f"{name} {number}" for name, number in by_number)
-        return Finding(CONTENT_TYPES, True, detail or "no documents")
+        return CheckResult(CONTENT_TYPES, True, detail or "no documents")

@@ -11,9 +11,9 @@ from clawmem.app.services.maintenance.deciding import Decisions, Verdict
 if TYPE_CHECKING:
     from clawmem.app.services.knowledge.enriching import EnrichReport
     from clawmem.app.services.maintenance.careful_asking import Fence
-    from clawmem.app.services.maintenance.choosing import Chosen
-    from clawmem.app.services.maintenance.consolidation import Consolidated
-    from clawmem.app.services.maintenance.tidying import Tidied
+    from clawmem.app.services.maintenance.choosing import ObservationSelection
+    from clawmem.app.services.maintenance.consolidation import ConsolidationReport
+    from clawmem.app.services.maintenance.tidying import CleanupReport
     from clawmem.domain.maintenance.deduction import Stats
 
 NEW = "it is new or was changed"
@@ -21,7 +21,7 @@ GAVE_UP = "the model gave no answer that can be used"
 _MADE = ("notes", "mentions", "links", "triples", "evolved")
 
 
-class Done(NamedTuple):
+class PhaseResult(NamedTuple):
     """Counters and metrics of one phase for the journal."""
 
     selected: int = 0
@@ -32,10 +32,10 @@ class Done(NamedTuple):
     metrics: Mapping[str, Any] = {}
 
 
-Tell = Callable[[Done], None]
+Tell = Callable[[PhaseResult], None]
 
 
-class Enriching:
+class EnrichmentProgress:
     """Running total of an enrichment, reported in the transaction of each document."""
 
     def __init__(self, tell: Callable[[], None], fence: Fence) -> None:
@@ -59,40 +59,40 @@ class Enriching:
         self._tell()
 
 
-def enriched(account: Enriching, whole: EnrichReport | None = None) -> Done:
+def enriched(account: EnrichmentProgress, whole: EnrichReport | None = None) -> PhaseResult:
     """Return the result of the enrichment so far, or of the *whole* run if given."""
     report = whole or account.report
     assert report is not None, "it is told after a document was done"
     done = report.by_rules + report.by_model
     made = sum(getattr(report, name) for name in _MADE)
     metrics = {**asdict(report), **account.decisions.in_journal()}
-    return Done(done + report.failed, done, made, null_calls=report.failed, metrics=metrics)
+    return PhaseResult(done + report.failed, done, made, null_calls=report.failed, metrics=metrics)
 
 
-def consolidating(chosen: Chosen, decisions: Decisions) -> Done:
+def consolidating(chosen: ObservationSelection, decisions: Decisions) -> PhaseResult:
     """Return the result of a consolidation so far."""
     made, refused = decisions.count(Verdict.MERGE), decisions.count(Verdict.REFUSE)
     changed = decisions.count(Verdict.MERGE, Verdict.LINK, Verdict.SUPERSEDE)
     about = {**chosen.told, "dry_run": False, **decisions.in_journal()}
-    return Done(len(chosen.documents), changed, made, refused, metrics=about)
+    return PhaseResult(len(chosen.documents), changed, made, refused, metrics=about)
 
 
-def deduced(stats: Stats, decisions: Decisions) -> Done:
+def deduced(stats: Stats, decisions: Decisions) -> PhaseResult:
     """Return the counters of a run's drafts and the decision about each."""
     own = ("considered", "drafted", "created", "rejected", "nullCalls")
     others = {name: count for name, count in asdict(stats).items() if name not in own}
     metrics = {**others, **decisions.in_journal()}
-    return Done(
+    return PhaseResult(
         stats.considered, stats.drafted, stats.created, stats.rejected, stats.nullCalls, metrics=metrics
     )
 
 
-def tidied(told: Tidied) -> Done:
+def tidied(told: CleanupReport) -> PhaseResult:
     """Return the result of a cleanup."""
-    return Done(selected=told.documents, processed=told.changed, metrics=told._asdict())
+    return PhaseResult(selected=told.documents, processed=told.changed, metrics=told._asdict())
 
 
-def consolidated(found: Consolidated, about: Mapping[str, Any]) -> Done:
+def consolidated(found: ConsolidationReport, about: Mapping[str, Any]) -> PhaseResult:
     """Return the result of a whole consolidation run."""
     rejected = found.rejected
     counted = {
@@ -101,7 +101,7 @@ def consolidated(found: Consolidated, about: Mapping[str, Any]) -> Done:
         "rejected": dict(rejected),
     }
     stopped = {"stopped": found.stopped} if found.stopped else {}
-    return Done(
+    return PhaseResult(
         found.considered,
         sum(len(group.members) for group in found.groups),
         len(found.created),

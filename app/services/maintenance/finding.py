@@ -9,11 +9,11 @@ from clawmem.app.services.models.selection import Provider
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Document
 
-Check = Callable[[], "Finding"]
+Check = Callable[[], "CheckResult"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """
     Result of one check: its name, whether it passed, the details, and the remedy (empty if it passed).
 
@@ -32,12 +32,12 @@ def spread(documents: Sequence[Document], limit: int) -> Sequence[Document]:
     return documents[:: max(1, -(-len(documents) // limit))]
 
 
-def attempt(name: str, check: Check) -> Finding:
+def attempt(name: str, check: Check) -> CheckResult:
     """Return the finding of *check*; an exception becomes a failed finding."""
     try:
         return check()
     except ClawmemError as error:  # its message names the remedy
-        return Finding(name, False, f"the check failed: {error}")
+        return CheckResult(name, False, f"the check failed: {error}")
     except Exception as error:  # noqa: BLE001  the other checks must still run and be reported
         detail = f"the check failed: {str(error) or type(error).__name__}"
-        return Finding(name, False, detail, "Run: clawmem repair  (shows what would change, and asks.)")
+        return CheckResult(name, False, detail, "Run: clawmem repair  (shows what would change, and asks.)")

@@ -39,7 +39,7 @@ class Thresholds(NamedTuple):
     strict: float = STRICT
 
 
-class Grouping:
+class ObservationGrouper:
     """Finds groups of observations and records refusals."""
 
     def __init__(self, vault: Vault, thresholds: Thresholds, decisions: Decisions) -> None:

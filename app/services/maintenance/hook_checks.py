@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from clawmem.app.services.maintenance.finding import Check, Finding
+from clawmem.app.services.maintenance.finding import Check, CheckResult
 from clawmem.app.services.setup.client_settings import ClientSettings
 from clawmem.app.services.setup.hook_entries import installed, is_over_http
 
@@ -19,7 +19,7 @@ def hook_check(folder: Path, project: Path | None = None) -> Check:
     return partial(_examined, folder, project)
 
 
-def _examined(folder: Path, project: Path | None) -> Finding:
+def _examined(folder: Path, project: Path | None) -> CheckResult:
     settings = ClientSettings(folder)
     ours = installed(settings.hooks)
     elsewhere = _elsewhere(settings, project)
@@ -29,24 +29,26 @@ def _examined(folder: Path, project: Path | None) -> Finding:
     if not ours:
         there = ", ".join(name for name, _ in elsewhere)
         told = f"{there} in {project}" if there else "not installed; clawmem setup hooks does it"
-        return Finding(HOOKS, True, told)
+        return CheckResult(HOOKS, True, told)
     if twice := sorted({name for name in names if names.count(name) > 1}):
         detail = f"{settings.file} has {', '.join(twice)} more than once: every event is answered so often"
-        return Finding(HOOKS, False, detail, "Run: clawmem setup hooks  (it renews all of ours.)")
+        return CheckResult(HOOKS, False, detail, "Run: clawmem setup hooks  (it renews all of ours.)")
     if more := sorted({name for name, program in elsewhere if name in names and (name, program) not in ours}):
         detail = (
             f"{', '.join(more)} in {settings.file} and once more in {project}: every event is answered twice"
         )
-        return Finding(HOOKS, False, detail, f"{REMOVE}  (or take them out of its {PROJECT}.)")
+        return CheckResult(HOOKS, False, detail, f"{REMOVE}  (or take them out of its {PROJECT}.)")
     if over_http := sorted({name for name, target in ours if is_over_http(target)}):
         detail = (
             f"{settings.file} asks a server for {', '.join(over_http)}: errors at every turn while none runs"
         )
-        return Finding(HOOKS, False, detail, "Run: clawmem setup hooks  (its commands use a running server.)")
+        return CheckResult(
+            HOOKS, False, detail, "Run: clawmem setup hooks  (its commands use a running server.)"
+        )
     if gone := sorted({program for _, program in ours if not is_startable(program)}):
         detail = f"{settings.file} calls {', '.join(gone)}, which is not there any more"
-        return Finding(HOOKS, False, detail, "Run: clawmem setup hooks")
-    return Finding(HOOKS, True, f"{', '.join(names)} in {settings.file}")
+        return CheckResult(HOOKS, False, detail, "Run: clawmem setup hooks")
+    return CheckResult(HOOKS, True, f"{', '.join(names)} in {settings.file}")
 
 
 def _elsewhere(settings: ClientSettings, project: Path | None) -> list[tuple[str, str]]:
@@ -57,11 +59,11 @@ def _elsewhere(settings: ClientSettings, project: Path | None) -> list[tuple[str
     return [ours for one in files if one.file != settings.file for ours in installed(one.hooks)]
 
 
-def _beside_plugin(where: str, ours: list[tuple[str, str]]) -> Finding:
+def _beside_plugin(where: str, ours: list[tuple[str, str]]) -> CheckResult:
     if not ours:
-        return Finding(HOOKS, True, "brought by the clawmem plugin")
+        return CheckResult(HOOKS, True, "brought by the clawmem plugin")
     detail = f"installed twice, by the clawmem plugin and in {where}: every prompt gets the block twice"
-    return Finding(HOOKS, False, detail, f"{REMOVE}  (what a project's settings say stays.)")
+    return CheckResult(HOOKS, False, detail, f"{REMOVE}  (what a project's settings say stays.)")
 
 
 def is_startable(program: str) -> bool:

@@ -17,7 +17,7 @@ from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.app.services.maintenance.careful_asking import Fence
-    from clawmem.app.services.maintenance.done import Done
+    from clawmem.app.services.maintenance.done import PhaseResult
     from clawmem.app.services.maintenance.lane import Lane
     from clawmem.app.services.maintenance.phases import Phase, Phases
     from clawmem.ports.watcher import StopSignal
@@ -34,11 +34,11 @@ FAILURES = {
 HourOf = Callable[[int], int]  # epoch milliseconds to the hour of the local day
 
 
-class Stopped(ClawmemError):
+class LaneStopped(ClawmemError):
     """The lane was asked to stop during its work."""
 
 
-class Ticked(NamedTuple):
+class LaneTick(NamedTuple):
     """Journal rows of one attempt of a lane; none if another process had run it recently."""
 
     lane: LaneName
@@ -47,7 +47,7 @@ class Ticked(NamedTuple):
     @property
     def summary(self) -> str:
         """Return the attempt as one line."""
-        return f"{self.lane}: {'; '.join(map(in_words, self.runs))}"
+        return f"{self.lane}: {'; '.join(map(summarize_run, self.runs))}"
 
 
 class Lanes:
@@ -83,7 +83,7 @@ class Lanes:
         now: bool = False,
         paced: bool = False,
         told: Callable[[], bool] = lambda: False,
-    ) -> Ticked:
+    ) -> LaneTick:
         """
         Run a lane once if it is permitted and no other process runs it.
 
@@ -102,7 +102,7 @@ class Lanes:
             return self._skipped(name, SkipReason.LEASE)
         try:
             if paced and self.left_ms(name):
-                return Ticked(name)
+                return LaneTick(name)
             return self._worked(name, _fence(lane, told), paced=paced)
         finally:
             lane.leave()
@@ -111,7 +111,7 @@ class Lanes:
         """Return the milliseconds until the next tick is due; 0 if it is due now."""
         return self._pace.left_ms(name, self._plan.interval_ms(name))
 
-    def serve(self, name: LaneName, stop: StopSignal, tell: Callable[[Ticked], None]) -> None:
+    def serve(self, name: LaneName, stop: StopSignal, tell: Callable[[LaneTick], None]) -> None:
         """
         Tick at the lane's interval until *stop* is set, and pass each tick to *tell*.
 
@@ -127,10 +127,10 @@ class Lanes:
         asked = sum(1 for _ in self._vault.telemetry.recalls(since=iso_utc(now_ms - RECENT_MS)))
         return gate(self._plan.window, self._hour_of(now_ms), asked, self._plan.most_questions)
 
-    def _skipped(self, name: LaneName, why: SkipReason) -> Ticked:
-        return Ticked(name, (self._written_off(name, GATE, why.value),))
+    def _skipped(self, name: LaneName, why: SkipReason) -> LaneTick:
+        return LaneTick(name, (self._written_off(name, GATE, why.value),))
 
-    def _worked(self, name: LaneName, fence: Fence, *, paced: bool) -> Ticked:
+    def _worked(self, name: LaneName, fence: Fence, *, paced: bool) -> LaneTick:
         runs: list[Run] = []
         for phase in self._phases.of(name):
             if paced and not self._pace.is_due(name, phase.name, phase.every_ms):
@@ -138,7 +138,7 @@ class Lanes:
             runs.append(self._run(name, phase, fence))
             if runs[-1].reason in (LOST, STOPPED):
                 break
-        return Ticked(name, tuple(runs))
+        return LaneTick(name, tuple(runs))
 
     def _run(self, name: LaneName, phase: Phase, fence: Fence) -> Run:
         """Run one phase; its failure is recorded, and the next phase still runs."""
@@ -149,7 +149,7 @@ class Lanes:
         try:
             done = phase.work(fence, lambda done: self._vault.journal.update(_of(begun, done)))
             run = replace(_of(begun, done), status=RunStatus.COMPLETED)
-        except (LeaseLost, Stopped) as end:
+        except (LeaseLost, LaneStopped) as end:
             run = self._failed(begun, LOST if isinstance(end, LeaseLost) else STOPPED)
         except ClawmemError as error:
             run = self._failed(begun, FAILURES[phase.name], error=error.code)
@@ -172,7 +172,7 @@ class Lanes:
         return iso_utc(self._clock.now_ms())
 
 
-def in_words(run: Run) -> str:
+def summarize_run(run: Run) -> str:
     """Return a summary of *run* in a few words."""
     would = " (dry run)" if run.metrics.get("dry_run") else ""
     counted = f"{run.selected} looked at, {run.created} made, {run.rejected} refused{would}"
@@ -182,7 +182,7 @@ def in_words(run: Run) -> str:
     return f"{run.phase} {run.status}{f', {run.reason}' if run.reason else ''}{until_then}"
 
 
-def _of(begun: Run, done: Done) -> Run:
+def _of(begun: Run, done: PhaseResult) -> Run:
     return replace(begun, **done._asdict())
 
 
@@ -199,6 +199,6 @@ def _fence(lane: Lane, told: Callable[[], bool]) -> Fence:
         lane.keep()
         lane.check()
         if told():
-            raise Stopped
+            raise LaneStopped
 
     return fence

@@ -45,7 +45,7 @@ class MergedObservations:
         return patterns.occurrences_of(one.document, body, [seen.seen_at for seen in sightings[1:]])
 
 
-def bring_back(vault: Vault, document_ids: Iterable[int]) -> list[Document]:
+def serve_again(vault: Vault, document_ids: Iterable[int]) -> list[Document]:
     """Serve superseded documents again and return them ordered by id. To be called inside `Vault.writing`."""
     found = vault.documents.many(document_ids).values()
     back = sorted((one for one in found if one.inactive is InactiveReason.SUPERSEDED), key=lambda one: one.id)

@@ -18,7 +18,7 @@ from clawmem.app.services.maintenance.canaries import (
     listed,
     reranker_fault,
 )
-from clawmem.app.services.maintenance.finding import Check, Finding, spread
+from clawmem.app.services.maintenance.finding import Check, CheckResult, spread
 from clawmem.app.services.models.selection import NONE, Provider
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import EmbeddingError, ModelError
@@ -79,22 +79,24 @@ class ModelChecks:
 
     # -- the embedder -------------------------------------------------------------------------------
 
-    def _model(self) -> Finding:
+    def _model(self) -> CheckResult:
         return self._by(ModelRole.EMBEDDER, self._model_of(self._models.embedder()))
 
-    def _model_of(self, embedder: Embedder | None) -> Finding:
+    def _model_of(self, embedder: Embedder | None) -> CheckResult:
         stored = self._vault.embeddings.fingerprint()
         if embedder is None:
             detail = (
                 f"none; the vectors of {stored!r} answer nothing" if stored else "none; search is by words"
             )
-            return Finding(MODEL, stored is None, detail, "Configure that model again." if stored else "")
+            return CheckResult(MODEL, stored is None, detail, "Configure that model again." if stored else "")
         asked = embedder.fingerprint
         if stored not in (None, asked):
-            return Finding(
+            return CheckResult(
                 MODEL, False, f"{asked!r}, {self._of_another(asked, stored)}", "Run: clawmem embed"
             )
-        return Finding(MODEL, True, f"{asked!r}, as the vectors" if stored else f"{asked!r}; no vectors yet")
+        return CheckResult(
+            MODEL, True, f"{asked!r}, as the vectors" if stored else f"{asked!r}; no vectors yet"
+        )
 
     def _of_another(self, asked: str, stored: str | None) -> str:
         building = self._vault.embeddings.building()
@@ -102,25 +104,25 @@ class ModelChecks:
             return f"but the vectors are of {stored!r}"
         return f"whose vectors are {building.share:.0%} made; until then those of {stored!r} answer"
 
-    def _canary(self) -> Finding:
+    def _canary(self) -> CheckResult:
         embedder = self._models.embedder()
         if embedder is None:
-            return Finding(CANARY, True, "no model, nothing to try")
+            return CheckResult(CANARY, True, "no model, nothing to try")
         well = f"{len(GOLDEN)} of {len(GOLDEN)} questions are nearest to what they mean"
         return _judged(CANARY, embedder, embedder_fault, well, _REPAIR)
 
-    def _stored(self) -> Finding:
+    def _stored(self) -> CheckResult:
         embedder = self._models.embedder()
         if embedder is None or self._vault.embeddings.fingerprint() != embedder.fingerprint:
-            return Finding(STORED, True, "not compared: there are none of this model")
+            return CheckResult(STORED, True, "not compared: there are none of this model")
         sample = list(self._sample())
         fresh = embedder.embed_documents([text for _, text, _ in sample])
         cosines = [cosine(vector, new) for (_, _, vector), new in zip(sample, fresh, strict=True)]
         pairs = zip(sample, cosines, strict=True)
         wrong = [document.display_path for (document, _, _), likeness in pairs if not likeness >= SAME]
         if wrong:
-            return Finding(STORED, False, _differing(wrong, cosines), _EMBED_AGAIN)
-        return Finding(STORED, True, f"{len(sample)} computed again, all the same")
+            return CheckResult(STORED, False, _differing(wrong, cosines), _EMBED_AGAIN)
+        return CheckResult(STORED, True, f"{len(sample)} computed again, all the same")
 
     def _sample(self) -> Iterator[tuple[Document, str, Vector]]:
         """Yield a text and its stored vector per document, for documents spread evenly over the paths."""
@@ -137,24 +139,24 @@ class ModelChecks:
 
     # -- the others ---------------------------------------------------------------------------------
 
-    def _generator(self) -> Finding:
+    def _generator(self) -> CheckResult:
         generator = self._models.generator()
         if generator is None:
-            return self._by(ModelRole.GENERATOR, Finding(GENERATOR, True, NONE))
+            return self._by(ModelRole.GENERATOR, CheckResult(GENERATOR, True, NONE))
         found = _judged(
             GENERATOR, generator, generator_fault, "it writes JSON as asked", _WAYS_OUT[GENERATOR]
         )
         return self._by(ModelRole.GENERATOR, found)
 
-    def _reranker(self) -> Finding:
+    def _reranker(self) -> CheckResult:
         reranker = self._models.reranker()
         if reranker is None:
-            return self._by(ModelRole.RERANKER, Finding(RERANKER, True, NONE))
+            return self._by(ModelRole.RERANKER, CheckResult(RERANKER, True, NONE))
         well = f"{len(GOLDEN)} of {len(GOLDEN)} questions get their answer first"
         found = _judged(RERANKER, reranker, reranker_fault, well, _WAYS_OUT[RERANKER])
         return self._by(ModelRole.RERANKER, found)
 
-    def _by(self, role: ModelRole, finding: Finding) -> Finding:
+    def _by(self, role: ModelRole, finding: CheckResult) -> CheckResult:
         """Return *finding* with the provider of *role* and the reason for its choice."""
         provider = self._providers.get(role)
         if provider is None:
@@ -170,7 +172,7 @@ class ModelChecks:
 
 def _judged(
     name: str, model: Model, fault_of: Callable[[Model], str | None], well: str, way_out: str
-) -> Finding:
+) -> CheckResult:
     """Run a canary on *model* and return its result with the time it took."""
     began = perf_counter()
     try:
@@ -179,8 +181,8 @@ def _judged(
         fault = str(error)
     took = f"{(perf_counter() - began) * 1000:.0f} ms"
     if fault:
-        return Finding(name, False, f"{fault} ({took})", way_out)
-    return Finding(name, True, f"{well}, in {took}")
+        return CheckResult(name, False, f"{fault} ({took})", way_out)
+    return CheckResult(name, True, f"{well}, in {took}")
 
 
 def _differing(wrong: Sequence[str], cosines: Sequence[float]) -> str:

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from clawmem.app.private_files import make_private
-from clawmem.app.services.maintenance.finding import Finding
+from clawmem.app.services.maintenance.finding import CheckResult
 
 PERMISSIONS = "permissions"
 
 
-def permission_finding(places: Iterable[Path]) -> Finding:
+def permission_finding(places: Iterable[Path]) -> CheckResult:
     """Make *places* and everything below them private; return a finding that lists those that were not."""
     changed: list[Path] = []
     failed: list[Path] = []
@@ -21,10 +21,10 @@ def permission_finding(places: Iterable[Path]) -> Finding:
         failed += left
     if failed:
         remedy = f"Run as their owner: chmod -R go-rwx '{failed[0]}'"
-        return Finding(PERMISSIONS, False, f"other users can read {_listed(failed)}", remedy)
+        return CheckResult(PERMISSIONS, False, f"other users can read {_listed(failed)}", remedy)
     if changed:
-        return Finding(PERMISSIONS, True, f"other users could read {_listed(changed)}; now only you can")
-    return Finding(
+        return CheckResult(PERMISSIONS, True, f"other users could read {_listed(changed)}; now only you can")
+    return CheckResult(
         PERMISSIONS, True, "only you can read the vault and the files next to it, and the config file"
     )
 

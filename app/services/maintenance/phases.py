@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.app.services.maintenance.choosing import Choosing, Chosen
+from clawmem.app.services.maintenance.choosing import ObservationSelection, ObservationSelector
 from clawmem.app.services.maintenance.deciding import Decisions
 from clawmem.app.services.maintenance.done import (
-    Done,
-    Enriching,
+    EnrichmentProgress,
+    PhaseResult,
     Tell,
     consolidated,
     consolidating,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.maintenance.careful_asking import Fence
     from clawmem.app.services.maintenance.consolidation import Consolidation
     from clawmem.app.services.maintenance.synthesis import Choose, Synthesis
-    from clawmem.app.services.maintenance.tidying import Tidy
+    from clawmem.app.services.maintenance.tidying import Cleanup
     from clawmem.domain.maintenance.deduction import Stats
 
 ENRICH, CONSOLIDATE, DEDUCTIVE, RECALL = "enrich", "consolidate", "deductive", "recall"
@@ -50,7 +50,7 @@ class Phase(NamedTuple):
     """
 
     name: str
-    work: Callable[[Fence, Tell], Done]
+    work: Callable[[Fence, Tell], PhaseResult]
     every_ms: int = 0
     missing: str = ""
 
@@ -71,7 +71,7 @@ class Phases:
         clock: Clock,
         plan: Plan,
         consolidation: Consolidation,
-        tidy: Tidy,
+        tidy: Cleanup,
         *,
         synthesis: Synthesis | None = None,
         by_rules: Enrich | None = None,
@@ -87,7 +87,7 @@ class Phases:
         self._by_rules = by_rules
         self._by_model = by_model
         self._no_model = no_model
-        self._choosing = Choosing(vault)
+        self._choosing = ObservationSelector(vault)
 
     def of(self, lane: LaneName) -> list[Phase]:
         """Return the phases of *lane* in order."""
@@ -104,10 +104,10 @@ class Phases:
             Phase(RECALL, self._recall),
         ]
 
-    def _enrich(self, fence: Fence, tell: Tell) -> Done:
+    def _enrich(self, fence: Fence, tell: Tell) -> PhaseResult:
         assert self._by_rules is not None, "else it is off"
         fence()
-        account = Enriching(lambda: tell(enriched(account)), fence)
+        account = EnrichmentProgress(lambda: tell(enriched(account)), fence)
         report = self._by_rules(BY_RULES, newest=True, progress=account.progress, tell=account.tell)
         if self._by_model:
             limit = self._plan.enrich_limit
@@ -115,11 +115,11 @@ class Phases:
             report = replace(report + more, waiting=more.waiting, stopped=more.stopped)
         return enriched(account, report)
 
-    def _consolidate_newest(self, fence: Fence, tell: Tell) -> Done:
+    def _consolidate_newest(self, fence: Fence, tell: Tell) -> PhaseResult:
         chosen = self._choosing.newest(self._plan.light_limit)
         return self._consolidated(chosen, fence, tell, dry_run=self._plan.dry_run)
 
-    def _consolidate_stale(self, fence: Fence, tell: Tell) -> Done:
+    def _consolidate_stale(self, fence: Fence, tell: Tell) -> PhaseResult:
         """Consolidate the stale or surprising observations; this lane ignores the dry-run setting."""
         limit = self._plan.heavy_limit
         chosen = (
@@ -127,7 +127,9 @@ class Phases:
         )
         return self._consolidated(chosen, fence, tell, dry_run=False)
 
-    def _consolidated(self, chosen: Chosen, fence: Fence, tell: Tell, *, dry_run: bool) -> Done:
+    def _consolidated(
+        self, chosen: ObservationSelection, fence: Fence, tell: Tell, *, dry_run: bool
+    ) -> PhaseResult:
         found = self._consolidation(
             chosen.documents,
             dry_run=dry_run,
@@ -142,18 +144,18 @@ class Phases:
         about = {**chosen.told, "dry_run": dry_run, "trends": dict(counted)}
         return consolidated(found, about)
 
-    def _deduce_newest(self, fence: Fence, tell: Tell) -> Done:
+    def _deduce_newest(self, fence: Fence, tell: Tell) -> PhaseResult:
         return self._deduced(lambda documents: documents[: self._plan.light_deduction_limit], fence, tell)
 
-    def _deduce_stale(self, fence: Fence, tell: Tell) -> Done:
+    def _deduce_stale(self, fence: Fence, tell: Tell) -> PhaseResult:
         recalled = self._choosing.recalled_at()
         return self._deduced(
             lambda documents: stale_first(documents, recalled, self._plan.deduction_limit), fence, tell
         )
 
-    def _deduced(self, choose: Choose, fence: Fence, tell: Tell) -> Done:
+    def _deduced(self, choose: Choose, fence: Fence, tell: Tell) -> PhaseResult:
         assert self._synthesis is not None, "else it is missing"
-        done = Done()
+        done = PhaseResult()
 
         def told(stats: Stats, decisions: Decisions) -> None:
             nonlocal done
@@ -163,5 +165,5 @@ class Phases:
         stats = self._synthesis(choose, fence=fence, tell=told)
         return done if stats.drafted else deduced(stats, Decisions())
 
-    def _recall(self, fence: Fence, tell: Tell) -> Done:
+    def _recall(self, fence: Fence, tell: Tell) -> PhaseResult:
         return tidied(self._tidy(fence, lambda told: tell(tidied(told))))

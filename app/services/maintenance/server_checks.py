@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from clawmem.app.services.maintenance.finding import Check, Finding, attempt
+from clawmem.app.services.maintenance.finding import Check, CheckResult, attempt
 from clawmem.app.services.maintenance.hook_checks import HOOKS, hook_check, is_startable
 from clawmem.app.services.setup.client_settings import ClientSettings
 from clawmem.app.services.setup.mcp import SERVERS as MEMBER
@@ -16,7 +16,7 @@ PLUGIN = "the clawmem plugin"
 REMOVE = "clawmem setup mcp --remove"
 
 
-def client_findings(folder: Path, servers: Path, project: Path | None = None) -> list[Finding]:
+def client_findings(folder: Path, servers: Path, project: Path | None = None) -> list[CheckResult]:
     """
     Return the findings about a client: its hooks and its tools.
 
@@ -36,7 +36,7 @@ def server_check(folder: Path, servers: Path, project: Path | None = None) -> Ch
     return partial(_examined, folder, servers, project)
 
 
-def _examined(folder: Path, servers: Path, project: Path | None) -> Finding:
+def _examined(folder: Path, servers: Path, project: Path | None) -> CheckResult:
     ours = _ours(servers, project)
     by_offer: dict[tuple[str, ...], list[str]] = {(): [PLUGIN]} if ClientSettings(folder).has_plugin else {}
     for name, entry in ours.items():
@@ -45,13 +45,15 @@ def _examined(folder: Path, servers: Path, project: Path | None) -> Finding:
         detail = (
             f"the same tools are offered twice, by {' and '.join(twice[0])}: every session reads them twice"
         )
-        return Finding(SERVERS, False, detail, f"Run: {REMOVE}  (what a project's .mcp.json says stays.)")
+        return CheckResult(SERVERS, False, detail, f"Run: {REMOVE}  (what a project's .mcp.json says stays.)")
     commands = {str(entry.get("command", "")) for entry in ours.values()}
     if gone := sorted(command for command in commands if not is_startable(command)):
         detail = f"{', '.join(ours)} would start {', '.join(gone)}, which is not there any more"
-        return Finding(SERVERS, False, detail, f"Run: {REMOVE}; clawmem setup mcp")
+        return CheckResult(SERVERS, False, detail, f"Run: {REMOVE}; clawmem setup mcp")
     told = ", ".join(name for names in by_offer.values() for name in names)
-    return Finding(SERVERS, True, f"offered by {told}" if told else "not set up; clawmem setup mcp does it")
+    return CheckResult(
+        SERVERS, True, f"offered by {told}" if told else "not set up; clawmem setup mcp does it"
+    )
 
 
 def _ours(servers: Path, project: Path | None) -> dict[str, Entry]:

@@ -23,7 +23,7 @@ ROUNDS = 50  # transactions per kind of record and run
 Trim = Callable[..., int]
 
 
-class Tidied(NamedTuple):
+class CleanupReport(NamedTuple):
     """
     Documents with recall statistics and how many of these changed, candidates, and counts of deleted records.
 
@@ -42,10 +42,10 @@ class Tidied(NamedTuple):
     receipts_before: str = ""
 
 
-Tell = Callable[[Tidied], None]
+Tell = Callable[[CleanupReport], None]
 
 
-class Tidy:
+class Cleanup:
     """
     Updates recall statistics and deletes records past their retention time.
 
@@ -70,7 +70,7 @@ class Tidy:
         self._receipt_days = receipt_days
         self._forgets = forgets
 
-    def __call__(self, fence: Fence = lambda: None, tell: Tell = lambda tidied: None) -> Tidied:
+    def __call__(self, fence: Fence = lambda: None, tell: Tell = lambda tidied: None) -> CleanupReport:
         """
         Run the cleanup in small transactions.
 
@@ -84,7 +84,7 @@ class Tidy:
         new = (one for number, one in after.items() if before.get(number) != one)
         changed = [*new, *gone]
         pins, snoozes = (sum(map(of, after.values())) for of in (is_pin_candidate, is_snooze_candidate))
-        tidied = Tidied(len(after), pin_candidates=pins, snooze_candidates=snoozes)
+        tidied = CleanupReport(len(after), pin_candidates=pins, snooze_candidates=snoozes)
         for some in _chunks(changed, AT_ONCE):
             with self._vault.writing():
                 fence()
@@ -93,7 +93,7 @@ class Tidy:
                 tell(tidied)
         return self._trimmed(tidied, fence, tell) if self._forgets else tidied
 
-    def _trimmed(self, tidied: Tidied, fence: Fence, tell: Tell) -> Tidied:
+    def _trimmed(self, tidied: CleanupReport, fence: Fence, tell: Tell) -> CleanupReport:
         """
         Delete old records, reporting the cut-off times first: recalls and answers use connections of their own.
         """

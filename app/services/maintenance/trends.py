@@ -12,7 +12,7 @@ from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 
 
-class Trending(NamedTuple):
+class ObservationTrend(NamedTuple):
     """A consolidated document with the number of its occasions, the first and last day, and its trend."""
 
     document: Document
@@ -22,14 +22,14 @@ class Trending(NamedTuple):
     trend: Trend
 
 
-def trends(vault: Vault, documents: Iterable[Document], now_ms: int) -> list[Trending]:
+def trends(vault: Vault, documents: Iterable[Document], now_ms: int) -> list[ObservationTrend]:
     """Return the trends of the consolidated ones among *documents*, in their order."""
     consolidated = (one for one in documents if patterns.CONSOLIDATED in one.tags)
     return [_trending(vault, one, now_ms) for one in consolidated]
 
 
-def _trending(vault: Vault, document: Document, now_ms: int) -> Trending:
+def _trending(vault: Vault, document: Document, now_ms: int) -> ObservationTrend:
     occasions = patterns.occurrences_of(document, vault.documents.body(document.id) or "")
     days = sorted(one.day for one in occasions) or [document.authored_at[:10]]
     first, last = (now_ms if (ms := parse_iso(day)) is None else ms for day in (days[0], days[-1]))
-    return Trending(document, len(days), days[0], days[-1], trend(first, last, len(days), now_ms))
+    return ObservationTrend(document, len(days), days[0], days[-1], trend(first, last, len(days), now_ms))

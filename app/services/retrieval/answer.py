@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from clawmem.app.services.documents.docids import docids
 from clawmem.app.services.documents.succession import current_successors
-from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, as_it_was
+from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, rewind_request
 from clawmem.app.services.retrieval.stages.signals import age_days
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate
@@ -139,7 +139,7 @@ class Answer:
 
 def describe(vault: Vault, request: RetrievalRequest, candidates: Sequence[Candidate]) -> tuple[Result, ...]:
     """Return the results with location and text of each candidate; ages are relative to the time of the request."""
-    request = as_it_was(request)
+    request = rewind_request(request)
     spans = vault.documents.spans(c.best for c in candidates)
     found = [(c, c.document) for c in candidates if c.document is not None]
     bodies = vault.documents.bodies({document.id for _, document in found})

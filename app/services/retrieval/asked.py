@@ -13,16 +13,16 @@ from clawmem.ports.records import Scope
 _APART = frozenset({"query", "forms", "now_ms", "zone"})  # the question, its words, its time and time zone
 
 
-def written_down(request: RetrievalRequest) -> dict[str, Any]:
+def request_to_json(request: RetrievalRequest) -> dict[str, Any]:
     """Return the parameters of *request* that differ from their defaults, by name, as JSON values."""
     return _unusual(request)
 
 
-def request_again(
+def request_from_json(
     question: str, asked: Mapping[str, Any], now_ms: int, zone: tzinfo = UTC
 ) -> RetrievalRequest:
     """
-    Return the request that `written_down` serialized, with another time and *zone*.
+    Return the request that `request_to_json` serialized, with another time and *zone*.
 
     Parameters unknown to this version are ignored.
 

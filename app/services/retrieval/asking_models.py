@@ -21,14 +21,14 @@ Result = TypeVar("Result")
 Left = Callable[[], float]
 
 
-class TooLate(Exception):
+class DeadlineExceeded(Exception):
     """The model did not answer within the deadline of its stage."""
 
     def __init__(self, deadline_s: float) -> None:
         super().__init__(f"no answer within {deadline_s:g} s")
 
 
-class InTime:
+class DeadlineExecutor:
     """
     Runs calls on its own threads, and waits for each at most until a deadline.
 
@@ -53,7 +53,7 @@ class InTime:
             return future.result(self._deadline_s)
         except TimeoutError as late:
             future.cancel()  # effective if the call is still queued
-            raise TooLate(self._deadline_s) from late
+            raise DeadlineExceeded(self._deadline_s) from late
 
     @cached_property
     def _threads(self) -> ThreadPoolExecutor:
@@ -62,7 +62,7 @@ class InTime:
         return ThreadPoolExecutor(CALLS_AT_ONCE, thread_name_prefix=self._name)
 
 
-class Remembered:
+class AnswerCache:
     """Best-effort cache of model answers for one purpose; errors of the cache are ignored."""
 
     def __init__(self, answers: ModelAnswers, clock: Clock, purpose: str) -> None:
@@ -87,6 +87,6 @@ class Remembered:
 
 def reason_of(error: Exception) -> str:
     """Return the reason why a model call failed, as a sentence for the trace."""
-    if isinstance(error, ModelError | TooLate):
+    if isinstance(error, ModelError | DeadlineExceeded):
         return str(error)
     return f"{type(error).__name__}: {error}"

@@ -56,7 +56,7 @@ class AskClauses:
     def _threads(self) -> Sequence[ThreadPoolExecutor]:
         from concurrent.futures import ThreadPoolExecutor
 
-        # One reused thread per clause instead of a common pool; see `AskAll` for the reasons.
+        # One reused thread per clause instead of a common pool; see `RunRetrievers` for the reasons.
         return [ThreadPoolExecutor(1, thread_name_prefix=f"clause-{n}") for n in range(MAX_CLAUSES)]
 
     def _side_by_side(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from clawmem.app.services.retrieval.answer import Answer, Result
-from clawmem.app.services.retrieval.asked import written_down
+from clawmem.app.services.retrieval.asked import request_to_json
 from clawmem.app.services.retrieval.receipts import (
-    LegRank,
     Receipt,
     ReceiptDrop,
     ReceiptItem,
     ReceiptStage,
+    RetrieverRank,
 )
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.trace import StageTrace
@@ -23,7 +23,7 @@ from clawmem.ports.vault import Vault
 DIGITS = 4  # decimal places; more would double the size of a receipt
 
 
-class Occasion(NamedTuple):
+class AnswerContext(NamedTuple):
     """Context of an answer: the verb, its duration in milliseconds, and the version of clawmem."""
 
     verb: str
@@ -37,7 +37,7 @@ class Explain:
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
 
-    def __call__(self, answer: Answer, request: RetrievalRequest, occasion: Occasion) -> Receipt:
+    def __call__(self, answer: Answer, request: RetrievalRequest, occasion: AnswerContext) -> Receipt:
         """Return the receipt of *answer* with its ranks in every retriever; numbers have four decimal places."""
         ranks = self.ranks(answer, request)
         return Receipt(
@@ -47,7 +47,7 @@ class Explain:
             took_ms=round(occasion.took_ms, 1),
             version=occasion.version,
             model=self._vault.embeddings.fingerprint(),
-            asked=written_down(request),
+            asked=request_to_json(request),
             items=tuple(_item(result, legs) for result, legs in zip(answer.results, ranks, strict=True)),
             stages=tuple(map(_stage, answer.trace.stages)),
             hits=dict(answer.trace.hits),
@@ -55,7 +55,7 @@ class Explain:
             answered=_rounded_or_none(answer.answered),
         )
 
-    def ranks(self, answer: Answer, request: RetrievalRequest) -> list[dict[str, LegRank]]:
+    def ranks(self, answer: Answer, request: RetrievalRequest) -> list[dict[str, RetrieverRank]]:
         """
         Return for each result its best rank, from 1, and the raw score in every retriever that found it.
 
@@ -79,10 +79,10 @@ def _ranked(hits: Sequence[Hit], wanted: Iterable[int]) -> list[Ranked]:
 
 def _found(
     by_leg: Mapping[str, Sequence[Ranked]], result: Result, spans: Mapping[FragmentKey, Span] | None
-) -> dict[str, LegRank]:
+) -> dict[str, RetrieverRank]:
     found = {}
     for name, hits in by_leg.items():
-        own = (LegRank(rank, score) for rank, key, score in hits if _is_of(key, result, spans))
+        own = (RetrieverRank(rank, score) for rank, key, score in hits if _is_of(key, result, spans))
         if first := next(own, None):
             found[name] = first
     return found
@@ -97,7 +97,7 @@ def _is_of(key: FragmentKey, result: Result, spans: Mapping[FragmentKey, Span] |
     return span is not None and span.start_line <= result.start_line and result.end_line <= span.end_line
 
 
-def _item(result: Result, legs: Mapping[str, LegRank]) -> ReceiptItem:
+def _item(result: Result, legs: Mapping[str, RetrieverRank]) -> ReceiptItem:
     return ReceiptItem(
         document_id=result.document.id,
         docid=result.docid,

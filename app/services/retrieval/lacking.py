@@ -20,13 +20,13 @@ def lacks_vectors(vault: Vault) -> bool:
     return vault.embeddings.fingerprint() is None
 
 
-def refuse_lacking(vault: Vault, what: str) -> None:
+def require_vectors(vault: Vault, what: str) -> None:
     """Raise `EmbeddingError` if the vault has no vectors; *what* (found, compared) completes the message."""
     if lacks_vectors(vault):
         raise EmbeddingError(f"Nothing can be {what} by meaning: {NO_VECTORS}")
 
 
-def note_lacking(vault: Vault, verb: str, answer: Answer) -> None:
+def report_missing_vectors(vault: Vault, verb: str, answer: Answer) -> None:
     """Report missing vectors in the trace of *answer*, unless *verb* needs none."""
     if getattr(answer, "mode", verb) not in BY_WORDS and lacks_vectors(vault):
         answer.trace.degraded["vector"] = NO_VECTORS

@@ -12,7 +12,7 @@ from clawmem.ports.records import FragmentKey, Vector
 from clawmem.ports.vault import Vault
 
 
-class AskedOnce:
+class CachedQueryEmbedder:
     """``Embedder`` that caches its last query vector, so that a server is not asked twice for it."""
 
     def __init__(self, embedder: Embedder) -> None:
@@ -41,7 +41,7 @@ class AskedOnce:
         return self._embedder.embed_documents(texts)
 
 
-class Nearness:
+class QuestionSimilarity:
     """
     The fragment of each document nearest to one question, and its cosine.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from time import perf_counter
 
 from clawmem.app.services.retrieval.answer import Answer, describe
-from clawmem.app.services.retrieval.request import RetrievalRequest, as_it_was
+from clawmem.app.services.retrieval.request import RetrievalRequest, rewind_request
 from clawmem.app.services.retrieval.trace import StageTrace, Trace
 from clawmem.app.services.retrieval.work import Stage, Work
 from clawmem.ports.vault import Vault
@@ -31,7 +31,7 @@ class Pipeline:
             work: Result of another pipeline to continue with.
             before: Trace of that pipeline; it is not modified.
         """
-        request = _narrowed(self._vault, as_it_was(request))
+        request = _narrowed(self._vault, rewind_request(request))
         trace = before.continued() if before else Trace()
         for name, stage in self._stages.items():
             began = perf_counter()

@@ -19,7 +19,7 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 # Named tuples instead of dataclasses: every cold start loads them, and JSON serializes them directly.
 
 
-class LegRank(NamedTuple):
+class RetrieverRank(NamedTuple):
     """Rank of a result in a retriever, from 1, and its raw score there."""
 
     rank: int
@@ -40,7 +40,7 @@ class ReceiptItem(NamedTuple):
     end_line: int
     score: float
     relevance: float
-    legs: Mapping[str, LegRank] = _NONE
+    legs: Mapping[str, RetrieverRank] = _NONE
     parts: Mapping[str, float] = _NONE
     terms: Mapping[str, float] = _NONE
     confidence: float | None = None
@@ -119,7 +119,7 @@ def _receipt(read: Receipt) -> Receipt:
 
 
 def _item(read: ReceiptItem) -> ReceiptItem:
-    return read._replace(legs={name: LegRank(*found) for name, found in read.legs.items()})
+    return read._replace(legs={name: RetrieverRank(*found) for name, found in read.legs.items()})
 
 
 def _stage(read: ReceiptStage) -> ReceiptStage:

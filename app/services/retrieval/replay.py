@@ -21,7 +21,7 @@ INACTIVE = {
 }
 
 
-class Fate(StrEnum):
+class ChangeKind(StrEnum):
     """Change of one result between two answers."""
 
     SAME = "same"  # same rank; the score may differ
@@ -30,7 +30,7 @@ class Fate(StrEnum):
     GONE = "gone"
 
 
-class Voice(StrEnum):
+class SilenceChange(StrEnum):
     """Change between an empty and a non-empty answer."""
 
     FELL_SILENT = "answered then, silent now"
@@ -38,10 +38,10 @@ class Voice(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ResultChange:
     """One result then and now; ranks from 1, ``None`` if it is not in that answer. ``reason`` may be empty."""
 
-    fate: Fate
+    fate: ChangeKind
     file: str
     docid: str
     start_line: int
@@ -61,10 +61,10 @@ class Replay:
     that only one of the two answers is empty; ``None`` if both or neither are.
     """
 
-    changes: tuple[Change, ...]
+    changes: tuple[ResultChange, ...]
     circumstances: tuple[str, ...]
     now: Receipt
-    voice: Voice | None = None
+    voice: SilenceChange | None = None
 
 
 Place = tuple[int, int]  # document id; first line if results are lines, else 0
@@ -88,10 +88,10 @@ def compared(then: Receipt, now: Receipt, documents: Mapping[int, Document], lim
     return Replay((*given, *gone), tuple(_circumstances(then, now)), now, _voice(then, now))
 
 
-def _voice(then: Receipt, now: Receipt) -> Voice | None:
+def _voice(then: Receipt, now: Receipt) -> SilenceChange | None:
     if bool(then.items) == bool(now.items):
         return None
-    return Voice.SPEAKS if now.items else Voice.FELL_SILENT
+    return SilenceChange.SPEAKS if now.items else SilenceChange.FELL_SILENT
 
 
 Ranked = tuple[int, ReceiptItem]
@@ -105,15 +105,17 @@ def _ranked(receipt: Receipt) -> dict[Place, Ranked]:
 
 def _change(
     place: Place, before: Ranked | None, after: Ranked, then: Receipt, document: Document | None
-) -> Change:
+) -> ResultChange:
     rank, item = after
     shown = (item.file, item.docid, item.start_line)
     if before is None:
-        return Change(Fate.NEW, *shown, None, rank, None, item.score, _why_new(place, then, document))
+        return ResultChange(
+            ChangeKind.NEW, *shown, None, rank, None, item.score, _why_new(place, then, document)
+        )
     rank_then, item_then = before
-    fate = Fate.SAME if rank_then == rank else Fate.MOVED
+    fate = ChangeKind.SAME if rank_then == rank else ChangeKind.MOVED
     reason = CHANGED if item_then.docid[:DOCID_LENGTH] != item.docid[:DOCID_LENGTH] else ""
-    return Change(fate, *shown, rank_then, rank, item_then.score, item.score, reason)
+    return ResultChange(fate, *shown, rank_then, rank, item_then.score, item.score, reason)
 
 
 def _why_new(place: Place, then: Receipt, document: Document | None) -> str:
@@ -122,11 +124,11 @@ def _why_new(place: Place, then: Receipt, document: Document | None) -> str:
     return _dropped(then, place[0], "then ")
 
 
-def _gone(before: Ranked, now: Receipt, document: Document | None, limit: int) -> Change:
+def _gone(before: Ranked, now: Receipt, document: Document | None, limit: int) -> ResultChange:
     rank, item = before
     shown = (item.file, item.docid, item.start_line)
     reason = _why_gone(item, now, document, limit)
-    return Change(Fate.GONE, *shown, rank, None, item.score, None, reason)
+    return ResultChange(ChangeKind.GONE, *shown, rank, None, item.score, None, reason)
 
 
 def _why_gone(item: ReceiptItem, now: Receipt, document: Document | None, limit: int) -> str:

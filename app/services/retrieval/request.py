@@ -42,7 +42,7 @@ class RetrievalRequest(NamedTuple):
     Results have one of ``content_types`` and all of ``tags``. ``floor`` is the least probability, 0 to 1, that any
     result answers; below it the answer is empty. ``intent`` describes the purpose of the question in words that affect
     the ranking and are not searched for. Documents written at ``as_of`` (an ISO time) or later are ignored, see
-    `as_it_was`. ``candidate_limit`` bounds the candidates that later stages consider, a reranker included,
+    `rewind_request`. ``candidate_limit`` bounds the candidates that later stages consider, a reranker included,
     independent of ``limit``; by default each stage uses its own depth. ``zone`` is the time zone of days that the
     question names. ``show_all`` keeps unlikely results below a likely one.
     """
@@ -112,7 +112,7 @@ def read_request(
     )  # fmt: skip
 
 
-def as_it_was(request: RetrievalRequest) -> RetrievalRequest:
+def rewind_request(request: RetrievalRequest) -> RetrievalRequest:
     """
     Return *request* as if asked at its ``as_of``: later documents are ignored, and ages and "yesterday" refer to it.
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from clawmem.app.services.documents.docids import docids
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.lacking import refuse_lacking
-from clawmem.app.services.retrieval.legs.ask_all import AskAll
-from clawmem.app.services.retrieval.legs.vector import VECTOR_ALONE_DEPTH, vector_leg
+from clawmem.app.services.retrieval.lacking import require_vectors
+from clawmem.app.services.retrieval.legs.ask_all import RunRetrievers
+from clawmem.app.services.retrieval.legs.vector import VECTOR_ALONE_DEPTH, vector_retriever
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.app.services.retrieval.stages.cut import cut
@@ -39,7 +39,7 @@ class FindSimilar:
 
     def __init__(self, vault: Vault, embedder: Embedder) -> None:
         self._vault = vault
-        self._search = AskAll({"vector": vector_leg(vault, embedder, VECTOR_ALONE_DEPTH)})
+        self._search = RunRetrievers({"vector": vector_retriever(vault, embedder, VECTOR_ALONE_DEPTH)})
 
     def __call__(self, document: Document, *, now_ms: int, limit: int = LIMIT, as_of: str = "") -> Similar:
         """
@@ -51,7 +51,7 @@ class FindSimilar:
             InvalidInput: ``OUT_OF_BOUNDS``, a limit outside 1..100; an *as_of* that is no date.
             EmbeddingError: the vault holds no vectors, or those of another model.
         """
-        refuse_lacking(self._vault, "compared")
+        require_vectors(self._vault, "compared")
         request = read_request(self._said_by(document), now_ms=now_ms, limit=limit, as_of=as_of)
         found = self._beside(document)(request)
         results = tuple(result._replace(shown_length=SNIPPET) for result in found.results)

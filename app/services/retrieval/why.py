@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.asked import request_again
-from clawmem.app.services.retrieval.explain import Explain, Occasion
+from clawmem.app.services.retrieval.asked import request_from_json
+from clawmem.app.services.retrieval.explain import AnswerContext, Explain
 from clawmem.app.services.retrieval.receipts import Receipt, unpack
 from clawmem.app.services.retrieval.replay import Replay, compared
 from clawmem.app.services.retrieval.request import RetrievalRequest
@@ -21,23 +21,23 @@ SUGGESTIONS = 5
 Ask = Callable[[str, RetrievalRequest], Answer]
 
 
-class Kept(NamedTuple):
+class ReceiptEntry(NamedTuple):
     """A receipt with its id; ``None`` if the stored receipt is unreadable."""
 
     id: int
     receipt: Receipt | None
 
 
-class Why:
+class ReceiptReader:
     """Reads receipts; changes nothing."""
 
     def __init__(self, vault: Vault, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
 
-    def latest(self, limit: int) -> list[Kept]:
+    def latest(self, limit: int) -> list[ReceiptEntry]:
         """Return the last receipts, newest first."""
-        return [Kept(stored.id, _readable(stored)) for stored in self._vault.receipts.latest(limit)]
+        return [ReceiptEntry(stored.id, _readable(stored)) for stored in self._vault.receipts.latest(limit)]
 
     def find(self, name: str) -> Receipt:
         """
@@ -71,13 +71,15 @@ class Why:
             InvalidInput: the receipt has parameter values unknown to this version.
         """
         try:
-            request = request_again(receipt.question, receipt.asked, self._clock.now_ms(), self._clock.zone())
+            request = request_from_json(
+                receipt.question, receipt.asked, self._clock.now_ms(), self._clock.zone()
+            )
         except (ValueError, TypeError) as error:
             raise InvalidInput(
                 "INVALID_INPUT", f"This question cannot be asked again, it was asked with: {error}."
             ) from error
         answer = ask(receipt.verb, request)
-        now = Explain(self._vault)(answer, request, Occasion(receipt.verb, 0.0, version))
+        now = Explain(self._vault)(answer, request, AnswerContext(receipt.verb, 0.0, version))
         named = {item.document_id for one in (receipt, now) for item in one.items}
         return compared(receipt, now, self._vault.documents.many(named), request.limit)
 

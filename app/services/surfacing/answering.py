@@ -8,7 +8,7 @@ from clawmem.app.services.retrieval.legs.lexical import PRECISE
 from clawmem.app.services.retrieval.legs.vector import VECTOR
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.stages.judge import (
-    Words,
+    QuestionStatistics,
     above_the_floor,
     evidence_of,
     with_confidences,
@@ -56,7 +56,9 @@ def _form(request: RetrievalRequest, prompt: str) -> PromptForm:
     return prompt_form(prompt)._replace(telling=True) if prompt else prompt_form(request.query)
 
 
-def likelihood(vault: Vault, request: RetrievalRequest, work: Work, words: Words, form: PromptForm) -> float:
+def likelihood(
+    vault: Vault, request: RetrievalRequest, work: Work, words: QuestionStatistics, form: PromptForm
+) -> float:
     """Return the probability, in [0, 1), that the vault answers."""
     fingerprint = vault.embeddings.fingerprint() if work.legs.get(VECTOR) else None
     evidence = evidence_of(vault, work, words)

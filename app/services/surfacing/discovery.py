@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clawmem.app.services.retrieval.legs.ask_all import Leg
-from clawmem.app.services.retrieval.legs.lexical import lexical_leg
+from clawmem.app.services.retrieval.legs.ask_all import Retriever
+from clawmem.app.services.retrieval.legs.lexical import lexical_retriever
 from clawmem.domain.surfacing.profiles import Profile
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.vault import Vault
 
 
-def legs_of(vault: Vault, embedder: Embedder | None, profile: Profile) -> Mapping[str, Leg]:
+def legs_of(vault: Vault, embedder: Embedder | None, profile: Profile) -> Mapping[str, Retriever]:
     """Return the lexical retriever; with an *embedder*, where *profile* wants it, vector and temporal as well."""
-    words = lexical_leg(vault)
+    words = lexical_retriever(vault)
     if embedder is None or not profile.by_meaning:
         return {"lexical": words}
-    from clawmem.app.services.retrieval.legs.temporal import temporal_leg
-    from clawmem.app.services.retrieval.legs.vector import vector_leg
+    from clawmem.app.services.retrieval.legs.temporal import temporal_retriever
+    from clawmem.app.services.retrieval.legs.vector import vector_retriever
 
     return {
         "lexical": words,
-        "vector": vector_leg(vault, embedder),
-        "temporal": temporal_leg(vault),
+        "vector": vector_retriever(vault, embedder),
+        "temporal": temporal_retriever(vault),
     }

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
-from clawmem.app.services.retrieval.legs.ask_all import AskAll
-from clawmem.app.services.retrieval.legs.threads import Threads
+from clawmem.app.services.retrieval.legs.ask_all import RunRetrievers
+from clawmem.app.services.retrieval.legs.threads import NamedThreads
 from clawmem.app.services.retrieval.pipelines.with_models import NO_MODELS, Models
 from clawmem.app.services.retrieval.stages.cut import cut_by_note
 from clawmem.app.services.retrieval.stages.fuse import fuse
@@ -50,7 +50,7 @@ class Means(NamedTuple):
     late: LateInteraction | None = None
     confidence: Stage = confident
     models: Callable[[], AbstractContextManager[Models]] = lambda: nullcontext(NO_MODELS)
-    threads: Threads | None = None
+    threads: NamedThreads | None = None
 
 
 def finding(vault: Vault, means: Means, choices: Choices) -> dict[str, Stage]:
@@ -92,7 +92,7 @@ def settling(vault: Vault, means: Means, choices: Choices) -> dict[str, Stage]:
 
 def _asking(vault: Vault, means: Means, embedder: Embedder | None, choices: Choices) -> Stage:
     profile = choices.profile
-    return AskAll(
+    return RunRetrievers(
         legs_of(vault, embedder, profile),
         profile.deadline_s,
         patience_s={VECTOR: profile.vector_s},

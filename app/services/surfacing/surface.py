@@ -227,10 +227,10 @@ class SurfaceContext:
 
     def _write_down(self, surfaced: Surfaced, turns: Turns, choices: Choices) -> None:
         def receipt() -> bytes:
-            from clawmem.app.services.retrieval.explain import Explain, Occasion
+            from clawmem.app.services.retrieval.explain import AnswerContext, Explain
             from clawmem.app.services.retrieval.receipts import pack
 
-            occasion = Occasion(CONTEXT_SURFACING, surfaced.ms, "")
+            occasion = AnswerContext(CONTEXT_SURFACING, surfaced.ms, "")
             found = Explain(self._vault)(surfaced.answer, surfaced.request, occasion)
             said = {"profile": choices.profile.name, "tokens": surfaced.tokens}
             return pack(found._replace(asked={**found.asked, **said}))

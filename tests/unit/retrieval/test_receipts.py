@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.app.services.retrieval.asked import request_again, written_down
+from clawmem.app.services.retrieval.asked import request_from_json, request_to_json
 from clawmem.app.services.retrieval.receipts import (
-    LegRank,
     Receipt,
     ReceiptDrop,
     ReceiptItem,
     ReceiptStage,
+    RetrieverRank,
     pack,
     unpack,
 )
-from clawmem.app.services.retrieval.replay import Fate, Voice, compared
+from clawmem.app.services.retrieval.replay import ChangeKind, SilenceChange, compared
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.trace import DROPS_NAMED, StageTrace, Trace
 from clawmem.app.services.retrieval.work import Candidate
@@ -44,7 +44,7 @@ items = st.builds(
     counts,
     numbers,
     numbers,
-    st.dictionaries(names, st.builds(LegRank, counts, numbers), max_size=4),
+    st.dictionaries(names, st.builds(RetrieverRank, counts, numbers), max_size=4),
     shares,
     shares,
     st.none() | numbers,
@@ -122,7 +122,7 @@ def test_what_is_no_receipt_is_refused(content: bytes) -> None:
 
 def test_usual_parameters_are_not_written_down() -> None:
     """A question as most are asked needs nothing beside its words."""
-    assert written_down(read_request("redis", now_ms=NOW_MS)) == {}
+    assert request_to_json(read_request("redis", now_ms=NOW_MS)) == {}
 
 
 def test_every_parameter_is_asked_again() -> None:
@@ -133,7 +133,7 @@ def test_every_parameter_is_asked_again() -> None:
         diverse=False,
     )
 
-    again = request_again("redis", json.loads(json.dumps(written_down(request))), NOW_MS + 1)
+    again = request_from_json("redis", json.loads(json.dumps(request_to_json(request))), NOW_MS + 1)
 
     assert again == request._replace(now_ms=NOW_MS + 1)
     assert isinstance(again.unit, Unit) and isinstance(again.scope.collections, frozenset)
@@ -146,9 +146,9 @@ def test_every_field_has_a_usual_value() -> None:
 
 def test_a_parameter_of_another_version() -> None:
     """One that nobody knows any more is left out; a value that nobody knows is refused."""
-    assert request_again("redis", {"limit": 3, "moon": "full"}, NOW_MS).limit == 3
+    assert request_from_json("redis", {"limit": 3, "moon": "full"}, NOW_MS).limit == 3
     with pytest.raises(ValueError):
-        request_again("redis", {"unit": "sentence"}, NOW_MS)
+        request_from_json("redis", {"unit": "sentence"}, NOW_MS)
 
 
 # -- the trace --------------------------------------------------------------------------------------------
@@ -209,7 +209,7 @@ def test_nothing_changed() -> None:
     """The same answers in the same order are the same, whatever their scores."""
     replay = compared(receipt(item(1, 0.9), item(2)), receipt(item(1, 0.8), item(2)), {}, 10)
 
-    assert [change.fate for change in replay.changes] == [Fate.SAME, Fate.SAME]
+    assert [change.fate for change in replay.changes] == [ChangeKind.SAME, ChangeKind.SAME]
     assert (replay.changes[0].score_then, replay.changes[0].score_now) == (0.9, 0.8)
     assert replay.circumstances == ()
 
@@ -219,8 +219,8 @@ def test_answers_move() -> None:
     replay = compared(receipt(item(1), item(2)), receipt(item(2), item(1)), {}, 10)
 
     assert [(c.file, c.fate, c.rank_then, c.rank_now) for c in replay.changes] == [
-        ("notes/2.md", Fate.MOVED, 2, 1),
-        ("notes/1.md", Fate.MOVED, 1, 2),
+        ("notes/2.md", ChangeKind.MOVED, 2, 1),
+        ("notes/1.md", ChangeKind.MOVED, 1, 2),
     ]
 
 
@@ -245,7 +245,7 @@ def test_another_text_is_told_by_its_docid() -> None:
 )
 def test_why_an_answer_is_gone(known: list[Document], reason: str) -> None:
     """What became of its document is the reason; where nothing did, nothing is made up."""
-    assert fates(receipt(item(1)), receipt(), *known) == [("notes/1.md", Fate.GONE, reason)]
+    assert fates(receipt(item(1)), receipt(), *known) == [("notes/1.md", ChangeKind.GONE, reason)]
 
 
 def test_an_answer_that_would_be_silent_now() -> None:
@@ -253,11 +253,11 @@ def test_an_answer_that_would_be_silent_now() -> None:
     judged = ReceiptStage("judge", 9, 0, 0.1, dropped={"below the floor": 9})
     given, silent = receipt(item(1), answered=0.9), receipt(answered=0.2, stages=(judged,))
 
-    assert compared(given, silent, {1: document(1)}, 10).voice is Voice.FELL_SILENT
-    assert compared(silent, given, {1: document(1)}, 10).voice is Voice.SPEAKS
+    assert compared(given, silent, {1: document(1)}, 10).voice is SilenceChange.FELL_SILENT
+    assert compared(silent, given, {1: document(1)}, 10).voice is SilenceChange.SPEAKS
     assert compared(given, given, {}, 10).voice is compared(silent, silent, {}, 10).voice is None
-    assert fates(given, silent, document(1)) == [("notes/1.md", Fate.GONE, "now below the floor")]
-    assert fates(silent, given, document(1)) == [("notes/1.md", Fate.NEW, "then below the floor")]
+    assert fates(given, silent, document(1)) == [("notes/1.md", ChangeKind.GONE, "now below the floor")]
+    assert fates(silent, given, document(1)) == [("notes/1.md", ChangeKind.NEW, "then below the floor")]
 
 
 def test_an_answer_that_others_pushed_out() -> None:
@@ -267,8 +267,8 @@ def test_an_answer_that_others_pushed_out() -> None:
     full = fates(receipt(item(1)), receipt(item(2)), document(1), document(2), limit=1)
     told = fates(receipt(item(1)), receipt(item(2), stages=(named,)), document(1), document(2), limit=1)
 
-    assert full[-1] == ("notes/1.md", Fate.GONE, "others come first")
-    assert told[-1] == ("notes/1.md", Fate.GONE, "now below the minimum score")
+    assert full[-1] == ("notes/1.md", ChangeKind.GONE, "others come first")
+    assert told[-1] == ("notes/1.md", ChangeKind.GONE, "now below the minimum score")
 
 
 def test_why_an_answer_is_new() -> None:
@@ -282,7 +282,7 @@ def test_why_an_answer_is_new() -> None:
 
     found = fates(receipt(stages=(cut,)), receipt(*map(item, (2, 3, 4, 5))), *known)
 
-    assert [fate for _, fate, _ in found] == [Fate.NEW] * 4
+    assert [fate for _, fate, _ in found] == [ChangeKind.NEW] * 4
     assert [why for _, _, why in found] == ["indexed since", "changed since", "then beyond the limit", ""]
 
 
@@ -293,11 +293,11 @@ def test_lines_are_told_apart() -> None:
     whole = compared(receipt(then[0]), receipt(now[0]), {}, 10)
 
     assert [(c.fate, c.start_line) for c in by_line.changes] == [
-        (Fate.MOVED, 9),
-        (Fate.NEW, 4),
-        (Fate.GONE, 3),
+        (ChangeKind.MOVED, 9),
+        (ChangeKind.NEW, 4),
+        (ChangeKind.GONE, 3),
     ]
-    assert [c.fate for c in whole.changes] == [Fate.SAME]
+    assert [c.fate for c in whole.changes] == [ChangeKind.SAME]
 
 
 def test_what_may_move_every_answer_is_told() -> None:
@@ -323,4 +323,6 @@ def test_nothing_is_lost_in_a_comparison(before: list[int], after: list[int]) ->
     assert [c.rank_now for c in changes if c.rank_now] == [*range(1, len(after) + 1)]
     assert {c.rank_then for c in changes if c.rank_then} == {*range(1, len(before) + 1)}
     assert len(changes) == len({*before, *after})
-    assert {c.file for c in changes if c.fate is Fate.NEW} == {item(n).file for n in {*after} - {*before}}
+    assert {c.file for c in changes if c.fate is ChangeKind.NEW} == {
+        item(n).file for n in {*after} - {*before}
+    }

@@ -7,7 +7,7 @@ from functools import partial
 from time import perf_counter
 from types import MappingProxyType
 
-from clawmem.app.services.retrieval.legs.threads import Promise, Threads
+from clawmem.app.services.retrieval.legs.threads import NamedThreads, PendingResult
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Work
@@ -18,7 +18,7 @@ from clawmem.ports.records import Hit
 Hits = Mapping[str, Sequence[Hit]]
 
 
-class LegAnswer(NamedTuple):
+class RetrieverResult(NamedTuple):
     """Hits of a retriever, the reason for incomplete hits (empty if complete), and a note for the trace."""
 
     hits: Hits
@@ -26,14 +26,14 @@ class LegAnswer(NamedTuple):
     note: str = ""
 
 
-Leg = Callable[[RetrievalRequest, Work], LegAnswer]
+Retriever = Callable[[RetrievalRequest, Work], RetrieverResult]
 Search = Callable[[], Sequence[Hit]]
 
 DEADLINE_S = 5.0
 LATE = "no answer within"  # start of the message about a retriever that exceeded its deadline
 
 
-def answered(searches: Mapping[str, Search]) -> LegAnswer:
+def answered(searches: Mapping[str, Search]) -> RetrieverResult:
     """Return the hits of every search by name; for an unavailable index, the hits that need no index."""
     found: dict[str, Sequence[Hit]] = {}
     degraded = ""
@@ -42,10 +42,10 @@ def answered(searches: Mapping[str, Search]) -> LegAnswer:
             found[name] = search()
         except IndexUnavailable as error:
             found[name], degraded = error.partial, str(error)
-    return LegAnswer(found, degraded)
+    return RetrieverResult(found, degraded)
 
 
-class AskAll:
+class RunRetrievers:
     """
     The stage that runs all retrievers. A single one runs on the calling thread, and its error is raised.
 
@@ -62,17 +62,17 @@ class AskAll:
 
     def __init__(
         self,
-        legs: Mapping[str, Leg],
+        legs: Mapping[str, Retriever],
         deadline_s: float = DEADLINE_S,
         *,
         patience_s: Mapping[str, float] = MappingProxyType({}),
-        threads: Threads | None = None,
+        threads: NamedThreads | None = None,
         at_hand: Callable[[], Collection[str]] = frozenset,
     ) -> None:
         self._legs = legs
         self._deadline_s = deadline_s
         self._patience_s = patience_s
-        self._threads = threads or Threads()
+        self._threads = threads or NamedThreads()
         self._at_hand = at_hand
 
     def __call__(self, request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -100,23 +100,26 @@ class AskAll:
             raise self._first_error(waiting.values())
         return found
 
-    def _begun(self, legs: Mapping[str, Callable[[], LegAnswer]]) -> dict[str, Promise[LegAnswer]]:
+    def _begun(
+        self, legs: Mapping[str, Callable[[], RetrieverResult]]
+    ) -> dict[str, PendingResult[RetrieverResult]]:
         """Return a promise per retriever in their order; local ones are finished while the others are running."""
         here = self._at_hand()
         waiting = {
-            name: Promise(leg) if name in here else self._threads.ask(name, leg) for name, leg in legs.items()
+            name: PendingResult(leg) if name in here else self._threads.ask(name, leg)
+            for name, leg in legs.items()
         }
         for name, promise in waiting.items():
             if name in here:
                 promise.keep()
         return waiting
 
-    def _first_error(self, legs: Iterable[Promise[LegAnswer]]) -> BaseException:
+    def _first_error(self, legs: Iterable[PendingResult[RetrieverResult]]) -> BaseException:
         late = ClawmemError(f"Nothing answered within {self._deadline_s:g} s. Try again in a moment.")
         return next((leg.error for leg in legs if leg.error), late)
 
 
-def _told(name: str, answer: LegAnswer, trace: Trace) -> Hits:
+def _told(name: str, answer: RetrieverResult, trace: Trace) -> Hits:
     if answer.degraded:
         trace.degraded[name] = answer.degraded
     if answer.note:

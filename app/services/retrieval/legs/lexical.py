@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.app.services.retrieval.legs.ask_all import Leg, LegAnswer, Search, answered
+from clawmem.app.services.retrieval.legs.ask_all import Retriever, RetrieverResult, Search, answered
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Work
 from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS
@@ -15,10 +15,10 @@ DEPTH = {Grain.LINE: 200, Grain.PASSAGE: 100, Grain.SECTION: 100, Grain.DOCUMENT
 PRECISE = "precise"
 
 
-def lexical_leg(vault: Vault) -> Leg:
+def lexical_retriever(vault: Vault) -> Retriever:
     """Return a retriever for any word at every weighted granularity, and for all words if the question is a name."""
 
-    def search(request: RetrievalRequest, work: Work) -> LegAnswer:
+    def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
         def at(query: LexicalQuery, grain: Grain) -> Search:
             return lambda: vault.lexical.search(query, grain, DEPTH[grain], request.scope)
 

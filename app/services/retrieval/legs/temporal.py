@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, tzinfo
 
-from clawmem.app.services.retrieval.legs.ask_all import Leg, LegAnswer
+from clawmem.app.services.retrieval.legs.ask_all import Retriever, RetrieverResult
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Work
 from clawmem.domain.retrieval.grains import TIME
@@ -15,20 +15,20 @@ from clawmem.ports.vault import Vault
 DEPTH = 200  # latest documents of the named time
 
 
-def temporal_leg(vault: Vault) -> Leg:
+def temporal_retriever(vault: Vault) -> Retriever:
     """
     Return a retriever for the documents of the time that the question names, each with score 1.0.
 
     The time contributes to the score and does not filter: a document may be about a time in which it was not written.
     """
 
-    def search(request: RetrievalRequest, work: Work) -> LegAnswer:
+    def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
         named = temporal_range(request.query, now_ms=request.now_ms, zone=request.zone)
         if named is None:
-            return LegAnswer({})
+            return RetrieverResult({})
         written = vault.documents.latest(within(request.scope, named), limit=DEPTH)
         hits = [Hit(FragmentKey(document.id, 0), 1.0) for document in written]
-        return LegAnswer({TIME: hits}, note=f"the time it names: {_said(named, request.zone)}")
+        return RetrieverResult({TIME: hits}, note=f"the time it names: {_said(named, request.zone)}")
 
     return search
 

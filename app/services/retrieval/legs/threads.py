@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 
 
-class Promise(Generic[Found]):
+class PendingResult(Generic[Found]):
     """Result or error of work that a thread does."""
 
     def __init__(self, work: Callable[[], Found]) -> None:
@@ -48,7 +48,7 @@ class Promise(Generic[Found]):
         return self._found[0]
 
 
-class Threads:
+class NamedThreads:
     """
     One thread per name, reused by later questions: each has its own connection to the vault.
 
@@ -58,9 +58,9 @@ class Threads:
     def __init__(self) -> None:
         self._kept: dict[str, Waiting] = {}
 
-    def ask(self, name: str, work: Callable[[], Found]) -> Promise[Found]:
+    def ask(self, name: str, work: Callable[[], Found]) -> PendingResult[Found]:
         """Queue *work* on the thread of that *name*."""
-        promise = Promise(work)
+        promise = PendingResult(work)
         self._of(name).put(promise.keep)
         return promise
 

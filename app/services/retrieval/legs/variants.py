@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clawmem.app.services.retrieval.legs.ask_all import Leg, LegAnswer, Search, answered
+from clawmem.app.services.retrieval.legs.ask_all import Retriever, RetrieverResult, Search, answered
 from clawmem.app.services.retrieval.legs.lexical import DEPTH
 from clawmem.app.services.retrieval.legs.vector import VECTOR, VECTOR_DEPTH
 from clawmem.app.services.retrieval.request import RetrievalRequest
@@ -19,7 +19,7 @@ from clawmem.ports.vault import Vault
 GRAINS = (Grain.DOCUMENT, Grain.PASSAGE)
 
 
-def variant_leg(leg: str, number: int) -> str:
+def variant_name(leg: str, number: int) -> str:
     """Return the name of the *number*-th variant, from 1, of a retriever: ``document~1``, ``vector~2``."""
     return f"{leg}{VARIANT_MARK}{number}"
 
@@ -29,7 +29,7 @@ def is_variant(name: str) -> bool:
     return VARIANT_MARK in name
 
 
-def variant_legs(vault: Vault, embedder: Embedder) -> dict[str, Leg]:
+def variant_retrievers(vault: Vault, embedder: Embedder) -> dict[str, Retriever]:
     """Return both retrievers by their names in ``trace.degraded``."""
     return {
         "lexical variants": lexical_variants(vault),
@@ -37,23 +37,23 @@ def variant_legs(vault: Vault, embedder: Embedder) -> dict[str, Leg]:
     }
 
 
-def lexical_variants(vault: Vault) -> Leg:
+def lexical_variants(vault: Vault) -> Retriever:
     """Return a retriever for any word of each list of keywords, in documents and passages."""
 
-    def search(request: RetrievalRequest, work: Work) -> LegAnswer:
+    def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
         def at(query: LexicalQuery, grain: Grain) -> Search:
             return lambda: vault.lexical.search(query, grain, DEPTH[grain], request.scope)
 
         searches: dict[str, Search] = {}
         for number, variant in enumerate(_of(work, VariantKind.LEX), start=1):
             query = query_forms(variant.text).relaxed
-            searches |= {variant_leg(grain.value, number): at(query, grain) for grain in GRAINS}
+            searches |= {variant_name(grain.value, number): at(query, grain) for grain in GRAINS}
         return answered(searches)
 
     return search
 
 
-def vector_variants(vault: Vault, embedder: Embedder) -> Leg:
+def vector_variants(vault: Vault, embedder: Embedder) -> Retriever:
     """
     Return a retriever for the fragments nearest to each rephrasing and to the hypothetical answer.
 
@@ -61,15 +61,15 @@ def vector_variants(vault: Vault, embedder: Embedder) -> Leg:
     the retriever of the question itself reports why.
     """
 
-    def search(request: RetrievalRequest, work: Work) -> LegAnswer:
+    def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
         def near(variant: Variant) -> Search:
             return lambda: _nearest(vault, embedder, variant, request)
 
         variants = _of(work, VariantKind.VEC, VariantKind.HYDE)
         if not variants or not is_of_one_space():
-            return LegAnswer({})
-        found = answered({variant_leg(VECTOR, n): near(v) for n, v in enumerate(variants, start=1)})
-        return found if is_of_one_space() else LegAnswer({})  # the embedding space changed
+            return RetrieverResult({})
+        found = answered({variant_name(VECTOR, n): near(v) for n, v in enumerate(variants, start=1)})
+        return found if is_of_one_space() else RetrieverResult({})  # the embedding space changed
 
     def is_of_one_space() -> bool:
         return vault.embeddings.fingerprint() == embedder.fingerprint

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.app.services.retrieval.legs.ask_all import Leg, LegAnswer, answered
+from clawmem.app.services.retrieval.legs.ask_all import Retriever, RetrieverResult, answered
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Work
 from clawmem.ports.embedder import Embedder
@@ -17,7 +17,7 @@ VECTOR = "vector"
 ATTEMPTS = 3  # attempts within one embedding space; a change of space is rare, so one retry usually suffices
 
 
-def vector_leg(vault: Vault, embedder: Embedder, depth: int = VECTOR_DEPTH) -> Leg:
+def vector_retriever(vault: Vault, embedder: Embedder, depth: int = VECTOR_DEPTH) -> Retriever:
     """
     Return a retriever for the fragments nearest to the question.
 
@@ -25,9 +25,9 @@ def vector_leg(vault: Vault, embedder: Embedder, depth: int = VECTOR_DEPTH) -> L
     search, it discards the hits and searches again.
     """
 
-    def search(request: RetrievalRequest, work: Work) -> LegAnswer:
+    def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
         if not request.forms.words:
-            return LegAnswer({})  # punctuation has a vector too, but a meaningless one
+            return RetrieverResult({})  # punctuation has a vector too, but a meaningless one
         for _ in range(ATTEMPTS - 1):
             stored = vault.embeddings.fingerprint()
             try:
@@ -40,9 +40,9 @@ def vector_leg(vault: Vault, embedder: Embedder, depth: int = VECTOR_DEPTH) -> L
                     return answer
         return within(vault.embeddings.fingerprint(), request)
 
-    def within(stored: str | None, request: RetrievalRequest) -> LegAnswer:
+    def within(stored: str | None, request: RetrievalRequest) -> RetrieverResult:
         if stored is None:
-            return LegAnswer({})
+            return RetrieverResult({})
         if stored != embedder.fingerprint:
             raise ModelMismatch(stored, embedder.fingerprint)
         vector = embedder.embed_query(request.query)

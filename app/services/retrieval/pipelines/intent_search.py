@@ -7,14 +7,14 @@ from functools import partial
 from types import MappingProxyType
 
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.legs.ask_all import AskAll
-from clawmem.app.services.retrieval.legs.at_hand import legs_at_hand
-from clawmem.app.services.retrieval.legs.lexical import lexical_leg
+from clawmem.app.services.retrieval.legs.ask_all import RunRetrievers
+from clawmem.app.services.retrieval.legs.at_hand import local_retrievers
+from clawmem.app.services.retrieval.legs.lexical import lexical_retriever
 from clawmem.app.services.retrieval.legs.named_time import in_named_time
-from clawmem.app.services.retrieval.legs.vector import vector_leg
-from clawmem.app.services.retrieval.nearness import AskedOnce
+from clawmem.app.services.retrieval.legs.vector import vector_retriever
+from clawmem.app.services.retrieval.nearness import CachedQueryEmbedder
 from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.pipelines.with_models import NO_MODELS, Models, second_reading
+from clawmem.app.services.retrieval.pipelines.with_models import NO_MODELS, Models, reranking_stages
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.stages.classify import classify
 from clawmem.app.services.retrieval.stages.cut import cut
@@ -69,17 +69,19 @@ def intent_search(
         models: The generator classifies questions whose words leave the intent open; the reranker reorders the best
             candidates before scoring.
     """
-    asked_once = AskedOnce(embedder)
-    legs = {"lexical": lexical_leg(vault), "vector": vector_leg(vault, asked_once)}
-    at_hand = partial(legs_at_hand, vault, embedder)
+    asked_once = CachedQueryEmbedder(embedder)
+    legs = {"lexical": lexical_retriever(vault), "vector": vector_retriever(vault, asked_once)}
+    at_hand = partial(local_retrievers, vault, embedder)
     return IntentSearch(
         vault,
         {
             "classify": classify(intent, models.generator, vault.answers),
-            "search": AskAll({name: in_named_time(leg) for name, leg in legs.items()}, at_hand=at_hand),
+            "search": RunRetrievers(
+                {name: in_named_time(leg) for name, leg in legs.items()}, at_hand=at_hand
+            ),
             "fuse": fuse_by_intent(vault),
             **({"graph": graph(vault, asked_once)} if with_graph else NO_STAGES),
-            **second_reading(vault, models),
+            **reranking_stages(vault, models),
             "judge": judge(vault),
             "score": score(vault, asked_for),
             "successors first": successors_first(vault),

@@ -12,7 +12,7 @@ from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.next_steps import with_next_steps
 from clawmem.app.services.retrieval.pipelines.intent_search import IntentAnswer
 from clawmem.app.services.retrieval.pipelines.query_plan import PlanAnswer, PlannedClause
-from clawmem.app.services.retrieval.request import LEAST_COSINE, RetrievalRequest, as_it_was
+from clawmem.app.services.retrieval.request import LEAST_COSINE, RetrievalRequest, rewind_request
 from clawmem.domain.capture.handoff import is_empty
 from clawmem.domain.retrieval.handoff_question import asks_for_handoff
 from clawmem.domain.retrieval.intent import Intent
@@ -44,7 +44,7 @@ NOTHING_NEAR = "nothing is near by meaning; found by words"
 NO_SESSIONS = "no session is written down; what was found are documents"
 
 
-class Retrieved(Answer):
+class RoutedAnswer(Answer):
     """
     An answer with the route that was taken.
 
@@ -82,7 +82,7 @@ class MemoryRetrieve:
         self._vault = vault
         self._ways = {name: cache(make) for name, make in ways.items()}
 
-    def __call__(self, request: RetrievalRequest, mode: Route | None = None) -> Retrieved:
+    def __call__(self, request: RetrievalRequest, mode: Route | None = None) -> RoutedAnswer:
         """Answer *request* by the route *mode*, or without one by the route that `route` returns."""
         chosen = mode or route(request.query)
         way = _way(chosen, request)
@@ -90,7 +90,7 @@ class MemoryRetrieve:
         if chosen is Route.TIMELINE and asks_for_handoff(request.query, now_ms=request.now_ms):
             found = self._with_handoff(request, found)
         sessions = self._latest_sessions(request, found) if chosen is Route.TIMELINE else ()
-        return Retrieved(found, chosen, sessions, **_said_besides(found))
+        return RoutedAnswer(found, chosen, sessions, **_said_besides(found))
 
     def _by_meaning(self, request: RetrievalRequest) -> Answer:
         """Search by vectors; by words if no vector is near enough or vectors cannot be searched."""
@@ -126,7 +126,7 @@ class MemoryRetrieve:
         return Answer(found.query, results, found.trace, answered=answered)
 
     def _latest_sessions(self, request: RetrievalRequest, found: Answer) -> tuple[Session, ...]:
-        until = as_it_was(request).scope.authored_until
+        until = rewind_request(request).scope.authored_until
         sessions = tuple(sessions_with_outcome_first(self._vault, request.limit, until))
         if not sessions:
             found.trace.degraded["sessions"] = NO_SESSIONS

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from functools import partial
 
-from clawmem.app.services.retrieval.legs.ask_all import AskAll
-from clawmem.app.services.retrieval.legs.at_hand import legs_at_hand
-from clawmem.app.services.retrieval.legs.lexical import lexical_leg
-from clawmem.app.services.retrieval.legs.temporal import temporal_leg
-from clawmem.app.services.retrieval.legs.vector import vector_leg
+from clawmem.app.services.retrieval.legs.ask_all import RunRetrievers
+from clawmem.app.services.retrieval.legs.at_hand import local_retrievers
+from clawmem.app.services.retrieval.legs.lexical import lexical_retriever
+from clawmem.app.services.retrieval.legs.temporal import temporal_retriever
+from clawmem.app.services.retrieval.legs.vector import vector_retriever
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.pipelines.with_models import (
     NO_MODELS,
     Models,
-    legs_for_other_words,
-    other_words,
-    second_reading,
+    expansion_stage,
+    reformulation_retrievers,
+    reranking_stages,
 )
 from clawmem.app.services.retrieval.stages.compare import compare
 from clawmem.app.services.retrieval.stages.cut import cut
@@ -45,20 +45,20 @@ def query(
     reformulations, with a reranker the best candidates are reranked; without them these stages are left out.
     """
     legs = {
-        "lexical": lexical_leg(vault),
-        "vector": vector_leg(vault, embedder),
-        "temporal": temporal_leg(vault),
-        **legs_for_other_words(vault, embedder, models),
+        "lexical": lexical_retriever(vault),
+        "vector": vector_retriever(vault, embedder),
+        "temporal": temporal_retriever(vault),
+        **reformulation_retrievers(vault, embedder, models),
     }
     return Pipeline(
         vault,
         {
-            **other_words(vault, models),
-            "search": AskAll(legs, at_hand=partial(legs_at_hand, vault, embedder)),
+            **expansion_stage(vault, models),
+            "search": RunRetrievers(legs, at_hand=partial(local_retrievers, vault, embedder)),
             "fuse": fuse(vault),
             **({"compare": compare(vault, late, embedder)} if late else {}),
             "precise first": precise_first(vault),
-            **second_reading(vault, models),
+            **reranking_stages(vault, models),
             "judge": judge(vault),
             "score": score(vault, compared),
             "successors first": successors_first(vault),

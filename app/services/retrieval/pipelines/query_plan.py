@@ -8,10 +8,10 @@ from functools import partial
 
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.clauses import AskClauses, Clauses, merge_clauses, named
-from clawmem.app.services.retrieval.legs.ask_all import AskAll
-from clawmem.app.services.retrieval.legs.at_hand import legs_at_hand
-from clawmem.app.services.retrieval.legs.lexical import lexical_leg
-from clawmem.app.services.retrieval.legs.vector import VECTOR_ALONE_DEPTH, vector_leg
+from clawmem.app.services.retrieval.legs.ask_all import RunRetrievers
+from clawmem.app.services.retrieval.legs.at_hand import local_retrievers
+from clawmem.app.services.retrieval.legs.lexical import lexical_retriever
+from clawmem.app.services.retrieval.legs.vector import VECTOR_ALONE_DEPTH, vector_retriever
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.plans import Planner, by_rules
 from clawmem.app.services.retrieval.request import RetrievalRequest
@@ -101,8 +101,8 @@ def query_plan(
         ClauseKind.VECTOR: _by_meaning(vault, embedder),
         ClauseKind.GRAPH: _along_the_graph(vault, embedder),
     }
-    legs = {"lexical": lexical_leg(vault), "vector": vector_leg(vault, embedder)}
-    parts = AskAll(legs, deadline_s, at_hand=partial(legs_at_hand, vault, embedder))
+    legs = {"lexical": lexical_retriever(vault), "vector": vector_retriever(vault, embedder)}
+    parts = RunRetrievers(legs, deadline_s, at_hand=partial(local_retrievers, vault, embedder))
     return QueryPlan(vault, AskClauses(by_kind, deadline_s), parts, planner)
 
 
@@ -110,7 +110,7 @@ def _by_words(vault: Vault) -> Pipeline:
     return Pipeline(
         vault,
         {
-            "search": AskAll({"lexical": lexical_leg(vault)}),
+            "search": RunRetrievers({"lexical": lexical_retriever(vault)}),
             "fuse": fuse(vault),
             "precise first": precise_first(vault),
             "cut": cut,
@@ -119,8 +119,8 @@ def _by_words(vault: Vault) -> Pipeline:
 
 
 def _by_meaning(vault: Vault, embedder: Embedder) -> Pipeline:
-    leg = vector_leg(vault, embedder, VECTOR_ALONE_DEPTH)
-    return Pipeline(vault, {"search": AskAll({"vector": leg}), "nearest": nearest(vault), "cut": cut})
+    leg = vector_retriever(vault, embedder, VECTOR_ALONE_DEPTH)
+    return Pipeline(vault, {"search": RunRetrievers({"vector": leg}), "nearest": nearest(vault), "cut": cut})
 
 
 def _along_the_graph(vault: Vault, embedder: Embedder) -> Pipeline:
@@ -128,9 +128,9 @@ def _along_the_graph(vault: Vault, embedder: Embedder) -> Pipeline:
         vault,
         {
             "classify": classify(),
-            "search": AskAll(
-                {"lexical": lexical_leg(vault), "vector": vector_leg(vault, embedder)},
-                at_hand=partial(legs_at_hand, vault, embedder),
+            "search": RunRetrievers(
+                {"lexical": lexical_retriever(vault), "vector": vector_retriever(vault, embedder)},
+                at_hand=partial(local_retrievers, vault, embedder),
             ),
             "fuse": fuse(vault),
             "graph": graph(vault, embedder, anchors=ANCHORS, bounds=CLAUSE_BOUNDS),

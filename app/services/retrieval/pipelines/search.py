@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from clawmem.app.services.retrieval.legs.ask_all import AskAll
-from clawmem.app.services.retrieval.legs.lexical import lexical_leg
+from clawmem.app.services.retrieval.legs.ask_all import RunRetrievers
+from clawmem.app.services.retrieval.legs.lexical import lexical_retriever
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.fuse import fuse
@@ -20,7 +20,7 @@ def search(vault: Vault) -> Pipeline:
     return Pipeline(
         vault,
         {
-            "search": AskAll({"lexical": lexical_leg(vault)}),
+            "search": RunRetrievers({"lexical": lexical_retriever(vault)}),
             "fuse": fuse(vault),
             "precise first": precise_first(vault),
             "judge": judge(vault),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from clawmem.app.services.retrieval.legs.ask_all import AskAll
-from clawmem.app.services.retrieval.legs.vector import VECTOR_ALONE_DEPTH, vector_leg
+from clawmem.app.services.retrieval.legs.ask_all import RunRetrievers
+from clawmem.app.services.retrieval.legs.vector import VECTOR_ALONE_DEPTH, vector_retriever
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.judge import by_meaning_alone
@@ -20,7 +20,9 @@ def vsearch(vault: Vault, embedder: Embedder) -> Pipeline:
     return Pipeline(
         vault,
         {
-            "search": by_meaning_alone(AskAll({"vector": vector_leg(vault, embedder, VECTOR_ALONE_DEPTH)})),
+            "search": by_meaning_alone(
+                RunRetrievers({"vector": vector_retriever(vault, embedder, VECTOR_ALONE_DEPTH)})
+            ),
             "nearest": nearest(vault),
             "score": score(vault, asked_for),
             "successors first": successors_first(vault),

@@ -10,7 +10,7 @@ from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
-    from clawmem.app.services.retrieval.legs.ask_all import Leg
+    from clawmem.app.services.retrieval.legs.ask_all import Retriever
     from clawmem.ports.embedder import Embedder
     from clawmem.ports.generator import Generator
     from clawmem.ports.reranker import Reranker
@@ -27,7 +27,7 @@ class Models(NamedTuple):
 NO_MODELS = Models()
 
 
-def other_words(vault: Vault, models: Models) -> dict[str, Stage]:
+def expansion_stage(vault: Vault, models: Models) -> dict[str, Stage]:
     """Return the stage before retrieval that reformulates the question."""
     if models.generator is None or models.clock is None:
         return {}
@@ -36,16 +36,16 @@ def other_words(vault: Vault, models: Models) -> dict[str, Stage]:
     return {"expand": expand(vault, models.generator, vault.answers, models.clock)}
 
 
-def legs_for_other_words(vault: Vault, embedder: Embedder, models: Models) -> dict[str, Leg]:
+def reformulation_retrievers(vault: Vault, embedder: Embedder, models: Models) -> dict[str, Retriever]:
     """Return the additional retrievers for reformulations of the question."""
     if models.generator is None:
         return {}
-    from clawmem.app.services.retrieval.legs.variants import variant_legs
+    from clawmem.app.services.retrieval.legs.variants import variant_retrievers
 
-    return variant_legs(vault, embedder)
+    return variant_retrievers(vault, embedder)
 
 
-def second_reading(vault: Vault, models: Models) -> dict[str, Stage]:
+def reranking_stages(vault: Vault, models: Models) -> dict[str, Stage]:
     """Return the stages between fusion and scoring in which a reranker reads the best candidates."""
     if models.reranker is None or models.clock is None:
         return {}

@@ -37,7 +37,7 @@ LINE_HITS = 100  # line hits from which the lines of documents are chosen
 TEXTS_KEPT = 3_000  # texts whose words are cached for later questions: 3 MB
 
 
-class Look(NamedTuple):
+class LineComparison(NamedTuple):
     """Method of comparing lines, and the number of lines to compare."""
 
     lines: int
@@ -68,13 +68,13 @@ def compare(vault: Vault, late: LateInteraction, embedder: Embedder | None = Non
     return stage
 
 
-def _look(vault: Vault, late: LateInteraction, embedder: Embedder | None) -> Look:
+def _look(vault: Vault, late: LateInteraction, embedder: Embedder | None) -> LineComparison:
     def by_words(request: RetrievalRequest, work: Work, keys: Sequence[FragmentKey]) -> Seen:
         return _by_words(vault, late, request, work, keys)
 
     sketcher = serving_sketcher(vault, embedder)
     if sketcher is None:
-        return Look(LINES, by_words)
+        return LineComparison(LINES, by_words)
 
     def by_sketches_first(request: RetrievalRequest, work: Work, keys: Sequence[FragmentKey]) -> Seen:
         seen = by_sketches(vault, sketcher, request, keys)
@@ -82,15 +82,15 @@ def _look(vault: Vault, late: LateInteraction, embedder: Embedder | None) -> Loo
             return by_words(request, work, keys)
         return {**seen, **_numbers(request, keys, lambda: _texts(vault, work, keys))}
 
-    return Look(SKETCHED_LINES, by_sketches_first)
+    return LineComparison(SKETCHED_LINES, by_sketches_first)
 
 
-def _read_lines(vault: Vault, look: Look, request: RetrievalRequest, work: Work) -> Work:
+def _read_lines(vault: Vault, look: LineComparison, request: RetrievalRequest, work: Work) -> Work:
     head, tail = work.candidates[: look.lines], work.candidates[look.lines :]
     return work.with_candidates(_then(_refined(vault, look, head, request, work), tail))
 
 
-def _read_documents(vault: Vault, look: Look, request: RetrievalRequest, work: Work) -> Work:
+def _read_documents(vault: Vault, look: LineComparison, request: RetrievalRequest, work: Work) -> Work:
     head, tail = work.candidates[:DOCUMENTS], work.candidates[DOCUMENTS:]
     within = lines_located(vault, _narrowed(work))
     lines = _refined(vault, look, fused_lines(request, within)[: look.lines], request, within)
@@ -107,7 +107,7 @@ def _read_documents(vault: Vault, look: Look, request: RetrievalRequest, work: W
 
 
 def _refined(
-    vault: Vault, look: Look, lines: Sequence[Candidate], request: RetrievalRequest, work: Work
+    vault: Vault, look: LineComparison, lines: Sequence[Candidate], request: RetrievalRequest, work: Work
 ) -> list[Candidate]:
     """Return *lines*, in their order, with the relevance from the comparison."""
     keys = [c.best for c in lines]

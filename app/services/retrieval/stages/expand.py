@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from clawmem.app.services.retrieval.asking_models import (
-    InTime,
+    AnswerCache,
+    DeadlineExecutor,
     Left,
-    Remembered,
     reason_of,
 )
 from clawmem.app.services.retrieval.request import RetrievalRequest
@@ -54,8 +54,8 @@ def expand(
     """
     if generator is None:
         return unchanged
-    in_time = InTime(EXPANSION, deadline_s)
-    expansion = _Expansion(generator, Remembered(answers, clock, EXPANSION))
+    in_time = DeadlineExecutor(EXPANSION, deadline_s)
+    expansion = _Expansion(generator, AnswerCache(answers, clock, EXPANSION))
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         purpose = request.intent
@@ -78,7 +78,7 @@ def expand(
 class _Expansion:
     """Cached reformulations of questions by a model."""
 
-    def __init__(self, generator: Generator, remembered: Remembered) -> None:
+    def __init__(self, generator: Generator, remembered: AnswerCache) -> None:
         self._generator = generator
         self._remembered = remembered
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from clawmem.app.services.retrieval.nearness import Nearness
+from clawmem.app.services.retrieval.nearness import QuestionSimilarity
 from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.stages.classify import intent_of
 from clawmem.app.services.retrieval.trace import Trace
@@ -66,7 +66,7 @@ def graph(
         seeds = {c.document_id: c.relevance for c in work.candidates[:anchors]}
         if intent not in intents or not seeds or request.unit is not Unit.DOCUMENT:
             return work
-        nearness = Nearness(vault, _question(vault, embedder, request, trace))
+        nearness = QuestionSimilarity(vault, _question(vault, embedder, request, trace))
         edges = SeenEdges(vault.relations, request.scope)
         walked = traverse(seeds, intent, edges, nearness.cosine, bounds)
         pushed = forward_push(seeds, intent, edges, PUSH_BUDGET)
@@ -96,7 +96,7 @@ def _companions(vault: Vault, seeds: Collection[int], scope: Scope) -> dict[int,
 
 
 def _ranked(
-    candidates: Iterable[Candidate], scores: Mapping[int, float], nearness: Nearness
+    candidates: Iterable[Candidate], scores: Mapping[int, float], nearness: QuestionSimilarity
 ) -> list[Candidate]:
     known = {candidate.document_id: candidate for candidate in candidates}
     # Scores above 1 would exceed the range of relevance, so all are scaled by the highest.
@@ -109,7 +109,7 @@ def _ranked(
 
 
 def _related(
-    candidate: Candidate | None, document_id: int, said: float, relevance: float, nearness: Nearness
+    candidate: Candidate | None, document_id: int, said: float, relevance: float, nearness: QuestionSimilarity
 ) -> Candidate:
     if candidate is None:
         best = nearness.fragment(document_id)

@@ -72,13 +72,13 @@ def above_the_floor(request: RetrievalRequest, work: Work, trace: Trace) -> Work
     return work.with_candidates(())
 
 
-def likelihood(vault: Vault, request: RetrievalRequest, work: Work, words: Words) -> float:
+def likelihood(vault: Vault, request: RetrievalRequest, work: Work, words: QuestionStatistics) -> float:
     """Return the probability, in (0, 1), that any candidate answers, from lexical and vector hits."""
     fingerprint = vault.embeddings.fingerprint() if work.legs.get(VECTOR) else None
     return answer_probability(evidence_of(vault, work, words), fingerprint)
 
 
-def evidence_of(vault: Vault, work: Work, words: Words) -> Evidence:
+def evidence_of(vault: Vault, work: Work, words: QuestionStatistics) -> Evidence:
     """Return the input of the relevance model from the hits of the retrievers."""
     lines, vectors, documents = (work.legs.get(leg) for leg in (LINE, VECTOR, DOCUMENT))
     return Evidence(
@@ -92,7 +92,7 @@ def evidence_of(vault: Vault, work: Work, words: Words) -> Evidence:
     )
 
 
-class Words(NamedTuple):
+class QuestionStatistics(NamedTuple):
     """
     Statistics of the question's words in the vault.
 
@@ -104,16 +104,16 @@ class Words(NamedTuple):
     rarity: float
 
 
-def words_of(vault: Vault, request: RetrievalRequest) -> Words:
+def words_of(vault: Vault, request: RetrievalRequest) -> QuestionStatistics:
     """Return the statistics of the first `WORDS_LOOKED_UP` words of the question."""
     terms = list(islice(request.forms.relaxed.terms, WORDS_LOOKED_UP))
     total = vault.lexical.count(Grain.DOCUMENT)
     held = [vault.lexical.holding(term, Grain.DOCUMENT) for term in terms]
     unknown = held.count(0) / len(terms) if terms else 1.0
-    return Words(len(terms), unknown, math.fsum(rarity(total, one) for one in held) or 1.0)
+    return QuestionStatistics(len(terms), unknown, math.fsum(rarity(total, one) for one in held) or 1.0)
 
 
-def places_of(request: RetrievalRequest, work: Work, words: Words) -> list[ResultPlace]:
+def places_of(request: RetrievalRequest, work: Work, words: QuestionStatistics) -> list[ResultPlace]:
     """Return the candidates as inputs of the relevance model, best first."""
     hits = reversed(work.legs.get(DOCUMENT, ()))
     best = {hit.key.document_id: hit.score for hit in hits}
@@ -124,7 +124,9 @@ def places_of(request: RetrievalRequest, work: Work, words: Words) -> list[Resul
     ]
 
 
-def with_confidences(request: RetrievalRequest, work: Work, words: Words, likely: float) -> list[Candidate]:
+def with_confidences(
+    request: RetrievalRequest, work: Work, words: QuestionStatistics, likely: float
+) -> list[Candidate]:
     """Return the candidates with their confidence; *likely* is the probability that any of them answers."""
     places = places_of(request, work, words)
     found = zip(work.candidates, places, strict=True)

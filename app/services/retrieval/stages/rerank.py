@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 
 from clawmem.app.services.retrieval.asking_models import (
-    InTime,
+    AnswerCache,
+    DeadlineExecutor,
     Left,
-    Remembered,
     reason_of,
 )
 from clawmem.app.services.retrieval.request import RetrievalRequest
@@ -43,8 +43,8 @@ def rerank(
     """
     if reranker is None:
         return unchanged
-    in_time = InTime(RERANKER, deadline_s)
-    reading = _Reading(reranker, Remembered(answers, clock, PURPOSE))
+    in_time = DeadlineExecutor(RERANKER, deadline_s)
+    reading = _Reading(reranker, AnswerCache(answers, clock, PURPOSE))
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         texts = list(dict.fromkeys(c.chunk for c in work.candidates if c.chunk.strip()))
@@ -69,7 +69,7 @@ def rerank_question(query: str, intent: str = "") -> str:
 class _Reading:
     """Cached scores of one model by question and text."""
 
-    def __init__(self, reranker: Reranker, remembered: Remembered) -> None:
+    def __init__(self, reranker: Reranker, remembered: AnswerCache) -> None:
         self._reranker = reranker
         self._remembered = remembered
 
