@@ -103,7 +103,7 @@ class SessionReader:
         Advance the cursor past *news*. To be called inside `Vault.writing`, with the results.
 
         Raises:
-            MovedOn: another process has processed these messages.
+            CursorConflict: another process has processed these messages.
         """
         if self._captures.cursor(session.id, self._name) != news.stored:
             raise CursorConflict
