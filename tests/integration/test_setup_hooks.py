@@ -299,7 +299,7 @@ def test_what_somebody_else_writes_meanwhile_is_not_lost(settings: Path) -> None
     mine = ClientSettings(settings.parent)
     settings.write_text('{"model": "haiku"}', "utf-8")
 
-    with pytest.raises(ConfigError, match="somebody else"):
+    with pytest.raises(ConfigError, match="another program"):
         mine.write(mine.changed(with_entries(mine.hooks, [ENTRY])))
 
     assert settings.read_text("utf-8") == '{"model": "haiku"}'

@@ -1,1 +1,1 @@
-"""Capture of memories from sessions: reading transcripts at the end of a turn, and storing what is relevant."""
+"""Capture of memories from sessions: reading transcripts at the end of a turn, and storing relevant memories."""

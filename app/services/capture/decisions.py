@@ -126,7 +126,7 @@ class DecisionExtractor:
             try:
                 if seen := self._observed(news):
                     return [*seen, *map(note_of, antipatterns(news.fresh))], ""
-                degraded = "the model noted nothing that the conversation proves"
+                degraded = "the model noted nothing that the conversation supports"
             except ModelError as error:
                 degraded = str(error)
         fresh = {message.line for message in news.fresh}

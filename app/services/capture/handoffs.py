@@ -119,7 +119,7 @@ class HandoffGenerator:
         except ModelError as error:
             return None, str(error)
         if written is None:
-            return None, "the model wrote nothing that could be used"
+            return None, "the model gave no usable answer"
         return {
             name: [item for item in items if not self._is_echo(item)] for name, items in written.items()
         }, ""

@@ -173,7 +173,7 @@ class _Turn:
     def _greeted(self, count: int) -> str:
         if not self._folders:
             return "There is nothing to watch yet. Run: clawmem collection add PATH"
-        how = ", looked through now and then: this system watches no more" if self._watcher.polling else ""
+        how = ", polled: the system limit of watches is reached" if self._watcher.polling else ""
         return f"Watching {', '.join(self._folders)}: {count} folders{how}."
 
     def _listen(self) -> None:

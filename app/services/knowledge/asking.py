@@ -27,7 +27,7 @@ class DailyLimitReached(Exception):
     """The daily limit of model calls is reached."""
 
     def __init__(self, calls: int) -> None:
-        super().__init__(f"the limit of {calls} calls a day is reached; tomorrow it goes on")
+        super().__init__(f"the limit of {calls} calls a day is reached; the next run tomorrow continues")
 
 
 class Ask:

@@ -57,7 +57,7 @@ class Duplicates:
             [one.document for one in found],
             by,
             lambda one: (
-                f"says what {kept[one.id].kept.display_path} says ({kept[one.id].overlap:.0%} of the words)"
+                f"says the same as {kept[one.id].kept.display_path} ({kept[one.id].overlap:.0%} of the words)"
             ),
         )
 

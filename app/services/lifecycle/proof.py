@@ -53,7 +53,7 @@ class Prove:
 
     def __call__(self, forgotten: ForgetReport) -> dict[str, list[str]]:
         """
-        Return for each probe a list of what it found.
+        Return the findings of each probe.
 
         If the documents had no words and sentences of their own, only the documents themselves are looked for.
 

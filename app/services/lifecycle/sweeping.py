@@ -35,13 +35,13 @@ class Sweep:
         self._propose = propose
 
     def preview(self, policy: ArchivePolicy) -> SweepOutcome:
-        """Return what a sweep would do; nothing is changed."""
+        """Return the effects of a sweep; nothing is changed."""
         archiving = self._archiving
         return SweepOutcome(True, archiving.due(policy), archiving.due_for_good(policy), self._propose())
 
     def __call__(self, policy: ArchivePolicy, by: str) -> SweepOutcome:
         """
-        Archive and purge what is due.
+        Archive and purge the documents that are due.
 
         Raises:
             VaultError: nothing was archived, or nothing more was forgotten.

@@ -110,7 +110,7 @@ def generator_fault(generator: Generator) -> str | None:
         )
 
     if json_answer(ask, _QUESTION, _VERDICT) is None:
-        return "asked for JSON of a given shape it wrote something else, twice"
+        return "asked for JSON of a given shape, it wrote something else, twice"
     return None
 
 

@@ -28,7 +28,7 @@ from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
 
 _NAME_CHARS = 12
-CHANGED = "one of them was changed meanwhile, or their note was forgotten"
+CHANGED = "one of them changed in the meantime, or the merged note was forgotten"
 USUAL_THRESHOLDS = Thresholds()
 
 

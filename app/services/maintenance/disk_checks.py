@@ -18,7 +18,5 @@ def disk_findings(vault: Path) -> list[CheckResult]:
         return []
     if free >= LEAST_BYTES:
         return []
-    detail = (
-        f"The disk is full: {free} bytes are left for {vault}. Questions are answered, nothing can be written"
-    )
+    detail = f"The disk is full: {free} bytes are left for {vault}. Search works, but nothing can be written"
     return [CheckResult("disk", False, detail, "Free some space.")]

@@ -96,7 +96,7 @@ class Doctor:
                 name, True, f"{folder.root}; {spelled_out(skipped)}" if skipped else folder.root
             )
         way_out = f"Bring the folder back, or run: clawmem collection remove {folder.name}"
-        detail = f"{folder.root} is not there or cannot be listed; what the vault has of it is kept"
+        detail = f"{folder.root} does not exist or cannot be listed; its documents are kept"
         return CheckResult(name, False, detail, way_out)
 
     def _configured(self) -> CheckResult:
@@ -133,8 +133,8 @@ class Doctor:
             return CheckResult(VECTORS, False, "; ".join(map(without_remedy, faults)), REBUILD)
         counts = self._vault.embeddings.counts()
         detail = (
-            f"{counts.stored} texts have one, {counts.pending} wait, {counts.failed} were given up, "
-            f"{counts.orphaned} are unused; searched by {self._vault.vectors.method}"
+            f"{counts.stored} texts have a vector, {counts.pending} are pending, {counts.failed} failed, "
+            f"{counts.orphaned} vectors are unused; searched by {self._vault.vectors.method}"
         )
         if counts.failed:
             detail += self._given_up()

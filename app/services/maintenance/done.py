@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from clawmem.domain.maintenance.deduction import Stats
 
 NEW = "it is new or was changed"
-GAVE_UP = "the model gave no answer that can be used"
+GAVE_UP = "the model gave no usable answer"
 _MADE = ("notes", "mentions", "links", "triples", "evolved")
 
 

@@ -31,22 +31,22 @@ def _examined(folder: Path, project: Path | None) -> CheckResult:
         told = f"{there} in {project}" if there else "not installed; clawmem setup hooks does it"
         return CheckResult(HOOKS, True, told)
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        detail = f"{settings.file} has {', '.join(twice)} more than once: every event is answered so often"
-        return CheckResult(HOOKS, False, detail, "Run: clawmem setup hooks  (it renews all of ours.)")
+        detail = f"{settings.file} has {', '.join(twice)} more than once: every event runs them that often"
+        return CheckResult(HOOKS, False, detail, "Run: clawmem setup hooks  (It replaces all clawmem hooks.)")
     if more := sorted({name for name, program in elsewhere if name in names and (name, program) not in ours}):
         detail = (
             f"{', '.join(more)} in {settings.file} and once more in {project}: every event is answered twice"
         )
-        return CheckResult(HOOKS, False, detail, f"{REMOVE}  (or take them out of its {PROJECT}.)")
+        return CheckResult(HOOKS, False, detail, f"{REMOVE}  (Or remove them from the project's {PROJECT}.)")
     if over_http := sorted({name for name, target in ours if is_over_http(target)}):
         detail = (
-            f"{settings.file} asks a server for {', '.join(over_http)}: errors at every turn while none runs"
+            f"{settings.file} requests {', '.join(over_http)} from a server: every turn fails while none runs"
         )
         return CheckResult(
-            HOOKS, False, detail, "Run: clawmem setup hooks  (its commands use a running server.)"
+            HOOKS, False, detail, "Run: clawmem setup hooks  (Its commands use a server if one runs.)"
         )
     if gone := sorted({program for _, program in ours if not is_startable(program)}):
-        detail = f"{settings.file} calls {', '.join(gone)}, which is not there any more"
+        detail = f"{settings.file} calls {', '.join(gone)}, which no longer exists"
         return CheckResult(HOOKS, False, detail, "Run: clawmem setup hooks")
     return CheckResult(HOOKS, True, f"{', '.join(names)} in {settings.file}")
 
@@ -61,9 +61,9 @@ def _elsewhere(settings: ClientSettings, project: Path | None) -> list[tuple[str
 
 def _beside_plugin(where: str, ours: list[tuple[str, str]]) -> CheckResult:
     if not ours:
-        return CheckResult(HOOKS, True, "brought by the clawmem plugin")
+        return CheckResult(HOOKS, True, "installed by the clawmem plugin")
     detail = f"installed twice, by the clawmem plugin and in {where}: every prompt gets the block twice"
-    return CheckResult(HOOKS, False, detail, f"{REMOVE}  (what a project's settings say stays.)")
+    return CheckResult(HOOKS, False, detail, f"{REMOVE}  (Project settings are not changed.)")
 
 
 def is_startable(program: str) -> bool:

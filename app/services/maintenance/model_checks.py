@@ -86,7 +86,9 @@ class ModelChecks:
         stored = self._vault.embeddings.fingerprint()
         if embedder is None:
             detail = (
-                f"none; the vectors of {stored!r} answer nothing" if stored else "none; search is by words"
+                f"none; the vectors of {stored!r} cannot be searched"
+                if stored
+                else "none; search is by words"
             )
             return CheckResult(MODEL, stored is None, detail, "Configure that model again." if stored else "")
         asked = embedder.fingerprint
@@ -107,14 +109,14 @@ class ModelChecks:
     def _canary(self) -> CheckResult:
         embedder = self._models.embedder()
         if embedder is None:
-            return CheckResult(CANARY, True, "no model, nothing to try")
+            return CheckResult(CANARY, True, "no model to test")
         well = f"{len(GOLDEN)} of {len(GOLDEN)} questions are nearest to what they mean"
         return _judged(CANARY, embedder, embedder_fault, well, _REPAIR)
 
     def _stored(self) -> CheckResult:
         embedder = self._models.embedder()
         if embedder is None or self._vault.embeddings.fingerprint() != embedder.fingerprint:
-            return CheckResult(STORED, True, "not compared: there are none of this model")
+            return CheckResult(STORED, True, "not compared: no vectors of this model are stored")
         sample = list(self._sample())
         fresh = embedder.embed_documents([text for _, text, _ in sample])
         cosines = [cosine(vector, new) for (_, _, vector), new in zip(sample, fresh, strict=True)]

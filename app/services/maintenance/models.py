@@ -190,8 +190,8 @@ class Models:
         if model.role != EMBED:
             raise InvalidInput(
                 "INVALID_INPUT",
-                f"{name!r} makes no vectors; it is used as soon as it is there. "
-                f"To be without it: clawmem models remove {name}",
+                f"{name!r} makes no vectors; it is used as soon as it is installed. "
+                f"To stop using it: clawmem models remove {name}",
             )
         return cast("Embedder", model.opened())
 
@@ -219,7 +219,7 @@ class Models:
     def _present(self, name: str) -> LocalModel:
         model = self._named(name)
         if not model.is_there():
-            raise InvalidInput("NOT_ADDED", f"{name!r} is not there yet. Run: clawmem models add {name}")
+            raise InvalidInput("NOT_ADDED", f"{name!r} is not installed. Run: clawmem models add {name}")
         return model
 
     def _state(self, model: LocalModel) -> ModelState:

@@ -113,7 +113,7 @@ def read_since(text: str, now_ms: int) -> str:
     if since_ms is None:
         raise InvalidInput(
             "INVALID_INPUT",
-            f"--since {text!r} is no time. Give a day such as 2026-05-01, or days such as 30d.",
+            f"--since {text!r} is no time. Give a day such as 2026-05-01, or a number of days such as 30d.",
         )
     if since_ms > now_ms:
         raise InvalidInput("OUT_OF_BOUNDS", f"--since {text!r} lies in the future. Give an earlier day.")

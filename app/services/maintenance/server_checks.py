@@ -45,10 +45,10 @@ def _examined(folder: Path, servers: Path, project: Path | None) -> CheckResult:
         detail = (
             f"the same tools are offered twice, by {' and '.join(twice[0])}: every session reads them twice"
         )
-        return CheckResult(SERVERS, False, detail, f"Run: {REMOVE}  (what a project's .mcp.json says stays.)")
+        return CheckResult(SERVERS, False, detail, f"Run: {REMOVE}  (A project's .mcp.json is not changed.)")
     commands = {str(entry.get("command", "")) for entry in ours.values()}
     if gone := sorted(command for command in commands if not is_startable(command)):
-        detail = f"{', '.join(ours)} would start {', '.join(gone)}, which is not there any more"
+        detail = f"{', '.join(ours)} would start {', '.join(gone)}, which no longer exists"
         return CheckResult(SERVERS, False, detail, f"Run: {REMOVE}; clawmem setup mcp")
     told = ", ".join(name for names in by_offer.values() for name in names)
     return CheckResult(

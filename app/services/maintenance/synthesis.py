@@ -35,9 +35,9 @@ _NAME_CHARS = 12
 
 Choose = Callable[[Sequence[Document]], Sequence[Document]]
 Tell = Callable[[Stats, Decisions], None]
-SUPPORTED = "a judge who saw the sentences says that they support it"
-UNJUDGED = "the judge gave no answer that can be used"
-CHANGED = "one of its notes was changed meanwhile, or it was forgotten"
+SUPPORTED = "the judging model says that the quoted sentences support it"
+UNJUDGED = "the judging model gave no usable answer"
+CHANGED = "one of its notes changed in the meantime, or the conclusion was forgotten"
 
 
 class _Pool(NamedTuple):

@@ -108,7 +108,7 @@ def unpack(content: bytes) -> Receipt:
             return _receipt(Receipt(*fields))
     except (zlib.error, TypeError, AttributeError) as error:
         raise ValueError(f"no receipt can be read from these {len(content)} bytes: {error}") from error
-    raise ValueError(f"format {version} is of another clawmem")
+    raise ValueError(f"receipt format {version} is of another clawmem version")
 
 
 def _receipt(read: Receipt) -> Receipt:

@@ -62,7 +62,7 @@ class ClientSettings:
         hooks = self.member(HOOKS)
         for key, expected in _faults(hooks):
             raise ConfigError(
-                f"{self.file}: {key} must be {expected}. The file was left as it is: put that right, then try again."
+                f"{self.file}: {key} must be {expected}. The file was not changed. Correct it, then try again."
             )
         return hooks
 
@@ -70,7 +70,7 @@ class ClientSettings:
         """Return the object *name*; empty if it does not exist. Raises `ConfigError` if it is no object."""
         found = self._object.get(name, {})
         if not isinstance(found, dict):
-            raise ConfigError(f"{self.file}: {name!r} is no object. Put that right, then try again.")
+            raise ConfigError(f"{self.file}: {name!r} is no object. Correct it, then try again.")
         return found
 
     @property
@@ -155,7 +155,7 @@ class ClientSettings:
                 out.flush()
                 os.fsync(out.fileno())
             if self._read() != self._before:
-                raise ConfigError(f"{self.file} was changed by somebody else meanwhile. Try again.")
+                raise ConfigError(f"{self.file} was changed by another program in the meantime. Try again.")
             draft.replace(self.file)
         finally:
             draft.unlink(missing_ok=True)

@@ -40,8 +40,8 @@ HANDOFF = "handoff"
 HANDOFF_QUERY = "what is the latest handoff"
 HANDOFFS_LOOKED_AT = 20  # handoffs searched for one that is not empty
 
-NOTHING_NEAR = "nothing is near by meaning; found by words"
-NO_SESSIONS = "no session is written down; what was found are documents"
+NOTHING_NEAR = "no vector is near enough; found by words"
+NO_SESSIONS = "no session is recorded; the results are documents"
 
 
 class RoutedAnswer(Answer):

@@ -62,7 +62,7 @@ def expand(
         if not request.forms.words:
             return work
         if not purpose and is_strong_signal(_probe(vault, request), score=strong_score, gap=strong_gap):
-            trace.stages[-1].notes.append("words alone found it: no other words were asked for")
+            trace.stages[-1].notes.append("found by its words: no reformulations needed")
             return work
         try:
             variants = in_time(lambda left: expansion(request.query, purpose, left))

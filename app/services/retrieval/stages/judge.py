@@ -56,7 +56,7 @@ def by_meaning_alone(search: Stage) -> Stage:
         if request.floor:
             raise InvalidInput(
                 "INVALID_INPUT",
-                "By meaning alone nobody can tell how likely an answer is. Ask with query, or without a floor.",
+                "Vector search alone cannot tell how likely an answer is. Ask with query, or without a floor.",
             )
         return search(request, work, trace)
 

@@ -21,7 +21,7 @@ def precise_first(vault: Vault) -> Stage:
         if request.forms.precise is None:
             return work
         ranked = _lifted(vault, work.candidates, request, work)
-        trace.drop(ranked[MAX_LIMIT:], "beyond the deepest list")
+        trace.drop(ranked[MAX_LIMIT:], "beyond the maximum limit")
         return work.with_candidates(ranked[:MAX_LIMIT])
 
     return stage
