@@ -92,18 +92,18 @@ class MoveDetection:
         self._listings.clear()
 
     def expect(self, missing: Iterable[Document]) -> None:
-        """Let *missing*, served documents whose files are gone, be found by `past` after an edit as well."""
+        """Register *missing*, served documents whose files are gone, so that `past` finds them even after an edit."""
         for one in missing:
             for name in _names(one):
                 self._missing.setdefault(name, {})[one.id] = one
 
     def past(self, parsed: ParsedSource) -> Document | None:
-        """Return the document that *parsed* was at another place, unchanged or edited; ``None`` where several fit."""
+        """Return the document that *parsed* was moved from, unchanged or edited; ``None`` if several match."""
         return self._unchanged(parsed.document.hash) or self._edited(parsed)
 
     def _unchanged(self, hash: str) -> Document | None:
         """
-        Return the one document with the body of this *hash* whose file is gone.
+        Return the only document with the body of this *hash* and a missing file; ``None`` if there are several.
 
         A served document, whose removal no pass has seen yet, comes before removed ones.
         """
@@ -114,7 +114,7 @@ class MoveDetection:
         return found[0] if len(found) == 1 else None
 
     def _edited(self, parsed: ParsedSource) -> Document | None:
-        """Return the one missing document that has the title or the file name of *parsed*, and most of its text."""
+        """Return the only missing document with the title or file name of *parsed* and most of its text."""
         called_alike: dict[int, Document] = {}
         for name in _names(parsed.document):
             called_alike |= self._missing.get(name, {})

@@ -45,6 +45,7 @@ class ServingEmbedder:
 
     @property
     def dimensions(self) -> int:
+        """The length of its vectors."""
         return self._serving().dimensions
 
     @property
@@ -53,9 +54,11 @@ class ServingEmbedder:
         return is_in_process(self._known.get(self._embeddings.fingerprint() or ""))
 
     def embed_query(self, text: str) -> Vector:
+        """Return the vector of a question."""
         return self._serving().embed_query(text)
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        """Return the vectors of *texts*."""
         return self._serving().embed_documents(texts)
 
     @property

@@ -167,6 +167,7 @@ class _Pass:
         self.report = PassReport(folder.name)
 
     def run(self, progress: Progress) -> None:
+        """Run the pass; end it early if the collection is no longer configured."""
         try:
             self._run(progress)
         except CollectionRemoved:

@@ -117,19 +117,23 @@ class WatchedEmbedder:
 
     @property
     def fingerprint(self) -> str:
+        """The fingerprint of the model."""
         with self._watch.naming():
             return self._embedder.fingerprint
 
     @property
     def dimensions(self) -> int:
+        """The length of its vectors."""
         with self._watch.naming():
             return self._embedder.dimensions
 
     def embed_query(self, text: str) -> Vector:
+        """Return the vector of a question."""
         with self._watch.asking():
             return self._embedder.embed_query(text)
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        """Return the vectors of *texts*."""
         with self._watch.asking():
             return self._embedder.embed_documents(texts)
 
@@ -147,6 +151,7 @@ class WatchedGenerator:
 
     @property
     def fingerprint(self) -> str:
+        """The fingerprint of the model."""
         with self._watch.naming():
             return self._generator.fingerprint
 
@@ -159,6 +164,7 @@ class WatchedGenerator:
         temperature: float = 0.0,
         schema: JsonSchema | None = None,
     ) -> str:
+        """See `clawmem.ports.generator.Generator.generate`."""
         with self._watch.asking():
             return self._generator.generate(
                 prompt, timeout_s=timeout_s, max_tokens=max_tokens, temperature=temperature, schema=schema
@@ -174,13 +180,16 @@ class WatchedReranker:
 
     @property
     def fingerprint(self) -> str:
+        """The fingerprint of the model."""
         with self._watch.naming():
             return self._reranker.fingerprint
 
     @property
     def max_document_chars(self) -> int:
+        """The number of characters that the model reads of a document."""
         return self._reranker.max_document_chars
 
     def rerank(self, query: str, documents: Sequence[str], *, timeout_s: float) -> list[float]:
+        """See `clawmem.ports.reranker.Reranker.rerank`."""
         with self._watch.asking():
             return self._reranker.rerank(query, documents, timeout_s=timeout_s)
