@@ -90,7 +90,7 @@ class Enrich:
         tell: Tell = lambda document_id, report: None,
     ) -> EnrichReport:
         """
-        Enrich waiting documents, at most *limit*; optionally also those described by other models.
+        Enrich waiting documents, at most *limit*; with `anew` also those described by other models.
 
         Documents that are unchanged since this model described them are skipped. The order is by id, or with *newest*
         by the time of writing, latest first, without documents that cannot be enriched yet.
