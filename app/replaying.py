@@ -36,13 +36,13 @@ def asked_again(services: Services, receipt: Receipt) -> Replay:
 
 def _surface_again(services: Services, receipt: Receipt) -> Ask:
     """Asks as the hook does, by the profile of then, and writes nothing down; the prompts before it are not known."""
-    from clawmem.app.hooks.surfacing_choices import chosen_in
+    from clawmem.app.hooks.surfacing_choices import surfacing_settings
     from clawmem.app.hooks.surfacing_wiring import surface_over
     from clawmem.app.services.surfacing.choices import Choices
     from clawmem.app.services.surfacing.turns import Turns
     from clawmem.domain.surfacing.profiles import profile_named
 
-    chosen = chosen_in(os.environ)._replace(remembers=False, forgets=False)
+    chosen = surfacing_settings(os.environ)._replace(remembers=False, forgets=False)
     profile = profile_named(receipt.asked.get("profile", chosen.profile))
     surface = surface_over(services.vault, chosen, profile)
     return lambda verb, request: (

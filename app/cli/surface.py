@@ -80,21 +80,21 @@ def _spent(services: Services, session: str, last: int) -> list[Spent]:
 
 
 def _for_prompt(prompt: str) -> str:
+    from clawmem.app.hooks.context import HookContext
     from clawmem.app.hooks.context_surfacing import run
     from clawmem.app.hooks.protocol import HookEvent
-    from clawmem.app.hooks.surroundings import Surroundings
 
-    return run(HookEvent(name="UserPromptSubmit", prompt=prompt), Surroundings(os.environ)).context
+    return run(HookEvent(name="UserPromptSubmit", prompt=prompt), HookContext(os.environ)).context
 
 
 def _for_session(session_id: str) -> str:
     from time import time_ns
 
     from clawmem.app.hooks import session_bootstrap, staleness_check
+    from clawmem.app.hooks.context import HookContext
     from clawmem.app.hooks.protocol import HookEvent
-    from clawmem.app.hooks.surroundings import Surroundings
 
-    here = Surroundings(os.environ)
+    here = HookContext(os.environ)
     event = HookEvent(name="SessionStart", session_id=session_id or f"io6-{time_ns() // 1_000_000}")
     said = (hook.run(event, here).context for hook in (session_bootstrap, staleness_check))
     return "\n".join(filter(None, said))

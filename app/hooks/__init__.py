@@ -1,1 +1,1 @@
-"""What a client's hooks call: one event on standard input, one answer on standard output."""
+"""Hooks of clients: one event on standard input, one answer on standard output."""

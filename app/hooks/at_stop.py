@@ -1,4 +1,4 @@
-"""The end of a turn: what is to be captured is written down first, then done as far as the time allows."""
+"""Capture at the end of a turn: the job is stored in the spool first, then processed as far as time allows."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ from collections.abc import Mapping
 from pathlib import Path
 from time import monotonic
 
+from clawmem.app.hooks.context import HookContext
 from clawmem.app.hooks.protocol import SILENCE, HookEvent, HookOutput
 from clawmem.app.hooks.spool import Drain, Job, JobsFailed, Spool
-from clawmem.app.hooks.surroundings import Surroundings
 
-MOST_SECONDS = 20.0  # of the client's thirty
+MOST_SECONDS = 20.0  # of the 30 s that the client waits
 
-# No more than is needed to find the conversation again: what was said in it stays where it was said. Only the
-# client's own summary of it is found nowhere else.
+# The fields that are needed to find the conversation again. Its text stays in the transcript; only the client's
+# summary is stored, because no other file contains it.
 _NAMED = ("session_id", "transcript_path", "cwd", "compact_summary")
 
 
-def capture(name: str, event: HookEvent, here: Surroundings) -> HookOutput:
+def capture(name: str, event: HookEvent, context: HookContext) -> HookOutput:
     """
-    Leave the work of hook *name* to the spool, and begin with it unless somebody else does already.
+    Store the job of hook *name* in the spool, and process the spool unless another process does.
 
-    Nothing is said: a client would take it for a reason to go on with the turn. A subagent's turns are part of
-    the conversation that started it, and a vault that is not there is not made.
+    The output is always silent, because the client would take any text for a reason to continue the turn. Nothing
+    happens for a subagent, whose turns are part of the conversation that started it, or without a vault.
     """
-    if event.in_subagent or not event.transcript_path or not here.vault.exists():
+    if event.in_subagent or not event.transcript_path or not context.vault.exists():
         return SILENCE
-    spool = Spool(here.vault)
+    spool = Spool(context.vault)
     spool.put(Job(name, {field: getattr(event, field) for field in _NAMED}))
     if event.last_assistant_message:
         from clawmem.app.hooks.lagging import wait_for
 
         wait_for(event.last_assistant_message, Path(event.transcript_path))
-    failures = here.work_off(spool)
+    failures = context.work_off(spool)
     if failures:
         raise JobsFailed("; ".join(failures))
     return SILENCE
@@ -42,13 +42,13 @@ def drained(
     vault: Path, spool: Spool, environ: Mapping[str, str], seconds: float = MOST_SECONDS
 ) -> list[str]:
     """
-    Do what waits in *spool*, unless another process is at it; what failed, in sentences.
+    Process the jobs in *spool*, unless another process does; return a sentence for each failure.
 
     Args:
-        seconds: How long models may be waited for, everything together.
+        seconds: Time limit for all model calls together.
     """
     from clawmem.adapters.system.holder import holder_id, is_gone
-    from clawmem.app.hooks.capturing import Capturing
+    from clawmem.app.hooks.capturing import CaptureJobs
     from clawmem.app.opened import open_services
     from clawmem.app.settings import load_settings
 
@@ -56,4 +56,4 @@ def drained(
     with open_services(settings, create=False) as services:
         drain = Drain(spool, services.vault.leases, services.clock, holder_id(), is_gone)
         end = monotonic() + seconds
-        return drain(Capturing(services, lambda: end - monotonic()))
+        return drain(CaptureJobs(services, lambda: end - monotonic()))

@@ -1,4 +1,4 @@
-"""What the jobs of a spool do: the services of capture, with what they need from this machine."""
+"""Execution of spool jobs: the capture services, wired for this machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.app.hooks.conversation import state_file
-from clawmem.app.hooks.injected import Injected
+from clawmem.app.hooks.injected import InjectedFingerprints
 from clawmem.app.hooks.spool import LEASE_MS, Job
 from clawmem.app.hooks.state import drafts_of, sweep, write_whole
 from clawmem.app.services.capture.redacted_transcripts import RedactedTranscripts
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from clawmem.app.opened import Services
     from clawmem.ports.generator import Generator
 
-READ_OF_BODY = 50_000  # characters of each document that was given unasked, to know it again
+READ_OF_BODY = 50_000  # characters of each injected document, to recognise its text
 MOST_DOCUMENTS = 200
 
 Left = Callable[[], float]
 
 
-class Capturing:
+class CaptureJobs:
     """
-    Does jobs over an opened vault.
+    Executes jobs over an opened vault.
 
     Args:
-        left: How many seconds there are for everything together; what waits for a model asks.
+        left: Returns the seconds that are left for all jobs together; model calls are limited by it.
     """
 
     def __init__(self, services: Services, left: Left) -> None:
@@ -40,10 +40,11 @@ class Capturing:
 
     def __call__(self, job: Job) -> None:
         """
-        Do one job. Repeating it changes nothing.
+        Execute one job. Jobs are idempotent.
 
         Raises:
-            LookupError: there is no such job. ClawmemError: see the service that does it.
+            LookupError: the hook of the job is unknown.
+            ClawmemError: raised by the service that executes the job.
         """
         session = Session(job.event.get("session_id", ""), job.event.get("transcript_path", ""))
         jobs: dict[str, Callable[[Session], None]] = {
@@ -102,7 +103,7 @@ class Capturing:
         self._read_again(file)
 
     def _read_again(self, file: Path) -> None:
-        """Bring the collection that holds *file*, if one does, up to date."""
+        """Update the collection that contains *file*, if any."""
         for folder in self._services.folders:
             if file.resolve().is_relative_to(Path(folder.root).resolve()):
                 self._services.update(folder)
@@ -115,12 +116,12 @@ class Capturing:
     def _is_echo(self, session: Session) -> Callable[[str], bool]:
         from clawmem.domain.security.fingerprint import fingerprint, is_echo
 
-        told = Injected(self._services.settings.vault).of(session.id)
+        told = InjectedFingerprints(self._services.settings.vault).of(session.id)
         injected = told.union(*map(fingerprint, self._given_unasked(session.id)))
         return lambda sentence: is_echo(sentence, injected)
 
     def _given_unasked(self, session_id: str) -> Iterator[str]:
-        """What the session was given from the vault: said again it is nothing new."""
+        """Yield the texts that hooks gave to the session, so that a repetition is not captured as new."""
         documents = self._services.vault.documents
         ids = {
             hit.document_id
@@ -130,11 +131,11 @@ class Capturing:
         shown = sorted(ids)[-MOST_DOCUMENTS:]
         for document in documents.many(shown).values():
             yield (documents.body(document.id) or "")[:READ_OF_BODY]
-            yield f"{document.title} ({document.content_type}) {document.display_path}"  # as a block heads it
+            yield f"{document.title} ({document.content_type}) {document.display_path}"  # the heading in a block
 
 
 def without_secrets(text: str) -> str:
-    """*text* as it may be kept."""
+    """Return *text* with its secrets redacted."""
     from clawmem.domain.security.redaction import redact
 
     return redact(text).text

@@ -1,35 +1,35 @@
-"""``context-surfacing``: what the memory knows about a prompt, before the model reads it."""
+"""Hook ``context-surfacing``: adds matching notes to a prompt before the model reads it."""
 
 from __future__ import annotations
 
 import time
 from os.path import isfile
 
+from clawmem.app.hooks.context import HookContext
 from clawmem.app.hooks.protocol import SILENCE, HookEvent, HookOutput
-from clawmem.app.hooks.surfacing_choices import Chosen, chosen_in
-from clawmem.app.hooks.surroundings import Surroundings
+from clawmem.app.hooks.surfacing_choices import SurfacingSettings, surfacing_settings
 from clawmem.domain.surfacing.gate import why_skip
 
 CONTEXT_SURFACING = "context-surfacing"
 
 
-def run(event: HookEvent, here: Surroundings) -> HookOutput:
+def run(event: HookEvent, context: HookContext) -> HookOutput:
     """
-    The block that *event*'s prompt carries, or silence.
+    Return the block for the prompt of *event*, or silence.
 
-    Silent for subagents and timers, and where there is no vault. A prompt that is not worth a look costs a row
-    and opens no more of the vault than that takes.
+    Silent for subagents and timers, and without a vault. For a prompt that needs no search, only a row of telemetry
+    is written, without opening the whole vault.
     """
-    chosen = chosen_in(here.environ)
+    chosen = surfacing_settings(context.environ)
     if event.in_subagent or not event.prompted_by_person or not isfile(chosen.vault):  # noqa: PTH113
         return SILENCE
     if why_skip(event.prompt, heartbeats=chosen.heartbeats, with_heartbeats=chosen.with_heartbeats):
         _write_down_alone(event, chosen)
         return SILENCE
-    return _surfaced(event, chosen, here)
+    return _surfaced(event, chosen, context)
 
 
-def _surfaced(event: HookEvent, chosen: Chosen, here: Surroundings) -> HookOutput:
+def _surfaced(event: HookEvent, chosen: SurfacingSettings, context: HookContext) -> HookOutput:
     from clawmem.app.hooks.conversation import compacted_at, loaded_by_client
     from clawmem.app.hooks.embed_server import EmbedServer
     from clawmem.app.hooks.surfacing_wiring import surface_over
@@ -37,7 +37,7 @@ def _surfaced(event: HookEvent, chosen: Chosen, here: Surroundings) -> HookOutpu
     from clawmem.app.services.surfacing.turns import gated, turns_of
     from clawmem.domain.surfacing.profiles import profile_named
 
-    with here.searchable() as vault:
+    with context.searchable() as vault:
         if vault is None:
             return SILENCE
         turns, now_ms = turns_of(vault.telemetry, event.session_id, event.prompt_id), _now_ms()
@@ -54,14 +54,14 @@ def _surfaced(event: HookEvent, chosen: Chosen, here: Surroundings) -> HookOutpu
             loaded=loaded_by_client(event.transcript_path),
         )
         server = EmbedServer(vault, chosen)
-        surface = surface_over(vault, chosen, profile, here.models, server)
-        surfaced = surface(event.prompt, turns, choices, lambda block: here.offer(HookOutput(block)))
+        surface = surface_over(vault, chosen, profile, context.models, server)
+        surfaced = surface(event.prompt, turns, choices, lambda block: context.offer(HookOutput(block)))
         server.learn(surfaced.answer.trace.degraded)
         return HookOutput(surfaced.block)
 
 
-def _write_down_alone(event: HookEvent, chosen: Chosen) -> None:
-    """The row of a turn for which nothing is looked up, so that turns can be counted; nobody waits for it."""
+def _write_down_alone(event: HookEvent, chosen: SurfacingSettings) -> None:
+    """Write the telemetry row of a turn without a search, so that turns can be counted. Best effort."""
     if not chosen.remembers or not event.session_id:
         return
     from clawmem.adapters.sqlite.silent_turn import note_silent_turn
@@ -69,7 +69,7 @@ def _write_down_alone(event: HookEvent, chosen: Chosen) -> None:
     note_silent_turn(chosen.vault, CONTEXT_SURFACING, event.session_id)
 
 
-def _topic(event: HookEvent, chosen: Chosen) -> str:
+def _topic(event: HookEvent, chosen: SurfacingSettings) -> str:
     from clawmem.app.hooks.topics import Topics
 
     kept = Topics(chosen.topics).get(event.session_id) if event.session_id else ""

@@ -1,4 +1,4 @@
-"""What stands near the transcript of a conversation: what was saved of it, and what the client remembers by itself."""
+"""Files next to the transcript of a conversation: the state saved before compaction, and the client's own memory."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from clawmem.adapters.files.regular import open_regular_file
 if TYPE_CHECKING:
     from pathlib import Path
 
-FOLDER = "memory"  # the client's own, for one project
+FOLDER = "memory"  # the client's memory folder of one project
 STATE, INDEX = "precompact-state.md", "MEMORY.md"
-LOADED_LINES, LOADED_BYTES = 200, 25_000  # of its index the client puts so much before every session
+LOADED_LINES, LOADED_BYTES = 200, 25_000  # the part of its index that the client loads into every session
 
 
 def state_file(transcript: str) -> Path:
-    """Where the state of a conversation is saved when it is about to be compacted."""
-    from pathlib import Path  # a prompt does without
+    """Return the path at which the state of a conversation is saved before its compaction."""
+    from pathlib import Path  # imported here: the prompt hook does not need it
 
     return Path(_beside(transcript, STATE))
 
 
 def compacted_at(transcript: str) -> str:
-    """When a conversation was last compacted, by what was saved then; empty where it never was."""
+    """Return the time of the last compaction (the modification time of the saved state), or an empty string."""
     from clawmem.domain.documents.times import iso_utc
 
     with suppress(OSError, ValueError):
@@ -34,7 +34,7 @@ def compacted_at(transcript: str) -> str:
 
 
 def loaded_by_client(transcript: str) -> str:
-    """What the client itself has put before the session, blanks collapsed; empty where it remembers nothing."""
+    """Return the memory that the client has loaded into the session, with blanks collapsed; empty if none."""
     with suppress(OSError, ValueError):
         if transcript:
             with open_regular_file(_beside(transcript, INDEX)) as file:

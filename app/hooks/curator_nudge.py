@@ -1,24 +1,24 @@
-"""curator-nudge: what the last examination of the memory recommends."""
+"""Hook ``curator-nudge``: shows the recommendations of the last ``clawmem curate``."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
 
+from clawmem.app.hooks.context import HookContext
 from clawmem.app.hooks.protocol import SILENCE, HookEvent, HookOutput
 from clawmem.app.hooks.safety import safe
-from clawmem.app.hooks.surroundings import Surroundings
 
-REPORT = "curator-report.json"  # beside the vault
+REPORT = "curator-report.json"  # next to the vault
 MOST_BYTES = 1_000_000
 
 
-def run(event: HookEvent, here: Surroundings) -> HookOutput:
-    """Say it while it is news; nothing where no report was ever made."""
-    report = _report(here.vault.with_name(REPORT))
+def run(event: HookEvent, context: HookContext) -> HookOutput:
+    """Return the recommendations while they are recent; silence without a report."""
+    report = _report(context.vault.with_name(REPORT))
     if report is None or event.in_subagent:
         return SILENCE
-    with here.records() as vault:
+    with context.records() as vault:
         if vault is None:
             return SILENCE
         from clawmem.adapters.system.clock import SystemClock

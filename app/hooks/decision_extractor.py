@@ -1,12 +1,12 @@
-"""decision-extractor: what was decided, preferred, achieved and what went wrong."""
+"""Hook ``decision-extractor``: stores decisions, preferences, achievements and problems."""
 
 from __future__ import annotations
 
 from clawmem.app.hooks.at_stop import capture
+from clawmem.app.hooks.context import HookContext
 from clawmem.app.hooks.protocol import HookEvent, HookOutput
-from clawmem.app.hooks.surroundings import Surroundings
 
 
-def run(event: HookEvent, here: Surroundings) -> HookOutput:
-    """Capture what this turn decided."""
-    return capture("decision-extractor", event, here)
+def run(event: HookEvent, context: HookContext) -> HookOutput:
+    """Store the capture job of this turn."""
+    return capture("decision-extractor", event, context)

@@ -1,4 +1,4 @@
-"""A server that embeds, as a process has to see it that lives for one prompt: one that hangs is asked once a minute."""
+"""Embedding server for processes that serve one prompt: a server that hangs is retried once a minute."""
 
 from __future__ import annotations
 
@@ -6,35 +6,35 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
-from clawmem.app.hooks.surfacing_choices import Chosen
+from clawmem.app.hooks.surfacing_choices import SurfacingSettings
 
 if TYPE_CHECKING:
     from clawmem.app.services.indexes.vault import ServedVault
     from clawmem.app.services.models.watching import Watch
     from clawmem.ports.embedder import Embedder
 
-VECTOR = "vector"  # the leg that waits for it
+VECTOR = "vector"  # the retriever that waits for the server
 
 
 class EmbedServer:
     """
-    The embedder of the whole configuration: a server, for one.
+    Factory of the embedder of the full configuration, for example an embedding server.
 
-    A leg that is late is left alone, and its process ends with the prompt: nobody would be there to write down that
-    the server let it wait. So the prompt does.
+    A retriever that misses the deadline is abandoned, and its process ends with the prompt, before the client of the
+    server could record the timeout. Therefore the hook records the timeout with `learn`.
     """
 
-    def __init__(self, vault: ServedVault, chosen: Chosen) -> None:
+    def __init__(self, vault: ServedVault, chosen: SurfacingSettings) -> None:
         self._vault = vault
         self._url = chosen.embed_url
         self._was_asked = False
 
     def __call__(self) -> Embedder:
         """
-        The embedder; built only when nothing here embeds as the vault was.
+        Return the embedder. Called only if no local model made the vectors of the vault.
 
         Raises:
-            ModelUnavailable: it let another prompt wait, less than a minute ago.
+            ModelUnavailable: the server timed out for another prompt less than a minute ago.
         """
         if self._url:
             with self._watch.naming():
@@ -47,7 +47,7 @@ class EmbedServer:
         return cast("Embedder", build_container(load_settings(environ=os.environ), read_only=True).embedder())
 
     def learn(self, degraded: Mapping[str, str]) -> None:
-        """Remember that the server let this prompt wait, if it did."""
+        """Record a timeout of the server, if *degraded* reports one."""
         if not self._was_asked:
             return
         from clawmem.app.services.retrieval.legs.ask_all import LATE

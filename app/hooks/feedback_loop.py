@@ -1,12 +1,12 @@
-"""feedback-loop: what of the memory the answer made use of."""
+"""Hook ``feedback-loop``: records which memories the answer used."""
 
 from __future__ import annotations
 
 from clawmem.app.hooks.at_stop import capture
+from clawmem.app.hooks.context import HookContext
 from clawmem.app.hooks.protocol import HookEvent, HookOutput
-from clawmem.app.hooks.surroundings import Surroundings
 
 
-def run(event: HookEvent, here: Surroundings) -> HookOutput:
-    """Attribute the turn."""
-    return capture("feedback-loop", event, here)
+def run(event: HookEvent, context: HookContext) -> HookOutput:
+    """Store the attribution job of this turn."""
+    return capture("feedback-loop", event, context)

@@ -1,12 +1,12 @@
-"""handoff-generator: where this session stands, for the next one."""
+"""Hook ``handoff-generator``: writes the state of the session for the next session."""
 
 from __future__ import annotations
 
 from clawmem.app.hooks.at_stop import capture
+from clawmem.app.hooks.context import HookContext
 from clawmem.app.hooks.protocol import HookEvent, HookOutput
-from clawmem.app.hooks.surroundings import Surroundings
 
 
-def run(event: HookEvent, here: Surroundings) -> HookOutput:
-    """Renew the handoff."""
-    return capture("handoff-generator", event, here)
+def run(event: HookEvent, context: HookContext) -> HookOutput:
+    """Store the handoff job of this turn."""
+    return capture("handoff-generator", event, context)

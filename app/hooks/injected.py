@@ -1,4 +1,4 @@
-"""What sessions were told unasked, as fingerprints: said again it is nothing new, and is not captured back."""
+"""Fingerprints of injected text, so that a session that repeats it is not captured as new information."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from clawmem.domain.security.fingerprint import fingerprint, from_bytes, to_byte
 
 KEPT_DAYS = 30
 _DAY_S = 86_400
-_MOST_BYTES = 4_000_000  # of one session: half a million runs of words
+_MOST_BYTES = 4_000_000  # per session: half a million runs of words
 _HASH_BYTES = 8
 
 
-class Injected:
-    """The fingerprints of what was told, a file for each session; the texts themselves are nowhere in it."""
+class InjectedFingerprints:
+    """Store of the fingerprints, one file per session. The texts themselves are not stored."""
 
     def __init__(self, vault: Path) -> None:
         self._folder = state_folder(vault) / "injected"
 
     def add(self, session_id: str, text: str) -> None:
-        """Remember that a session was told *text*; best effort, and sessions of last month are forgotten."""
+        """Add *text*, best effort. Also delete the files of sessions older than `KEPT_DAYS`."""
         if not session_id or not text:
             return
         with suppress(OSError):
@@ -34,7 +34,7 @@ class Injected:
             self._forget_old()
 
     def of(self, session_id: str) -> frozenset[int]:
-        """The fingerprint of everything that a session was told; empty when nothing."""
+        """Return the fingerprint of all text injected into a session; empty if none."""
         try:
             packed = self._file(session_id).read_bytes()
         except OSError:

@@ -1,4 +1,4 @@
-"""A client tells the end of a turn a moment before its transcript does."""
+"""Waiting for a transcript: the client reports the end of a turn slightly before it writes the transcript."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clawmem.adapters.files.regular import open_regular_file
 
 PATIENCE_S = 1.0
 STEP_S = 0.05
-READ = 1 << 18  # bytes from the end of a transcript: behind an answer stand lines of the client's own
+READ = 1 << 18  # bytes from the end of a transcript: the client appends own lines after an answer
 LONGEST = 80
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ,.;:()-]{10,}")  # looks the same however JSON is written
@@ -19,9 +19,9 @@ _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ,.;:()-]{10,}")  # looks the same ho
 
 def wait_for(said: str, transcript: Path, patience_s: float = PATIENCE_S) -> bool:
     """
-    Wait until *said*, the last thing that the assistant said, stands in *transcript*; whether it does.
+    Wait until *transcript* contains *said*, the last message of the assistant; return whether it does.
 
-    Nobody waits for what could not be known again, nor for a transcript that cannot be read.
+    Return at once if the message has no text that can be searched for, or if the transcript cannot be read.
     """
     plain = _PLAIN.findall(said[-READ:])
     end = monotonic() + patience_s

@@ -1,4 +1,4 @@
-"""The vault as a hook opens it: for reading, by hand, without what the other doors bring along."""
+"""Vaults opened for hooks: wired by hand, without the imports that other interfaces need."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ if TYPE_CHECKING:
 @contextmanager
 def records(environ: Mapping[str, str]) -> Iterator[SqliteVault | None]:
     """
-    The records of the vault that *environ* names; ``None`` where there is none.
+    Yield the records of the vault that *environ* names, read-only; ``None`` without a vault.
 
-    Whether it can be read at all is the vault's to say: one that a later clawmem wrote, or that is locked for
-    longer than anybody waits, raises. Nothing of a project counts here: who clones a repository
-    has not chosen what it says.
+    Errors of the vault are raised, for example a newer schema or a lock that outlasts the timeout. Settings of the
+    working folder are ignored, because the user of a cloned repository has not chosen them.
     """
     place = vault_place(environ)
     if not exists(place):  # noqa: PTH110
@@ -38,7 +37,7 @@ def records(environ: Mapping[str, str]) -> Iterator[SqliteVault | None]:
 
 @contextmanager
 def writable_records(environ: Mapping[str, str]) -> Iterator[SqliteVault]:
-    """The records for writing, a little; the vault is there."""
+    """Yield the records of an existing vault for small writes, without the vector extension."""
     from clawmem.adapters.sqlite.vault import SqliteVault
 
     vault = SqliteVault(vault_place(environ), vector_extension=False)
@@ -50,13 +49,13 @@ def writable_records(environ: Mapping[str, str]) -> Iterator[SqliteVault]:
 
 @contextmanager
 def searchable(environ: Mapping[str, str]) -> Iterator[ServedVault | None]:
-    """The same with whichever indexes serve it."""
+    """Yield the records with the indexes that serve them; ``None`` without a vault."""
     with records(environ) as found:
         yield served(found, environ) if found else None
 
 
 def served(records: SqliteVault, environ: Mapping[str, str]) -> ServedVault:
-    """Opened records with whichever indexes serve them."""
+    """Return *records* with the indexes that serve them."""
     from clawmem.adapters.system.clock import SystemClock
     from clawmem.adapters.system.holder import holder_id, is_gone
     from clawmem.app.backends import backend_named
@@ -70,7 +69,7 @@ def served(records: SqliteVault, environ: Mapping[str, str]) -> ServedVault:
 
 
 class _Configured(Mapping[str, str]):
-    """What the config file says to the engines, read when one looks: most never do, and it takes its time."""
+    """Engine options of the config file, loaded on first access: most engines never read them, and loading is slow."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ

@@ -1,19 +1,19 @@
-"""postcompact-capture: the summary that stands for the conversation from here on, kept for other sessions."""
+"""Hook ``postcompact-capture``: stores the summary of a compacted conversation for other sessions."""
 
 from __future__ import annotations
 
 from clawmem.app.hooks.at_stop import capture
+from clawmem.app.hooks.context import HookContext
 from clawmem.app.hooks.protocol import HookEvent, HookOutput
-from clawmem.app.hooks.surroundings import Surroundings
 
 AFTER = "PostCompact"
 
 
-def run(event: HookEvent, here: Surroundings) -> HookOutput:
-    """Keep it, where the client tells it; this event takes no answer."""
+def run(event: HookEvent, context: HookContext) -> HookOutput:
+    """Store the summary, if the client sends one. The event accepts no answer."""
     if event.compact_summary:
         from clawmem.app.hooks.capturing import without_secrets
 
         safe = event._replace(compact_summary=without_secrets(event.compact_summary))
-        capture("postcompact-capture", safe, here)
+        capture("postcompact-capture", safe, context)
     return HookOutput(answers=AFTER)

@@ -1,4 +1,4 @@
-"""postcompact-inject: back into the conversation with what its summary lost."""
+"""Hook ``postcompact-inject``: restores information that the summary of a conversation omits."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from contextlib import suppress
 from pathlib import Path
 
 from clawmem.adapters.files.regular import open_regular_file
+from clawmem.app.hooks.context import HookContext
 from clawmem.app.hooks.conversation import state_file
-from clawmem.app.hooks.injected import Injected
+from clawmem.app.hooks.injected import InjectedFingerprints
 from clawmem.app.hooks.postcompact_capture import AFTER
 from clawmem.app.hooks.postcompact_capture import run as keep
 from clawmem.app.hooks.protocol import SILENCE, HookEvent, HookOutput
 from clawmem.app.hooks.safety import safe
-from clawmem.app.hooks.surroundings import Surroundings
 
 MOST_BYTES = 200_000
 
 
-def run(event: HookEvent, here: Surroundings) -> HookOutput:
+def run(event: HookEvent, context: HookContext) -> HookOutput:
     """
-    Only where a session starts because it was compacted; installed by hand it may be called at every start.
+    Return a block for a session that starts after a compaction; silence for other starts.
 
-    After a compaction, where nothing can be said any more, it keeps the summary instead.
+    For the event PostCompact, which accepts no answer, store the summary instead.
     """
     if event.name == AFTER:
-        here.offer(HookOutput(answers=AFTER))
-        return keep(event, here)
+        context.offer(HookOutput(answers=AFTER))
+        return keep(event, context)
     if event.source != "compact" or event.in_subagent:
         return SILENCE
-    with here.searchable() as vault:
+    with context.searchable() as vault:
         if vault is None:
             return SILENCE
         from clawmem.adapters.system.clock import SystemClock
@@ -37,8 +37,8 @@ def run(event: HookEvent, here: Surroundings) -> HookOutput:
 
         brief = AfterCompaction(vault, search(vault), SystemClock(), safe)
         output = HookOutput(brief(_state(event.transcript_path), event.compact_summary))
-    here.offer(output)
-    Injected(here.vault).add(event.session_id, output.context)
+    context.offer(output)
+    InjectedFingerprints(context.vault).add(event.session_id, output.context)
     return output
 
 

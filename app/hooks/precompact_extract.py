@@ -1,12 +1,12 @@
-"""precompact-extract: what must not be lost when the conversation is compacted."""
+"""Hook ``precompact-extract``: saves the state of a conversation before its compaction."""
 
 from __future__ import annotations
 
 from clawmem.app.hooks.at_stop import capture
+from clawmem.app.hooks.context import HookContext
 from clawmem.app.hooks.protocol import HookEvent, HookOutput
-from clawmem.app.hooks.surroundings import Surroundings
 
 
-def run(event: HookEvent, here: Surroundings) -> HookOutput:
-    """Save the state beside the transcript; right after this the conversation is a summary."""
-    return capture("precompact-extract", event, here)
+def run(event: HookEvent, context: HookContext) -> HookOutput:
+    """Save the state next to the transcript."""
+    return capture("precompact-extract", event, context)

@@ -1,24 +1,24 @@
-"""pretool-inject: the lesson about a file, when that file is about to be changed."""
+"""Hook ``pretool-inject``: shows lessons about a file that is about to be changed."""
 
 from __future__ import annotations
 
-from clawmem.app.hooks.injected import Injected
+from clawmem.app.hooks.context import HookContext
+from clawmem.app.hooks.injected import InjectedFingerprints
 from clawmem.app.hooks.protocol import SILENCE, HookEvent, HookOutput
 from clawmem.app.hooks.safety import safe
-from clawmem.app.hooks.surroundings import Surroundings
 from clawmem.domain.briefing.naming import file_name
 
 FILE_FIELDS = ("file_path", "notebook_path")
-SHORTEST = 3  # characters of a name that tells one file from another
+SHORTEST = 3  # characters of a name that identifies a file
 LONGEST, LONGEST_PATH = 255, 4096  # characters
 
 
-def run(event: HookEvent, here: Surroundings) -> HookOutput:
-    """Up to three lessons that name the file; silence where there are none."""
+def run(event: HookEvent, context: HookContext) -> HookOutput:
+    """Return up to three lessons that name the file; silence if there are none."""
     path = touched(event)
     if not SHORTEST <= len(file_name(path)) <= LONGEST or event.in_subagent:
         return SILENCE
-    with here.searchable() as vault:
+    with context.searchable() as vault:
         if vault is None:
             return SILENCE
         from clawmem.adapters.system.clock import SystemClock
@@ -26,12 +26,12 @@ def run(event: HookEvent, here: Surroundings) -> HookOutput:
         from clawmem.app.services.retrieval.pipelines.search import search
 
         output = HookOutput(FileLessons(search(vault), SystemClock(), safe)(path))
-    here.offer(output)
-    Injected(here.vault).add(event.session_id, output.context)
+    context.offer(output)
+    InjectedFingerprints(context.vault).add(event.session_id, output.context)
     return output
 
 
 def touched(event: HookEvent) -> str:
-    """The path of the file that a tool is about to change; empty where it names none."""
+    """Return the path of the file that a tool is about to change; empty if it names none."""
     paths = [event.tool_input.get(field) for field in FILE_FIELDS]
     return next((path for path in paths if isinstance(path, str)), "")[:LONGEST_PATH]

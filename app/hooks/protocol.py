@@ -1,8 +1,8 @@
 """
-What crosses the door between a client and its hooks: one event in, one answer out, both JSON.
+Wire format between a client and its hooks: one event as input, one answer as output, both JSON.
 
-Only the standard library, and of that little: a hook is a new process on every prompt, and these are tuples
-because ``dataclasses`` would cost it more than everything else in this file.
+A hook is a new process for every prompt, so this module imports little. Its records are named tuples, because importing
+``dataclasses`` takes longer than everything else in this file.
 """
 
 from __future__ import annotations
@@ -12,33 +12,33 @@ from collections.abc import Callable, Mapping
 
 from clawmem.ports.named_tuple import NamedTuple
 
-TYPE_CHECKING = False  # as `typing` has it, which costs a prompt a millisecond and a half
+TYPE_CHECKING = False  # importing `typing` would take 1.5 ms of every prompt
 if TYPE_CHECKING:
     from typing import Any
 
-# A client cuts strings at 10 000 characters and shows a preview instead.
+# Claude Code replaces longer strings than 10 000 characters by a preview.
 MOST_CHARACTERS = 9_500
 
-# Elsewhere a client refuses `hookSpecificOutput`, or takes it for a reason to go on with the turn.
+# For other events a client rejects `hookSpecificOutput`, or takes it for a reason to continue the turn.
 CARRY_CONTEXT = frozenset({"UserPromptSubmit", "SessionStart", "PreToolUse"})
 
-# A client discards what a hook of these events answers, but prints it to the person's terminal.
+# For these events a client discards the answer, but prints it in the user's terminal.
 PRINTS_STDOUT = frozenset({"PreCompact", "PostCompact"})
 
-MOST_NAME = 4096  # characters of a path, an id or any other name; what is longer names nothing
+MOST_NAME = 4096  # characters of a path, an id or another name; longer values are ignored
 
 SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CLAUDE_SESSION_ID", "CLAWMEM_SESSION_ID")
-PEOPLE = frozenset({"", "user", "sdk"})  # who sends prompts, beside timers and the client itself
+PEOPLE = frozenset({"", "user", "sdk"})  # sources of prompts that are not timers or the client itself
 
 
 class HookEvent(NamedTuple):
     """
-    What a client told of one moment of a session; a field that it did not fill is empty.
+    Event of a session, as sent by a client; missing fields are empty.
 
     ``name`` is the event's name, ``UserPromptSubmit`` for one. ``source`` says who sent a prompt, or why a
     session starts (``startup``, ``resume``, ``clear``, ``compact``, ``fork``). ``trigger`` says why the
     conversation is compacted (``manual``, ``auto``). ``agent_id`` is empty outside of subagents. ``raw`` is
-    the whole event as it came.
+    the unmodified event.
     """
 
     name: str = ""
@@ -59,22 +59,22 @@ class HookEvent(NamedTuple):
 
     @property
     def in_subagent(self) -> bool:
-        """Whether a subagent works here, whose turns are not the person's."""
+        """Whether the event belongs to a subagent, whose turns are not the user's."""
         return bool(self.agent_id)
 
     @property
     def prompted_by_person(self) -> bool:
-        """Whether a person, or a program in their place, wrote the prompt; timers and polls did not."""
+        """Whether a user, or a program on their behalf, wrote the prompt, and not a timer or a poll."""
         return self.source in PEOPLE
 
 
 class HookOutput(NamedTuple):
     """
-    What a hook answers.
+    Answer of a hook.
 
-    ``context`` is what the model gets to read; it is left out of events that cannot carry it.
-    ``system_message`` is shown to the person. ``suppress`` keeps the answer out of the client's transcript
-    view. ``answers`` names the event where it is not the one that the hook belongs to.
+    ``context`` is text for the model; it is omitted for events that cannot carry it. ``system_message`` is shown to
+    the user. ``suppress`` hides the answer in the client's transcript view. ``answers`` names the event if it differs
+    from the event that the hook is registered for.
     """
 
     context: str = ""
@@ -83,9 +83,9 @@ class HookOutput(NamedTuple):
     answers: str = ""
 
     def render(self, event_name: str) -> str:
-        """The answer to *event_name* as one line of JSON, below `MOST_CHARACTERS`, without a line break."""
+        """Return the answer to *event_name* as one line of JSON of less than `MOST_CHARACTERS` characters."""
         whole, spare = self._rendered(event_name), MOST_CHARACTERS
-        while len(whole) >= MOST_CHARACTERS:  # escapes make a line longer than its text
+        while len(whole) >= MOST_CHARACTERS:  # escapes make the JSON longer than its text
             whole = self._shortened(spare)._rendered(event_name)
             spare -= len(whole) - MOST_CHARACTERS + 1
         return whole
@@ -107,12 +107,12 @@ class HookOutput(NamedTuple):
 
 SILENCE = HookOutput()
 
-# What a hook has so far: given out when its time is over before it answers. The last offer counts.
+# Receives a provisional answer, which is sent if the hook misses its deadline. The last one counts.
 Offer = Callable[[HookOutput], None]
 
 
 def read_event(text: str, environ: Mapping[str, str]) -> HookEvent:
-    """The event in *text*; what is no JSON object, no string where one belongs or no name is as good as absent."""
+    """Return the event in *text*. Values of a wrong type and names that are too long count as missing."""
     raw = _object(text)
     strings = {field: _string(raw, field) for field in _SAID} | {field: _name(raw, field) for field in _NAMES}
     strings["name"] = _name(raw, "hook_event_name")
@@ -126,7 +126,7 @@ _NAMES = tuple(field for field in HookEvent._fields if field not in ("name", "to
 
 
 def whole_lines(text: str, most: int) -> str:
-    """As many whole lines of *text* as fit into *most* characters, every element that is open closed again."""
+    """Return the leading lines of *text* that fit into *most* characters, with open elements closed."""
     kept: list[str] = []
     open_elements: list[str] = []
     for line in text.splitlines():
@@ -161,7 +161,7 @@ def _object(text: str) -> dict[str, Any]:
 
 def _string(raw: Mapping[str, Any], field: str) -> str:
     found = _value(raw, field)
-    # Half of a surrogate pair can be written in JSON, and nowhere else.
+    # JSON can escape a lone surrogate, which UTF-8 cannot encode.
     return found.encode("utf-8", "replace").decode("utf-8") if isinstance(found, str) else ""
 
 

@@ -1,18 +1,18 @@
-"""The hooks there are: to which event each belongs, how long a client waits for it, whether set-up installs it."""
+"""Registry of hooks: event, timeout of the client, and whether setup installs the hook by default."""
 
 from __future__ import annotations
 
 from clawmem.ports.named_tuple import NamedTuple
 
-_OWN_RESERVE_S = 1.0  # of the client's patience, for starting and for answering
+_OWN_RESERVE_S = 1.0  # subtracted from the client's timeout, for start-up and for answering
 
 
-class Registered(NamedTuple):
+class HookRegistration(NamedTuple):
     """
-    One hook.
+    Registration of one hook.
 
-    ``matcher`` narrows the event: the ``source`` of a session's start, the name of a tool. ``patience_s`` is
-    what set-up tells the client to wait for; ``installed`` whether it does so unasked.
+    ``matcher`` restricts the event by the ``source`` of a session's start or by the name of a tool. ``patience_s`` is the
+    timeout that setup configures in the client; ``installed`` tells whether setup installs the hook by default.
     """
 
     event: str
@@ -22,27 +22,27 @@ class Registered(NamedTuple):
 
     @property
     def deadline_s(self) -> float:
-        """After so many seconds of its process the hook answers with what it has."""
+        """Seconds after the start of the process when the hook sends its provisional answer."""
         return self.patience_s - _OWN_RESERVE_S
 
 
 HOOKS = {
-    "context-surfacing": Registered("UserPromptSubmit", 8),
-    "postcompact-inject": Registered("SessionStart", 5, matcher="compact"),
-    "curator-nudge": Registered("SessionStart", 5, matcher="startup"),
-    "precompact-extract": Registered("PreCompact", 5),
-    "postcompact-capture": Registered("PostCompact", 10),
-    "decision-extractor": Registered("Stop", 30),
-    "handoff-generator": Registered("Stop", 30),
-    "feedback-loop": Registered("Stop", 30),
-    "session-bootstrap": Registered("SessionStart", 5, matcher="startup|resume|clear", installed=False),
-    "staleness-check": Registered("SessionStart", 5, matcher="startup", installed=False),
-    "pretool-inject": Registered(
+    "context-surfacing": HookRegistration("UserPromptSubmit", 8),
+    "postcompact-inject": HookRegistration("SessionStart", 5, matcher="compact"),
+    "curator-nudge": HookRegistration("SessionStart", 5, matcher="startup"),
+    "precompact-extract": HookRegistration("PreCompact", 5),
+    "postcompact-capture": HookRegistration("PostCompact", 10),
+    "decision-extractor": HookRegistration("Stop", 30),
+    "handoff-generator": HookRegistration("Stop", 30),
+    "feedback-loop": HookRegistration("Stop", 30),
+    "session-bootstrap": HookRegistration("SessionStart", 5, matcher="startup|resume|clear", installed=False),
+    "staleness-check": HookRegistration("SessionStart", 5, matcher="startup", installed=False),
+    "pretool-inject": HookRegistration(
         "PreToolUse", 3, matcher="Edit|MultiEdit|Write|NotebookEdit", installed=False
     ),
 }
 
 
 def module_of(name: str) -> str:
-    """The module whose function ``run`` is the hook *name*."""
+    """Return the module whose function ``run`` implements the hook *name*."""
     return f"clawmem.app.hooks.{name.replace('-', '_')}"

@@ -1,8 +1,8 @@
 """
-One call of one hook, ``clawmem hook NAME``: whatever happens, it ends in time, with 0 and one JSON object.
+Process of one hook call, ``clawmem hook NAME``: always ends in time, with exit code 0 and one JSON object.
 
-A client shows its user an error for any other exit code, and for 2 it takes the user's prompt away. So the answer
-does not depend on the work: a second thread gives out what there is when the deadline comes.
+A client shows an error for any other exit code, and for 2 it erases the user's prompt. Therefore a second thread sends
+the provisional answer when the deadline has come, even if the work is not done.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from clawmem.app.hooks.protocol import PRINTS_STDOUT, SILENCE, HookEvent, HookOutput, read_event
-from clawmem.app.hooks.registry import HOOKS, Registered, module_of
+from clawmem.app.hooks.registry import HOOKS, HookRegistration, module_of
 
-TYPE_CHECKING = False  # as `typing` has it, which costs a prompt a millisecond and a half
+TYPE_CHECKING = False  # importing `typing` would take 1.5 ms of every prompt
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import NoReturn
 
-    from clawmem.app.hooks.surroundings import Surroundings
+    from clawmem.app.hooks.context import HookContext
 
 MOST_INPUT = 16_000_000  # bytes; an event is some kilobytes, with a pasted log in its prompt some megabytes
-MOST_TOLD = 2000  # characters of what went wrong: it may quote what a client sent
+MOST_TOLD = 2000  # characters of an error message, which may quote the client's input
 STDIN, STDOUT, STDERR = 0, 1, 2
 
-_UNKNOWN = Registered("", 2)
+_UNKNOWN = HookRegistration("", 2)
 
 
-# What may follow the name, and the variable that says the same to everything behind this door.
+# Options of the command, and the environment variables that they set.
 _OPTIONS = {"--vault": "INDEX_PATH", "--profile": "CLAWMEM_PROFILE"}
 
 
 def run_process(arguments: Sequence[str]) -> NoReturn:
-    """Be the hook that *arguments* name first: read the event, answer, and leave."""
+    """Run the hook that the first of *arguments* names: read the event, write the answer, and exit."""
     name = next(iter(arguments), "")
     registered = HOOKS.get(name, _UNKNOWN)
     answer = Answer(_own_output(), registered.event)
@@ -47,7 +47,7 @@ def run_process(arguments: Sequence[str]) -> NoReturn:
 
 
 class Answer:
-    """What this process will say: the last offer, given out once, by whoever comes first."""
+    """Answer of the process: the last offer, written exactly once, by the worker or by the deadline timer."""
 
     def __init__(self, output: int, event_name: str) -> None:
         self._output = output
@@ -56,12 +56,12 @@ class Answer:
         self._given_out = threading.Lock()
 
     def offer(self, output: HookOutput | str) -> None:
-        """Say this, unless something better comes in time; a string is said as it is."""
+        """Set the answer, to be replaced by a later offer; a string is written unchanged."""
         self._best = output
 
     def give_out_and_leave(self) -> NoReturn:
-        """Write the answer and end the process at once, whatever its other threads are waiting for."""
-        self._given_out.acquire()  # never released: who comes second waits for the end
+        """Write the answer and end the process at once, without waiting for other threads."""
+        self._given_out.acquire()  # never released: a second caller blocks until the process ends
         try:
             if self._event_name not in PRINTS_STDOUT:
                 _write(self._output, f"{self._rendered()}\n")
@@ -72,15 +72,15 @@ class Answer:
         try:
             best = self._best
             return best if isinstance(best, str) else best.render(self._event_name)
-        except Exception:  # noqa: BLE001  an answer that is none
+        except Exception:  # noqa: BLE001  an answer that cannot be rendered
             return SILENCE.render(self._event_name)
 
 
 def attempted(name: str, offer: Callable[[HookOutput], None]) -> HookOutput | str:
     """
-    What the hook *name* says to the event on standard input; silence when anything goes wrong.
+    Return the answer of hook *name* to the event on standard input; silence after any error.
 
-    A server's answer comes as the line that it is.
+    The answer of a server is returned as a string, already rendered.
     """
     try:
         text = _standard_input()
@@ -103,41 +103,41 @@ def _told_by_server(name: str, text: str) -> str:
 
 
 def _alone(name: str, text: str, offer: Callable[[HookOutput], None]) -> HookOutput:
-    from clawmem.app.hooks.surroundings import Surroundings
+    from clawmem.app.hooks.context import HookContext
 
-    return call(name, read_event(text, os.environ), Surroundings(os.environ, offer))
+    return call(name, read_event(text, os.environ), HookContext(os.environ, offer))
 
 
-def call(name: str, event: HookEvent, here: Surroundings) -> HookOutput:
-    """What the hook *name*, which there is, says to *event*; raises whatever it raises."""
-    output: HookOutput = import_module(module_of(name)).run(event, here)
+def call(name: str, event: HookEvent, context: HookContext) -> HookOutput:
+    """Return the answer of the registered hook *name* to *event*; raise its errors."""
+    output: HookOutput = import_module(module_of(name)).run(event, context)
     return output
 
 
 def _chosen(options: Sequence[str]) -> dict[str, str]:
-    """Options as variables; who runs a hook never learns of one that is not known, the others count."""
+    """Return the environment variables of *options*. Unknown options are ignored silently."""
     waiting = iter(options)
     return {_OPTIONS[option]: next(waiting, "") for option in waiting if option in _OPTIONS}
 
 
 def _own_output() -> int:
-    """A descriptor for the answer alone; whatever else is printed goes to standard error."""
+    """Return a descriptor for the answer, and redirect all other output to standard error."""
     try:
         output = os.dup(STDOUT)
         os.dup2(STDERR, STDOUT)
-    except OSError:  # a client that closed one of the two
+    except OSError:  # the client closed one of the two
         return STDOUT
     return output
 
 
 def _standard_input() -> str:
-    """All of it, or nothing where a person sits or more comes than any event holds."""
+    """Return standard input as text; empty for a terminal or for more than `MOST_INPUT` bytes."""
     if os.isatty(STDIN):
         return ""
     parts, size = [], 0
     while part := os.read(STDIN, 1 << 16):
         size += len(part)
-        if size <= MOST_INPUT:  # what is too much is still read, or the client would find its pipe broken
+        if size <= MOST_INPUT:  # the rest is read and dropped, or the client would get a broken pipe
             parts.append(part)
     return b"".join(parts).decode("utf-8", "replace") if size <= MOST_INPUT else ""
 
@@ -149,23 +149,23 @@ def _write(output: int, text: str) -> None:
 
 
 def _complain(name: str, error: BaseException) -> None:
-    """To the client's debug log, and to our own diary: nobody may fail because of either."""
+    """Write the error to standard error (the client's debug log) and to the error log; ignore failures of both."""
     try:
         _write(STDERR, f"clawmem hook {name[:MOST_TOLD]}: {str(error)[:MOST_TOLD] or type(error).__name__}\n")
         if name in HOOKS:
             from clawmem.app.places import default_vault
 
             remember(default_vault(os.environ), name, error)
-    except Exception:  # noqa: BLE001  the disk that is full is perhaps what went wrong in the first place
+    except Exception:  # noqa: BLE001  a full disk may have caused the error
         return
 
 
 def remember(vault: Path, name: str, error: BaseException) -> None:
     """
-    Write down beside *vault* what went wrong in the hook *name*: one line, with a traceback for what nobody expected.
+    Append an error of hook *name* to the error log next to *vault*: one line, or a traceback if it is unexpected.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the log cannot be written.
     """
     from time import gmtime, strftime
     from traceback import format_exception

@@ -1,4 +1,4 @@
-"""Text of the vault as it may stand in what a model reads."""
+"""Sanitising of vault text before it is shown to a model."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from clawmem.domain.security.escaping import escape
 from clawmem.domain.security.promptguard import guarded
 from clawmem.domain.security.redaction import redact
 
-MOST_CHARACTERS = 10_000  # more than any block may show
+MOST_CHARACTERS = 10_000  # above the limit of any block
 
 
 def safe(text: str) -> str:
-    """*text* in which no element begins or ends, without secrets; a placeholder where it gives orders."""
+    """Return *text* escaped and redacted, or a placeholder if it gives orders to the reader."""
     return _safe(text[:MOST_CHARACTERS])
 
 
-@lru_cache(1024)  # the same titles and kinds in every block, and all of them several times in one
+@lru_cache(1024)  # titles and kinds recur within a block and from block to block
 def _safe(shown: str) -> str:
     return escape(redact(guarded(shown, limit=MOST_CHARACTERS)).text)

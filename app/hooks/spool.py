@@ -1,9 +1,9 @@
 """
-Work that a hook may not finish: written down before it is begun, done once, by whoever comes next.
+Persistent queue of jobs that outlive their hook: stored before they start, processed by one process at a time.
 
-A job is a small file. Who works through them holds a lease of the vault, and marks the one in hand by its name; what
-a killed process had in hand is done again, so that a job has to be one that may be repeated: those of a session's end
-go by a cursor that moves with what they store.
+A job is a small file. The process that executes jobs holds a lease of the vault, and renames the file of the current job.
+A job that was interrupted by a kill is executed again, so jobs must be idempotent: those at the end of a turn use a cursor
+that advances in the transaction of their results.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from clawmem.ports.lease import LeaseStore
 from clawmem.ports.records import Lease
 
 LEASE = "hook spool"
-LEASE_MS = 120_000  # longer than any client lets a hook live
-ATTEMPTS = 3  # after these a job is given up
-HOPELESS = (InvalidInput, SourceUnreadable)  # a job that fails so fails again; the next turn brings a new one
+LEASE_MS = 120_000  # longer than any client's timeout
+ATTEMPTS = 3  # failed attempts after which a job is dropped
+PERMANENT_ERRORS = (InvalidInput, SourceUnreadable)  # not retried; the next turn adds a new job
 
 WAITING, IN_HAND = ".job", ".taken"
 
 
 class Job(NamedTuple):
     """
-    What one hook still has to do: its name and its event, less everything that was said in it.
+    Job of one hook: its name and the event, without the text of the conversation.
 
-    ``attempts`` counts how often it was begun and failed.
+    ``attempts`` counts the attempts that were started.
     """
 
     hook: str
@@ -42,68 +42,69 @@ class Job(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The same for every job of one hook about one session: the later one does what the earlier would."""
+        """Key of the hook and session; a later job replaces an earlier one with the same key."""
         about = [self.hook, self.event.get("session_id", ""), self.event.get("transcript_path", "")]
         return f"{self.hook}-{sha256(json.dumps(about).encode()).hexdigest()[:16]}"
 
 
 class JobsFailed(ClawmemError):
-    """Jobs of the spool that failed; the message names each with its reason."""
+    """Failure of jobs in the spool; the message names each job with its reason."""
 
 
 class Spool:
-    """The jobs that wait beside *vault*."""
+    """Queue of jobs in a folder next to *vault*."""
 
     def __init__(self, vault: Path) -> None:
         self._folder = state_folder(vault) / "spool"
 
     def put(self, job: Job) -> None:
         """
-        Let a job wait, in the place of one like it.
+        Add a job, replacing a waiting job with the same key.
 
         Raises:
-            OSError: it cannot be written; nothing of it is left.
+            OSError: the job cannot be written; no partial file is left.
         """
         make_folder(self._folder.parent)
         make_folder(self._folder)
         write_whole(self._folder / f"{job.key}{WAITING}", json.dumps(job._asdict()).encode())
 
     def waiting(self) -> int:
-        """How many jobs there are, the one in hand included."""
+        """Return the number of jobs, including the current one."""
         return len(self._jobs())
 
     def take(self) -> Path | None:
-        """The oldest job, marked as in hand; ``None`` when there is none. Only for who holds the lease."""
+        """Mark the oldest job as current and return its file; ``None`` if there is none. Requires the lease."""
         for file in self._jobs():
             taken = file.with_suffix(IN_HAND)
             try:
                 return file.replace(taken)
-            except FileNotFoundError:  # pragma: no cover  a lease that ran out while its holder was away
+            except FileNotFoundError:  # pragma: no cover  the lease expired while its holder was suspended
                 continue
         return None
 
     def begin(self, taken: Path, job: Job) -> Job:
-        """One attempt more, counted before it is made: a job that kills its process shall not do so for ever."""
+        """Count an attempt before it is made, so that a job that kills its process is dropped in the end."""
         begun = job._replace(attempts=job.attempts + 1)
-        with suppress(OSError):  # on a full disk it is tried all the same
+        with suppress(OSError):  # on a full disk the job is still attempted
             write_whole(taken, json.dumps(begun._asdict()).encode())
         return begun
 
     def finish(self, taken: Path) -> None:
-        """A job is done, or given up."""
+        """Delete a job that is done or dropped."""
         taken.unlink(missing_ok=True)
 
     def put_back(self, taken: Path, job: Job) -> bool:
-        """Let a failed job wait again, behind the others, unless it failed often enough; return whether it waits."""
+        """Return a failed job to the end of the queue, unless its attempts are used up; return whether it waits."""
         may_wait = job.attempts < ATTEMPTS
-        if may_wait and not taken.with_suffix(WAITING).exists():  # else one like it came meanwhile
+        # A waiting job with the same key makes this one redundant.
+        if may_wait and not taken.with_suffix(WAITING).exists():
             self.put(job)
         self.finish(taken)
         return may_wait
 
     def tidy(self) -> None:
-        """Take away what killed processes left half written."""
-        for folder in (self._folder, self._folder.parent):  # the diary is rewritten beside the jobs
+        """Delete the drafts of killed processes."""
+        for folder in (self._folder, self._folder.parent):  # the parent contains drafts of the error log
             sweep(folder, older_than_s=LEASE_MS / 1000)
 
     def _jobs(self) -> list[Path]:
@@ -116,11 +117,11 @@ class Spool:
 
 class Drain:
     """
-    Works through a spool, alone.
+    Worker that processes a spool under a lease.
 
     Args:
-        holder: Unique to this process.
-        is_gone: Whether the process of a holder is known to be dead.
+        holder: Unique id of this process.
+        is_gone: Whether the process of a holder is known to have ended.
     """
 
     def __init__(
@@ -134,16 +135,16 @@ class Drain:
 
     def __call__(self, do: Callable[[Job], None]) -> list[str]:
         """
-        Do every job there is, those that come meanwhile included; what failed, in sentences.
+        Execute all jobs, including those added during the run; return a sentence for each failure.
 
-        Nothing while another process is at it.
+        Do nothing while another process holds the lease.
         """
         lease = self._acquired() or self._inherited()
         if lease is None:
             return []
         try:
             return self._all(do, lease)
-        except LeaseLost:  # this process was away for longer than any job may take; another one goes on
+        except LeaseLost:  # this process was suspended for longer than the lease; another one continues
             return []
         finally:
             self._leases.release(lease)
@@ -151,7 +152,7 @@ class Drain:
     def _all(self, do: Callable[[Job], None], lease: Lease) -> list[str]:
         failures = []
         self._spool.tidy()
-        for _ in range(ATTEMPTS * (1 + self._spool.waiting())):  # a job that comes again and again ends too
+        for _ in range(ATTEMPTS * (1 + self._spool.waiting())):  # bounds jobs that are added again and again
             lease = self._leases.renew(lease, now_ms=self._clock.now_ms(), ttl_ms=LEASE_MS)
             taken = self._spool.take()
             if taken is None:
@@ -167,8 +168,8 @@ class Drain:
         job = self._spool.begin(taken, job)
         try:
             do(job)
-        except Exception as error:  # noqa: BLE001  one job that fails keeps no other one waiting
-            waits = not isinstance(error, HOPELESS) and self._spool.put_back(taken, job)
+        except Exception as error:  # noqa: BLE001  a failing job must not block the others
+            waits = not isinstance(error, PERMANENT_ERRORS) and self._spool.put_back(taken, job)
             self._spool.finish(taken)
             return [f"{job.hook}: {error or type(error).__name__}{'' if waits else ' (given up)'}"]
         self._spool.finish(taken)
@@ -178,7 +179,7 @@ class Drain:
         return self._leases.acquire(LEASE, self._holder, now_ms=self._clock.now_ms(), ttl_ms=LEASE_MS)
 
     def _inherited(self) -> Lease | None:
-        """The lease of a process that was killed: nobody else would give it back before it expires."""
+        """Take over the lease of a killed process, which would otherwise block until it expires."""
         current = self._leases.current(LEASE, now_ms=self._clock.now_ms())
         if current is None or not self._is_gone(current.holder):
             return None

@@ -1,32 +1,32 @@
-"""staleness-check: the notes that are due for another look."""
+"""Hook ``staleness-check``: names notes that are due for review."""
 
 from __future__ import annotations
 
+from clawmem.app.hooks.context import HookContext
 from clawmem.app.hooks.protocol import SILENCE, HookEvent, HookOutput
 from clawmem.app.hooks.safety import safe
-from clawmem.app.hooks.surroundings import Surroundings
 
 
-def run(event: HookEvent, here: Surroundings) -> HookOutput:
-    """Name up to five of them; what is idle for longer than the owner wants to see is put away."""
-    with here.records() as vault:
+def run(event: HookEvent, context: HookContext) -> HookOutput:
+    """Return up to five notes, and archive idle notes according to the lifecycle policy."""
+    with context.records() as vault:
         if vault is None or event.in_subagent:
             return SILENCE
         from clawmem.adapters.system.clock import SystemClock
         from clawmem.app.services.briefing.session import SessionBriefing
 
         output = HookOutput(SessionBriefing(vault, SystemClock(), safe).staleness())
-    here.offer(output)
-    _put_away(here)
+    context.offer(output)
+    _archive_idle(context)
     return output
 
 
-def _put_away(here: Surroundings) -> None:
-    """Archive what the owner's policy puts away, if they have one that does more than preview."""
+def _archive_idle(context: HookContext) -> None:
+    """Archive notes according to the lifecycle policy, unless it only previews."""
     from clawmem.app.settings import load_settings
     from clawmem.domain.lifecycle.policy import read_policy
 
-    settings = load_settings(vault=here.vault, environ=here.environ)
+    settings = load_settings(vault=context.vault, environ=context.environ)
     policy = read_policy(settings.lifecycle)
     if policy is None or policy.only_previews:
         return

@@ -1,4 +1,4 @@
-"""What hooks keep beside the vault: a diary of what went wrong, and work that waits."""
+"""Files of hooks next to the vault: error log and spool, written atomically and privately."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from contextlib import suppress
 from pathlib import Path
 from time import time
 
-MOST_BYTES = 64_000  # of the diary; beyond that its older half goes
+MOST_BYTES = 64_000  # of the error log; beyond that its older half is deleted
 PRIVATE, PRIVATE_FOLDER = 0o600, 0o700
-OTHERS = 0o077  # the rights of everybody but the owner
+OTHERS = 0o077  # permissions of everyone but the owner
 _DRAFT = ".draft-"
 
 
 def state_folder(vault: Path) -> Path:
-    """The folder of the hooks of *vault*; it need not be there."""
+    """Return the folder of hook files of *vault*, which may not exist."""
     return vault.with_name(f"{vault.name}.hooks")
 
 
 def write_down(vault: Path, entry: str) -> None:
     """
-    Add *entry* to the diary of what went wrong, which stays small.
+    Append *entry* to the error log, which is bounded in size.
 
-    Nothing is written where there is no vault: who removed it shall not find its folder made again.
+    Write nothing without a vault, so that the folder of a deleted vault is not created again.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the log cannot be written.
     """
     if not vault.exists():
         return
@@ -39,14 +39,14 @@ def write_down(vault: Path, entry: str) -> None:
 
 def make_folder(folder: Path) -> None:
     """
-    Make *folder*, and the folders above that are missing, for their owner alone; one that is there becomes private.
+    Create *folder* and its missing parents, readable by the owner only; make an existing folder private.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: the folder cannot be created.
     """
     if folder.is_dir():
         if folder.stat().st_mode & OTHERS:
-            with suppress(OSError):  # somebody else's, who may have chosen so
+            with suppress(OSError):  # owned by another user, who may intend the permissions
                 folder.chmod(PRIVATE_FOLDER)
         return
     if not folder.parent.is_dir():
@@ -56,10 +56,10 @@ def make_folder(folder: Path) -> None:
 
 def write_whole(file: Path, content: bytes) -> None:
     """
-    Make *file* with *content*, whole or not at all, readable by its owner alone.
+    Write *content* to *file* atomically, readable by the owner only.
 
     Raises:
-        OSError: it cannot be written; nothing of it is left.
+        OSError: the file cannot be written; no draft is left.
     """
     draft = file.with_name(f".{file.name}{_DRAFT}{os.getpid()}.{os.urandom(4).hex()}")
     try:
@@ -74,15 +74,15 @@ def write_whole(file: Path, content: bytes) -> None:
 
 
 def drafts_of(file: Path) -> str:
-    """The pattern of the names that `write_whole` gives to drafts of *file*, for `sweep`."""
+    """Return the glob pattern of drafts that `write_whole` creates for *file*, for `sweep`."""
     return f".{file.name}{_DRAFT}*"
 
 
 def sweep(folder: Path, older_than_s: float, pattern: str = ".*") -> None:
     """
-    Take away the drafts in *folder* whose writers were killed: of so many seconds, none is still being written.
+    Delete drafts in *folder* that are older than *older_than_s* seconds, whose writers were killed.
 
-    In a folder that is not ours alone *pattern* says which they are.
+    In a folder that clawmem shares with others, *pattern* selects the drafts.
     """
     for draft in folder.glob(pattern):
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""What was chosen about surfacing, read without the whole configuration: that alone would take longer than a hook may."""
+"""Settings of surfacing, read without the full configuration, whose loading would exceed the time budget of a hook."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _URLS = tuple(f"{beginning}URL" for beginning in _ASKED)
 _TRUE = frozenset({"1", "true", "yes", "on"})
 
 
-class Chosen(NamedTuple):
+class SurfacingSettings(NamedTuple):
     """
-    What the environment and the plain lines of the config file say.
+    Settings from the environment and from the top-level lines of the config file.
 
-    ``remembers`` says whether anything is written down at all; ``receipt_days`` is 0 where no words are kept.
-    ``heartbeats`` are the person's own signs of one. ``servers`` holds the variables of the model servers that may
-    be asked about a prompt; it is empty where none is named. ``embed_url`` is where the server of the vectors is.
+    ``remembers`` tells whether telemetry is recorded; ``receipt_days`` is 0 if queries are not stored. ``heartbeats`` are
+    additional patterns of heartbeat prompts. ``servers`` holds the variables of the model servers that may be called for a
+    prompt; it is empty if none is configured. ``embed_url`` is the address of the embedding server.
     """
 
     vault: str
@@ -49,12 +49,12 @@ class Chosen(NamedTuple):
     embed_url: str = ""
 
 
-def chosen_in(env: Mapping[str, str]) -> Chosen:
-    """What is chosen; a value that cannot be read is as good as none, for a prompt must not fail because of it."""
+def surfacing_settings(env: Mapping[str, str]) -> SurfacingSettings:
+    """Return the settings. Invalid values are ignored, so that no prompt fails because of them."""
     said = _plain_lines(env)
     read_only = _is_true(said.get("read_only", ""))
     with_receipts = _is_true(said.get("receipts", "true"))
-    return Chosen(
+    return SurfacingSettings(
         vault=vault_place(env),
         models=models_place(env),
         profile=env.get("CLAWMEM_PROFILE") or said.get("profile", BALANCED),
@@ -76,7 +76,7 @@ def chosen_in(env: Mapping[str, str]) -> Chosen:
 
 
 def topics_place(env: Mapping[str, str]) -> str:
-    """The folder in which the topics of sessions are kept."""
+    """Return the folder that stores the topics of sessions."""
     if chosen := env.get("CLAWMEM_FOCUS_ROOT"):
         return place_below_home(chosen, env)
     return f"{place_below_home(env.get('XDG_CACHE_HOME') or '~/.cache', env)}/clawmem/sessions"
@@ -88,7 +88,7 @@ def _servers(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def _plain_lines(env: Mapping[str, str]) -> dict[str, str]:
-    """The top-level ``key: value`` lines of the config file; what is nested is not asked for here."""
+    """Return the top-level ``key: value`` lines of the config file, without nested values."""
     for name in CONFIG_FILES:
         with suppress(OSError, UnicodeDecodeError):
             found = re.findall(_SCALAR, text_in(f"{config_place(env)}/{name}"))

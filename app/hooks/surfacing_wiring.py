@@ -1,4 +1,4 @@
-"""The parts that surfacing is made of, put together by hand: the container alone would cost more than the answer."""
+"""Wiring of surfacing by hand, because the container alone would take longer than the answer."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from clawmem.app.hooks.surfacing_choices import Chosen
-from clawmem.app.hooks.word_models import ForOnePrompt
+from clawmem.app.hooks.surfacing_choices import SurfacingSettings
+from clawmem.app.hooks.word_models import PromptModels
 
 if TYPE_CHECKING:
     from clawmem.app.hooks.embed_server import EmbedServer
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from clawmem.domain.surfacing.profiles import Profile
     from clawmem.ports.embedder import Embedder
 
-FOR_ONE_PROMPT = ForOnePrompt()
+PROMPT_MODELS = PromptModels()
 
 
 def surface_over(
     vault: ServedVault,
-    chosen: Chosen,
+    chosen: SurfacingSettings,
     profile: Profile,
-    models: ForOnePrompt = FOR_ONE_PROMPT,
+    models: PromptModels = PROMPT_MODELS,
     server: EmbedServer | None = None,
 ) -> SurfaceContext:
-    """Surfacing over an opened vault; of the models only what *profile* asks for is even looked for."""
+    """Return the surfacing service over an opened vault, with only the models that *profile* uses."""
     from clawmem.adapters.system.clock import SystemClock
     from clawmem.app.hooks.safety import safe
     from clawmem.app.services.surfacing.surface import Dressing, SurfaceContext
@@ -42,7 +42,11 @@ def surface_over(
 
 
 def _means(
-    vault: ServedVault, chosen: Chosen, profile: Profile, models: ForOnePrompt, server: EmbedServer | None
+    vault: ServedVault,
+    chosen: SurfacingSettings,
+    profile: Profile,
+    models: PromptModels,
+    server: EmbedServer | None,
 ) -> Means:
     from clawmem.app.services.surfacing.pipeline import Means
 
@@ -54,7 +58,7 @@ def _means(
 
 
 def _facts_of(vault: ServedVault) -> FactsOf:
-    """Lines about what a prompt names; what finds them is imported when they are asked for."""
+    """Return a function for facts about names in a prompt, which imports its service on first use."""
 
     def facts_of(prompt: str, budget: int) -> list[str]:
         from clawmem.app.hooks.safety import safe
@@ -78,7 +82,7 @@ def _gives_orders(text: str) -> bool:
 
 
 def _embedder(
-    vault: ServedVault, chosen: Chosen, models: ForOnePrompt, server: EmbedServer | None
+    vault: ServedVault, chosen: SurfacingSettings, models: PromptModels, server: EmbedServer | None
 ) -> Embedder:
     from pathlib import Path
 
@@ -94,8 +98,8 @@ def _embedder(
 
 
 @contextmanager
-def _servers(vault: ServedVault, chosen: Chosen) -> Iterator[Models]:
-    """The servers that the environment names: a model in this process would be loaded anew for every prompt."""
+def _servers(vault: ServedVault, chosen: SurfacingSettings) -> Iterator[Models]:
+    """Yield the configured model servers. Local models are not used, as every prompt would load them again."""
     from clawmem.adapters.system.clock import SystemClock
     from clawmem.app.model_servers import ModelServer, RerankServer, servers_in
     from clawmem.app.models import Surroundings, served
@@ -114,7 +118,7 @@ def _servers(vault: ServedVault, chosen: Chosen) -> Iterator[Models]:
         yield Models(generator, model(ModelRole.RERANKER, "rerank_server", RerankServer), clock)
 
 
-def _recalls(vault: ServedVault, chosen: Chosen) -> Recalls:
+def _recalls(vault: ServedVault, chosen: SurfacingSettings) -> Recalls:
     from clawmem.adapters.system.clock import SystemClock
     from clawmem.app.services.retrieval.recalls import Recalls, Retention
 

@@ -1,9 +1,9 @@
 """
-A hook asks the server of its vault, if there is one, and so pays for nothing but the question.
+Minimal HTTP client of hooks for the server of their vault.
 
-HTTP by hand: the library's clients would cost more than everything else here. The event is sent only after the server
-has said that it is there and willing (``Expect: 100-continue``), and quickly; else the hook does the work itself, and
-nothing was done twice.
+HTTP is implemented by hand, because importing a client library takes longer than everything else in a request. The event
+is sent only after the server has accepted the request (``Expect: 100-continue``) within `PATIENCE_S`. Otherwise the hook
+does the work itself, and no work is done twice.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from time import monotonic
 from clawmem.app.places import vault_place
 from clawmem.app.serve.announcement import Announcement, announced, places_in, token_of
 
-TYPE_CHECKING = False  # as `typing` has it, which costs a prompt a millisecond and a half
+TYPE_CHECKING = False  # importing `typing` would take 1.5 ms of every prompt
 if TYPE_CHECKING:
     from _socket import socket
 
-PATIENCE_S = 0.1  # with the connection, and again with the server's first word
+PATIENCE_S = 0.1  # for the connection, and again for the first response of the server
 LONGEST_HEAD = 4_000  # bytes
 MOST_AT_ONCE = 1 << 20  # bytes
 END_OF_HEAD = b"\r\n\r\n"
 
-# What a client may choose for its own call; everything else is the server's.
+# Variables that a client may set for its own call; all others are the server's.
 CHOICES = (
     "CLAWMEM_PROFILE",
     "CLAWMEM_THRESHOLD_MODE",
@@ -44,9 +44,9 @@ OPTIONS_HEADER = "clawmem-options"
 
 def ask(name: str, event: str, environ: Mapping[str, str], version: str) -> str:
     """
-    The line that the server answers to *event* for the hook *name*; empty when the hook has to work alone.
+    Return the server's answer to *event* for the hook *name*; empty if the hook must do the work itself.
 
-    It waits for an answer for as long as the server takes; whoever calls has a deadline.
+    There is no timeout for the answer, because the caller has a deadline.
     """
     vault = vault_place(environ)
     server = announced(vault)
@@ -71,22 +71,22 @@ def posted(
     answer_s: float | None = None,
 ) -> str:
     """
-    What *server* answers; empty where it is not this server, may not, will not now or says no.
+    Return the response body of *server*; empty for another server, a refusal or an error status.
 
     Args:
-        first_s: Seconds for its first word, `PATIENCE_S` without.
-        answer_s: Seconds for all that follows, however it trickles in; without it as long as the server takes.
+        first_s: Seconds until the first response, by default `PATIENCE_S`.
+        answer_s: Seconds for the complete answer, even if it arrives in small parts; ``None`` is unlimited.
 
     Raises:
-        TimeoutError: it is there, and is not done in time.
-        OSError, UnicodeError: nobody is there, or not any more; nothing that is an answer.
+        TimeoutError: the server is connected and did not answer in time.
+        OSError, UnicodeError: the connection failed or was lost, or the response is not valid text.
     """
     head = _head(server, path, token, len(body), headers)
     return _exchange(server, head, body, PATIENCE_S if first_s is None else first_s, answer_s)
 
 
 def serves(server: Announcement, environ: Mapping[str, str], version: str) -> bool:
-    """Whether what *server* answers is what a process of this version and these variables would."""
+    """Whether *server* gives the same answers as a process of this version with these variables."""
     from clawmem.adapters.system.holder import is_gone
 
     same = server.version == version and server.places == places_in(environ)
@@ -109,7 +109,12 @@ def _head(server: Announcement, path: str, token: str, length: int, headers: Seq
 
 
 def _exchange(server: Announcement, head: bytes, body: bytes, first_s: float, answer_s: float | None) -> str:
-    from _socket import AF_INET, AF_INET6, SOCK_STREAM, socket  # `socket` adds names alone, for a millisecond
+    from _socket import (
+        AF_INET,
+        AF_INET6,
+        SOCK_STREAM,
+        socket,
+    )  # importing `socket` takes 1 ms and adds only names
 
     family = AF_INET6 if ":" in server.host else AF_INET
     with closing(socket(family, SOCK_STREAM)) as connection:
@@ -118,14 +123,14 @@ def _exchange(server: Announcement, head: bytes, body: bytes, first_s: float, an
         connection.sendall(head)
         first, _, more = _received(connection, first_s, LONGEST_HEAD).partition(END_OF_HEAD)
         if not first.startswith(b"HTTP/1.1 100 "):
-            return ""  # whatever it says instead: it is not this server, or it may not, or will not now
+            return ""  # another server, a refusal, or too many requests
         connection.settimeout(answer_s)
         connection.sendall(body)
         return _line_in(more + _received(connection, answer_s))
 
 
 def _received(connection: socket, seconds: float | None, most_head: int = 0) -> bytes:
-    """All that comes, within *seconds*; with *most_head* only up to the end of a head, or that many bytes."""
+    """Return all bytes received within *seconds*; with *most_head* stop after a head, or after that many bytes."""
     until = None if seconds is None else monotonic() + seconds
     got = b""
     while not (most_head and (END_OF_HEAD in got or len(got) > most_head)):
@@ -139,7 +144,7 @@ def _received(connection: socket, seconds: float | None, most_head: int = 0) -> 
 
 
 def _wait_until(until: float, connection: socket) -> None:
-    """Have *connection* wait no longer; a peer that sends a byte now and then would be waited for for ever."""
+    """Limit the timeout of *connection* to the time left, so that a peer that sends single bytes cannot block."""
     left = until - monotonic()
     if left <= 0:
         raise TimeoutError
@@ -147,7 +152,7 @@ def _wait_until(until: float, connection: socket) -> None:
 
 
 def _line_in(answer: bytes) -> str:
-    """The content of a whole answer that says yes."""
+    """Return the body of a complete response with status 200; otherwise an empty string."""
     head, _, content = answer.partition(END_OF_HEAD)
     whole = f"\r\ncontent-length: {len(content)}\r\n".encode() in head.lower() + b"\r\n"
     return content.decode("utf-8") if head.startswith(b"HTTP/1.1 200 ") and whole else ""

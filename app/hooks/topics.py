@@ -1,4 +1,4 @@
-"""The topic of each session, in a file of its own: no vault is opened for it."""
+"""Topics of sessions, one file each, so that no vault has to be opened."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from clawmem.ports.errors import InvalidInput
 if TYPE_CHECKING:
     from pathlib import Path
 
-_BYTES = 4  # of the longest character
+_BYTES = 4  # longest UTF-8 character
 
 
 class Topics:
-    """Topics by session, below one folder."""
+    """Store of topics by session, in one folder."""
 
     def __init__(self, folder: Path | str) -> None:
         self._folder = folder
 
     def get(self, session_id: str) -> str:
-        """The topic of a session; empty where there is none, or none that can be read."""
+        """Return the topic of a session; empty if it has none or the file cannot be read."""
         place = f"{self._folder}/{file_name(session_id)}"
         with suppress(OSError, UnicodeDecodeError), open_regular_file(place) as file:
             return read_topic(file.read(MOST_TOPIC * _BYTES + 2).decode("utf-8"))
@@ -30,11 +30,11 @@ class Topics:
 
     def set(self, session_id: str, topic: str) -> str:
         """
-        Let a session keep to *topic*; the topic as it is kept.
+        Set the topic of a session; return the normalised topic.
 
         Raises:
-            InvalidInput: it is empty or longer than 256 characters.
-            OSError: it cannot be written.
+            InvalidInput: the topic is empty or longer than 256 characters.
+            OSError: the file cannot be written.
         """
         kept = read_topic(topic)
         if not kept:
@@ -48,12 +48,12 @@ class Topics:
         try:
             make_folder(file.parent)
             write_whole(file, f"{kept}\n".encode())
-        except OSError as error:  # a full disk does not say which file did not fit
+        except OSError as error:  # the error of a full disk does not name the file
             raise OSError(error.errno, error.strerror, str(file)) from error
         return kept
 
     def clear(self, session_id: str) -> bool:
-        """Let a session keep to nothing; whether it had a topic."""
+        """Remove the topic of a session; return whether it had one."""
         had = bool(self.get(session_id))
         self._file(session_id).unlink(missing_ok=True)
         return had

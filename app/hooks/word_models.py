@@ -1,4 +1,4 @@
-"""What reads a prompt: in a process that ends with it, and in one that stays."""
+"""Embedding models for prompts, in a short-lived process and in a server."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ if TYPE_CHECKING:
     from clawmem.ports.late_interaction import LateInteraction
 
 
-class ForOnePrompt:
-    """What is quick to begin with, and slower than others with every word."""
+class PromptModels:
+    """Models for a single prompt: fast to load, slower for each word."""
 
-    threads: NamedThreads | None = None  # for the legs of a question; none is kept
+    threads: NamedThreads | None = None  # for the retrievers of a question; not shared
 
     def embedder_of(self, fingerprint: str, folder: Path) -> Embedder | None:
-        """The embedder that makes vectors of this fingerprint, if one here does; large ones lie in *folder*."""
+        """Return the local embedder of this fingerprint, if any; large models are in *folder*."""
         from clawmem.adapters.models.static_few import few_of
         from clawmem.app.known_models import embedder_of
 
         return few_of(fingerprint) or embedder_of(fingerprint, folder)
 
     def comparing(self) -> LateInteraction:
-        """Who compares texts word by word."""
+        """Return the model that compares texts word by word."""
         from clawmem.adapters.models.static_few import FewWords
 
         return FewWords()
 
 
-class ForMany(ForOnePrompt):
-    """What takes its time to begin with, and is kept: of each model one, and every word that was ever met."""
+class CachedModels(PromptModels):
+    """Models for many prompts: slower to load, cached once per model, with a cache of word vectors."""
 
     threads: NamedThreads
 
@@ -43,7 +43,7 @@ class ForMany(ForOnePrompt):
         self._known: dict[str, Embedder | None] = {}
 
     def embedder_of(self, fingerprint: str, folder: Path) -> Embedder | None:
-        """See `ForOnePrompt.embedder_of`; one that was not there is looked for again."""
+        """See `PromptModels.embedder_of`; a missing model is looked up again at each call."""
         from clawmem.app.known_models import embedder_of
 
         if self._known.get(fingerprint) is None:
@@ -51,7 +51,7 @@ class ForMany(ForOnePrompt):
         return self._known[fingerprint]
 
     def comparing(self) -> LateInteraction:
-        """See `ForOnePrompt.comparing`."""
+        """See `PromptModels.comparing`."""
         from clawmem.adapters.models.static_words import installed_words
 
         return installed_words()

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from clawmem.app.hooks.protocol import SILENCE, HookOutput, read_event
-from clawmem.app.hooks.registry import HOOKS, Registered
+from clawmem.app.hooks.registry import HOOKS, HookRegistration
 from clawmem.app.hooks.runner import call, remember
 from clawmem.app.hooks.thin_client import CHOICES
 from clawmem.app.places import default_vault
@@ -64,7 +64,7 @@ class HookDesk:
         return {**kept, **{name: value for name, value in choices.items() if name in CHOICES}}
 
 
-def _rendered(output: HookOutput, hook: Registered) -> str:
+def _rendered(output: HookOutput, hook: HookRegistration) -> str:
     try:
         return output.render(hook.event)
     except Exception:  # noqa: BLE001  an answer that is none

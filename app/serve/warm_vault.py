@@ -7,10 +7,10 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clawmem.app.hooks.context import HookContext
 from clawmem.app.hooks.opening import records, served
 from clawmem.app.hooks.protocol import Offer
-from clawmem.app.hooks.surroundings import Surroundings
-from clawmem.app.hooks.word_models import ForMany
+from clawmem.app.hooks.word_models import CachedModels
 from clawmem.app.places import default_vault
 from clawmem.ports.errors import ClawmemError
 
@@ -29,7 +29,7 @@ class WarmVault:
     """
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        self.models = ForMany()
+        self.models = CachedModels()
         self._environ = environ
         self._path = default_vault(environ)
         self._open = ExitStack()
@@ -80,7 +80,7 @@ class WarmVault:
         self._file = file
 
 
-class Warm(Surroundings):
+class Warm(HookContext):
     """What a hook is given in a server: the vault is open, and what takes long is somebody else's."""
 
     def __init__(
@@ -91,7 +91,7 @@ class Warm(Surroundings):
         self._later = later
 
     @property
-    def models(self) -> ForMany:
+    def models(self) -> CachedModels:
         """Those that its thread has read."""
         return self._warm.models
 

@@ -25,9 +25,9 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.adapters.system.clock import SystemClock
+from clawmem.app.hooks.context import HookContext
 from clawmem.app.hooks.context_surfacing import run
 from clawmem.app.hooks.protocol import HookEvent
-from clawmem.app.hooks.surroundings import Surroundings
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import (
     UpdateCollection,
@@ -111,7 +111,7 @@ class PoisonedHome:
     def block(self, prompt: str) -> str:
         """Return the block that *prompt* carries."""
         places = dict.fromkeys(("HOME", "CLAWMEM_CONFIG_DIR", "XDG_CACHE_HOME"), str(self._folder))
-        here = Surroundings({**places, "INDEX_PATH": str(self._index), "CLAWMEM_PROFILE": "balanced"})
+        here = HookContext({**places, "INDEX_PATH": str(self._index), "CLAWMEM_PROFILE": "balanced"})
         return run(HookEvent("UserPromptSubmit", prompt, prompt=prompt), here).context
 
 

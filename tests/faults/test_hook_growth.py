@@ -11,8 +11,8 @@ from hook_process import KNOWN, ONCE, QUESTION, Client
 
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.hooks import runner
+from clawmem.app.hooks.context import HookContext
 from clawmem.app.hooks.protocol import HookEvent
-from clawmem.app.hooks.surroundings import Surroundings
 from clawmem.ports.telemetry import Recall
 
 MOST_LOG = 5_000_000  # bytes of a write-ahead log
@@ -38,7 +38,7 @@ class Calls:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._here = Surroundings({**client.environ, "INDEX_PATH": str(client.vault)})
+        self._here = HookContext({**client.environ, "INDEX_PATH": str(client.vault)})
         self._number = 0
 
     def __call__(self, times: int) -> None:

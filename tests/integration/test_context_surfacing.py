@@ -17,7 +17,7 @@ from hook_process import ask, transcript
 from scripted_server import said, scripted, well_behaved
 
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.hooks.surfacing_choices import chosen_in
+from clawmem.app.hooks.surfacing_choices import surfacing_settings
 from clawmem.app.hooks.topics import Topics
 from clawmem.domain.surfacing.profiles import ThresholdMode
 from clawmem.ports.errors import InvalidInput
@@ -349,7 +349,7 @@ class TestChoices:
 
     def test_the_usual(self, tmp_path: Path) -> None:
         """Nothing said is the default of everything."""
-        chosen = chosen_in({"HOME": str(tmp_path), "CLAWMEM_CONFIG_DIR": str(tmp_path)})
+        chosen = surfacing_settings({"HOME": str(tmp_path), "CLAWMEM_CONFIG_DIR": str(tmp_path)})
 
         assert (chosen.profile, chosen.mode) == ("balanced", ThresholdMode.ADAPTIVE)
         assert (chosen.dedupe_s, chosen.nudge_interval) == (600, 15)
@@ -363,7 +363,7 @@ class TestChoices:
             "utf-8",
         )
 
-        chosen = chosen_in({"CLAWMEM_CONFIG_DIR": str(tmp_path)})
+        chosen = surfacing_settings({"CLAWMEM_CONFIG_DIR": str(tmp_path)})
 
         assert (chosen.profile, chosen.embedder) == ("speed", "static")
         assert (chosen.recall_days, chosen.receipt_days) == (7, 0)
@@ -372,7 +372,7 @@ class TestChoices:
     def test_the_environment_wins(self, tmp_path: Path) -> None:
         """A variable counts more than the file; one that cannot be read counts as none."""
         (tmp_path / "config.yaml").write_text("profile: speed\n", "utf-8")
-        chosen = chosen_in(
+        chosen = surfacing_settings(
             {
                 "CLAWMEM_CONFIG_DIR": str(tmp_path),
                 "CLAWMEM_PROFILE": "deep",
@@ -383,6 +383,6 @@ class TestChoices:
         )
 
         assert (chosen.profile, chosen.nudge_interval) == ("deep", 15)
-        assert chosen_in({"CLAWMEM_NUDGE_INTERVAL": "0"}).nudge_interval == 0
+        assert surfacing_settings({"CLAWMEM_NUDGE_INTERVAL": "0"}).nudge_interval == 0
         assert chosen.heartbeats == ("tick", "tock")
         assert chosen.with_heartbeats

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from clawmem.app.hooks.context import HookContext
 from clawmem.app.hooks.context_surfacing import run
 from clawmem.app.hooks.protocol import HookEvent
-from clawmem.app.hooks.surroundings import Surroundings
 from clawmem.app.opened import open_services
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.settings import Settings
@@ -41,7 +41,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Ask:
 
     def called(vault: str, prompt: str, session: str = "", **variables: str) -> str:
         places = dict.fromkeys(("HOME", "CLAWMEM_CONFIG_DIR", "XDG_CACHE_HOME"), str(home))
-        here = Surroundings({"INDEX_PATH": str(home / f"{vault}.sqlite"), **places, **variables})
+        here = HookContext({"INDEX_PATH": str(home / f"{vault}.sqlite"), **places, **variables})
         return run(HookEvent("UserPromptSubmit", session, prompt=prompt), here).context
 
     return called

@@ -11,9 +11,9 @@ from hook_process import ask
 from typer.testing import Result
 
 from clawmem.app.hooks import context_surfacing
+from clawmem.app.hooks.context import HookContext
 from clawmem.app.hooks.opening import searchable
 from clawmem.app.hooks.protocol import HookEvent
-from clawmem.app.hooks.surroundings import Surroundings
 
 Invoke = Callable[..., Result]
 
@@ -40,7 +40,7 @@ def test_an_index_elsewhere(
 
     assert served_by(environ) == ("lancedb", "lancedb exact scan")
     # In this process, which has loaded the engine: that alone may take a new one longer than an answer may.
-    told = context_surfacing.run(HookEvent(prompt=PROMPT), Surroundings(environ))
+    told = context_surfacing.run(HookEvent(prompt=PROMPT), HookContext(environ))
     assert "Redis for 14 days" in told.context
 
     config.write_text("", "utf-8")

@@ -11,10 +11,10 @@ from time import monotonic, sleep
 import pytest
 
 from clawmem.app.hooks.at_stop import capture
+from clawmem.app.hooks.context import HookContext
 from clawmem.app.hooks.lagging import PATIENCE_S, wait_for
 from clawmem.app.hooks.protocol import HookEvent
 from clawmem.app.hooks.spool import Spool
-from clawmem.app.hooks.surroundings import Surroundings
 
 SAID = 'We "decided":\nto keep invoices for ten years — größtenteils in a bucket.'
 
@@ -46,7 +46,7 @@ def test_what_is_not_there_is_waited_for_in_vain(tmp_path: Path) -> None:
     assert not wait_for(SAID, Path("\0"), 60)
 
 
-class Here(Surroundings):
+class Here(HookContext):
     """Whoever does the work notes what the transcript holds by then."""
 
     def __init__(self, environ: Mapping[str, str], transcript: Path) -> None:

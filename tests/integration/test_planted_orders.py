@@ -14,9 +14,9 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.adapters.system.clock import SystemClock
+from clawmem.app.hooks.context import HookContext
 from clawmem.app.hooks.protocol import HookEvent
 from clawmem.app.hooks.registry import HOOKS, module_of
-from clawmem.app.hooks.surroundings import Surroundings
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
@@ -68,7 +68,7 @@ class PlantedHome:
     def hook(self, name: str, **fields: object) -> str:
         """Return the context that the hook *name* gives to an assistant."""
         places = dict.fromkeys(("HOME", "CLAWMEM_CONFIG_DIR", "XDG_CACHE_HOME"), str(self.folder))
-        here = Surroundings({**places, "INDEX_PATH": str(self.index), "CLAWMEM_PROFILE": "deep"})
+        here = HookContext({**places, "INDEX_PATH": str(self.index), "CLAWMEM_PROFILE": "deep"})
         event = HookEvent(HOOKS[name].event, SESSION, **fields)  # type: ignore[arg-type]
         context: str = import_module(module_of(name)).run(event, here).context
         return context

@@ -1,4 +1,4 @@
-"""Where a hook runs: in a process of its own, or in a server that has the vault open."""
+"""Context of a hook: its own process, or a server that keeps the vault open."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from collections.abc import Mapping
 from clawmem.app.hooks.protocol import HookOutput, Offer
 from clawmem.app.places import default_vault
 
-TYPE_CHECKING = False  # as `typing` has it, which costs a prompt a millisecond and a half
+TYPE_CHECKING = False  # importing `typing` would take 1.5 ms of every prompt
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
     from clawmem.adapters.sqlite.vault import SqliteVault
     from clawmem.app.hooks.spool import Spool
-    from clawmem.app.hooks.word_models import ForOnePrompt
+    from clawmem.app.hooks.word_models import PromptModels
     from clawmem.app.services.indexes.vault import ServedVault
 
 
 def _keep_to_oneself(output: HookOutput) -> None:
-    """An offer to nobody."""
+    """Discard an offer."""
 
 
-class Surroundings:
+class HookContext:
     """
-    What a hook is given beside its event: variables, a vault, and somebody who takes what it has so far.
+    Dependencies of a hook: environment variables, the vault, and a receiver of provisional answers.
 
-    This one is a process of its own, which opens the vault when it is asked for and closes it behind it.
+    This implementation is for a separate process: each access opens the vault and closes it afterwards.
     """
 
     def __init__(self, environ: Mapping[str, str], offer: Offer = _keep_to_oneself) -> None:
@@ -35,15 +35,15 @@ class Surroundings:
 
     @property
     def vault(self) -> Path:
-        """The vault that is meant, there or not."""
+        """The path of the vault, which may not exist."""
         return default_vault(self.environ)
 
     @property
-    def models(self) -> ForOnePrompt:
-        """What reads its prompt."""
-        from clawmem.app.hooks.word_models import ForOnePrompt
+    def models(self) -> PromptModels:
+        """The embedding models of the prompt."""
+        from clawmem.app.hooks.word_models import PromptModels
 
-        return ForOnePrompt()
+        return PromptModels()
 
     def records(self) -> AbstractContextManager[SqliteVault | None]:
         """See `clawmem.app.hooks.opening.records`."""
@@ -64,7 +64,7 @@ class Surroundings:
         return writable_records(self.environ)
 
     def work_off(self, spool: Spool) -> list[str]:
-        """See to it that what waits in *spool* is done; what failed already, in sentences."""
+        """Process the jobs in *spool*, or have them processed; return a sentence for each known failure."""
         from clawmem.app.hooks.at_stop import drained
 
         return drained(self.vault, spool, self.environ)
