@@ -66,7 +66,7 @@ def _answered_here(ctx: typer.Context, chosen: ToolSet) -> None:
 def _lanes(ctx: typer.Context) -> list[LaneThread]:
     """Those that the settings turn on; who hosts the heavy one here is told once that it may never have its hours."""
     from clawmem.app.cli.session import settings_of
-    from clawmem.app.hooks.runner import remember
+    from clawmem.app.hooks.runner import log_error
     from clawmem.app.serve.lanes import lane_threads
     from clawmem.domain.maintenance.schedule import LaneName
 
@@ -74,7 +74,7 @@ def _lanes(ctx: typer.Context) -> list[LaneThread]:
 
     def complain(error: BaseException) -> None:
         with suppress(OSError):
-            remember(settings.vault, "lanes", error)
+            log_error(settings.vault, "lanes", error)
 
     threads = lane_threads(settings, complain)
     if any(one.name is LaneName.HEAVY for one in threads):

@@ -20,16 +20,16 @@ def run(event: HookEvent, context: HookContext) -> HookOutput:
     Silent for subagents and timers, and without a vault. For a prompt that needs no search, only a row of telemetry
     is written, without opening the whole vault.
     """
-    chosen = surfacing_settings(context.environ)
-    if event.in_subagent or not event.prompted_by_person or not isfile(chosen.vault):  # noqa: PTH113
+    settings = surfacing_settings(context.environ)
+    if event.in_subagent or not event.prompted_by_person or not isfile(settings.vault):  # noqa: PTH113
         return SILENCE
-    if why_skip(event.prompt, heartbeats=chosen.heartbeats, with_heartbeats=chosen.with_heartbeats):
-        _write_down_alone(event, chosen)
+    if why_skip(event.prompt, heartbeats=settings.heartbeats, with_heartbeats=settings.with_heartbeats):
+        _write_down_alone(event, settings)
         return SILENCE
-    return _surfaced(event, chosen, context)
+    return _surfaced(event, settings, context)
 
 
-def _surfaced(event: HookEvent, chosen: SurfacingSettings, context: HookContext) -> HookOutput:
+def _surfaced(event: HookEvent, settings: SurfacingSettings, context: HookContext) -> HookOutput:
     from clawmem.app.hooks.conversation import compacted_at, loaded_by_client
     from clawmem.app.hooks.embed_server import EmbedServer
     from clawmem.app.hooks.surfacing_wiring import surface_over
@@ -41,39 +41,39 @@ def _surfaced(event: HookEvent, chosen: SurfacingSettings, context: HookContext)
         if vault is None:
             return SILENCE
         turns, now_ms = turns_of(vault.telemetry, event.session_id, event.prompt_id), _now_ms()
-        if turns.seen(event.prompt, now_ms, chosen.dedupe_s):
+        if turns.seen(event.prompt, now_ms, settings.dedupe_s):
             vault.telemetry.record(gated(turns, event.prompt, now_ms))
             return SILENCE
-        profile = profile_named(chosen.profile)
+        profile = profile_named(settings.profile)
         choices = Choices(
             profile,
-            topic=_topic(event, chosen),
-            mode=chosen.mode,
+            topic=_topic(event, settings),
+            mode=settings.mode,
             session_id=event.session_id,
             compacted_at=compacted_at(event.transcript_path),
             loaded=loaded_by_client(event.transcript_path),
         )
-        server = EmbedServer(vault, chosen)
-        surface = surface_over(vault, chosen, profile, context.models, server)
+        server = EmbedServer(vault, settings)
+        surface = surface_over(vault, settings, profile, context.models, server)
         surfaced = surface(event.prompt, turns, choices, lambda block: context.offer(HookOutput(block)))
         server.learn(surfaced.answer.trace.degraded)
         return HookOutput(surfaced.block)
 
 
-def _write_down_alone(event: HookEvent, chosen: SurfacingSettings) -> None:
+def _write_down_alone(event: HookEvent, settings: SurfacingSettings) -> None:
     """Write the telemetry row of a turn without a search, so that turns can be counted. Best effort."""
-    if not chosen.remembers or not event.session_id:
+    if not settings.remembers or not event.session_id:
         return
     from clawmem.adapters.sqlite.silent_turn import note_silent_turn
 
-    note_silent_turn(chosen.vault, CONTEXT_SURFACING, event.session_id)
+    note_silent_turn(settings.vault, CONTEXT_SURFACING, event.session_id)
 
 
-def _topic(event: HookEvent, chosen: SurfacingSettings) -> str:
+def _topic(event: HookEvent, settings: SurfacingSettings) -> str:
     from clawmem.app.hooks.topics import Topics
 
-    kept = Topics(chosen.topics).get(event.session_id) if event.session_id else ""
-    return kept or chosen.topic
+    kept = Topics(settings.topics).get(event.session_id) if event.session_id else ""
+    return kept or settings.topic
 
 
 def _now_ms() -> int:

@@ -24,9 +24,9 @@ class EmbedServer:
     server could record the timeout. Therefore the hook records the timeout with `learn`.
     """
 
-    def __init__(self, vault: ServedVault, chosen: SurfacingSettings) -> None:
+    def __init__(self, vault: ServedVault, settings: SurfacingSettings) -> None:
         self._vault = vault
-        self._url = chosen.embed_url
+        self._url = settings.embed_url
         self._was_asked = False
 
     def __call__(self) -> Embedder:

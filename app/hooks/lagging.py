@@ -17,13 +17,13 @@ LONGEST = 80
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ,.;:()-]{10,}")  # looks the same however JSON is written
 
 
-def wait_for(said: str, transcript: Path, patience_s: float = PATIENCE_S) -> bool:
+def wait_for(message: str, transcript: Path, patience_s: float = PATIENCE_S) -> bool:
     """
-    Wait until *transcript* contains *said*, the last message of the assistant; return whether it does.
+    Wait until *transcript* contains *message*, the last message of the assistant; return whether it does.
 
     Return at once if the message has no text that can be searched for, or if the transcript cannot be read.
     """
-    plain = _PLAIN.findall(said[-READ:])
+    plain = _PLAIN.findall(message[-READ:])
     end = monotonic() + patience_s
     try:
         while plain and plain[-1][-LONGEST:].encode() not in _end_of(transcript):

@@ -64,11 +64,11 @@ def served(records: SqliteVault, environ: Mapping[str, str]) -> ServedVault:
     from clawmem.app.services.indexes.vault import ServedVault
 
     folder = f"{records.location}.indexes"
-    engines = Engines(backend_named, folder, read_only=True, options=_Configured(environ))
+    engines = Engines(backend_named, folder, read_only=True, options=_EngineOptions(environ))
     return ServedVault(records, engines, Indexer(records, SystemClock(), holder_id(), is_gone))
 
 
-class _Configured(Mapping[str, str]):
+class _EngineOptions(Mapping[str, str]):
     """Engine options of the config file, loaded on first access: most engines never read them, and loading is slow."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
@@ -76,16 +76,16 @@ class _Configured(Mapping[str, str]):
         self._read: Mapping[str, str] | None = None
 
     def __getitem__(self, name: str) -> str:
-        return self._said[name]
+        return self._options[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._said)
+        return iter(self._options)
 
     def __len__(self) -> int:
-        return len(self._said)
+        return len(self._options)
 
     @property
-    def _said(self) -> Mapping[str, str]:
+    def _options(self) -> Mapping[str, str]:
         if self._read is None:
             from clawmem.app.settings import load_settings
 

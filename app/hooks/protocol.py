@@ -114,15 +114,19 @@ Offer = Callable[[HookOutput], None]
 def read_event(text: str, environ: Mapping[str, str]) -> HookEvent:
     """Return the event in *text*. Values of a wrong type and names that are too long count as missing."""
     raw = _object(text)
-    strings = {field: _string(raw, field) for field in _SAID} | {field: _name(raw, field) for field in _NAMES}
+    strings = {field: _string(raw, field) for field in _TEXT_FIELDS} | {
+        field: _name(raw, field) for field in _NAME_FIELDS
+    }
     strings["name"] = _name(raw, "hook_event_name")
     strings["session_id"] = strings["session_id"] or _session_in(environ)
     given = _value(raw, "tool_input")
     return HookEvent(**strings, tool_input=given if isinstance(given, dict) else {}, raw=raw)
 
 
-_SAID = ("prompt", "last_assistant_message", "compact_summary")
-_NAMES = tuple(field for field in HookEvent._fields if field not in ("name", "tool_input", "raw", *_SAID))
+_TEXT_FIELDS = ("prompt", "last_assistant_message", "compact_summary")
+_NAME_FIELDS = tuple(
+    field for field in HookEvent._fields if field not in ("name", "tool_input", "raw", *_TEXT_FIELDS)
+)
 
 
 def whole_lines(text: str, most: int) -> str:

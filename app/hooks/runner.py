@@ -37,31 +37,31 @@ def run_process(arguments: Sequence[str]) -> NoReturn:
     """Run the hook that the first of *arguments* names: read the event, write the answer, and exit."""
     name = next(iter(arguments), "")
     registered = HOOKS.get(name, _UNKNOWN)
-    answer = Answer(_own_output(), registered.event)
-    deadline = threading.Timer(registered.deadline_s, answer.give_out_and_leave)
+    answer = HookAnswer(_own_output(), registered.event)
+    deadline = threading.Timer(registered.deadline_s, answer.write_and_exit)
     deadline.daemon = True
     deadline.start()
-    os.environ.update(_chosen(arguments[1:]))
-    answer.offer(attempted(name, answer.offer))
-    answer.give_out_and_leave()
+    os.environ.update(_variables_of(arguments[1:]))
+    answer.offer(run_hook(name, answer.offer))
+    answer.write_and_exit()
 
 
-class Answer:
+class HookAnswer:
     """Answer of the process: the last offer, written exactly once, by the worker or by the deadline timer."""
 
     def __init__(self, output: int, event_name: str) -> None:
         self._output = output
         self._event_name = event_name
         self._best: HookOutput | str = SILENCE
-        self._given_out = threading.Lock()
+        self._written = threading.Lock()
 
     def offer(self, output: HookOutput | str) -> None:
         """Set the answer, to be replaced by a later offer; a string is written unchanged."""
         self._best = output
 
-    def give_out_and_leave(self) -> NoReturn:
+    def write_and_exit(self) -> NoReturn:
         """Write the answer and end the process at once, without waiting for other threads."""
-        self._given_out.acquire()  # never released: a second caller blocks until the process ends
+        self._written.acquire()  # never released: a second caller blocks until the process ends
         try:
             if self._event_name not in PRINTS_STDOUT:
                 _write(self._output, f"{self._rendered()}\n")
@@ -76,7 +76,7 @@ class Answer:
             return SILENCE.render(self._event_name)
 
 
-def attempted(name: str, offer: Callable[[HookOutput], None]) -> HookOutput | str:
+def run_hook(name: str, offer: Callable[[HookOutput], None]) -> HookOutput | str:
     """
     Return the answer of hook *name* to the event on standard input; silence after any error.
 
@@ -89,20 +89,20 @@ def attempted(name: str, offer: Callable[[HookOutput], None]) -> HookOutput | st
         from clawmem.app.places import complete
 
         complete(os.environ)
-        return _told_by_server(name, text) or _alone(name, text, offer)
+        return _answer_of_server(name, text) or _run_locally(name, text, offer)
     except BaseException as error:  # noqa: BLE001  a hook that calls sys.exit included
-        _complain(name, error)
+        _report_error(name, error)
         return SILENCE
 
 
-def _told_by_server(name: str, text: str) -> str:
+def _answer_of_server(name: str, text: str) -> str:
     from clawmem.app.cli.main import VERSION
     from clawmem.app.hooks.thin_client import ask
 
     return ask(name, text, os.environ, VERSION)
 
 
-def _alone(name: str, text: str, offer: Callable[[HookOutput], None]) -> HookOutput:
+def _run_locally(name: str, text: str, offer: Callable[[HookOutput], None]) -> HookOutput:
     from clawmem.app.hooks.context import HookContext
 
     return call(name, read_event(text, os.environ), HookContext(os.environ, offer))
@@ -114,7 +114,7 @@ def call(name: str, event: HookEvent, context: HookContext) -> HookOutput:
     return output
 
 
-def _chosen(options: Sequence[str]) -> dict[str, str]:
+def _variables_of(options: Sequence[str]) -> dict[str, str]:
     """Return the environment variables of *options*. Unknown options are ignored silently."""
     waiting = iter(options)
     return {_OPTIONS[option]: next(waiting, "") for option in waiting if option in _OPTIONS}
@@ -148,19 +148,19 @@ def _write(output: int, text: str) -> None:
         rest = rest[os.write(output, rest) :]
 
 
-def _complain(name: str, error: BaseException) -> None:
+def _report_error(name: str, error: BaseException) -> None:
     """Write the error to standard error (the client's debug log) and to the error log; ignore failures of both."""
     try:
         _write(STDERR, f"clawmem hook {name[:MOST_TOLD]}: {str(error)[:MOST_TOLD] or type(error).__name__}\n")
         if name in HOOKS:
             from clawmem.app.places import default_vault
 
-            remember(default_vault(os.environ), name, error)
+            log_error(default_vault(os.environ), name, error)
     except Exception:  # noqa: BLE001  a full disk may have caused the error
         return
 
 
-def remember(vault: Path, name: str, error: BaseException) -> None:
+def log_error(vault: Path, name: str, error: BaseException) -> None:
     """
     Append an error of hook *name* to the error log next to *vault*: one line, or a traceback if it is unexpected.
 
@@ -170,9 +170,9 @@ def remember(vault: Path, name: str, error: BaseException) -> None:
     from time import gmtime, strftime
     from traceback import format_exception
 
-    from clawmem.app.hooks.state import write_down
+    from clawmem.app.hooks.state import append_to_error_log
     from clawmem.ports.errors import ClawmemError
 
     is_expected = isinstance(error, ClawmemError)
-    told = " ".join(str(error).split()) if is_expected else "".join(format_exception(error)).rstrip()
-    write_down(vault, f"{strftime('%Y-%m-%dT%H:%M:%SZ', gmtime())} {name}: {told}\n")
+    entry = " ".join(str(error).split()) if is_expected else "".join(format_exception(error)).rstrip()
+    append_to_error_log(vault, f"{strftime('%Y-%m-%dT%H:%M:%SZ', gmtime())} {name}: {entry}\n")

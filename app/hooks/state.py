@@ -18,7 +18,7 @@ def state_folder(vault: Path) -> Path:
     return vault.with_name(f"{vault.name}.hooks")
 
 
-def write_down(vault: Path, entry: str) -> None:
+def append_to_error_log(vault: Path, entry: str) -> None:
     """
     Append *entry* to the error log, which is bounded in size.
 

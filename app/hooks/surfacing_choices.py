@@ -51,19 +51,19 @@ class SurfacingSettings(NamedTuple):
 
 def surfacing_settings(env: Mapping[str, str]) -> SurfacingSettings:
     """Return the settings. Invalid values are ignored, so that no prompt fails because of them."""
-    said = _plain_lines(env)
-    read_only = _is_true(said.get("read_only", ""))
-    with_receipts = _is_true(said.get("receipts", "true"))
+    lines = _plain_lines(env)
+    read_only = _is_true(lines.get("read_only", ""))
+    with_receipts = _is_true(lines.get("receipts", "true"))
     return SurfacingSettings(
         vault=vault_place(env),
         models=models_place(env),
-        profile=env.get("CLAWMEM_PROFILE") or said.get("profile", BALANCED),
+        profile=env.get("CLAWMEM_PROFILE") or lines.get("profile", BALANCED),
         mode=_mode(env.get("CLAWMEM_THRESHOLD_MODE", "")),
-        embedder=said.get("embedder", "auto"),
-        remembers=_is_true(said.get("telemetry", "true")) and not read_only,
+        embedder=lines.get("embedder", "auto"),
+        remembers=_is_true(lines.get("telemetry", "true")) and not read_only,
         forgets=not read_only,
-        recall_days=int(_number(said.get("retention_days", ""), RECALL_DAYS)),
-        receipt_days=int(_number(said.get("receipt_days", ""), RECEIPT_DAYS)) if with_receipts else 0,
+        recall_days=int(_number(lines.get("retention_days", ""), RECALL_DAYS)),
+        receipt_days=int(_number(lines.get("receipt_days", ""), RECEIPT_DAYS)) if with_receipts else 0,
         heartbeats=tuple(filter(None, env.get("CLAWMEM_HEARTBEAT_PATTERNS", "").split(","))),
         with_heartbeats=_is_true(env.get("CLAWMEM_DISABLE_HEARTBEAT_SUPPRESSION", "")),
         dedupe_s=_number(env.get("CLAWMEM_HOOK_DEDUP_WINDOW_SEC", ""), DEDUPE_S),
@@ -77,8 +77,8 @@ def surfacing_settings(env: Mapping[str, str]) -> SurfacingSettings:
 
 def topics_place(env: Mapping[str, str]) -> str:
     """Return the folder that stores the topics of sessions."""
-    if chosen := env.get("CLAWMEM_FOCUS_ROOT"):
-        return place_below_home(chosen, env)
+    if folder := env.get("CLAWMEM_FOCUS_ROOT"):
+        return place_below_home(folder, env)
     return f"{place_below_home(env.get('XDG_CACHE_HOME') or '~/.cache', env)}/clawmem/sessions"
 
 

@@ -24,7 +24,7 @@ PROMPT_MODELS = PromptModels()
 
 def surface_over(
     vault: ServedVault,
-    chosen: SurfacingSettings,
+    settings: SurfacingSettings,
     profile: Profile,
     models: PromptModels = PROMPT_MODELS,
     server: EmbedServer | None = None,
@@ -35,15 +35,15 @@ def surface_over(
     from clawmem.app.services.surfacing.surface import Dressing, SurfaceContext
 
     clock = SystemClock()
-    dressing = Dressing(safe, _redacted, _facts_of(vault), nudge_interval=chosen.nudge_interval)
+    dressing = Dressing(safe, _redacted, _facts_of(vault), nudge_interval=settings.nudge_interval)
     return SurfaceContext(
-        vault, _means(vault, chosen, profile, models, server), dressing, clock, _recalls(vault, chosen)
+        vault, _means(vault, settings, profile, models, server), dressing, clock, _recalls(vault, settings)
     )
 
 
 def _means(
     vault: ServedVault,
-    chosen: SurfacingSettings,
+    settings: SurfacingSettings,
     profile: Profile,
     models: PromptModels,
     server: EmbedServer | None,
@@ -53,8 +53,8 @@ def _means(
     guard = Means(_gives_orders, threads=models.threads)
     if not profile.by_meaning:
         return guard
-    means = guard._replace(embedder=_embedder(vault, chosen, models, server), late=models.comparing())
-    return means._replace(models=lambda: _servers(vault, chosen)) if chosen.servers else means
+    means = guard._replace(embedder=_embedder(vault, settings, models, server), late=models.comparing())
+    return means._replace(models=lambda: _servers(vault, settings)) if settings.servers else means
 
 
 def _facts_of(vault: ServedVault) -> FactsOf:
@@ -82,23 +82,23 @@ def _gives_orders(text: str) -> bool:
 
 
 def _embedder(
-    vault: ServedVault, chosen: SurfacingSettings, models: PromptModels, server: EmbedServer | None
+    vault: ServedVault, settings: SurfacingSettings, models: PromptModels, server: EmbedServer | None
 ) -> Embedder:
     from pathlib import Path
 
     from clawmem.app.hooks.embed_server import EmbedServer
     from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
 
-    folder = Path(chosen.models)
+    folder = Path(settings.models)
     return ServingEmbedder(
         vault.embeddings,
-        server or EmbedServer(vault, chosen),
+        server or EmbedServer(vault, settings),
         lambda fingerprint: models.embedder_of(fingerprint, folder),
     )
 
 
 @contextmanager
-def _servers(vault: ServedVault, chosen: SurfacingSettings) -> Iterator[Models]:
+def _servers(vault: ServedVault, settings: SurfacingSettings) -> Iterator[Models]:
     """Yield the configured model servers. Local models are not used, as every prompt would load them again."""
     from clawmem.adapters.system.clock import SystemClock
     from clawmem.app.model_servers import ModelServer, RerankServer, servers_in
@@ -107,7 +107,7 @@ def _servers(vault: ServedVault, chosen: SurfacingSettings) -> Iterator[Models]:
     from clawmem.app.services.retrieval.pipelines.with_models import Models
     from clawmem.ports.model_failures import ModelRole
 
-    clock, named = SystemClock(), servers_in(chosen.servers)
+    clock, named = SystemClock(), servers_in(settings.servers)
     with ExitStack() as stack:
         around = Surroundings(vault.model_failures, clock, stack, REST_MS)
 
@@ -118,7 +118,7 @@ def _servers(vault: ServedVault, chosen: SurfacingSettings) -> Iterator[Models]:
         yield Models(generator, model(ModelRole.RERANKER, "rerank_server", RerankServer), clock)
 
 
-def _recalls(vault: ServedVault, chosen: SurfacingSettings) -> Recalls:
+def _recalls(vault: ServedVault, settings: SurfacingSettings) -> Recalls:
     from clawmem.adapters.system.clock import SystemClock
     from clawmem.app.services.retrieval.recalls import Recalls, Retention
 
@@ -126,7 +126,7 @@ def _recalls(vault: ServedVault, chosen: SurfacingSettings) -> Recalls:
         vault.telemetry,
         SystemClock(),
         vault.receipts,
-        enabled=chosen.remembers,
-        forgets=chosen.forgets,
-        retention=Retention(chosen.recall_days, chosen.receipt_days),
+        enabled=settings.remembers,
+        forgets=settings.forgets,
+        retention=Retention(settings.recall_days, settings.receipt_days),
     )

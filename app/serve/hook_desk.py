@@ -9,7 +9,7 @@ from pathlib import Path
 
 from clawmem.app.hooks.protocol import SILENCE, HookOutput, read_event
 from clawmem.app.hooks.registry import HOOKS, HookRegistration
-from clawmem.app.hooks.runner import call, remember
+from clawmem.app.hooks.runner import call, log_error
 from clawmem.app.hooks.thin_client import CHOICES
 from clawmem.app.places import default_vault
 from clawmem.app.serve.warm_vault import Warm, WarmVault
@@ -73,4 +73,4 @@ def _rendered(output: HookOutput, hook: HookRegistration) -> str:
 
 def _write_down(vault: Path, name: str, error: BaseException) -> None:
     with suppress(OSError):
-        remember(vault, name, error)
+        log_error(vault, name, error)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from clawmem.app.hooks.at_stop import drained
 from clawmem.app.hooks.protocol import SESSION_VARIABLES
-from clawmem.app.hooks.runner import remember
+from clawmem.app.hooks.runner import log_error
 from clawmem.app.hooks.spool import JobsFailed, Spool
 from clawmem.app.serve.desk import Desk, Line
 from clawmem.app.serve.drainer import Drainer
@@ -121,15 +121,15 @@ class Inside:
 
     def _complain(self, error: BaseException) -> None:
         with suppress(OSError):
-            remember(self.vault, "drain", error)
+            log_error(self.vault, "drain", error)
 
     def _complain_of_watching(self, error: BaseException) -> None:
         with suppress(OSError):
-            remember(self.vault, "watch", error)
+            log_error(self.vault, "watch", error)
 
     def _complain_of_lanes(self, error: BaseException) -> None:
         with suppress(OSError):
-            remember(self.vault, "lanes", error)
+            log_error(self.vault, "lanes", error)
 
 
 def _line(workers: Workers) -> Line:

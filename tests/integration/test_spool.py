@@ -12,7 +12,7 @@ import pytest
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.hooks.spool import ATTEMPTS, LEASE, LEASE_MS, Drain, Job, Spool
-from clawmem.app.hooks.state import MOST_BYTES, state_folder, write_down
+from clawmem.app.hooks.state import MOST_BYTES, append_to_error_log, state_folder
 
 EVENT = {"session_id": "s1", "transcript_path": "/t/s1.jsonl"}
 
@@ -200,8 +200,8 @@ def test_nothing_that_was_said_lies_in_the_spool(spool: Spool, tmp_path: Path) -
 def test_the_diary_of_errors_stays_small(vault: SqliteVault, tmp_path: Path) -> None:
     """The last entries stay, whole; and where there is no vault none is made."""
     for number in range(3_000):
-        write_down(tmp_path / "vault.sqlite", f"{number} {'x' * 80}\n")
-    write_down(tmp_path / "other.sqlite", "nothing")
+        append_to_error_log(tmp_path / "vault.sqlite", f"{number} {'x' * 80}\n")
+    append_to_error_log(tmp_path / "other.sqlite", "nothing")
 
     diary = state_folder(tmp_path / "vault.sqlite") / "errors.log"
     lines = diary.read_text("utf-8").splitlines()
