@@ -259,14 +259,14 @@ def embed_line(report: EmbedReport) -> str:
 
 
 def without_vault(settings: Settings) -> list[str]:
-    """Return the sentence that collections are about to be read into a new vault; nothing where there is a vault."""
+    """Return the sentence that a new vault takes the place of a lost one; nothing without remains of a lost vault."""
     from clawmem.app.places import is_there
 
-    if not settings.collections or is_there(settings.vault):
+    if is_there(settings.vault) or not any(settings.vault.parent.glob(f"{settings.vault.name}*")):
         return []
     sentence = (
-        f"There was no vault at {settings.vault}; a new one was made. Pins, snoozes, the diary and captured memories "
-        "of an earlier vault are not in it: they return only with a copy of that file."
+        f"The vault {settings.vault} was lost; a new one was made. Pins, snoozes, the diary and captured memories "
+        "of the lost vault are not in it: they return only with a copy of that file."
     )
     return [sentence]
 
