@@ -1,4 +1,4 @@
-"""Virtual tables whose own tables are too damaged to be emptied or dropped."""
+"""Removal of virtual tables whose shadow tables are too damaged to be empty_fts_table or drop_virtual_table by SQLite."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ _OF_TABLE = "(name = :name or tbl_name = :name or tbl_name glob :name || '_*')"
 
 def abandon(db: Database, name: str) -> None:
     """
-    Take the virtual table *name* out of the schema without reading a page of it; inside a transaction.
+    Remove the virtual table *name* from the schema without reading any of its pages.
 
-    Its pages belong to nobody until the file is written anew, which `Database.has_lost_pages` asks for.
+    Call this inside a transaction. The pages stay unreferenced in the file until the next vacuum, which
+    `Database.has_lost_pages` requests.
     """
     version = int(db.write("pragma schema_version")[0][0])
     db.write("pragma writable_schema = on")
@@ -26,32 +27,37 @@ def abandon(db: Database, name: str) -> None:
     db.has_lost_pages = True
 
 
-def emptied(db: Database, name: str) -> None:
-    """Empty the FTS5 table *name*, whatever is wrong with it; inside a transaction."""
-    # Looked at first: what was begun in a broken one can neither be ended nor taken back.
+def empty_fts_table(db: Database, name: str) -> None:
+    """
+    Delete all rows of the FTS5 table *name*, even if the table is damaged. Call this inside a transaction.
+    """
+    # Check first: SQLite can neither commit nor roll back a statement that began on a broken table.
     if broken_tables(db, [name]) or not _opens(db, name):
-        _made_anew(db, name)
+        _recreate(db, name)
     else:
         db.write(f"insert into {name} ({name}) values ('delete-all')")
 
 
-def dropped(db: Database, name: str) -> None:
-    """Drop the virtual table *name*, whatever is wrong with it; inside a transaction."""
+def drop_virtual_table(db: Database, name: str) -> None:
+    """Drop the virtual table *name*, even if the table is damaged. Call this inside a transaction."""
     if broken_tables(db, [name]) or not _opens(db, name):
         abandon(db, name)
     else:
         db.write(f"drop table {name}")
 
 
-def _made_anew(db: Database, name: str) -> None:
-    """Put an empty virtual table in the place of *name*, laid out as that is."""
+def _recreate(db: Database, name: str) -> None:
+    """Replace the virtual table *name* by an empty one with the same definition."""
     laid_out = str(db.write("select sql from sqlite_schema where name = ?", (name,))[0][0])
     abandon(db, name)
     db.write(laid_out)
 
 
 def broken_tables(db: Database, names: Iterable[str]) -> list[str]:
-    """Those of the ordinary tables *names*, and of the tables that belong to virtual ones, that SQLite finds broken."""
+    """
+    Return the tables among *names*, and among the shadow tables of *names*, that fail SQLite's integrity
+    check.
+    """
     found = []
     for name in names:
         sql = "select name from sqlite_schema where type = 'table' and rootpage > 0 and (name = ? or name glob ? || '_*')"
@@ -64,7 +70,7 @@ def _opens(db: Database, name: str) -> bool:
         db.committed_rows(f"select 1 from {name} limit 1")
     except VaultDamaged:
         return False
-    except VaultError:  # made in this transaction
+    except VaultError:  # the table was created in this transaction, so readers do not see it
         return True
     return True
 

@@ -8,7 +8,7 @@ from clawmem.ports.acts import Act, ActEntry
 _SELECT = "select document_id, act, by, at, why, before, id from acts"
 _ADD = "insert into acts (document_id, act, by, at, why, before) values (?, ?, ?, ?, ?, ?) returning id"
 _LATEST = f"{_SELECT} where :document is null or document_id = :document order by id desc limit :limit"
-# With max() SQLite takes the other columns from the row that holds the maximum.
+# A select with max() takes the other columns from the row that holds the maximum (a SQLite guarantee).
 _LAST = "select document_id, at, max(id) from acts where act = ? group by document_id"
 
 

@@ -1,4 +1,4 @@
-"""Tells damage of an index inside of the vault from damage of the records that the index reads."""
+"""Decorator that attributes damage to an index of the vault or to the records that the index reads."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 def blames_index(method: Method) -> Method:
     """
-    Raise `IndexDamaged` from *method* of an index when the damage is in tables of the index.
+    Raise `IndexDamaged` from *method* of an index when the damage is in a table of that index.
 
-    An index reads records, too: damage of those stays `VaultDamaged`, because no rebuild repairs it. The index names
-    its tables as ``tables``.
+    An index also reads records. Damage of records stays `VaultDamaged`, because rebuilding the index does not
+    repair it. The class of the index lists its tables as ``tables``.
     """
 
     @wraps(method)

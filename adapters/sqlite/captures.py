@@ -17,7 +17,7 @@ _SIGHTINGS = f"select {_COLUMNS} from sightings where document_id = ? order by s
 
 
 class SqliteCaptures:
-    """``CaptureStore`` in two tables of the vault, of which a trigger keeps the documents' counts."""
+    """``CaptureStore`` in two tables of the vault; a trigger maintains the counts of the documents."""
 
     def __init__(self, db: Database) -> None:
         self._db = db

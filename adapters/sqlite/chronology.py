@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from clawmem.adapters.sqlite.database import Database
 
-# Compared as a pair, so that the index on both answers; not as two conditions, which it could not.
+# The comparison is a row value, so that one index answers it; two separate conditions could not use the
+# index.
 _BESIDE = """
 select id from documents
  where inactive is null and (authored_at, id) {side} (select authored_at, id from documents where id = :focus)

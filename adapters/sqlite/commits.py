@@ -9,7 +9,7 @@ from clawmem.ports.records import Marker
 
 
 class Commits:
-    """What the indexes inside the vault have in common: a commit is part of its transaction."""
+    """Base class of the indexes inside the vault, whose commits are part of the vault's transaction."""
 
     _role: str
 
@@ -36,7 +36,7 @@ class Commits:
             self._is_committing = False
 
     def close(self) -> None:
-        """Nothing to give back: the vault closes its file."""
+        """Do nothing: the vault closes the file."""
 
     def _stamp(self, marker: Marker | None) -> None:
         if marker:

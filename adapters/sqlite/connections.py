@@ -1,4 +1,4 @@
-"""How SQLite is opened, and how it waits."""
+"""SQLite connections: how they are opened, and their busy handler."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ from collections.abc import Callable
 import apsw
 
 BUSY_TIMEOUT_S = 10.0
-READER_CACHE_KB = 512  # of SQLite's own 2000: there are several, and the system caches the file as well
+# SQLite's default is 2000; there are several readers, and the operating system caches the file as well
+READER_CACHE_KB = 512
 
 
 class FrozenConnection(apsw.Connection):
-    """One to a file that nothing can be written beside: it sees no change, and is for one question."""
+    """A connection to an immutable file. It sees no later change, so it serves a single read."""
 
 
 def open_reader(path: str, vectors: bool) -> apsw.Connection:
     """
-    One that only reads, with the vector extension if *vectors* and if it can be loaded.
+    Open a read-only connection, with the vector extension if *vectors* is true and the extension can be
+    loaded.
 
-    Where no log can be made, because the disk is full or cannot be written, a file without one is read as it is.
+    If SQLite cannot create a write-ahead log because the disk is full or read-only, a file whose log is
+    missing or empty is opened as immutable.
     """
     try:
         connection = _connection(path, apsw.SQLITE_OPEN_READONLY)
@@ -36,7 +39,7 @@ def open_reader(path: str, vectors: bool) -> apsw.Connection:
 
 
 def log_is_empty(path: str) -> bool:
-    """Whether the vault at *path* has nothing in its log, or no log at all."""
+    """Whether the write-ahead log of the vault at *path* is empty or does not exist."""
     try:
         return os.stat(f"{path}-wal").st_size == 0  # noqa: PTH116  a prompt would load `pathlib` for it
     except FileNotFoundError:
@@ -51,19 +54,23 @@ def _frozen(path: str) -> apsw.Connection:
 
 
 def open_writer(path: str) -> apsw.Connection:
-    """One that makes the file where there is none."""
+    """Open a writer connection, and create the file if it does not exist."""
     connection = _connection(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
     connection.pragma("synchronous", "full")
     return connection
 
 
-def patience() -> Callable[[int], bool]:
-    """Wait with jitter: SQLite's own back-off lets one of several writers starve for seconds."""
+def busy_handler() -> Callable[[int], bool]:
+    """
+    Return a busy handler that waits with jitter.
+
+    SQLite's own back-off can make one of several writers starve for seconds.
+    """
     since = 0.0
 
     def wait(attempts: int) -> bool:
         nonlocal since
-        import random  # and with it OpenSSL: most never wait
+        import random  # importing random also loads OpenSSL, and most processes never wait
 
         since = time.monotonic() if attempts == 0 else since
         if time.monotonic() - since > BUSY_TIMEOUT_S:
@@ -74,8 +81,8 @@ def patience() -> Callable[[int], bool]:
     return wait
 
 
-def knows_vectors(connection: apsw.Connection) -> bool:
-    """Whether the vector extension was loaded."""
+def has_vector_extension(connection: apsw.Connection) -> bool:
+    """Whether the vector extension is loaded into *connection*."""
     try:
         connection.execute("select vec_version()")
     except apsw.SQLError:
@@ -84,7 +91,11 @@ def knows_vectors(connection: apsw.Connection) -> bool:
 
 
 def load_vectors(connection: apsw.Connection) -> bool:
-    """Load vec0 by its path; importing its Python package would import numpy for one helper of it."""
+    """
+    Load the vec0 extension by its path and return whether that succeeded.
+
+    Importing the Python package would import numpy for the sake of one helper function.
+    """
     from importlib.util import find_spec
 
     spec = find_spec("sqlite_vec")
@@ -102,7 +113,7 @@ def load_vectors(connection: apsw.Connection) -> bool:
 
 def _connection(path: str, flags: int) -> apsw.Connection:
     connection = apsw.Connection(path, flags=flags)
-    # First the waiting, then everything that may have to wait.
-    connection.set_busy_handler(patience())
+    # The busy handler comes first, because the next statements may have to wait.
+    connection.set_busy_handler(busy_handler())
     connection.pragma("foreign_keys", True)
     return connection

@@ -1,4 +1,4 @@
-"""The one place that opens SQLite, decides how it waits, and says in our words what went wrong."""
+"""Database connection of a vault: opens SQLite, waits for locks and translates SQLite's errors."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import Any, TypeVar
 import apsw
 
 from clawmem.adapters.sqlite.connections import (
-    knows_vectors,
+    busy_handler,
+    has_vector_extension,
     load_vectors,
     log_is_empty,
     open_reader,
     open_writer,
-    patience,
 )
 from clawmem.adapters.sqlite.readers import Readers, readers_of
 from clawmem.ports.errors import (
@@ -39,7 +39,7 @@ Bindings = Sequence[Any] | Mapping[str, Any]
 
 MEMORY = ":memory:"
 
-# sqlite-vec and FTS5 make errors of their own of what SQLite told them, at best in the same words.
+# sqlite-vec and FTS5 raise errors of their own for errors of SQLite, at best with the same text.
 _FULL = ("disk is full", "Could not insert a new vector chunk")
 _BROKEN = (
     "Internal sqlite-vec error",
@@ -50,31 +50,32 @@ _BROKEN = (
 )
 
 
-# Said of the schema, and of vectors among the records.
+# Texts of errors about the schema, and about vectors that are stored as records.
 _RECORDS_BROKEN = ("vec0 constructor error", "vtable constructor failed", "vector BLOB length")
 
 
 class VirtualTableDamaged(VaultDamaged):
-    """FTS5 or sqlite-vec cannot make sense of its own tables."""
+    """FTS5 or sqlite-vec cannot read its own shadow tables."""
 
 
 _HEADER = b"SQLite format 3\0"
-_LARGEST = 2**63 - 1  # what SQLite stores
+_LARGEST = 2**63 - 1  # the largest integer that SQLite stores
 
 _EFFECTIVE = os.access in os.supports_effective_ids
 
-_TENDED: Counter[str] = Counter()
+_WRITERS: Counter[str] = Counter()
 
 
 class Database:
     """
-    A writer connection, and read-only ones, lent to every other thread that asks.
+    A writer connection, and a pool of read-only connections for the other threads.
 
-    Readers let two legs of one question run side by side (SQLite releases the interpreter while it works). All that
-    the process opens of a file share them. Inside a transaction the thread that writes reads what it wrote.
+    With several readers, two retrievers of one query run in parallel, because SQLite releases the GIL while
+    it works. All `Database` objects of the process that open the same file share the readers. Inside a
+    transaction, the writing thread reads its own changes.
     """
 
-    _tends_log = True  # who is open for writing puts the log away when it closes
+    _checkpoints_log = True  # a database opened for writing checkpoints the write-ahead log when it closes
 
     def __init__(self, path: str, *, read_only: bool = False, vector_extension: bool = True) -> None:
         if os.path.isdir(path):  # noqa: PTH112
@@ -87,80 +88,85 @@ class Database:
         if not read_only:
             with self._translated():
                 self._main  # noqa: B018  opened, and made where there is none
-        file = (path, *which_file(path), vector_extension)
+        file = (path, *file_identity(path), vector_extension)
         self._readers = readers_of(file, partial(open_reader, path, vector_extension))
-        self._tends_log = self._tends_log and not read_only
-        _TENDED[path] += self._tends_log
+        self._checkpoints_log = self._checkpoints_log and not read_only
+        _WRITERS[path] += self._checkpoints_log
         if read_only:
             self._try()
 
     # -- reading ------------------------------------------------------------------------------------
 
     def rows(self, sql: str, bindings: Bindings = ()) -> list[Row]:
-        """All rows of a query."""
+        """Return all rows of a query."""
         return self._read(lambda reader: list(reader.execute(sql, bindings)))
 
     def committed_rows(self, sql: str) -> list[Row]:
-        """All rows of a query, without what an open transaction has changed; the writer does not see the query."""
+        """
+        Return all rows of a query as last committed, without the changes of an open transaction.
+
+        The query runs on a reader connection, so an error in it does not affect the writer.
+        """
         if self.path == MEMORY:
             return self.rows(sql)
         with self._translated():
             return self._readers.lend(lambda reader: list(reader.execute(sql)))
 
     def stream(self, sql: str, bindings: Bindings = ()) -> Iterator[Row]:
-        """The rows of a query one by one, for results that should not all be in memory."""
+        """Iterate over the rows of a query, for results that are too large to hold in memory."""
         with self._reader() as reader:
             yield from reader.execute(sql, bindings)
 
     def row(self, sql: str, bindings: Bindings = ()) -> Row | None:
-        """The first row of a query, or ``None``."""
+        """Return the first row of a query, or ``None``."""
         return self._read(lambda reader: next(iter(reader.execute(sql, bindings)), None))
 
     def value(self, sql: str, bindings: Bindings = ()) -> Any:
-        """The first column of the first row, or ``None``."""
+        """Return the first column of the first row of a query, or ``None``."""
         row = self.row(sql, bindings)
         return row[0] if row else None
 
     # -- writing ------------------------------------------------------------------------------------
 
     def write(self, sql: str, bindings: Bindings = ()) -> list[Row]:
-        """Run one statement on the writer, and give back what it returns."""
+        """Run one statement on the writer and return its rows."""
         with self._translated():
             return list(self._main.execute(sql, bindings))
 
     def write_many(self, sql: str, bindings: Iterable[Bindings]) -> None:
-        """Run one statement for each of *bindings*."""
+        """Run one statement for each element of *bindings*."""
         with self._translated():
             self._main.executemany(sql, bindings)
 
     def changes(self) -> int:
-        """How many rows the last statement changed."""
+        """Return the number of rows that the last statement changed."""
         return self._main.changes()
 
     @property
     def in_transaction(self) -> bool:
-        """Whether the writer is inside one."""
+        """Whether the writer is inside a transaction."""
         return self._main.in_transaction
 
     @contextmanager
     def atomic(self) -> Iterator[None]:
-        """One write transaction, or part of the one that is open."""
+        """Run the block in a write transaction, or as part of the transaction that is already open."""
         if self._main.in_transaction:
             yield
             return
-        self.write("begin immediate")  # a deferred one that turns writer late cannot wait, only fail
+        # a deferred transaction that becomes a writer later cannot wait for the lock; it fails
+        self.write("begin immediate")
         try:
             yield
             self.write("commit")
         except BaseException:
-            # SQLite has rolled back by itself after some errors (a full disk among them).
+            # After some errors, such as a full disk, SQLite has already rolled back.
             if self._main.in_transaction:
                 self._main.execute("rollback")
             raise
 
     @contextmanager
     def without_rules(self) -> Iterator[None]:
-        """Write rows exactly as they are given, without triggers and foreign keys; outside of a transaction."""
+        """Disable triggers and foreign keys inside the block. Call this outside of a transaction."""
         rules = (apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, apsw.SQLITE_DBCONFIG_ENABLE_FKEY)
         for rule in rules:
             self._main.config(rule, 0)
@@ -173,24 +179,27 @@ class Database:
     # -- life ---------------------------------------------------------------------------------------
 
     def write_ahead(self) -> None:
-        """Let readers and a writer work side by side from now on; the file remembers it."""
-        patient = patience()
+        """
+        Switch the file to write-ahead logging for good, so that readers and a writer do not block each other.
+        """
+        patient = busy_handler()
         for attempt in count():
             try:
                 with self._translated():
                     self._main.pragma("journal_mode", "wal")
                 return
             except VaultLocked:
-                # When several make the same vault SQLite refuses all but one at once, whatever the handler.
+                # When several processes create the same vault, SQLite refuses all but one at once and ignores
+                # the busy handler.
                 if not patient(attempt):
                     raise
 
     def vacuum(self) -> None:
         """
-        Write the file anew without what was deleted, and empty the log.
+        Rebuild the file without deleted data, and empty the write-ahead log.
 
         Raises:
-            VaultLocked: somebody else is reading what was there before.
+            VaultLocked: another connection is still reading the previous state.
         """
         self.write("vacuum")
         if self.path != MEMORY and self.write("pragma wal_checkpoint(truncate)")[0][0]:
@@ -201,16 +210,21 @@ class Database:
         """Whether the vector extension could be loaded."""
         if not self.read_only:
             return self._wants_vectors and load_vectors(self._main)
-        return self._read(knows_vectors)
+        return self._read(has_vector_extension)
 
     def close(self) -> None:
-        """Close every connection; a second call does nothing. One that a thread is reading with is closed by the thread."""
+        """
+        Close every connection; further calls do nothing. A reader that another thread uses is closed by that
+        thread.
+        """
         self._readers = _CLOSED
-        if "_main" in self.__dict__:  # at last: one that only reads does not put the log away
-            with suppress(apsw.ThreadingViolationError):  # of a leg or a model that nobody waits for any more
+        # closed last, because a read-only connection does not checkpoint the log
+        if "_main" in self.__dict__:
+            # a retriever or model whose time ran out may still be using it
+            with suppress(apsw.ThreadingViolationError):
                 self._main.close()
-        _TENDED[self.path] -= self._tends_log
-        self._tends_log = False
+        _WRITERS[self.path] -= self._checkpoints_log
+        self._checkpoints_log = False
 
     def _read(self, ask: Callable[[apsw.Connection], Made]) -> Made:
         try:
@@ -231,7 +245,7 @@ class Database:
         return self.path == MEMORY or (not self.read_only and threading.get_ident() == self._owner)
 
     def _try(self) -> None:
-        """Raises what is wrong with a file that is only read."""
+        """Raise the error that the first read of a read-only file gives."""
         try:
             self._read(lambda reader: None)
         except BaseException:
@@ -240,7 +254,9 @@ class Database:
 
     @cached_property
     def _main(self) -> apsw.Connection:
-        """The writer; of a file that is only read it is there for who tries to write, and is told that he cannot."""
+        """
+        The writer connection. For a read-only vault it is a reader, on which every write fails with an error.
+        """
         return open_reader(self.path, vectors=False) if self.read_only else self._open()
 
     def _open(self) -> apsw.Connection:
@@ -260,11 +276,7 @@ class Database:
             return InvalidInput("OUT_OF_BOUNDS", f"A number is larger than {_LARGEST}. Give a smaller one.")
         if isinstance(error, apsw.BusyError | apsw.LockedError):
             return VaultLocked(self.path)
-        if (
-            isinstance(error, apsw.FullError)
-            or _says(error, _FULL)
-            or _is_for_want_of_space(error, self.path)
-        ):
+        if isinstance(error, apsw.FullError) or _says(error, _FULL) or _is_disk_full(error, self.path):
             return VaultFull(self.path)
         if isinstance(error, apsw.ReadOnlyError | apsw.PermissionsError):
             return VaultReadOnly(self.path)
@@ -274,7 +286,7 @@ class Database:
             return VirtualTableDamaged(self.path, "a virtual table of it is broken")
         corrupt = isinstance(error, apsw.NotADBError | apsw.CorruptError | UnicodeDecodeError)
         broken = corrupt or _says(error, _RECORDS_BROKEN)
-        if broken and _is_something_else(self.path):
+        if broken and _is_other_file(self.path):
             was_one = "If it was a vault before, it is damaged. Run: clawmem repair"
             return NotAVault(self.path, "it is not a SQLite database", was_one)
         if broken:
@@ -304,9 +316,9 @@ def _no_more() -> apsw.Connection:
 _CLOSED = Readers(_no_more)
 
 
-def is_log_tended(path: str) -> bool:
-    """Whether somebody in this process has the file open for writing, for longer than a note takes."""
-    return _TENDED[path] > 0
+def is_open_for_writing(path: str) -> bool:
+    """Whether this process has the file open for writing, other than for a best-effort note."""
+    return _WRITERS[path] > 0
 
 
 def _says(error: Exception, words: Iterable[str]) -> bool:
@@ -314,8 +326,10 @@ def _says(error: Exception, words: Iterable[str]) -> bool:
     return any(one in said for one in words)
 
 
-def _is_for_want_of_space(error: Exception, path: str) -> bool:
-    """Whether *error* comes from a full disk: of memory that is shared through files SQLite says only that it failed."""
+def _is_disk_full(error: Exception, path: str) -> bool:
+    """
+    Whether *error* comes from a full disk. For the shared-memory file, SQLite reports a generic I/O error.
+    """
     if not isinstance(error, apsw.IOError | apsw.CantOpenError) or os.name == "nt":
         return False
     if getattr(error, "extendedresult", 0) in (apsw.SQLITE_IOERR_SHMOPEN, apsw.SQLITE_IOERR_SHMSIZE):
@@ -326,15 +340,19 @@ def _is_for_want_of_space(error: Exception, path: str) -> bool:
     return False
 
 
-def _is_something_else(path: str) -> bool:
-    """Whether the file at *path* begins like no SQLite database."""
+def _is_other_file(path: str) -> bool:
+    """Whether the file at *path* does not begin with the header of a SQLite database."""
     with suppress(OSError), open(path, "rb") as file:  # noqa: PTH123
         return file.read(len(_HEADER)) != _HEADER
     return False
 
 
-def which_file(path: str) -> tuple[int, ...]:
-    """What tells the file at *path* from another that takes its place; of none nothing."""
+def file_identity(path: str) -> tuple[int, ...]:
+    """
+    Return device and inode of the file at *path*, or an empty tuple if there is no such file.
+
+    A file that replaces another one at the same path has different numbers.
+    """
     with suppress(OSError, ValueError):
         found = os.stat(path)  # noqa: PTH116  a prompt would load `pathlib` for it
         return found.st_dev, found.st_ino

@@ -7,7 +7,7 @@ from typing import Any
 from clawmem.adapters.sqlite.database import Database, Row
 from clawmem.adapters.sqlite.keys import by_packed, pack, span, unpack
 from clawmem.adapters.sqlite.scope import conditions
-from clawmem.adapters.sqlite.vocabulary import senseless_record
+from clawmem.adapters.sqlite.vocabulary import invalid_record
 from clawmem.ports.digests import sha256
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.origin import Origin
@@ -29,7 +29,8 @@ from clawmem.ports.records import (
 _COLUMNS = tuple(name for name in Document._fields if name not in ("stamp", "id"))
 _SELECT = f"select id, source_size, source_mtime_ns, {', '.join(_COLUMNS)} from documents"
 
-# What a file says is written anew; what the vault learnt of a document (pin, accesses, duplicates) stays.
+# Saving a document overwrites the columns that come from its file. The columns below are learned by the vault
+# (pin, accesses, duplicates) and are not overwritten.
 _LEARNT = frozenset(
     {
         "pinned",
@@ -40,8 +41,8 @@ _LEARNT = frozenset(
         "revision_count",
     }
 )
-_STAMP = Document._fields.index("stamp")  # where a record has what lies in two columns; its id is the last
-# By place, since a question looks a hundred of them up.
+_STAMP = Document._fields.index("stamp")  # the field that is stored in two columns; the id is the last field
+# Keyed by position, because one query reads about a hundred documents.
 _READ: dict[int, Callable[[Any], Any]] = {
     _COLUMNS.index("tags"): lambda tags: () if tags == "[]" else tuple(json.loads(tags)),
     _COLUMNS.index("aliases"): lambda names: () if names == "[]" else tuple(json.loads(names)),
@@ -76,7 +77,7 @@ _BEGINNING_SO = """
 select hash from json_each(?) as asked
   join documents on hash >= asked.value and hash < asked.value || 'g' and inactive is null
 """
-# Few lines have a label: in an index of those alone the others cost next to nothing.
+# Few lines have a label, so a partial index of labelled lines makes unlabelled lines almost free.
 _LABELS = """
 select fragments.key, label
   from json_each(?) as asked
@@ -84,7 +85,7 @@ select fragments.key, label
     on fragments.key = asked.value and kind = 'line' and label <> ''
   join documents on documents.id = fragments.key >> 20 and inactive is null
 """
-# Looked up for hundreds of spans a question, which the enum itself takes five times as long for.
+# A dictionary, because a query looks up hundreds of spans and calling the enum takes five times as long.
 _KINDS = {kind.value: kind for kind in FragmentKind}
 _COMPLETE = """
 update documents set embed_state = 'synced'
@@ -94,7 +95,7 @@ update documents set embed_state = 'synced'
 """
 
 
-# A forgotten document is its place, and nothing of what stood there.
+# A forgotten document keeps its collection and path, and loses all its content.
 _NOTHING = sha256(b"").hexdigest()
 _FORGET = """
 update documents set
@@ -135,7 +136,7 @@ class SqliteDocuments:
             if moved and there and there.id != moved.id:
                 self._db.write(
                     to_place, ("", "", there.id)
-                )  # a place is unique: it is left before it is taken
+                )  # paths are unique, so the path is released before the other document takes it
             self._db.write(to_place, (collection, path, document_id))
             if moved and there and there.id != moved.id:
                 self._db.write(to_place, (moved.collection, moved.path, there.id))
@@ -209,7 +210,7 @@ class SqliteDocuments:
         return _first(self._db.rows(f"{_SELECT} where collection = ? and path = ?", (collection, path)))
 
     def by_hash(self, prefix: str) -> list[Document]:
-        # A range, not LIKE: no character of the prefix is a wildcard, and the index answers it.
+        # A range instead of LIKE: no character of the prefix is a wildcard, and the index answers it.
         sql = f"{_SELECT} where hash >= ? and hash < ? and inactive is null order by collection, path"
         return [_document(row) for row in self._db.rows(sql, (prefix, f"{prefix}g"))]
 
@@ -293,7 +294,8 @@ class SqliteDocuments:
 
     def spans(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, Span]:
         packed = by_packed(keys)
-        rows = self._db.rows(_SPANS, (json.dumps(sorted(packed)),))  # the next key lies beside the last
+        # sorted, because consecutive keys are stored next to each other
+        rows = self._db.rows(_SPANS, (json.dumps(sorted(packed)),))
         return {packed[row[0]]: _span(packed[row[0]], row) for row in rows}
 
     def labels(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, str]:
@@ -302,7 +304,7 @@ class SqliteDocuments:
 
 
 def text_hash(part: Fragment) -> str | None:
-    """The name under which a fragment's vector is kept; ``None`` for what is never embedded."""
+    """Return the hash under which the vector of *part* is stored, or ``None`` if *part* is never embedded."""
     text = embedding_text(part.context, part.text)
     if part.kind in NEVER_EMBEDDED or not text:
         return None
@@ -330,7 +332,7 @@ def _document(row: Row) -> Document:
         for place, read in _READ.items():
             values[place] = read(values[place])
     except (KeyError, ValueError) as error:
-        raise senseless_record() from error
+        raise invalid_record() from error
     stamp = None if size is None else SourceStamp(size, mtime_ns)
     return Document._make((*values[:_STAMP], stamp, *values[_STAMP:], document_id))
 
@@ -363,7 +365,7 @@ def _kind(word: str) -> FragmentKind:
     try:
         return _KINDS[word]
     except KeyError as error:
-        raise senseless_record() from error
+        raise invalid_record() from error
 
 
 def _kinds(content_types: Collection[str], tags: Collection[str], origins: Collection[Origin]) -> list[str]:

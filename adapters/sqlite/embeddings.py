@@ -25,17 +25,18 @@ if TYPE_CHECKING:
     from clawmem.ports.embeddings import EmbeddingBuild, EmbeddingCounts
 
 MAX_ATTEMPTS = 3
-_UNIT_TOLERANCE = 1e-3  # float32 and half-precision tables drift; a vector that is not unit at all does not
+# float32 and half-precision tables drift a little; a vector that is not normalized differs by far more
+_UNIT_TOLERANCE = 1e-3
 
-# One side: the names of what serves, and of what is made beside it.
+# SQL names of the serving embedding space, and of the one that is being built next to it.
 _SERVING = {"vectors": "vectors", "failures": "embed_failures", "limits": "embed_state <> 'synced'"}
 _BESIDE = {
     "vectors": "beside_vectors",
     "failures": "beside_failures",
     "limits": "id >= :after >> 20 and key > :after",
 }
-# In the order of the loops, so that the first rows cost no more than they must. Subqueries are correlated:
-# a list of everything that has a vector would be made anew at every batch.
+# The tables are joined in loop order, so that the first rows come early. The subqueries are correlated: a
+# list of all texts that have a vector would be rebuilt for every batch.
 _PENDING = f"""
 select key, text_hash
   from documents cross join fragments on key between id << 20 and (id << 20) | 1048575
@@ -93,7 +94,7 @@ select key, text_hash, collection, authored_at from fragments
 
 
 class SqliteEmbeddings:
-    """``EmbeddingStore`` in a table of blobs by space and text hash."""
+    """``EmbeddingStore`` in a table of blobs, keyed by embedding space and text hash."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -107,7 +108,8 @@ class SqliteEmbeddings:
         space = self._spaces.get(BUILDING)
         if space is None:
             return None
-        from clawmem.ports.embeddings import EmbeddingBuild  # for people: a question needs neither of the two
+        # imported here because only status reports need it, no query does
+        from clawmem.ports.embeddings import EmbeddingBuild
 
         return EmbeddingBuild(space.fingerprint, self._spaces.share(space))
 
@@ -117,7 +119,7 @@ class SqliteEmbeddings:
         space = self._spaces.get(BUILDING)
         if space is None:
             return []
-        # Documents that changed since may lie before the place that was reached.
+        # Documents that changed since may have keys before the position that the build has reached.
         return self._waiting(limit, _BESIDE, space.reached) or self._waiting(limit, _BESIDE)
 
     # -- vectors ------------------------------------------------------------------------------------
@@ -174,7 +176,7 @@ class SqliteEmbeddings:
         return EmbeddingCounts(stored, without - failed, failed, held - stored)
 
     def documents_without(self) -> int:
-        # The condition is that of the partial index, so that no document is read.
+        # This is the condition of the partial index, so no document is read.
         sql = "select count(*) from documents where inactive is null and embed_state <> 'synced'"
         return int(self._db.value(sql))
 
@@ -228,18 +230,22 @@ class SqliteEmbeddings:
     # -- inside -------------------------------------------------------------------------------------
 
     def _waiting(self, limit: int, side: Mapping[str, str], after: int = 0) -> list[PendingText]:
-        """The first texts of a side without a vector, each with the first fragment that has it."""
+        """
+        Return the first *limit* texts without a vector, each with the first fragment that has this text.
+        """
         first: dict[str, int] = {}
         bindings = {"after": after} if side is _BESIDE else {}
         rows = self._db.stream(_PENDING.format_map(side), bindings)
         while len(first) < limit and (row := next(rows, None)):
             first.setdefault(row[1], row[0])
-        del rows  # an unfinished query would hold its snapshot
+        del rows  # an unfinished query would keep its read snapshot open
         texts = _Texts(self._db)
         return [PendingText(text_hash, texts.of(key)) for text_hash, key in first.items()]
 
     def _serving(self, fingerprint: str, has_vectors: bool) -> Space | None:
-        """The space that vectors of *fingerprint* belong to; ``None`` for no vectors of no model."""
+        """
+        Return the embedding space of *fingerprint*; ``None`` if there is no space and no vector to store.
+        """
         space = self._spaces.get(SERVING)
         if space is not None and space.fingerprint != fingerprint:
             raise ModelMismatch(space.fingerprint, fingerprint)
@@ -263,10 +269,10 @@ class SqliteEmbeddings:
 
 def check_vector(vector: Vector, length: int) -> None:
     """
-    Refuse what no index may hold.
+    Raise an error if an index cannot store *vector*.
 
     Raises:
-        BadVector: another length than *length* bytes, not finite, or not unit length.
+        BadVector: the vector does not have *length* bytes, is not finite or does not have unit length.
     """
     if len(vector) != length or not vector or len(vector) % 4:
         raise BadVector(f"it has {len(vector) // 4} dimensions, the vault's have {length // 4}")
@@ -276,10 +282,11 @@ def check_vector(vector: Vector, length: int) -> None:
         raise BadVector(f"its length is {norm:.3g} instead of 1")
 
 
-def spoilt_vectors(db: Database) -> list[int]:
-    """The ids of stored vectors that no index would take."""
+def invalid_vectors(db: Database) -> list[int]:
+    """Return the ids of stored vectors that `check_vector` rejects."""
     lengths = "select space, length(vector) from space_vectors group by 1, 2 order by count(*)"
-    usual: dict[int, int] = dict(db.rows(lengths))  # of each space the most frequent one comes last
+    # for each embedding space, the most frequent length comes last and wins
+    usual: dict[int, int] = dict(db.rows(lengths))
     spoilt = []
     for number, space, vector in db.stream("select id, space, vector from space_vectors"):
         try:
@@ -290,7 +297,10 @@ def spoilt_vectors(db: Database) -> list[int]:
 
 
 class _Texts:
-    """The texts of fragments, reading each document once: SQLite would search a body from its start each time."""
+    """
+    Texts of fragments. Reads each document once, because SQLite's substr scans a body from its start each
+    time.
+    """
 
     def __init__(self, db: Database) -> None:
         self._db = db

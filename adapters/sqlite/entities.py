@@ -48,7 +48,7 @@ delete from entities
 """
 _KEY = "select key from entities where id = ?"
 _KNOW = "insert into entities (id, name, kind) values (?, ?, ?) on conflict (id) do nothing"
-# Triples that repeat one of the other entity, or relate it to itself, are not moved but deleted.
+# Triples that duplicate one of the target entity, or would relate it to itself, are deleted instead of moved.
 _MOVE = (
     "update or ignore triples set subject = :into where subject = :gone",
     "update or ignore triples set object = :into where object = :gone",
@@ -59,7 +59,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 class SqliteEntities:
-    """``EntityStore`` in three tables of the vault, of which triggers keep the counts."""
+    """``EntityStore`` in three tables of the vault; triggers maintain the counts."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -77,7 +77,7 @@ class SqliteEntities:
 
     def forget(self, document_id: int) -> int:
         with self._db.atomic():
-            # First all of them: what occurred together is uncounted while the others are still there.
+            # All mentions go first: the trigger that counts co-occurrences needs the other entities to exist.
             gone = self._db.rows("select entity from mentions where document_id = ?", (document_id,))
             self._db.write("delete from mentions where document_id = ?", (document_id,))
             self._db.write_many(_UNKNOW, gone)
@@ -97,7 +97,8 @@ class SqliteEntities:
             moved = {"gone": gone, "into": self._db.value(_KEY, (into.id,))}
             for sql in _MOVE:
                 self._db.write(sql, moved)
-            self._db.write(_KNOW, (into.id, into.name, into.kind))  # nothing may be left that speaks of it
+            # the triggers may have deleted the target entity when its last reference went
+            self._db.write(_KNOW, (into.id, into.name, into.kind))
         return True
 
     def mentions(self, document_id: int) -> list[Entity]:
@@ -123,7 +124,7 @@ class SqliteEntities:
         seeds = json.dumps(list(document_ids))
         followed = self._db.rows(_COMPANIONS, {"seeds": seeds, "most": MOST_COMPANIONS})
         best: dict[int, int] = {}
-        for entity, count in followed:  # the most frequent first
+        for entity, count in followed:  # the most frequent companion first
             for document_id in self._documents(entity, seeds, scope):
                 best.setdefault(document_id, count)
         found = sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))

@@ -9,7 +9,7 @@ _ADD = "insert or ignore into forgotten_texts (salt, digest) values (?, ?)"
 
 
 class SqliteForgottenTexts:
-    """``ForgottenTexts`` in one table; new marks are salted with the id of the vault."""
+    """``ForgottenTexts`` in one table; new digests are salted with the id of the vault."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -19,7 +19,8 @@ class SqliteForgottenTexts:
         self._db.write_many(_ADD, [forgotten_text(salt, one) for one in hashes])
 
     def holds(self, hash: str) -> bool:
-        # The primary key begins with the salt: the distinct salts, hardly ever more than one, are its beginnings.
+        # The primary key starts with the salt, so the distinct salts (rarely more than one) are read from the
+        # index.
         salts = self._db.rows("select distinct salt from forgotten_texts")
         marks = [forgotten_text(salt, hash) for (salt,) in salts]
         return any(

@@ -1,4 +1,6 @@
-"""A fragment's key as one integer, so that a document is one range of every table and index."""
+"""
+Packed fragment keys: one integer per fragment, so that a document is one range of every table and index.
+"""
 
 from __future__ import annotations
 
@@ -11,25 +13,25 @@ _LAST = (1 << _BITS) - 1
 
 
 def pack(key: FragmentKey) -> int:
-    """``document_id * 2^20 + seq``: keeps the order of keys."""
+    """Return ``document_id * 2^20 + seq``, which preserves the order of keys."""
     return (key.document_id << _BITS) | key.seq
 
 
 def unpack(packed: int) -> FragmentKey:
-    """The inverse of `pack`."""
+    """Return the key that `pack` turned into *packed*."""
     return FragmentKey(packed >> _BITS, packed & _LAST)
 
 
 def by_packed(keys: Iterable[FragmentKey]) -> dict[int, FragmentKey]:
-    """*keys* by what `pack` makes of each."""
+    """Return *keys* by their packed form."""
     return {(key[0] << _BITS) | key[1]: key for key in keys}
 
 
 def unpack_all(packed: Iterable[int]) -> Iterator[FragmentKey]:
-    """The inverse of `pack`, of many."""
+    """Iterate over the keys that `pack` turned into *packed*."""
     return (FragmentKey(key >> _BITS, key & _LAST) for key in packed)
 
 
 def span(document_id: int) -> tuple[int, int]:
-    """First and last possible key of a document, for ``between``."""
+    """Return the first and the last possible packed key of a document, for ``between``."""
     return document_id << _BITS, (document_id << _BITS) | _LAST

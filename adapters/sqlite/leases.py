@@ -4,14 +4,14 @@ from clawmem.adapters.sqlite.database import Database
 from clawmem.ports.errors import LeaseLost
 from clawmem.ports.records import Lease
 
-# One statement each, so that check and write cannot be separated by another process.
+# Each operation is one statement, so no other process can come between check and write.
 _ACQUIRE = """
 insert into leases (name, holder, token, expires_ms) values (:name, :holder, :token, :until)
 on conflict (name) do update set holder = :holder, token = :token, expires_ms = :until
  where expires_ms <= :now
 returning token
 """
-# One that has run out is still its holder's while nobody else came: else the token would be another.
+# An expired lease can be renewed until another holder acquires it, which changes the token.
 _RENEW = """
 update leases set expires_ms = :until where name = :name and holder = :holder and token = :token
 returning token

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TypeVar
 
-from clawmem.adapters.sqlite.abandoning import broken_tables, emptied
+from clawmem.adapters.sqlite.abandoning import broken_tables, empty_fts_table
 from clawmem.adapters.sqlite.blaming import blames_index
 from clawmem.adapters.sqlite.commits import Commits
 from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.kept import Kept
 from clawmem.adapters.sqlite.keys import pack, span, unpack_all
+from clawmem.adapters.sqlite.lru_cache import LruCache
 from clawmem.adapters.sqlite.matches import Matches, best_of
 from clawmem.adapters.sqlite.scope import documents_in
 from clawmem.ports.lexical_index import TITLE_WEIGHT
@@ -21,48 +21,52 @@ from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Scope, Term
 from clawmem.ports.term_selection import selective_terms
 
-# bm25() only works in the query that matches, so each term has a query of its own.
+# bm25() works only in the query that has the match, so each term gets its own query.
 _PART = "select rowid, :weight * bm25({table}, {title}, 1) from {table} where {table} match :term {among}"
 _EVERY = "select rowid from {table} where {table} match :every {among}"
-# The sign keeps FTS5 from looking each row up by itself: bm25() counts all matches anew whenever it is begun.
+# The unary plus keeps FTS5 from looking up each row separately: bm25() recounts all matches whenever it
+# starts.
 _AMONG_KEYS = "and +rowid in (select value from json_each(:keys))"
-_LEAST = 1e-6  # what FTS5 takes for the rarity of a term that more than half of the rows hold
+_LEAST = 1e-6  # the IDF that FTS5 uses for a term in more than half of the rows
 
-MOST_KEPT = 300_000  # matches, 16 bytes each, that a process keeps for the next question with the same words
+MOST_KEPT = 300_000  # cached matches per process, 16 bytes each, for later queries with the same terms
 
 Made = TypeVar("Made")
 
 
 class _Held(NamedTuple):
-    """How many entries hold each term of a question, and how many entries there are, in which content."""
+    """Document frequency of each query term, number of entries, and id of the index content."""
 
     terms: Mapping[Term, int]
     entries: int
     content: str | None
 
 
-class _Among(NamedTuple):
-    """A condition on the rows of a query, empty for all of them; what it lets in is kept under its ``name``, if any."""
+class _RowCondition(NamedTuple):
+    """
+    A condition on the rows of a query, empty for all rows. Its matches are cached under ``name``, if that is
+    set.
+    """
 
     sql: str
     bindings: Mapping[str, str] = MappingProxyType({})
     name: tuple[Term, ...] | None = None
 
 
-_ALL = _Among("", name=())
+_ALL = _RowCondition("", name=())
 
 
-_NUMBERS: Kept[int] = Kept(10_000)
-_MATCHES: Kept[Matches] = Kept(MOST_KEPT, lambda matches: len(matches.keys))
+_NUMBERS: LruCache[int] = LruCache(10_000)
+_MATCHES: LruCache[Matches] = LruCache(MOST_KEPT, lambda matches: len(matches.keys))
 
 
 class SqliteLexicalIndex(Commits):
     """
-    ``LexicalIndex`` in FTS5, a contentless table for each grain.
+    ``LexicalIndex`` in FTS5, with a contentless table for each granularity.
 
-    FTS5 scores with a rarity of its own, which turns to nothing for frequent words. Each term is asked for
-    by itself, and its scores are multiplied by what makes its rarity everybody else's. What was found for a term
-    is kept as long as the content is the same: it has a name, which changes with every change.
+    FTS5 computes its own IDF, which is almost 0 for frequent terms. Each term is therefore queried
+    separately, and its scores are multiplied by the ratio of the common IDF to that of FTS5. The matches of a
+    term are cached until the content changes: the content has a random id that every change replaces.
     """
 
     method = "FTS5"
@@ -127,12 +131,12 @@ class SqliteLexicalIndex(Commits):
     def clear(self) -> None:
         with self._changing():
             for grain in Grain:
-                emptied(self._db, _table(grain))
+                empty_fts_table(self._db, _table(grain))
             self._forget_marker()
 
     @blames_index
     def optimize(self) -> None:
-        """Merge each table's segments into one."""
+        """Merge the segments of each table into one."""
         for grain in Grain:
             self._db.write(f"insert into {_table(grain)} ({_table(grain)}) values ('optimize')")
 
@@ -146,18 +150,18 @@ class SqliteLexicalIndex(Commits):
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """A change of the content, which gives it a name that no other content ever had."""
+        """Change the content inside a transaction, and give the content a new random id."""
         with self._db.atomic():
             yield
             self._db.write("insert or replace into meta values ('lexical_content', hex(randomblob(8)))")
 
     def _content(self) -> str | None:
-        """The name of what is there now; ``None`` when it has not changed since contents have names."""
+        """Return the id of the current content; ``None`` if it has not changed since ids were introduced."""
         name = self._db.value("select value from meta where name = 'lexical_content'")
         return name and str(name)
 
     def _count(self, grain: Grain, content: str | None) -> int:
-        # The docsize table has one row an entry; counting the virtual table would visit each.
+        # The docsize table has one row per entry; counting the virtual table would visit each of its rows.
         sql = f"select count(*) from {_table(grain)}_docsize"
         return _kept(_NUMBERS, (content, grain), lambda: int(self._db.value(sql)))
 
@@ -169,7 +173,8 @@ class SqliteLexicalIndex(Commits):
         content = self._content()
         asked = [term for term in dict.fromkeys(query.terms) if _has_word(term)]
         terms = {term: self._holding(term, grain, content) for term in asked}
-        # Another process may empty the index between two counts; no term is held by more than all.
+        # Another process may empty the index between two counts; no term may have more matches than there are
+        # entries.
         return _Held(terms, max(self._count(grain, content), *terms.values(), 0), content)
 
     def _ranked(
@@ -179,28 +184,28 @@ class SqliteLexicalIndex(Commits):
         limit: int,
         held: _Held,
         rarities: Mapping[Term, float],
-        among: _Among,
+        among: _RowCondition,
     ) -> list[Hit]:
         terms = [term for term, number in held.terms.items() if number]
         if limit < 1 or not terms or (query.every and len(terms) < len(held.terms)):
             return []
         asked = terms if query.every else selective_terms(terms, held.terms)
-        if query.every and len(asked) > 1 and not _is_at_hand(asked, held, among):
+        if query.every and len(asked) > 1 and not _may_be_cached(asked, held, among):
             among = self._holding_every(asked, grain, among)
         weights = {term: -rarities[term] / _fts5_rarity(held.entries, held.terms[term]) for term in asked}
         found = [self._matches(term, grain, weights[term], among, held.content) for term in asked]
         best = best_of(found, limit, every=query.every)
         return list(map(Hit, unpack_all(best.keys), best.scores))
 
-    def _holding_every(self, terms: Sequence[Term], grain: Grain, among: _Among) -> _Among:
-        """The rows that hold all of *terms*."""
+    def _holding_every(self, terms: Sequence[Term], grain: Grain, among: _RowCondition) -> _RowCondition:
+        """Return a condition for the rows that contain all of *terms*."""
         every = " AND ".join(map(_expression, terms))
         sql = _EVERY.format(table=_table(grain), among=among.sql)
         keys = [key for (key,) in self._db.rows(sql, {**among.bindings, "every": every})]
-        return _Among(_AMONG_KEYS, {"keys": json.dumps(keys)}, tuple(terms) if among is _ALL else None)
+        return _RowCondition(_AMONG_KEYS, {"keys": json.dumps(keys)}, tuple(terms) if among is _ALL else None)
 
     def _matches(
-        self, term: Term, grain: Grain, weight: float, among: _Among, content: str | None
+        self, term: Term, grain: Grain, weight: float, among: _RowCondition, content: str | None
     ) -> Matches:
         def find() -> Matches:
             sql = _PART.format(table=_table(grain), title=TITLE_WEIGHT, among=among.sql)
@@ -212,23 +217,31 @@ class SqliteLexicalIndex(Commits):
         return find() if among.name is None else _kept(_MATCHES, key, find)
 
 
-def _is_at_hand(asked: Sequence[Term], held: _Held, among: _Among) -> bool:
-    """Whether the matches of all these terms are kept, as the question for any of them left them."""
+def _may_be_cached(asked: Sequence[Term], held: _Held, among: _RowCondition) -> bool:
+    """
+    Whether the matches of all these terms may be cached, because a query for any of the terms fetches them
+    all.
+    """
     return (
         held.content is not None and among is _ALL and len(selective_terms(asked, held.terms)) == len(asked)
     )
 
 
-def _kept(kept: Kept[Made], key: tuple[str | None, *tuple[object, ...]], make: Callable[[], Made]) -> Made:
-    """What is kept of the content that *key* begins with; of one without a name nothing is."""
+def _kept(
+    kept: LruCache[Made], key: tuple[str | None, *tuple[object, ...]], make: Callable[[], Made]
+) -> Made:
+    """
+    Return the cached value of *key*, which starts with the content id. Without a content id nothing is
+    cached.
+    """
     return make() if key[0] is None else kept.get(key, make)
 
 
 def ranking_fault(db: Database) -> str | None:
     """
-    The self-test: two texts of which one fits better must get different scores.
+    Return an error text if FTS5 does not give two texts of different relevance different scores, else None.
 
-    An FTS5 table laid out without positions answers -0.0 for every row and raises nothing.
+    An FTS5 table without positions returns -0.0 for every row and raises no error.
     """
     db.write(
         "create virtual table temp.probe using fts5 (text, content='', contentless_delete=1, detail=full)"
@@ -247,15 +260,15 @@ def _table(grain: Grain) -> str:
 
 
 def _fts5_rarity(entries: int, holding: int) -> float:
-    """What FTS5's ``bm25()`` multiplies with."""
+    """Return the IDF that FTS5's ``bm25()`` uses."""
     weight = math.log((entries - holding + 0.5) / (holding + 0.5))
     return weight if weight > 0 else _LEAST
 
 
-def _documents(seen: str, bindings: Mapping[str, str]) -> _Among:
-    """The rows of the documents that the query *seen* finds; all rows when it is empty."""
-    # A scope is joined in, not filtered afterwards, so no answer comes short.
-    return _Among(f"and rowid >> 20 in ({seen})", bindings) if seen else _ALL
+def _documents(seen: str, bindings: Mapping[str, str]) -> _RowCondition:
+    """Return a condition for the documents that the query *seen* selects; for all rows if *seen* is empty."""
+    # The scope is part of the query instead of a later filter, so a search returns up to *limit* hits.
+    return _RowCondition(f"and rowid >> 20 in ({seen})", bindings) if seen else _ALL
 
 
 def _has_word(term: Term) -> bool:
@@ -263,6 +276,6 @@ def _has_word(term: Term) -> bool:
 
 
 def _expression(term: Term) -> str:
-    # Between double quotes nothing is syntax but the quote itself, and a NUL would end the expression.
+    # Inside double quotes only the quote itself is syntax; a NUL would end the expression.
     text = term.text.replace("\0", " ").replace('"', '""')
     return f'"{text}"*' if term.prefix else f'"{text}"'

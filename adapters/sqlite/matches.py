@@ -1,4 +1,4 @@
-"""What a term was found to add to the score of each row, and the sum of several."""
+"""Matches of a term with their score contributions, and the top rows by summed score."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-# Scores come from single precision: what is the same in so many parts of one is a tie, and ties are cut by key.
+# Scores come from single precision. Scores equal after this rounding are ties, and ties are ordered by key.
 _TIES = 1e9
-_NEARLY = 1e-8  # what is further below the last place than this is no tie
+_NEARLY = 1e-8  # a score lower than the last place by more than this is no tie
 
 
 class Matches(NamedTuple):
-    """The rows that hold a term, and what it adds to the score of each."""
+    """The rows that contain a term, and the contribution of the term to the score of each row."""
 
     keys: array[int]
     scores: array[float]
@@ -31,14 +31,15 @@ class Matches(NamedTuple):
 
 def best_of(found: Sequence[Matches], limit: int, *, every: bool = False) -> Matches:
     """
-    The rows with the highest sums, highest first, then by key.
+    Return the *limit* rows with the highest sums, highest first, then by key.
 
     Args:
-        every: Whether only rows count that are in each of *found*.
+        every: Whether only rows count that are in each element of *found*.
     """
     least_terms = len(found) if every else 1
     by_size = sorted(found, key=lambda matches: -len(matches.keys))
-    # To load numpy takes longer than a question of a process of its own; where it is there it is ten times as fast.
+    # Importing numpy takes longer than the only query of a short process; once imported it is ten times as
+    # fast.
     best = _best_in_bulk if "numpy" in sys.modules else _best
     return best(by_size, limit, least_terms)
 
@@ -59,7 +60,7 @@ def _best(found: Sequence[Matches], limit: int, least_terms: int) -> Matches:
 
 
 def _best_in_bulk(found: Sequence[Matches], limit: int, least_terms: int) -> Matches:
-    """The same, added up in the same order."""
+    """Return the same as `_best`, with the sums added up in the same order."""
     import numpy as np
 
     keys, sums = _sums_in_bulk(found, least_terms)

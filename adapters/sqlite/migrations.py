@@ -1,4 +1,4 @@
-"""The schema, forward only: ``NNN_name.sql`` takes a vault from version NNN-1 to NNN."""
+"""Forward-only schema migrations: ``NNN_name.sql`` takes a vault from version NNN-1 to NNN."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from clawmem.ports.errors import (
 from clawmem.ports.vault_errors import NotAVault, VaultTooNew
 
 LATEST = 27
-APPLICATION_ID = 0x434C414D  # "CLAM": how a vault tells itself from any other SQLite file
+APPLICATION_ID = 0x434C414D  # "CLAM": distinguishes a vault from other SQLite files
 
 
 def migrate(db: Database, scripts: Sequence[str] | None = None) -> None:
     """
-    Bring a vault to `LATEST`, each step in one transaction; one that is there costs a few pragmas.
+    Migrate a vault to `LATEST`, each step in one transaction. For a current vault this costs a few pragmas.
 
     Raises:
-        VaultTooNew: written by a later clawmem; nothing was touched.
-        NotAVault: a SQLite file that some other program made; nothing was touched.
-        VaultError: a read-only vault that is behind or empty.
+        VaultTooNew: a later clawmem wrote the vault; nothing was changed.
+        NotAVault: another program made the SQLite file; nothing was changed.
+        VaultError: the vault is read-only, and empty or of an older version.
     """
     found = version(db)
     _refuse_strangers(db, found)
@@ -37,18 +37,18 @@ def migrate(db: Database, scripts: Sequence[str] | None = None) -> None:
 
 
 def bring_to(db: Database, number: int) -> None:
-    """Give an empty file the schema as it was at version *number*."""
+    """Create the schema of version *number* in an empty file."""
     db.write_ahead()
     _upgrade(db, _scripts()[:number])
 
 
 def version(db: Database) -> int:
-    """The schema version of the file; 0 for an empty one."""
+    """Return the schema version of the file; 0 for an empty one."""
     return int(db.value("pragma user_version"))
 
 
 def _upgrade(db: Database, scripts: Sequence[str]) -> None:
-    is_new = version(db) == 0  # nobody knows a part of it: all at once costs one wait for the disk
+    is_new = version(db) == 0  # no other process has seen a part of it, so one transaction saves disk syncs
     with db.atomic() if is_new else nullcontext():
         for number, script in enumerate(scripts, start=1):
             _step(db, number, script)
@@ -56,7 +56,7 @@ def _upgrade(db: Database, scripts: Sequence[str]) -> None:
 
 def _step(db: Database, number: int, script: str) -> None:
     with db.atomic():
-        if version(db) >= number:  # another process was faster
+        if version(db) >= number:  # another process has done this step
             return
         db.write(script)
         if number == 1:
@@ -67,16 +67,16 @@ def _step(db: Database, number: int, script: str) -> None:
         db.write(f"pragma user_version = {number}")
 
 
-def another_programs(path: str) -> NotAVault:
-    """Return the error about a SQLite file that is no vault; nothing may be done to it."""
+def foreign_database(path: str) -> NotAVault:
+    """Return the error for a SQLite file that is not a vault and must not be changed."""
     return NotAVault(path, "it is the SQLite database of another program")
 
 
 def _refuse_strangers(db: Database, found: int) -> None:
-    # The id is asked for last: another process that is just making the vault writes all of it at once.
+    # The id is read last, because another process that creates the vault commits version and id together.
     taken = found or db.value("select count(*) from sqlite_schema")
     if taken and db.value("pragma application_id") != APPLICATION_ID:
-        raise another_programs(db.path)
+        raise foreign_database(db.path)
 
 
 def _scripts() -> list[str]:

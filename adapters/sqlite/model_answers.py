@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from clawmem.adapters.sqlite.best_effort import best_effort_writer
 from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.jotter import jotting
 from clawmem.ports.model_answers import answer_key
 
 _GET = "select answer from model_answers where key = ?"
@@ -18,7 +18,7 @@ _COUNTS = "select purpose, count(*) from model_answers group by purpose"
 
 
 class SqliteModelAnswers:
-    """``ModelAnswers`` in a table of the vault, written by a connection of its own."""
+    """``ModelAnswers`` in a table of the vault, written through the best-effort writer."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -36,15 +36,15 @@ class SqliteModelAnswers:
             for question, answer in answers.items()
         ]
         if rows:
-            with jotting(self._db) as jotter, jotter.atomic():
-                jotter.write_many(_KEEP, rows)
+            with best_effort_writer(self._db) as writer, writer.atomic():
+                writer.write_many(_KEEP, rows)
 
     def trim(self, before: str, *, at_most: int | None = None) -> int:
         if self._db.row(_OLD, (before,)) is None:
             return 0
-        with jotting(self._db) as jotter:
-            jotter.write(_TRIM, (before, _NO_LIMIT if at_most is None else at_most))
-            return jotter.changes()
+        with best_effort_writer(self._db) as writer:
+            writer.write(_TRIM, (before, _NO_LIMIT if at_most is None else at_most))
+            return writer.changes()
 
     def counts(self) -> dict[str, int]:
         return dict(self._db.rows(_COUNTS))

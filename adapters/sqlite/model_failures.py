@@ -3,8 +3,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from clawmem.adapters.sqlite.best_effort import best_effort_writer
 from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.jotter import jotting
 from clawmem.ports.model_failures import ModelFailure, ModelRole
 
 _RECORD = """
@@ -14,14 +14,14 @@ _NAME = "model_failure.{}"
 
 
 class SqliteModelFailures:
-    """``ModelFailures`` among what the vault says of itself, a line of JSON a role."""
+    """``ModelFailures`` in the table of metadata of the vault, one JSON value per role."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     def record(self, failure: ModelFailure) -> None:
         kept = [failure.model, failure.failed_at, failure.reason, failure.answered_at]
-        with jotting(self._db) as writer:
+        with best_effort_writer(self._db) as writer:
             writer.write(_RECORD, (_NAME.format(failure.role), json.dumps(kept)))
 
     def latest(self) -> Mapping[ModelRole, ModelFailure]:

@@ -102,7 +102,7 @@ class SqliteNotes:
         return gone
 
     def _dropped(self, document_id: int, version: int) -> int:
-        """Delete the notes about a document from that version on; how many."""
+        """Delete the notes about a document from *version* on, and return their number."""
         sql = "delete from notes where document_id = ? and version >= ? returning version"
         return len(self._db.write(sql, (document_id, version)))
 

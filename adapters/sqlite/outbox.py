@@ -18,7 +18,7 @@ _AFTER = "select seq, epoch, document_id, is_text from outbox where seq > ? orde
 
 
 class SqliteOutbox:
-    """``Outbox`` in two tables; triggers on the records write the changes down."""
+    """``Outbox`` in two tables; triggers on the records append the changes."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -43,7 +43,8 @@ class SqliteOutbox:
 
     def register(self, role: Role, engine: str) -> IndexRecord:
         with self._db.atomic():
-            # A change of its own, so that the beginning of every index has an epoch.
+            # Registration appends a change of its own, so that the starting point of every index has an
+            # epoch.
             seq, epoch = self._db.write(
                 "insert into outbox (document_id, is_text) values (0, 0) returning seq, epoch"
             )[0]

@@ -1,4 +1,4 @@
-"""Vectors that a process keeps in a quarter of their size, to tell which few are worth a comparison in full."""
+"""Quantized vectors (int8) that a process caches to select the candidates for an exact comparison."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float32]
 
 _STEPS = 127
-_ROWS_AT_ONCE = 512  # half a megabyte of 256 dimensions in single precision stays in the cache
-_ROUNDING = 1e-5  # a product in single precision is not further off than this
+# 512 rows of 256 dimensions in single precision are half a megabyte, which fits the CPU cache
+_ROWS_AT_ONCE = 512
+_ROUNDING = 1e-5  # upper bound of the error of a product in single precision
 
 
 class QuickVectors(NamedTuple):
     """
-    Unit vectors, rounded: ``codes`` (m, dim) int8 times ``steps`` (m,), no further from the vector than ``off`` (n,).
+    Quantized unit vectors: ``codes`` (m, dim) int8 times ``steps`` (m,), with error bounds ``off`` (n,).
 
-    ``keys`` (n,) are packed; that of ``keys[i]`` stands in row ``rows[i]``, which texts that are the same share.
+    ``keys`` (n,) are packed. The vector of ``keys[i]`` is in row ``rows[i]``; equal texts share a row.
     """
 
     keys: npt.NDArray[np.int64]
@@ -34,17 +35,17 @@ class QuickVectors(NamedTuple):
 
     @property
     def size_bytes(self) -> int:
-        """What they take."""
+        """Memory size in bytes."""
         return sum(part.nbytes for part in self)
 
-    def worth_a_look(self, vector: Vector, limit: int, documents: Collection[int] | None = None) -> list[int]:
+    def candidates(self, vector: Vector, limit: int, documents: Collection[int] | None = None) -> list[int]:
         """
-        The keys of all that can be among the *limit* nearest to *vector*, and of few others.
+        Return the keys of all vectors that can be among the *limit* nearest to *vector*, and of few others.
 
-        The product of two unit vectors is off by no more than one of them is.
+        The error of a product of two unit vectors is at most the error of one of them.
 
         Args:
-            documents: Whose fragments count; None for all.
+            documents: Ids of the documents to search; None for all.
         """
         near = self._products(_unit(np.frombuffer(vector, "<f4")))[self.rows]
         off, keys = self.off, self.keys
@@ -57,10 +58,12 @@ class QuickVectors(NamedTuple):
 
     def _products(self, question: Floats) -> Floats:
         products = np.empty(len(self.codes), np.float32)
-        room = np.empty((_ROWS_AT_ONCE, len(question)), np.float32)  # one for all: pages are dear
+        # one buffer for all batches, because allocating pages is expensive
+        room = np.empty((_ROWS_AT_ONCE, len(question)), np.float32)
         for first in range(0, len(products), _ROWS_AT_ONCE):
             codes = self.codes[first : first + _ROWS_AT_ONCE]
-            codes.max()  # brings them into the cache: a conversion waits for the memory twice as long
+            # loads the codes into the CPU cache; the conversion alone would wait twice as long for memory
+            codes.max()
             rows = room[: len(codes)]
             np.copyto(rows, codes)
             np.matmul(rows, question, out=products[first : first + len(codes)])
@@ -73,12 +76,12 @@ class QuickVectors(NamedTuple):
 
 def rounded(chunks: Iterable[tuple[bytes, bytes, bytes]], number: int) -> QuickVectors | None:
     """
-    The vectors of all *chunks*; None when there is none, and when they are not *number*.
+    Quantize the vectors of all *chunks*; None if there is none, or if there are not exactly *number*.
 
     Args:
-        chunks: Packed keys (int64), which of them are there (a bit each, the lowest first), and the vectors (float32)
-            of all, of those also that are not.
-        number: Of vectors. Joined in the end they would be in memory twice.
+        chunks: Packed keys (int64), a validity bit per key (lowest bit first), and the vectors (float32) of all keys,
+            valid or not.
+        number: Number of vectors. It allocates the result once; concatenating would need twice the memory.
     """
     whole, filled, rows = None, 0, 0
     for part in (_rounded(*chunk) for chunk in chunks):
@@ -94,7 +97,7 @@ def rounded(chunks: Iterable[tuple[bytes, bytes, bytes]], number: int) -> QuickV
 
 
 def _cut(whole: QuickVectors, rows: int) -> QuickVectors:
-    """*whole* without the room that equal vectors left over, which nothing was written into."""
+    """Return *whole* without the unused rows that equal vectors left over."""
     return whole._replace(codes=whole.codes[:rows], steps=whole.steps[:rows])
 
 
@@ -106,7 +109,7 @@ def _rounded(rowids: bytes, validity: bytes, vectors: bytes) -> QuickVectors:
     keys = np.frombuffer(rowids, "<i8")
     there = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")[: len(keys)].astype(bool)
     given = np.frombuffer(vectors, "<f4").reshape(len(keys), -1)[there]
-    # The parts of a short note are the same text, and lie beside each other.
+    # The fragments of a short note are the same text and are stored next to each other.
     _, firsts, rows = np.unique(given.view(f"V{given.strides[0]}"), return_index=True, return_inverse=True)
     units = given[firsts]
     units = units / np.maximum(np.linalg.norm(units, axis=1, keepdims=True), np.finfo("f4").tiny)

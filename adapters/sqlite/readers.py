@@ -1,4 +1,4 @@
-"""Connections that only read, lent to whichever thread of the process reads just now."""
+"""Pool of read-only connections, shared by the threads of a process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import apsw
 
 from clawmem.adapters.sqlite.connections import FrozenConnection
 
-MOST_IDLE = 6  # that wait to be lent again; each takes 0.7 MB, and more than four readers seldom work at once
+MOST_IDLE = 6  # connections in the pool; each takes 0.7 MB, and more than four readers seldom work at once
 
 File: TypeAlias = tuple[object, ...]
 Made = TypeVar("Made")
@@ -20,10 +20,12 @@ Made = TypeVar("Made")
 
 class Readers:
     """
-    Those of one file. A connection for each thread would be idle most of the time, with a cache and a schema of its own.
+    Pool of read-only connections to one file.
+
+    A connection per thread would be idle most of the time, with its own cache and schema.
 
     Args:
-        open_one: Opens another one.
+        open_one: Opens another connection.
     """
 
     def __init__(self, open_one: Callable[[], apsw.Connection]) -> None:
@@ -33,9 +35,9 @@ class Readers:
 
     def lend(self, ask: Callable[[apsw.Connection], Made]) -> Made:
         """
-        What *ask* makes of one, which nobody else has meanwhile; closed after an error.
+        Return the result of *ask*, called with a connection that no other thread uses; closed after an error.
 
-        As `lent`, for a fraction of its price: a question asks fifty times.
+        Does the same as `lent` at a fraction of its cost, because a query reads about fifty times.
         """
         connection = self._take()
         try:
@@ -48,14 +50,14 @@ class Readers:
 
     @contextmanager
     def lent(self) -> Iterator[apsw.Connection]:
-        """One for the length of a block, and for nobody else meanwhile; closed after an error."""
+        """Lend a connection for the block, which no other thread uses; closed after an error."""
         connection = self._take()
         try:
             yield connection
         except Exception:
             connection.close()
             raise
-        except BaseException:  # a stream that is left early
+        except BaseException:  # the consumer left a stream early
             self._take_back(connection)
             raise
         self._take_back(connection)
@@ -74,12 +76,12 @@ class Readers:
         connection.close()
 
 
-# No longer than somebody has them: with the last one who does their connections close.
+# Weak references: when the last user of a file drops its pool, the connections close.
 _SHARED: WeakValueDictionary[File, Readers] = WeakValueDictionary()
 _SHARING = threading.Lock()
 
 
 def readers_of(file: File, open_one: Callable[[], apsw.Connection]) -> Readers:
-    """Those of *file*, for everybody who asks; *open_one* opens it."""
+    """Return the pool of *file*, which all users of the file share; *open_one* opens its connections."""
     with _SHARING:
         return _SHARED.setdefault(file, Readers(open_one))

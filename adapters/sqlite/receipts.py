@@ -3,8 +3,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+from clawmem.adapters.sqlite.best_effort import best_effort_writer
 from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.jotter import jotting
 from clawmem.ports.receipts import ReceiptCounts, StoredReceipt
 
 _COLUMNS = "select recall_id, asked_at, content from receipts"
@@ -34,7 +34,7 @@ class SqliteReceipts:
         asked = json.dumps(list(receipt_ids))
         if self._db.row(f"select 1 from receipts where {_THESE} limit 1", (asked,)) is None:
             return 0
-        with jotting(self._db) as writer:
+        with best_effort_writer(self._db) as writer:
             writer.write(f"delete from receipts where {_THESE}", (asked,))
             return writer.changes()
 
@@ -45,6 +45,6 @@ class SqliteReceipts:
     def trim(self, before: str, *, at_most: int | None = None) -> int:
         if self._db.row("select 1 from receipts where asked_at < ? limit 1", (before,)) is None:
             return 0
-        with jotting(self._db) as writer:
+        with best_effort_writer(self._db) as writer:
             writer.write(_TRIM, (before, _NO_LIMIT if at_most is None else at_most))
             return writer.changes()

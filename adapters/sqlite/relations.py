@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 
 from clawmem.adapters.sqlite.database import Database, Row
 from clawmem.adapters.sqlite.scope import documents_in
-from clawmem.adapters.sqlite.vocabulary import senseless_record
+from clawmem.adapters.sqlite.vocabulary import invalid_record
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.origin import Origin, least_trusted
 from clawmem.ports.records import EVERYTHING, Scope
@@ -31,8 +31,8 @@ delete from relations
        select value ->> 0, value ->> 1 from json_each(:kept)
    )
 """
-# For each node and kind the first few rows of an index, not all of them: that is what makes a node with a
-# hundred thousand relations as quick as one with ten. (A cross join is one whose order SQLite leaves alone.)
+# For each node and kind only the first rows of an index are read, so a node with a hundred thousand relations
+# is as fast as one with ten. (SQLite does not reorder a cross join.)
 _STRONGEST = """
 select {columns}, near.origin, other.origin from json_each(:nodes) as node
   cross join documents as near on near.id = node.value and near.inactive is null
@@ -55,7 +55,7 @@ select kind, count(*) from relations
 
 
 class SqliteRelations:
-    """``RelationStore`` in one table with an index for either direction."""
+    """``RelationStore`` in one table with an index for each direction."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -154,8 +154,8 @@ def _relation(row: Row) -> Relation:
     try:
         said = (
             {} if metadata == "{}" else json.loads(metadata)
-        )  # most relations say nothing, and there are many
+        )  # most relations have no metadata, and there are many relations
         trust = least_trusted(map(_ORIGINS.__getitem__, ends))
         return Relation(source, target, RelationKind(kind), weight, origin, created_at, said, trust)
     except (KeyError, ValueError) as error:
-        raise senseless_record() from error
+        raise invalid_record() from error

@@ -6,18 +6,20 @@ from heapq import nlargest
 from itertools import islice
 from typing import cast
 
-from clawmem.adapters.sqlite.abandoning import dropped
+from clawmem.adapters.sqlite.abandoning import drop_virtual_table
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.keys import unpack
 from clawmem.adapters.sqlite.scope import documents_in
 from clawmem.ports.errors import BadVector
 from clawmem.ports.records import EVERYTHING, Hit, Scope, Vector
 
-_ROWS_AT_ONCE = 4096  # bounds the memory of a scan, whatever the vault's size
+_ROWS_AT_ONCE = 4096  # bounds the memory of a scan for vaults of any size
 
 
 class ScanTable:
-    """Vectors in a plain table, compared one with all by numpy: for platforms without the extension."""
+    """
+    Vectors in a plain table, compared one by one with numpy, for platforms without the vector extension.
+    """
 
     name = "exact scan"
     source = table = "vector_scan"
@@ -50,16 +52,18 @@ class ScanTable:
         return int(self._db.value(f"select count(*) from {self.source}"))
 
     def vectors(self) -> Iterator[list[tuple[int, Vector]]]:
-        """All keys with their vectors, some thousand at once."""
+        """Iterate over all keys with their vectors, in batches of some thousand."""
         yield from self.batches()
 
     def drop(self) -> None:
-        dropped(self._db, self.table)
+        drop_virtual_table(self._db, self.table)
 
     def batches(
         self, scope: Scope = EVERYTHING, documents: Collection[int] | None = None
     ) -> Iterator[list[tuple[int, Vector]]]:
-        """All keys with their vectors, of these documents only when they are given, some thousand at once."""
+        """
+        Iterate over keys with their vectors in batches of some thousand; only those of *documents*, if given.
+        """
         seen, bindings = documents_in(scope)
         limits = [f"key >> 20 in ({seen})"] if seen else []
         if documents is not None:
@@ -76,18 +80,18 @@ class ScanTable:
         import numpy as np
 
         question = np.frombuffer(vector, "<f4")
-        question = question / np.linalg.norm(question)  # (dim,)
+        question = question / np.linalg.norm(question)  # shape (dim,)
         for rows in self.batches(scope, documents):
             matrix = np.frombuffer(b"".join(blob for _, blob in rows), "<f4").reshape(
                 len(rows), -1
-            )  # (n, dim)
+            )  # shape (n, dim)
             yield from zip((key for key, _ in rows), np.clip(matrix @ question, -1, 1).tolist(), strict=True)
 
 
 class CanonicalScan(ScanTable):
-    """The same over the records themselves: what to read while no table of vectors is up to date."""
+    """The same scan over the canonical vectors, used while no table of the index is up to date."""
 
-    # In the order in which vectors lie in the file: through the index they would be read here and there.
+    # Reads the vectors in file order; the index would read the file at random positions.
     source = """(
         select key, vector from space_vectors not indexed cross join fragments using (text_hash)
           join documents on documents.id = key >> 20 and documents.inactive is null
@@ -102,15 +106,15 @@ def ranked(
     vector: Vector, length: int, limit: int, nearest: Callable[[], list[tuple[int, float]]]
 ) -> list[Hit]:
     """
-    What *nearest* finds as hits in their order; nothing for a question that cannot have an answer.
+    Return the hits of *nearest*, best first; an empty list for a query that cannot have a result.
 
     Raises:
-        BadVector: *vector* has other than *length* bytes, those of the stored ones.
+        BadVector: *vector* does not have *length* bytes, the length of the stored vectors.
     """
     if limit < 1 or not length or not any(vector):
         return []
     if len(vector) != length:
         raise BadVector(f"the question has {len(vector) // 4} dimensions, the vault's vectors {length // 4}")
-    # The same cosine can come back a rounding apart; keys decide between what is equal in single precision.
+    # Equal cosines can differ by a rounding error; for scores equal in single precision the key decides.
     hits = [Hit(unpack(key), score) for key, score in nearest()]
     return sorted(hits, key=lambda hit: (-hit.score, hit.key))[:limit]

@@ -6,13 +6,16 @@ from clawmem.ports.records import Scope
 
 
 def documents_in(scope: Scope) -> tuple[str, dict[str, str]]:
-    """A query for the ids of the documents in *scope*, with its bindings; empty text for a scope without limits."""
+    """
+    Return a query for the ids of the documents in *scope*, with its bindings; empty text for an unlimited
+    scope.
+    """
     wanted, bindings = conditions(scope)
     return (f"select id from documents where {' and '.join(wanted)}" if wanted else ""), bindings
 
 
 def conditions(scope: Scope) -> tuple[list[str], dict[str, str]]:
-    """What a row of ``documents`` must fulfil to be in *scope*, each a condition of its own, with their bindings."""
+    """Return the conditions on a row of ``documents`` to be in *scope*, with their bindings."""
     possible = {
         "collection in (select value from json_each(:collections))": scope.collections,
         "authored_at >= :authored_from": scope.authored_from is not None,

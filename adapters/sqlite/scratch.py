@@ -15,14 +15,16 @@ _DOCUMENT = "insert or replace into documents values (?, ?, ?)"
 
 
 class ScratchLexicalIndex(SqliteLexicalIndex):
-    """A lexical index in memory, for one process; it has the tables of a vault's own index."""
+    """A temporary lexical index in memory with the same tables as the index of a vault."""
 
     method = "FTS5 in memory"
 
     def __init__(self, vault: Database) -> None:
         """
+        Create the tables of the index.
+
         Args:
-            vault: The database whose tables for words are laid out here in the same way.
+            vault: Database whose lexical tables are recreated in memory.
         """
         memory = Database(MEMORY, vector_extension=False)
         memory.write(_TABLES)
@@ -32,11 +34,11 @@ class ScratchLexicalIndex(SqliteLexicalIndex):
 
     def put(self, entries: Sequence[LexicalEntry]) -> None:
         with self._changing():
-            # A scope is about documents, which are in the vault and not here.
+            # A scope limits documents; their records are in the vault, so the needed columns are copied here.
             documents = {(e.key.document_id, e.collection, e.authored_at) for e in entries}
             self._db.write_many(_DOCUMENT, documents)
             super().put(entries)
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Release the memory."""
         self._db.close()

@@ -1,4 +1,6 @@
-"""The row of a turn for which nothing was looked up: written by a process that has milliseconds, and imports little."""
+"""
+Record of a turn without a search. The process that writes it has a few milliseconds, so it imports little.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import os
 
 import apsw
 
-BUSY_TIMEOUT_MS = 5  # nobody waits for a row
+BUSY_TIMEOUT_MS = 5  # no caller waits for this row
 
 _ROW = """
 insert into recalls (asked_at, verb, query_hash, took_ms, asked_for, session_id, turn_index)
@@ -15,15 +17,16 @@ select strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), :verb, '', 0, 0, :session_id, coun
 """
 
 
-def note_silent_turn(path: str, verb: str, session_id: str) -> bool:
+def record_silent_turn(path: str, verb: str, session_id: str) -> bool:
     """
-    Append what `clawmem.ports.telemetry.Telemetry.record` would for a turn without a question and without hits.
+    Append the row that `clawmem.ports.telemetry.Telemetry.record` would write for a turn without query and
+    hits.
 
-    Its index is the number of the session's rows of *verb*, in the same statement: two processes never take the
-    same one.
+    The index of the turn is the number of the session's rows of *verb*, computed in the same statement, so
+    two processes never use the same index.
 
     Returns:
-        Whether it is written: not when somebody else is writing, and not into what is no vault.
+        Whether the row was written. It is not if another process is writing, or if the file is not a vault.
     """
     try:
         if os.stat(path).st_size == 0:  # noqa: PTH116  see `clawmem.adapters.sqlite.empty_file`

@@ -13,7 +13,7 @@ _MODEL = "sketches_of"
 _BEGIN = """
 insert into meta (name, value) values (?, ?) on conflict (name) do update set value = excluded.value
 """
-# In the order of the loops: the first rows cost no more than they must.
+# The tables are joined in loop order, so that the first rows come early.
 _PENDING = """
 select key from documents cross join fragments on key between id << 20 and (id << 20) | 1048575
  where documents.inactive is null and id >= :after >> 20 and key > :after and kind = 'line'
@@ -34,7 +34,7 @@ select count(sketches.key), count(*) - count(sketches.key)
 
 
 class SqliteSketches:
-    """``SketchStore`` in a table of blobs by fragment; a trigger lets them go with the fragments."""
+    """``SketchStore`` in a table of blobs by fragment; a trigger deletes sketches with their fragments."""
 
     def __init__(self, db: Database) -> None:
         self._db = db

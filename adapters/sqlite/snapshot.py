@@ -8,7 +8,7 @@ from clawmem.ports.errors import VaultError
 
 def copy_vault(source: str, target: str) -> None:
     """
-    Copy the vault *source* to the new file *target*, as of one moment; *source* is only read.
+    Copy the vault *source* to the new file *target* as one consistent snapshot; *source* is opened read-only.
 
     Raises:
         VaultError: *source* cannot be read, or *target* cannot be written.

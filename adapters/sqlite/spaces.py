@@ -1,4 +1,4 @@
-"""The spaces of vectors: which one serves, which one is made beside it, and what was replaced."""
+"""Embedding spaces: the serving one, the one that is being built, and retired ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ delete from space_vectors where id in (
 _FORGET_EMPTY = """
 delete from spaces where state = ? and not exists (select 1 from space_vectors where space = spaces.id)
 """
-# Texts come in the order of their first fragments, so the last of those is how far the space is.
+# Texts are embedded in the order of their first fragments, so the last of these is the progress of the build.
 _REACHED = """
 update spaces set reached = max(reached, (select coalesce(max(first), 0) from (
     select min(key) as first from fragments where text_hash in (select value from json_each(?)) group by text_hash)))
@@ -24,7 +24,7 @@ update spaces set reached = max(reached, (select coalesce(max(first), 0) from (
 
 
 class Space(NamedTuple):
-    """One model's vectors."""
+    """The vectors of one model."""
 
     number: int
     fingerprint: str
@@ -32,49 +32,54 @@ class Space(NamedTuple):
 
 
 class Spaces:
-    """At most one space serves, and at most one is made; each has a number that no other ever had."""
+    """
+    Table of embedding spaces. At most one serves and at most one is being built; numbers are never reused.
+    """
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     def get(self, state: str) -> Space | None:
-        """The one in a state that only one can be in."""
+        """Return the space in *state*, which must be a state that at most one space has."""
         row = self._db.row("select id, fingerprint, reached from spaces where state = ?", (state,))
         return Space(*row) if row else None
 
     def add(self, fingerprint: str, state: str) -> Space:
-        """A new one, without vectors."""
+        """Create a space without vectors."""
         sql = "insert into spaces (fingerprint, state) values (?, ?) returning id, fingerprint, reached"
         return Space(*self._db.write(sql, (fingerprint, state))[0])
 
     def share(self, space: Space) -> float:
-        """About how much of the documents was passed, by their numbers."""
+        """Return the approximate share of documents that are embedded, estimated from document ids."""
         last = self._db.value("select max(id) from documents") or 0
         return min(1.0, unpack(space.reached).document_id / last) if last else 0.0
 
     def reach(self, text_hashes: str) -> None:
-        """Remember that the building space has these texts, a JSON list."""
+        """Record that the space being built has the texts of *text_hashes*, a JSON list."""
         self._db.write(_REACHED, (text_hashes,))
 
     def retire(self, state: str) -> None:
-        """Let nobody see anything any more of the one that serves or is made."""
+        """Retire the space in *state*, so that no query uses it any more."""
         self._db.write("update spaces set state = 'retired' where state = ?", (state,))
         if state == SERVING:
             self._outdate_indexes()
 
     def promote(self) -> None:
-        """Let the one that is made serve in the place of the one that did."""
+        """Make the space that was built the serving one, and retire the former serving space."""
         self.retire(SERVING)
         self._db.write("update spaces set state = 'serving' where state = 'building'")
 
     def forget_empty(self) -> None:
-        """A model without vectors is not the vault's any more."""
+        """Delete the serving space if it has no vectors, so that the vault is not bound to its model."""
         self._db.write(_FORGET_EMPTY, (SERVING,))
         if self._db.changes():
             self._outdate_indexes()
 
     def discard(self, limit: int) -> int:
-        """Delete up to *limit* vectors of retired ones, and those that have none left; how many vectors went."""
+        """
+        Delete up to *limit* vectors of retired spaces, and retired spaces without vectors; return the number
+        of vectors.
+        """
         self._db.write(_DISCARD, (max(limit, 0),))
         gone = self._db.changes()
         self._db.write(_FORGET_EMPTY, (RETIRED,))

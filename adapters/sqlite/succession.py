@@ -7,9 +7,9 @@ from clawmem.adapters.sqlite.database import Database
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.succession import Claim, ClaimKind, Claims, Succession
 
-# From each asked document both ways: to what it names itself, and to what names it by its path or by one that a
-# file of the same body had before it was renamed. (A cross join is one whose order SQLite leaves alone.)
-# A file that was renamed is found again by its body: what stood at the old path is kept as removed.
+# For each asked document, follow claims in both directions: to documents that it names, and to documents that
+# name its path or a former path. (SQLite does not reorder a cross join.) A renamed file is recognized by its
+# body: a record at the old path stays as removed.
 _DIRECT = """
 with asked as (
     select id, collection, path, hash from documents
@@ -53,7 +53,7 @@ update succession_claims set collection = ?, target = ? where document_id = ? an
 
 
 class SqliteSuccessions:
-    """``SuccessionStore`` in one table of addresses, each with the place that it means."""
+    """``SuccessionStore`` in one table of addresses, each with the path that it resolves to."""
 
     def __init__(self, db: Database) -> None:
         self._db = db

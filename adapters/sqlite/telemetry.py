@@ -4,8 +4,8 @@ import json
 from collections.abc import Collection, Iterator
 from itertools import groupby
 
+from clawmem.adapters.sqlite.best_effort import best_effort_writer
 from clawmem.adapters.sqlite.database import Database, Row
-from clawmem.adapters.sqlite.jotter import jotting
 from clawmem.ports.telemetry import Recall, RecallHit
 
 _RECORD = """
@@ -29,17 +29,17 @@ _TRIM = (
     "delete from recalls where id in (select id from recalls where asked_at < ? order by asked_at limit ?)"
 )
 _NO_LIMIT = -1
-_OF_RECALL = 10  # so many columns of a row are the recall's, the rest are its hit's
+_OF_RECALL = 10  # number of columns of the recall; the remaining columns are those of its hit
 
 
 class SqliteTelemetry:
-    """``Telemetry`` in two tables of the vault, written by a connection of its own."""
+    """``Telemetry`` in two tables of the vault, written through the best-effort writer."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     def record(self, recall: Recall, receipt: bytes | None = None) -> int:
-        with jotting(self._db) as writer, writer.atomic():
+        with best_effort_writer(self._db) as writer, writer.atomic():
             recall_id = _insert(writer, recall)
             if receipt is not None:
                 writer.write(_RECORD_RECEIPT, (recall_id, recall.asked_at, receipt))
@@ -52,7 +52,7 @@ class SqliteTelemetry:
         yield from _recalls(self._db.stream(_OF_SESSION, (session_id,)))
 
     def mark_referenced(self, recall_id: int, document_ids: Collection[int]) -> int:
-        with jotting(self._db) as writer:
+        with best_effort_writer(self._db) as writer:
             writer.write(_MARK, (recall_id, json.dumps(list(document_ids))))
             return writer.changes()
 
@@ -62,7 +62,7 @@ class SqliteTelemetry:
     def trim(self, before: str, *, at_most: int | None = None) -> int:
         if self._db.row("select 1 from recalls where asked_at < ? limit 1", (before,)) is None:
             return 0
-        with jotting(self._db) as writer:
+        with best_effort_writer(self._db) as writer:
             writer.write(_TRIM, (before, _NO_LIMIT if at_most is None else at_most))
             return writer.changes()
 

@@ -24,9 +24,10 @@ update triples set valid_to = :day, ended_by = :by
    and (valid_to is null or valid_to > :day and ended_by is not null) and valid_from <= :day
    and (object = (select key from entities where id = :object) or literal = :literal)
 """
-# What a document said once more since then holds from then on; the time before stays ended.
+# If a document has repeated the statement since, the repetition is valid from then on; the earlier period
+# stays ended.
 _REOPEN = "update or ignore triples set valid_to = null, ended_by = null where ended_by = ? returning id"
-# A cross join is one whose order SQLite leaves alone: an index gives the rows in the order they are wanted in.
+# SQLite does not reorder a cross join, so an index returns the rows in the wanted order.
 _SAID = """
 select one.id, one.name, one.kind, one.mention_count, predicate,
        other.id, other.name, other.kind, other.mention_count, literal,
@@ -67,7 +68,7 @@ select count(*) from (
 
 
 class SqliteTriples:
-    """``TripleStore`` in one table with an index for either end."""
+    """``TripleStore`` in one table with an index for subject and object."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -139,7 +140,7 @@ class SqliteTriples:
     def _first(
         self, sql: str, when: str, bindings: Mapping[str, str], limit: int, direction: Direction
     ) -> list[Triple]:
-        """The first *limit* different ones of both ends, and not a row more than that takes."""
+        """Return the first *limit* distinct triples of both ends, reading no more rows than needed."""
         streams = [self._db.stream(sql.format(end=end, when=when), bindings) for end in _ENDS[direction]]
         return list(islice(_distinct(chain.from_iterable(streams)), max(limit, 0)))
 

@@ -32,7 +32,7 @@ _PUT_STATS = (
 
 
 class SqliteUsage:
-    """``UsageStore`` in three tables of the vault, and in the accesses that documents carry."""
+    """``UsageStore`` in three tables of the vault, and in the access columns of documents."""
 
     def __init__(self, db: Database) -> None:
         self._db = db

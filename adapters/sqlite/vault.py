@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from clawmem.adapters.sqlite.abandoning import broken_tables
 from clawmem.adapters.sqlite.database import MEMORY, Database
 from clawmem.adapters.sqlite.documents import SqliteDocuments
-from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings, spoilt_vectors
+from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings, invalid_vectors
 from clawmem.adapters.sqlite.empty_file import refuse_empty
 from clawmem.adapters.sqlite.lexical_index import SqliteLexicalIndex, ranking_fault
 from clawmem.adapters.sqlite.migrations import migrate, version
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 
 class SqliteVault:
     """
-    ``Vault`` in one SQLite file: records, words and vectors change in one transaction.
+    ``Vault`` in one SQLite file; records, lexical index and vectors change in one transaction.
 
-    Opening brings an older schema up to date. A vault opened ``read_only`` must exist.
+    Opening a vault migrates an older schema. A vault opened ``read_only`` must exist.
 
     Raises:
         VaultReadOnly, VaultLocked, VaultTooNew, VaultDamaged, VaultError: see `clawmem.ports.errors`.
@@ -71,11 +71,12 @@ class SqliteVault:
         self.relations = SqliteRelations(self._db)
         self.outbox = SqliteOutbox(self._db)
         if not read_only and self._db.has_vectors:
-            # Without it answers are right as well, only slower: no reason to refuse the vault.
+            # Without this step results are still right, only slower, so a failure does not prevent opening
+            # the vault.
             with suppress(VaultLocked, VaultReadOnly, VaultFull, VaultDamaged, IndexDamaged):
                 self.vectors.catch_up()
 
-    # Imported when they are asked for: a cold search by words pays for no module that it does not need.
+    # Imported on first use, so that a cold lexical search does not pay for modules that it does not need.
 
     @cached_property
     def leases(self) -> SqliteLeases:
@@ -200,13 +201,13 @@ class SqliteVault:
             yield
         if self._db.has_lost_pages:
             self._db.has_lost_pages = False
-            # Unused pages cost space and nothing else; the next repair or scrub takes them away, too.
+            # Unused pages only cost space; the next repair or scrub removes them as well.
             with suppress(VaultLocked, VaultFull, VaultDamaged):
                 self._db.vacuum()
 
     @property
     def location(self) -> str:
-        """Where its file lies."""
+        """Path of the vault's file."""
         return self._db.path
 
     def info(self) -> VaultInfo:
@@ -228,7 +229,7 @@ class SqliteVault:
         if self._db.read_only:
             raise VaultReadOnly(self._db.path)
         with self._db.atomic():
-            # Words and vectors that were taken out stand in them until they are written anew.
+            # Deleted text and vectors stay in the index tables until these are rebuilt.
             self.lexical.optimize()
             self._db.write("insert into entity_names (entity_names) values ('optimize')")
             self.vectors.refill()
@@ -244,19 +245,21 @@ class SqliteVault:
         """See `clawmem.ports.vault.Vault.check`."""
         found = self._broken_records()
         if not found:
-            found = [*self._dangling(), *unknown_words(self._db), *self._spoilt_vectors()]
+            found = [*self._dangling(), *unknown_words(self._db), *self._invalid_vectors()]
         fault = ranking_fault(self._db)
         return [*found, fault] if fault else found
 
     def _dangling(self) -> list[str]:
         return [f"dangling reference in {row[0]}" for row in self._db.rows("pragma foreign_key_check")]
 
-    def _spoilt_vectors(self) -> list[str]:
-        count = len(spoilt_vectors(self._db))
+    def _invalid_vectors(self) -> list[str]:
+        count = len(invalid_vectors(self._db))
         return [f"{count} stored vectors are damaged"] if count else []
 
     def _broken_records(self) -> list[str]:
-        """What SQLite finds broken, unless all of it belongs to an index: the indexes tell that themselves."""
+        """
+        Return what SQLite finds broken, unless all of it belongs to an index, which reports its own faults.
+        """
         try:
             rows = self._db.rows("pragma integrity_check(20)")
         except VaultDamaged as error:

@@ -7,21 +7,21 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
-from clawmem.adapters.sqlite.abandoning import dropped
+from clawmem.adapters.sqlite.abandoning import drop_virtual_table
 from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.kept import Kept
+from clawmem.adapters.sqlite.lru_cache import LruCache
 from clawmem.adapters.sqlite.scope import documents_in
 from clawmem.ports.records import Scope, Vector
 
 if TYPE_CHECKING:
     from clawmem.adapters.sqlite.quick_vectors import QuickVectors
 
-_MOST = 4096  # vec0 answers no more than this
+_MOST = 4096  # maximum number of results of vec0
 _NEAREST = "select key, 1 - distance from vector_vec0 where embedding match :vector and k = :k"
-# A list of keys is the one filter that vec0 applies before it cuts, whatever the rest of the query says.
+# A list of keys is the only filter that vec0 applies before it cuts the result to k.
 _AMONG = " and key in (select value from json_each(:keys))"
 _KEYS = "select rowid from vector_vec0_rowids where rowid >> 20 in ({seen})"
-# From the records, where a row is read twenty times as fast; from vec0 what they do not hold.
+# Read from the records, where a row is twenty times as fast; only the rest is read from vec0.
 _SCORES = """
 select value, coalesce(
     (select 1 - vec_distance_cosine(vector, :vector) from fragments join vectors using (text_hash) where key = value),
@@ -29,29 +29,29 @@ select value, coalesce(
 ) from json_each(:keys)
 """
 
-# As vec0 keeps them: so many keys and vectors in one row, and a bit for each of them that is there.
+# The chunks of vec0: each row has many keys and vectors, and a validity bit for each.
 _CHUNKS = """
 select rowids, validity, vectors from vector_vec0_chunks as chunk
   join vector_vec0_vector_chunks00 as part on part.rowid = chunk.chunk_id
 """
 
-# What a process that is asked again and again keeps. To read them all takes as long as four questions.
+# Number of searches after which a process caches the vectors. Reading them takes as long as four searches.
 ASKED_OFTEN = 5
-MOST_CONTENTS = 100  # that are counted; then counting begins anew
-MOST_KEPT = 40_000_000  # bytes, in the whole process
+MOST_CONTENTS = 100  # contents with a search count; above this number all counts restart
+MOST_KEPT = 40_000_000  # bytes, for the whole process
 
 _ASKED: Counter[str] = Counter()
-_READING = threading.Lock()  # one thread reads them; the others do as before meanwhile
-_QUICK: Kept[QuickVectors | None] = Kept(MOST_KEPT, lambda quick: quick.size_bytes if quick else 0)
+_READING = threading.Lock()  # one thread reads the vectors; the others search without the cache until it has
+_QUICK: LruCache[QuickVectors | None] = LruCache(MOST_KEPT, lambda quick: quick.size_bytes if quick else 0)
 
 
 class Vec0Table:
     """
-    Vectors in sqlite-vec's ``vec0``: exact, in C. Made with the first vector, whose length it takes.
+    Vectors in sqlite-vec's ``vec0``: exact search in C. The first vector determines the dimensions.
 
-    A process that is asked often keeps them rounded, and has ``vec0`` compare those alone that may be among the
-    nearest: the answer is the same, in a quarter of the time. They stay as long as the content, which has a name that
-    changes with every change.
+    After several searches a process caches the vectors quantized, and compares exactly only the candidates
+    that may be among the nearest. The result is the same, in a quarter of the time. The cache is valid for
+    one content, which has a random id that every change replaces.
     """
 
     name = "vec0"
@@ -71,10 +71,10 @@ class Vec0Table:
 
     def insert(self, rows: list[tuple[int, Vector]]) -> None:
         if self.exists() and not self.length():
-            self.drop()  # it was made for the vectors that are gone, perhaps of another length
+            self.drop()  # it was created for vectors that are deleted by now, perhaps of another length
         if not self.exists():
             self._create(len(rows[0][1]) // 4)
-        # vec0 knows no upsert.
+        # vec0 has no upsert.
         self._db.write_many("delete from vector_vec0 where key = ?", [(key,) for key, _ in rows])
         self._db.write_many("insert into vector_vec0 (key, embedding) values (?, ?)", rows)
         self._rename()
@@ -88,7 +88,7 @@ class Vec0Table:
 
     def nearest(self, vector: Vector, limit: int, scope: Scope) -> list[tuple[int, float]]:
         if quick := self._quick():
-            return self._scores(vector, quick.worth_a_look(vector, limit, self._documents(scope)))
+            return self._scores(vector, quick.candidates(vector, limit, self._documents(scope)))
         bindings = {"vector": vector, "k": min(limit, _MOST)}
         seen, limits = documents_in(scope)
         if not seen:
@@ -102,7 +102,9 @@ class Vec0Table:
         return int(self._db.value("select count(*) from vector_vec0_rowids"))
 
     def vectors(self) -> Iterator[list[tuple[int, Vector]]]:
-        """All keys with their vectors, as many at once as lie together; outside of what `vec0` checks by itself."""
+        """
+        Iterate over all keys with their vectors, a chunk at a time, without the consistency checks of `vec0`.
+        """
         for rowids, validity, vectors in self._db.stream(_CHUNKS):
             keys = array("q", rowids)
             width = len(vectors) // len(keys)
@@ -113,14 +115,17 @@ class Vec0Table:
             ]
 
     def drop(self) -> None:
-        dropped(self._db, "vector_vec0")
+        drop_virtual_table(self._db, "vector_vec0")
         self._rename()
 
     def _rename(self) -> None:
         self._db.write("insert or replace into meta values ('vec0_content', hex(randomblob(8)))")
 
     def _quick(self) -> QuickVectors | None:
-        """All vectors, rounded, once the same content was asked often; None before, and when it has no name."""
+        """
+        Return all vectors, quantized, once this content has been searched often; None before, or without
+        content id.
+        """
         content = self._db.value("select value from meta where name = 'vec0_content'")
         if content is None:
             return None
@@ -132,7 +137,7 @@ class Vec0Table:
             _READING.release()
 
     def _rounded(self) -> QuickVectors | None:
-        from clawmem.adapters.sqlite.quick_vectors import rounded  # and with it numpy
+        from clawmem.adapters.sqlite.quick_vectors import rounded  # also imports numpy
 
         return rounded(self._db.stream(_CHUNKS), self.count())
 
@@ -142,7 +147,8 @@ class Vec0Table:
 
     def _scores(self, vector: Vector, keys: list[int]) -> list[tuple[int, float]]:
         rows = self._db.rows(_SCORES, {"vector": vector, "keys": json.dumps(keys)})
-        return [(key, score) for key, score in rows if score is not None]  # else it was removed meanwhile
+        # None: the vector was removed since
+        return [(key, score) for key, score in rows if score is not None]
 
     def _create(self, dimensions: int) -> None:
         self._db.write(

@@ -21,7 +21,7 @@ select key, vector from fragments join vectors using (text_hash) where key in (s
 
 
 class VectorTable(Protocol):
-    """One way of keeping vectors by packed key in SQLite, and of finding the nearest."""
+    """A table of vectors by packed key in SQLite, with a search for the nearest vectors."""
 
     name: str
     table: str
@@ -38,11 +38,11 @@ class VectorTable(Protocol):
 
 class SqliteVectorIndex(Commits):
     """
-    ``VectorIndex`` in a ``vec0`` table, in a plain table of blobs where the extension is missing.
+    ``VectorIndex`` in a ``vec0`` table, or in a plain table of blobs if the extension is missing.
 
-    Programs with and without the extension may share a vault. Each writes its own table only and leaves
-    its name; a table that missed the other's writing is filled anew from the canonical vectors before it
-    is written again, and until then those vectors are searched instead.
+    Programs with and without the extension may share a vault. Each writes only its own table and records the
+    table's name. A table that missed writes of the other program is refilled from the canonical vectors
+    before the next write; until then searches scan the canonical vectors.
     """
 
     in_process = True
@@ -56,7 +56,7 @@ class SqliteVectorIndex(Commits):
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The tables that hold it, without those of `vec0` below them."""
+        """The tables of the index, without the shadow tables of `vec0`."""
         return (self._own.table,)
 
     @property
@@ -64,13 +64,15 @@ class SqliteVectorIndex(Commits):
         return self._table.name
 
     def catch_up(self) -> None:
-        """Make the own table complete when another one was written last."""
+        """Refill the own table if another table was written last."""
         if not self._is_latest():
             self.refill()
 
     @blames_index
     def refill(self) -> None:
-        """Make the own table anew from the canonical vectors; one that holds nothing stays as it is."""
+        """
+        Rebuild the own table from the canonical vectors; an empty index that is up to date stays unchanged.
+        """
         if self._is_latest() and not self.count():
             return
         with self._db.atomic():
@@ -114,10 +116,10 @@ class SqliteVectorIndex(Commits):
             self._forget_marker()
 
     def optimize(self) -> None:
-        """Nothing to make cheaper."""
+        """Do nothing: this index has nothing to optimize."""
 
     def faults(self) -> list[str]:
-        """Compare every vector with the record that it was made of."""
+        """Compare every vector with the record that it was built from."""
         if not self._is_latest() or not self._own.exists():
             return []
         if broken := broken_tables(self._db, self.tables):

@@ -1,4 +1,4 @@
-"""Columns that hold one of a few words, and what is wrong with their rows."""
+"""Columns whose values come from a fixed vocabulary, and checks for unknown values."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from clawmem.ports.origin import Origin
 from clawmem.ports.records import EmbedState, FragmentKind, InactiveReason
 from clawmem.ports.relations import RelationKind
 
-# A row with another word is read as lost: nobody can say what it meant.
+# A row with an unknown value is read as lost, because its meaning is unknown.
 TELLING: dict[tuple[str, str], type[StrEnum]] = {
     ("documents", "inactive"): InactiveReason,
     ("fragments", "kind"): FragmentKind,
     ("relations", "kind"): RelationKind,
 }
-# Another word is replaced by the most careful one.
+# An unknown value in these columns is replaced by the safest value.
 REPLACEABLE: dict[tuple[str, str], StrEnum] = {
     ("documents", "embed_state"): EmbedState.PENDING,
     ("documents", "origin"): Origin.TOOL_OUTSIDE,
 }
-LISTS = (("documents", "tags"), ("documents", "aliases"))  # in JSON
+LISTS = (("documents", "tags"), ("documents", "aliases"))  # columns that hold a JSON list
 
 
-def senseless_record() -> VaultDamaged:
-    """The error of a reader that cannot make sense of a record."""
+def invalid_record() -> VaultDamaged:
+    """Return the error for a record with an invalid value."""
     return VaultDamaged("The vault", "a record of it makes no sense")
 
 
 def unknown_words(db: Database) -> Iterator[str]:
-    """Rows whose words clawmem does not know, as sentences."""
+    """Iterate over sentences that count the rows with unknown values."""
     known = {**TELLING, **{place: type(word) for place, word in REPLACEABLE.items()}}
     for (table, column), words in known.items():
         yield from _counted(db, table, column, _is_unknown(column, words))
@@ -40,7 +40,7 @@ def unknown_words(db: Database) -> Iterator[str]:
 
 
 def replace_unknown_words(db: Database) -> None:
-    """Replace the words that can be replaced, inside a transaction."""
+    """Replace unknown values by safe ones. Call this inside a transaction."""
     for (table, column), word in REPLACEABLE.items():
         db.write(f"update {table} set {column} = ? where {_is_unknown(column, type(word))}", (word.value,))
     for table, column in LISTS:

@@ -64,9 +64,9 @@ def _write_down_alone(event: HookEvent, settings: SurfacingSettings) -> None:
     """Write the telemetry row of a turn without a search, so that turns can be counted. Best effort."""
     if not settings.remembers or not event.session_id:
         return
-    from clawmem.adapters.sqlite.silent_turn import note_silent_turn
+    from clawmem.adapters.sqlite.silent_turn import record_silent_turn
 
-    note_silent_turn(settings.vault, CONTEXT_SURFACING, event.session_id)
+    record_silent_turn(settings.vault, CONTEXT_SURFACING, event.session_id)
 
 
 def _topic(event: HookEvent, settings: SurfacingSettings) -> str:

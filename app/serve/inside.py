@@ -90,15 +90,15 @@ class Inside:
             lane.close()
 
     def _jotting(self) -> AbstractContextManager[None]:
-        from clawmem.adapters.sqlite.jotter import standing_writer
+        from clawmem.adapters.sqlite.best_effort import shared_writer
 
-        return standing_writer(str(self.vault))
+        return shared_writer(str(self.vault))
 
     def _put_log_away(self) -> None:
-        from clawmem.adapters.sqlite.log import put_log_away
+        from clawmem.adapters.sqlite.checkpoint import checkpoint_log
 
         for vault in (self.vault, *self.desk.named()):
-            put_log_away(str(vault))
+            checkpoint_log(str(vault))
 
     def _settings(self) -> Settings:
         from clawmem.app.settings import load_settings

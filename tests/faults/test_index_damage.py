@@ -14,7 +14,7 @@ import apsw
 import pytest
 from typer.testing import Result
 
-from clawmem.adapters.sqlite.kept import Kept
+from clawmem.adapters.sqlite.lru_cache import LruCache
 
 Invoke = Callable[..., Result]
 Damage = Callable[[bytes, random.Random], bytes | None]
@@ -157,7 +157,7 @@ def home(
     tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> Home:
     # Each command shall read the indexes, as a process of its own does.
-    monkeypatch.setattr(Kept, "get", lambda kept, key, make: make())
+    monkeypatch.setattr(LruCache, "get", lambda kept, key, make: make())
     if request.param == "sidecar":
         monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_FROM", 1)
         monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_UNTIL", 1)

@@ -15,7 +15,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from clawmem.adapters.sqlite import vec0_table
-from clawmem.adapters.sqlite.kept import Kept
+from clawmem.adapters.sqlite.lru_cache import LruCache
 from clawmem.adapters.sqlite.matches import Matches, _best, _best_in_bulk
 from clawmem.adapters.sqlite.quick_vectors import rounded
 from clawmem.adapters.sqlite.vault import SqliteVault
@@ -84,12 +84,12 @@ class TestKept:
     def test_made_once(self) -> None:
         """And handed out again."""
         made: list[int] = []
-        kept: Kept[int] = Kept(10)
+        kept: LruCache[int] = LruCache(10)
         assert [kept.get("a", lambda: made.append(1) or len(made)) for _ in range(3)] == [1, 1, 1]
 
     def test_the_longest_unused_goes_first(self) -> None:
         """As many as it takes, the new one included when it alone is too large."""
-        kept: Kept[str] = Kept(6, len)
+        kept: LruCache[str] = LruCache(6, len)
         for key in ("aa", "bb", "cc", "aa", "dd"):
             kept.get(key, lambda key=key: key)  # type: ignore[misc]
         assert [kept.get(key, lambda: "") for key in ("aa", "cc", "dd")] == ["aa", "cc", "dd"]
@@ -99,7 +99,7 @@ class TestKept:
 
     def test_what_fails_is_not_kept(self) -> None:
         """It is tried again."""
-        kept: Kept[int] = Kept(10)
+        kept: LruCache[int] = LruCache(10)
         with suppress(ZeroDivisionError):
             kept.get("a", lambda: 1 // 0)
         assert kept.get("a", lambda: 1) == 1
@@ -128,7 +128,7 @@ class TestWords:
             assert found(writer) == found(reader) == [1, 2]
 
     def test_another_vault_in_its_place(self, path: Path, tmp_path: Path) -> None:
-        """Kept is what lies in a file, not what lay under its name."""
+        """LruCache is what lies in a file, not what lay under its name."""
         with closing(SqliteVault(str(path), read_only=True)) as vault:
             assert found(vault) == [1, 2]
         path.unlink()
@@ -179,7 +179,7 @@ class TestVectors:
         assert not rounded(chunks, len(vectors) - 1)
         assert not rounded(chunks, len(vectors) + 1)
         question, limit = vectors[0], data.draw(st.integers(1, 10))
-        looked_at = set(quick.worth_a_look(question, limit))
+        looked_at = set(quick.candidates(question, limit))
         scores = {key: cosine(question, vector) for key, vector in enumerate(vectors)}
         least = sorted(scores.values(), reverse=True)[:limit][-1]
         assert {key for key, score in scores.items() if score > least + 1e-6} <= looked_at

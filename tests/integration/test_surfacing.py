@@ -12,7 +12,7 @@ import pytest
 from surfacing_home import PROMPT, Home, places
 
 from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.sqlite.silent_turn import note_silent_turn
+from clawmem.adapters.sqlite.silent_turn import record_silent_turn
 from clawmem.app.services.lifecycle.tending import LifecycleActions
 from clawmem.app.services.retrieval.recalls import Recalls, Retention
 from clawmem.app.services.retrieval.work import Candidate
@@ -377,7 +377,7 @@ class TestTurns:
     def test_every_turn_has_a_row(self, home: Home) -> None:
         """Skipped, silent and answered turns are counted through, in any order."""
         home.ask()
-        note_silent_turn(str(home.vault.info().location), CONTEXT_SURFACING, "s1")
+        record_silent_turn(str(home.vault.info().location), CONTEXT_SURFACING, "s1")
         home.ask("What colour is the mast of the boat?", confidence=lambda candidate: 0.0)
         home.ask("Who keeps the key of the safe?")
 
@@ -400,7 +400,7 @@ class TestTurns:
         turns = turns_of(home.vault.telemetry, "s2")
         home.vault.telemetry.record(gated(turns, "hi", home.clock.now_ms()))
 
-        assert note_silent_turn(str(home.vault.info().location), CONTEXT_SURFACING, "s3")
+        assert record_silent_turn(str(home.vault.info().location), CONTEXT_SURFACING, "s3")
 
         (by_port,), (light,) = home.rows("s2"), home.rows("s3")
         fields = ("verb", "took_ms", "limit", "degraded", "hits", "turn_index")
@@ -412,10 +412,10 @@ class TestTurns:
         """While somebody writes, and where there is no vault, the row is left out."""
         with home.vault.writing():
             began = time.monotonic()
-            assert not note_silent_turn(str(home.vault.info().location), CONTEXT_SURFACING, "s1")
+            assert not record_silent_turn(str(home.vault.info().location), CONTEXT_SURFACING, "s1")
             assert time.monotonic() - began < 2
 
-        assert not note_silent_turn(str(tmp_path / "none.sqlite"), CONTEXT_SURFACING, "s1")
+        assert not record_silent_turn(str(tmp_path / "none.sqlite"), CONTEXT_SURFACING, "s1")
         assert not (tmp_path / "none.sqlite").exists()
 
     def test_looking_back(self, home: Home) -> None:

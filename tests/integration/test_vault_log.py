@@ -13,9 +13,9 @@ from time import monotonic, sleep
 import apsw
 import pytest
 
+from clawmem.adapters.sqlite.best_effort import best_effort_writer, log_is_empty, shared_writer
+from clawmem.adapters.sqlite.checkpoint import checkpoint_log
 from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.jotter import jotting, log_is_empty, standing_writer
-from clawmem.adapters.sqlite.log import put_log_away
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.serve import drainer
 from clawmem.app.serve.inside import Inside
@@ -39,7 +39,7 @@ def test_it_is_put_away_while_the_vault_is_open(vault: SqliteVault) -> None:
     """What stood in it is in the file, and what is written next stands in it again."""
     assert not log_is_empty(vault.location)
 
-    put_log_away(vault.location)
+    checkpoint_log(vault.location)
 
     assert log_is_empty(vault.location)
     assert vault.documents.at("notes", "a.md")
@@ -55,14 +55,14 @@ def test_nobody_is_hurried(vault: SqliteVault) -> None:
     assert list(reader.execute("select count(*) from documents")) == [(1,)]
     save(vault, "b.md", "Harbour.")
 
-    put_log_away(vault.location)
+    checkpoint_log(vault.location)
 
     assert not log_is_empty(vault.location)
     assert list(reader.execute("select count(*) from documents")) == [(1,)]
     reader.close()
-    put_log_away(vault.location)
+    checkpoint_log(vault.location)
     assert log_is_empty(vault.location)
-    put_log_away(f"{vault.location}-none")
+    checkpoint_log(f"{vault.location}-none")
     assert not Path(f"{vault.location}-none").exists()
 
 
@@ -109,7 +109,7 @@ class TestStandingWriter:
 
     @pytest.fixture
     def db(self, vault: SqliteVault) -> Iterator[Database]:
-        with closing(Database(vault.location, read_only=True)) as db, standing_writer(vault.location):
+        with closing(Database(vault.location, read_only=True)) as db, shared_writer(vault.location):
             yield db
 
     def test_threads_take_turns_with_it(self, db: Database) -> None:
@@ -118,7 +118,7 @@ class TestStandingWriter:
 
         def jot(number: int) -> None:
             for place in range(20):
-                with jotting(db) as writer:
+                with best_effort_writer(db) as writer:
                     writers.add(id(writer))
                     writer.write(NOTE, (f"jotted {number} {place}", ""))
 
@@ -130,17 +130,17 @@ class TestStandingWriter:
 
     def test_an_error_is_not_handed_on(self, db: Database) -> None:
         """What was begun is undone, and the next one can write."""
-        with suppress(ValueError), jotting(db) as writer, writer.atomic():
+        with suppress(ValueError), best_effort_writer(db) as writer, writer.atomic():
             writer.write(NOTE, ("jotted half", ""))
             raise ValueError
 
-        with jotting(db) as writer:
+        with best_effort_writer(db) as writer:
             writer.write(NOTE, ("jotted whole", ""))
         assert db.rows("select name from meta where name like 'jotted %'") == [("jotted whole",)]
 
     def test_it_goes_where_the_vault_is(self, vault: SqliteVault, db: Database, tmp_path: Path) -> None:
         """Another file in its place is written to; where none is, none is made."""
-        with jotting(db) as writer:
+        with best_effort_writer(db) as writer:
             writer.write(NOTE, ("jotted before", ""))
         with closing(SqliteVault(str(tmp_path / "other.sqlite"))):
             pass
@@ -149,12 +149,12 @@ class TestStandingWriter:
         for beside in ("-wal", "-shm"):
             Path(f"{there}{beside}").unlink(missing_ok=True)
 
-        with jotting(db) as writer:
+        with best_effort_writer(db) as writer:
             writer.write(NOTE, ("jotted after", ""))
 
         with closing(Database(vault.location, read_only=True)) as now:
             assert now.rows("select name from meta where name like 'jotted %'") == [("jotted after",)]
         there.unlink()
-        with pytest.raises(VaultError), jotting(db) as writer:
+        with pytest.raises(VaultError), best_effort_writer(db) as writer:
             writer.write(NOTE, ("jotted nowhere", ""))
         assert not there.exists()

@@ -1,1 +1,1 @@
-"""What can be read of a damaged vault without SQLite's help, and a new vault made of it."""
+"""Salvage of a damaged vault: reads its pages without SQLite and writes a new vault."""

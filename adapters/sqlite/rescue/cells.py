@@ -1,4 +1,4 @@
-"""What one page of a b-tree says: records, and the pages below it."""
+"""Parser for one page of a SQLite b-tree: its records and child pages."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ INDEX_INTERIOR, TABLE_INTERIOR, INDEX_LEAF, TABLE_LEAF = 2, 5, 10, 13
 _KINDS = (INDEX_INTERIOR, TABLE_INTERIOR, INDEX_LEAF, TABLE_LEAF)
 _WORD = Struct(">I")
 _DOUBLE = Struct(">d")
-_INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}  # serial type to width
+_INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}  # serial type to width in bytes
 
 Values = tuple[Any, ...]
 PageOf = Callable[[int], bytes]
 
 
 class Cell(NamedTuple):
-    """One record: its rowid, ``None`` in an index, its values, and the overflow pages that it goes on in."""
+    """One record: rowid (``None`` in an index), values, and the numbers of its overflow pages."""
 
     rowid: int | None
     values: Values
@@ -26,7 +26,7 @@ class Cell(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A page of a b-tree: the records that can be read, the pages below, and how many records cannot be read."""
+    """A b-tree page: the readable records, the child pages, and the number of unreadable records."""
 
     kind: int
     cells: list[Cell]
@@ -39,7 +39,7 @@ def read_page(number: int, page_of: PageOf, usable: int) -> Page:
     Read page *number*.
 
     Raises:
-        ValueError: it is no page of a b-tree.
+        ValueError: the page does not belong to a b-tree.
     """
     content = page_of(number)
     start = 100 if number == 1 else 0

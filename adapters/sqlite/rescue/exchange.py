@@ -1,4 +1,4 @@
-"""One vault in the place of another, which is kept."""
+"""Replacement of a vault file by a new one; the old file is kept under another name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from clawmem.ports.errors import VaultError, VaultLocked
 @contextmanager
 def held(path: str) -> Iterator[None]:
     """
-    Keep every writer out of the vault at *path*, as far as its damage allows; not a byte of it changes.
+    Lock the vault at *path* against other writers for the block, as far as its damage allows, without
+    changing it.
 
     Raises:
         VaultLocked: another process is writing.
@@ -48,18 +49,18 @@ def _begin(connection: apsw.Connection, path: str) -> None:
 
 def exchange(vault: str, new: str, kept: str) -> None:
     """
-    Put the file *new* in the place of *vault*, whose file and log are *kept*.
+    Replace *vault* by the file *new*, and keep the old file and its log as *kept*.
 
-    The old file is there under both names until the new one takes its place.
+    The old file exists under both names until the new file takes its place.
 
     Raises:
-        VaultError: nothing was exchanged.
+        VaultError: nothing was replaced.
     """
     log, kept_log = Path(f"{vault}-wal"), Path(f"{kept}-wal")
     try:
         _second_name(vault, kept)
         if log.exists():
-            log.replace(kept_log)  # else SQLite would carry it into the new file
+            log.replace(kept_log)  # otherwise SQLite would replay it into the new file
         Path(f"{vault}-shm").unlink(missing_ok=True)
         Path(new).replace(vault)
         _sync_folder(Path(vault).parent)
@@ -72,7 +73,7 @@ def exchange(vault: str, new: str, kept: str) -> None:
 
 
 def discard(path: str) -> None:
-    """Delete a vault that nobody needs, with its log."""
+    """Delete an unused vault and its log."""
     for end in ("", "-wal", "-shm", "-journal"):
         Path(f"{path}{end}").unlink(missing_ok=True)
 
@@ -80,12 +81,12 @@ def discard(path: str) -> None:
 def _second_name(vault: str, kept: str) -> None:
     try:
         os.link(vault, kept)
-    except OSError:  # a file system without links
+    except OSError:  # a file system without hard links
         shutil.copy2(vault, kept)
 
 
 def _sync_folder(folder: Path) -> None:
-    with suppress(OSError):  # Windows opens no folder
+    with suppress(OSError):  # Windows cannot open a folder
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""How the tables of a vault are laid out: what a record of each looks like."""
+"""Layout of the tables of a vault, to recognize the records of each table."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 class Table(NamedTuple):
     """
-    A table of records, its columns in the order in which they are stored.
+    A table of records, with its columns in storage order.
 
-    ``rowid`` is the place of the column that is the rowid, None where none is. A record has at least ``least`` columns:
-    one that was written before the last columns were added does not have them.
+    ``rowid`` is the position of the column that aliases the rowid, or None. A record has at least ``least``
+    columns: records that were written before the last columns were added are shorter.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Table(NamedTuple):
     least: int
 
     def values(self, cell: Cell) -> Values | None:
-        """What *cell* says, a value a column; ``None`` if it cannot be a record of this table."""
+        """Return the values of *cell* by column; ``None`` if it cannot be a record of this table."""
         if (cell.rowid is None) != self.is_index or not self.least <= len(cell.values) <= len(self.columns):
             return None
         values = list(cell.values)
@@ -48,7 +48,7 @@ class Table(NamedTuple):
 
 
 def tables_of(db: Database) -> list[Table]:
-    """The tables of *db* that hold what cannot be made anew."""
+    """Return the tables of *db* whose content cannot be derived from other tables."""
     virtual = [name for (name,) in db.rows("select name from pragma_table_list where type = 'virtual'")]
     shadows = tuple(f"{name}_" for name in virtual)
     sql = "select name, wr from pragma_table_list where type = 'table' and schema = 'main'"
@@ -61,7 +61,7 @@ def tables_of(db: Database) -> list[Table]:
 
 def _table(db: Database, name: str, is_index: bool) -> Table:
     rows = db.rows('select name, lower(type), "notnull", dflt_value, pk from pragma_table_info(?)', (name,))
-    if is_index:  # the key comes first, in its own order
+    if is_index:  # the columns of the primary key come first, in key order
         rows = [
             *sorted((row for row in rows if row[4]), key=lambda row: row[4]),
             *(r for r in rows if not r[4]),

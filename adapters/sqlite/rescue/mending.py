@@ -1,4 +1,4 @@
-"""Records that belong together again: what points to nothing goes, what can be concluded from the rest is put back."""
+"""Repair of references between salvaged records: deletes dangling records and restores what others imply."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.embeddings import spoilt_vectors
+from clawmem.adapters.sqlite.embeddings import invalid_vectors
 from clawmem.adapters.sqlite.vocabulary import replace_unknown_words
 from clawmem.ports.acts import Act
 from clawmem.ports.digests import sha256
@@ -20,9 +20,9 @@ _TITLE_LENGTH = 80
 
 class Clues(NamedTuple):
     """
-    What the indexes say of documents by their ids, whatever became of their records.
+    Facts about documents that the indexes hold, by document id, also for documents whose record is lost.
 
-    ``served`` are those that are served, with the time of their last change; it is complete if ``knows_served``.
+    ``served`` maps documents in service to the time of their last change; it is complete if ``knows_served``.
     """
 
     places: Mapping[int, tuple[str, str]]
@@ -32,19 +32,19 @@ class Clues(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """Documents whose text is lost, and those of whose text a part is damaged, as ``collection/path``."""
+    """Documents whose text is lost, and documents whose text is partly damaged, as ``collection/path``."""
 
     lost: tuple[str, ...]
     spoilt: tuple[str, ...]
 
 
 def mend(db: Database, clues: Clues) -> Losses:
-    """Make the records of *db* agree with each other; inside a transaction without triggers."""
+    """Make the records of *db* consistent. Call this inside a transaction without triggers."""
     db.write("insert or ignore into content values (?, '')", (_NOTHING,))
     _put_back_documents(db, clues)
     replace_unknown_words(db)
     lost, spoilt = _check_texts(db)
-    _drop_spoilt_vectors(db)
+    _drop_invalid_vectors(db)
     _drop_dangling(db)
     for sql in _MENDED:
         db.write(sql)
@@ -64,7 +64,7 @@ def _put_back_documents(db: Database, clues: Clues) -> None:
 
 
 def _last_acts(db: Database) -> dict[int, frozenset[str]]:
-    """What holds for each document by the acts that were done to it."""
+    """Return the acts that are in effect for each document."""
     ended = {Act.UNPIN: Act.PIN, Act.RESTORE: Act.ARCHIVE}
     holding: dict[int, set[str]] = {}
     for number, act in db.rows("select document_id, act from acts order by id"):
@@ -106,7 +106,7 @@ def _why_inactive(number: int, clues: Clues, acts: frozenset[str], *, has_text: 
     if Act.ARCHIVE in acts:
         return InactiveReason.ARCHIVED.value
     is_served = number in clues.served or not clues.knows_served
-    # A file that is there comes back with the next pass over its folder.
+    # A file that exists comes back with the next pass over its folder.
     return None if is_served and has_text else InactiveReason.REMOVED.value
 
 
@@ -119,7 +119,7 @@ def _title(text: str) -> str:
 
 
 def _check_texts(db: Database) -> tuple[list[str], list[str]]:
-    """Look at every text; the documents whose text is lost, and those with a damaged one."""
+    """Check every text; return the documents whose text is lost, and those whose text is damaged."""
     lost, spoilt = [], []
     sql = "select id, collection || '/' || path, hash, source_size is not null, inactive, source_hash from documents"
     for number, place, name, is_file, inactive, source in db.rows(sql):
@@ -133,7 +133,7 @@ def _check_texts(db: Database) -> tuple[list[str], list[str]]:
             spoilt.append(place)
             if is_file:
                 _await_file(db, number)
-            else:  # nobody can tell which words are right: it is kept, and not served
+            else:  # nothing tells which words are right, so the text is kept in the archive
                 db.write("insert or ignore into content values (?, ?)", (held, body))
                 _set_text(db, number, held)
                 db.write(
@@ -143,7 +143,7 @@ def _check_texts(db: Database) -> tuple[list[str], list[str]]:
 
 
 def _await_file(db: Database, number: int) -> None:
-    """Let a document wait for its file, which the next pass over its folder reads again."""
+    """Mark a document as missing until the next pass over its folder reads its file again."""
     _set_text(db, number, _NOTHING)
     db.write(
         "update documents set inactive = coalesce(inactive, ?), source_hash = '', source_mtime_ns = 0 where id = ?",
@@ -155,16 +155,16 @@ def _set_text(db: Database, number: int, name: str) -> None:
     db.write("update documents set hash = ? where id = ?", (name, number))
 
 
-def _drop_spoilt_vectors(db: Database) -> None:
-    """Vectors that no index would take; their texts wait for one again."""
-    db.write_many("delete from space_vectors where id = ?", [(number,) for number in spoilt_vectors(db)])
+def _drop_invalid_vectors(db: Database) -> None:
+    """Delete vectors that no index would accept; their texts are embedded again."""
+    db.write_many("delete from space_vectors where id = ?", [(number,) for number in invalid_vectors(db)])
 
 
 # -- references -------------------------------------------------------------------------------------
 
 
 def _drop_dangling(db: Database) -> None:
-    """Take out what refers to what is lost, until nothing does."""
+    """Delete records that refer to lost records, until no reference is dangling."""
     found = True
     while found:
         found = False
@@ -192,7 +192,7 @@ _MENDED = (
         select id from documents where inactive = 'forgotten' or (body_length > 0 and hash = (
             select hash from content where body = '')))""",
     """delete from content where hash not in (select hash from documents)""",
-    # Counted by triggers otherwise, of what is served.
+    # Triggers count these otherwise, for documents in service.
     """update entities set mention_count = (
         select count(*) from mentions join documents on id = document_id
          where entity = entities.key and inactive is null)""",
@@ -206,7 +206,7 @@ _MENDED = (
           and key not in (select object from triples where object is not null)""",
     "insert into entity_names (entity_names) values ('delete-all')",
     "insert into entity_names (rowid, name) select key, name from entities",
-    # A text without a vector waits for one again.
+    # A text without a vector is to be embedded again.
     """update documents set embed_state = 'pending' where embed_state <> 'pending' and id in (
         select key >> 20 from fragments
          where text_hash is not null and text_hash not in (select text_hash from vectors)

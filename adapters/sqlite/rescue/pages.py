@@ -1,4 +1,4 @@
-"""The pages of a SQLite file, read one by one: what is wrong with one page says nothing about the next."""
+"""Pages of a SQLite file, read independently, so that one damaged page does not affect the others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from struct import Struct
 
-_HEADER = Struct(">16sHBBBBBBIIII")  # up to the number of freelist pages
+_HEADER = Struct(">16sHBBBBBBIIII")  # the header up to the number of freelist pages
 _MAGIC = b"SQLite format 3\0"
 _USUAL_SIZE = 4096
 _WAL_HEADER = Struct(">IIIIIIII")
@@ -18,9 +18,9 @@ _WORD = Struct(">I")
 
 class PageFile:
     """
-    The pages of the file at *path*, the committed ones of its log included.
+    The pages of the file at *path*, with the committed pages of its write-ahead log.
 
-    A header that makes no sense is replaced by what every vault has; ``has_header`` says which it is.
+    An invalid header is replaced by the values that every vault has; ``has_header`` says whether it is valid.
     """
 
     def __init__(self, path: str) -> None:
@@ -41,7 +41,7 @@ class PageFile:
         self.count = max([-(-len(self._bytes) // self.size), *self._logged], default=0)
 
     def __getitem__(self, number: int) -> bytes:
-        """One page. Raises `ValueError` if the file has no such page."""
+        """Return one page. Raises `ValueError` if the file has no such page."""
         if number in self._logged:
             return self._logged[number]
         page = self._bytes[(number - 1) * self.size : number * self.size] if number > 0 else b""
@@ -50,7 +50,7 @@ class PageFile:
         return page
 
     def free(self) -> set[int]:
-        """The numbers of the pages that hold nothing any more, as far as they are listed."""
+        """Return the numbers of the unused pages, as far as the freelist can be read."""
         found: set[int] = set()
         trunk = self._trunk
         while 0 < trunk <= self.count and trunk not in found:
@@ -66,7 +66,7 @@ class PageFile:
 
 
 def _logged(wal: Path, size: int) -> Iterator[tuple[int, bytes]]:
-    """The pages in a write-ahead log, up to its last whole transaction."""
+    """Iterate over the pages in a write-ahead log, up to its last complete transaction."""
     try:
         content = wal.read_bytes()
         magic, _, page_size, _, *salts, first, second = _WAL_HEADER.unpack_from(content)
@@ -87,7 +87,7 @@ def _logged(wal: Path, size: int) -> Iterator[tuple[int, bytes]]:
         if frame_salts != salts or sums != (first, second):
             return
         begun.append((number, page))
-        if pages:  # the last frame of a transaction
+        if pages:  # this is the last frame of a transaction
             yield from begun
             begun = []
 

@@ -1,4 +1,4 @@
-"""A new vault of what can be read of a damaged one."""
+"""Salvage: a new vault with everything that can be read of a damaged one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.migrations import APPLICATION_ID, LATEST, another_programs, bring_to, migrate
+from clawmem.adapters.sqlite.migrations import APPLICATION_ID, LATEST, bring_to, foreign_database, migrate
 from clawmem.adapters.sqlite.rescue.cells import Cell, Values
 from clawmem.adapters.sqlite.rescue.layout import Table, tables_of
 from clawmem.adapters.sqlite.rescue.mending import Clues, mend
@@ -33,7 +33,10 @@ _TYPES = ("table", "index", "trigger", "view")
 
 
 class _Read(NamedTuple):
-    """What the file says: the rows of each table, how many of each are lost or None, and the indexes of documents."""
+    """
+    Content of the file: rows by table, lost rows by table (None if unknown), and clues from
+    documents.
+    """
 
     rows: dict[str, list[Values]]
     lost: dict[str, int | None]
@@ -43,13 +46,12 @@ class _Read(NamedTuple):
 
 def salvage(source: str, target: str) -> SalvageReport:
     """
-    Make the new vault *target* of everything that can be read of *source*, which is only read.
+    Create the new vault *target* from everything that can be read of *source*, which is opened read-only.
 
-    Tables that are made of others stay empty. Documents whose record is lost but whose place is known get a record
-    of what else is known of them.
+    Derived tables stay empty. A document whose record is lost gets a new record if its path is known.
 
     Raises:
-        VaultTooNew, VaultDamaged: *source* is a later clawmem's, or another program's.
+        VaultTooNew, VaultDamaged: a later clawmem or another program wrote *source*.
         VaultReadOnly, VaultFull: *target* cannot be written.
         VaultError: *source* cannot be read.
     """
@@ -97,7 +99,7 @@ def _refuse_strangers(file: PageFile, source: str) -> None:
     if file.has_header and file.user_version > LATEST and file.application_id == APPLICATION_ID:
         raise VaultTooNew(source, file.user_version, LATEST)
     if file.has_header and file.application_id not in (0, APPLICATION_ID):
-        raise another_programs(source)
+        raise foreign_database(source)
 
 
 def _read(file: PageFile, tables: Iterable[Table]) -> _Read:
@@ -114,7 +116,9 @@ def _read(file: PageFile, tables: Iterable[Table]) -> _Read:
 
 
 def _roots(schema: Tree, file: PageFile) -> dict[str, int]:
-    """Where each table and index begins; what the schema's own pages do not say any more is looked for."""
+    """
+    Return the root page of each table and index; if a schema page is damaged, also search unreferenced pages.
+    """
     cells = list(schema.cells)
     if not schema.is_whole:
         cells += [cell for page in Trees(file).orphans() for cell in page.cells]
@@ -123,7 +127,7 @@ def _roots(schema: Tree, file: PageFile) -> dict[str, int]:
 
 
 def _adopt(trees: Trees, walked: dict[str, Tree], known: Mapping[str, Table]) -> None:
-    """Give leaves without a tree back to the one broken table whose records they look like."""
+    """Assign each unreferenced leaf page to a broken table if it is the only one whose layout fits."""
     broken = [name for name in known if walked[name].broken]
     if not broken:
         return
@@ -141,7 +145,9 @@ def _rows(table: Table, cells: Iterable[Cell]) -> Iterator[Values]:
 
 
 def _lost(tree: Tree, rows: int, held: int | None) -> int | None:
-    """How many rows are lost: as many as an index has more, or nobody knows."""
+    """
+    Return the number of lost rows, *held* minus *rows* if an index gives the total; None if it is unknown.
+    """
     if held is not None:
         return max(0, held - rows)
     if tree.broken:
@@ -149,7 +155,7 @@ def _lost(tree: Tree, rows: int, held: int | None) -> int | None:
     return tree.unreadable + len(tree.cells) - rows
 
 
-# An index of all rows of its table, which tells how many there were.
+# For each table, an index with one entry per row, which gives the original number of rows.
 _COUNTED_BY = {
     "documents": "sqlite_autoindex_documents_1",
     "content": "sqlite_autoindex_content_1",
@@ -174,7 +180,7 @@ def _held(name: str, walked: Mapping[str, Tree], roots: Mapping[str, int]) -> in
 
 
 def _clues(walked: Mapping[str, Tree]) -> Clues:
-    """What the indexes of documents say of them."""
+    """Return the facts that the indexes of documents hold."""
     nothing = Tree([])
 
     def entries(name: str, *kinds: type) -> Iterator[tuple[Any, ...]]:

@@ -1,4 +1,4 @@
-"""The b-trees of a file, walked as far as they go, and the pages that nothing points to any more."""
+"""B-trees of a file, read as far as possible, and leaf pages that no tree refers to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from clawmem.adapters.sqlite.rescue.pages import PageFile
 
 
 class Tree(NamedTuple):
-    """The records of one table or index; ``broken`` counts its pages, ``unreadable`` its records, that are lost."""
+    """
+    The records of one table or index, with the number of ``broken`` pages and of ``unreadable`` records.
+    """
 
     cells: list[Cell]
     broken: int = 0
@@ -18,12 +20,12 @@ class Tree(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing of it is missing."""
+        """Whether no page and no record of the tree is lost."""
         return not self.broken and not self.unreadable
 
 
 class Trees:
-    """Walks the b-trees of *file*; no page belongs to two of them."""
+    """Reader for the b-trees of *file*. No page belongs to two trees."""
 
     def __init__(self, file: PageFile) -> None:
         self._file = file
@@ -46,7 +48,7 @@ class Trees:
         return Tree(cells, broken, unreadable)
 
     def orphans(self) -> Iterator[Page]:
-        """Leaves that no walked tree has led to, and that are not free; each is read once."""
+        """Iterate over leaf pages that belong to no tree read so far and are not free."""
         free = self._file.free()
         for number in range(1, self._file.count + 1):
             if number in self._seen or number in free:

@@ -1,4 +1,4 @@
-"""What a process keeps of its answers from the vault, up to so much."""
+"""LRU cache for results that a process derives from a vault."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from typing import Generic, TypeVar
 Made = TypeVar("Made")
 
 
-class Kept(Generic[Made]):
+class LruCache(Generic[Made]):
     """
-    What was made, by what it was made for; the longest unused goes when all together are larger than *most*.
+    LRU cache bounded by the total size of its values.
 
-    A key must say everything that the value depends on, for nothing is ever taken back. Threads share it; two that
-    want the same at the same time both make it.
+    A key must identify everything that the value depends on, because entries are never invalidated. The cache
+    is thread-safe; two threads that miss the same key at the same time both compute the value.
 
     Args:
-        size: Of one value, in the unit of *most*.
+        most: Maximum total size.
+        size: Returns the size of one value, in the unit of *most*.
     """
 
     def __init__(self, most: int, size: Callable[[Made], int] = lambda made: 1) -> None:
@@ -29,7 +30,7 @@ class Kept(Generic[Made]):
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """What is kept under *key*, made when nothing is."""
+        """Return the value cached under *key*; on a miss, call *make* and cache its result."""
         with self._lock:
             if key in self._made:
                 self._made.move_to_end(key)
