@@ -1,4 +1,7 @@
-"""Removal of virtual tables whose shadow tables are too damaged to be empty_fts_table or drop_virtual_table by SQLite."""
+"""
+Removal of virtual tables whose shadow tables are too damaged to be empty_fts_table or drop_virtual_table by
+SQLite.
+"""
 
 from __future__ import annotations
 

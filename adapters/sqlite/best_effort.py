@@ -47,7 +47,8 @@ def shared_writer(path: str) -> Iterator[None]:
     Keep one best-effort writer to the vault at *path* open for the block, for all threads of this process.
 
     Opening a writer and checkpointing the log costs more than the write itself. With a shared writer the
-    writes stay in the log, and the caller checkpoints it (`clawmem.adapters.sqlite.checkpoint.checkpoint_log`).
+    writes stay in the log, and the caller checkpoints it
+    (`clawmem.adapters.sqlite.checkpoint.checkpoint_log`).
     """
     shared = _SHARED_WRITERS[path] = _SharedWriter(path)
     try:

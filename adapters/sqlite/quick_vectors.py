@@ -79,8 +79,8 @@ def rounded(chunks: Iterable[tuple[bytes, bytes, bytes]], number: int) -> QuickV
     Quantize the vectors of all *chunks*; None if there is none, or if there are not exactly *number*.
 
     Args:
-        chunks: Packed keys (int64), a validity bit per key (lowest bit first), and the vectors (float32) of all keys,
-            valid or not.
+        chunks: Packed keys (int64), a validity bit per key (lowest bit first), and the vectors (float32) of
+            all keys, valid or not.
         number: Number of vectors. It allocates the result once; concatenating would need twice the memory.
     """
     whole, filled, rows = None, 0, 0

@@ -35,7 +35,7 @@ _TYPES = ("table", "index", "trigger", "view")
 class _Read(NamedTuple):
     """
     Content of the file: rows by table, lost rows by table (None if unknown), and clues from
-    documents.
+    the indexes of documents.
     """
 
     rows: dict[str, list[Values]]
