@@ -1,1 +1,1 @@
-"""GGUF models run by llama.cpp in this process, without a server: package ``xllamacpp``."""
+"""GGUF models that llama.cpp runs in this process, without a server (package ``xllamacpp``)."""

@@ -1,4 +1,4 @@
-"""A large file over HTTP: gone on with where it was cut off, checked, and there whole or not at all."""
+"""HTTP download of a large file: resumable, verified by checksum, and installed only when complete."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ else:
 
 
 Progress = Callable[[int, int], None]
-"""Bytes that are here, and all."""
+"""Called with the number of bytes received so far, and the total."""
 
-TRIES = 3  # one after the other without a byte
+TRIES = 3  # attempts in a row that receive no byte
 PAUSE_S = 1.0
-_SILENCE_S = 30.0  # without a byte: the connection is dead
-_LEAST_S = 0.001  # a time-out of nothing would be none
+_SILENCE_S = 30.0  # after this time without a byte the connection counts as dead
+_LEAST_S = 0.001  # a timeout of zero would mean no timeout
 _BLOCK = 1 << 20
 _PARTIAL, _BEYOND_THE_END = 206, 416
 _PASSES = frozenset({408, 425, 429, _BEYOND_THE_END, 500, 502, 503, 504})
 
 
-class Remote(NamedTuple):
-    """A file at an address: its size in bytes, and its SHA-256 in hex."""
+class RemoteFile(NamedTuple):
+    """A file on a server: URL, size in bytes, and SHA-256 in hex."""
 
     url: str
     size: int
@@ -52,38 +52,41 @@ class Remote(NamedTuple):
 
 
 def download(
-    remote: Remote, target: Path, *, progress: Progress | None = None, timeout_s: float | None = None
+    remote: RemoteFile, target: Path, *, progress: Progress | None = None, timeout_s: float | None = None
 ) -> None:
     """
-    Fetch *remote*, or what is missing of it, to *target*, within *timeout_s*; None takes as long as it takes.
+    Fetch *remote*, or the missing part of it, to *target* within *timeout_s* (None: without a limit).
 
-    What came is kept beside the target until it is whole: the next call goes on with it.
+    The part that was received is stored next to the target until the file is complete; the next call resumes
+    it.
 
     Raises:
-        ModelUnavailable: the time is over, or another process is at it.
-        ConfigError: it cannot be had, it is not what was published, or there is no room.
+        ModelUnavailable: the time is over, or another process is downloading the file.
+        ConfigError: the download failed, the file has another checksum, or the disk has too little space.
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with part_of(target).open("a+b") as file:
-            _own(file, target)
+            _lock_part(file, target)
             part = _Part(file, remote.size)
-            _refuse_too_little_room(remote, target, part)
+            _check_space(remote, target, part)
             _Transfer(remote, target, part, progress, timeout_s).run()
         _accept(remote, target, part)
     except OSError as error:
         raise ConfigError(
             f"{target} cannot be written: {error.strerror}. Free some space or permit writing, and repeat: "
-            "what came so far is kept."
+            "the part received so far is kept."
         ) from error
 
 
-class _BrokenOff(Exception):
-    """No answer, or less of it than was promised."""
+class _DownloadInterrupted(Exception):
+    """The request failed, or the connection ended before the whole file was received."""
 
 
 class _Part:
-    """What came so far, and its hash; what is longer than the whole is something else and thrown away."""
+    """
+    The part of the file received so far, with its hash. A part that is longer than the file is discarded.
+    """
 
     def __init__(self, file: IO[bytes], most: int) -> None:
         self._file = file
@@ -115,10 +118,15 @@ class _Part:
 
 
 class _Transfer:
-    """One after the other, as many requests as it takes."""
+    """A download with as many sequential requests as needed."""
 
     def __init__(
-        self, remote: Remote, target: Path, part: _Part, progress: Progress | None, timeout_s: float | None
+        self,
+        remote: RemoteFile,
+        target: Path,
+        part: _Part,
+        progress: Progress | None,
+        timeout_s: float | None,
     ) -> None:
         self._remote = remote
         self._target = target
@@ -132,32 +140,32 @@ class _Transfer:
             before = self._part.size
             try:
                 self._receive()
-            except _BrokenOff as error:
+            except _DownloadInterrupted as error:
                 failures = 0 if self._part.size > before else failures + 1
                 if failures == TRIES:
                     raise self._failed(str(error)) from error
-                self._refuse_if_late()
-                time.sleep(min(PAUSE_S * failures, self._patience_s()))
+                self._check_time()
+                time.sleep(min(PAUSE_S * failures, self._timeout_s()))
 
     def _receive(self) -> None:
-        with self._answer() as answer:
+        with self._response() as answer:
             if answer.status != _PARTIAL and self._part.size:
-                self._part.restart()  # whoever does not know of parts sends the whole
+                self._part.restart()  # a server without support for ranges sends the whole file
             while block := _read(answer):
                 self._part.append(block)
-                self._tell()
+                self._report_progress()
         if self._part.size < self._remote.size:
-            raise _BrokenOff("the connection was closed")
+            raise _DownloadInterrupted("the connection was closed")
 
     @contextmanager
-    def _answer(self) -> Iterator[HTTPResponse]:
+    def _response(self) -> Iterator[HTTPResponse]:
         headers = {"User-Agent": "clawmem", "Range": f"bytes={self._part.size}-"}
         try:
-            answer = urlopen(Request(self._remote.url, headers=headers), timeout=self._patience_s())
+            answer = urlopen(Request(self._remote.url, headers=headers), timeout=self._timeout_s())
         except HTTPError as error:
             raise self._refused(error) from error
         except (OSError, HTTPException) as error:
-            raise _BrokenOff(str(getattr(error, "reason", error))) from error
+            raise _DownloadInterrupted(str(getattr(error, "reason", error))) from error
         with answer:
             yield cast("HTTPResponse", answer)
 
@@ -166,24 +174,24 @@ class _Transfer:
         if error.code == _BEYOND_THE_END:
             self._part.restart()
         reason = f"HTTP {error.code} {error.reason}"
-        return _BrokenOff(reason) if error.code in _PASSES else self._failed(reason)
+        return _DownloadInterrupted(reason) if error.code in _PASSES else self._failed(reason)
 
-    def _tell(self) -> None:
+    def _report_progress(self) -> None:
         if self._progress:
             self._progress(self._part.size, self._remote.size)
-        self._refuse_if_late()
+        self._check_time()
 
-    def _patience_s(self) -> float:
-        """How long a server may be silent: never for longer than there is time."""
+    def _timeout_s(self) -> float:
+        """Return how long the server may be silent, at most the time that is left."""
         left_s = _SILENCE_S if self._until is None else self._until - time.monotonic()
         return max(_LEAST_S, min(_SILENCE_S, left_s))
 
-    def _refuse_if_late(self) -> None:
+    def _check_time(self) -> None:
         if self._until is not None and time.monotonic() >= self._until:
             raise unavailable(
                 repr(self._target.stem),
                 f"it is being downloaded, {self._so_far()} so far",
-                way_out=f"Fetch the rest with: clawmem models add {self._target.stem}",
+                remedy=f"Fetch the rest with: clawmem models add {self._target.stem}",
             )
 
     def _failed(self, reason: str) -> ConfigError:
@@ -197,21 +205,21 @@ class _Transfer:
 
 
 def _read(answer: HTTPResponse) -> bytes:
-    """What is there of it; nothing at its end."""
+    """Return the bytes that have arrived; empty at the end of the response."""
     try:
         return answer.read1(_BLOCK)
     except (OSError, HTTPException) as error:
-        raise _BrokenOff(str(error)) from error
+        raise _DownloadInterrupted(str(error)) from error
 
 
-def _own(file: IO[bytes], target: Path) -> None:
+def _lock_part(file: IO[bytes], target: Path) -> None:
     try:
         _lock(file.fileno())
     except (BlockingIOError, PermissionError) as error:
         raise unavailable(repr(target.stem), "another process is downloading it") from error
 
 
-def _refuse_too_little_room(remote: Remote, target: Path, part: _Part) -> None:
+def _check_space(remote: RemoteFile, target: Path, part: _Part) -> None:
     missing, free = remote.size - part.size, shutil.disk_usage(target.parent).free
     if missing > free:
         raise ConfigError(
@@ -220,11 +228,11 @@ def _refuse_too_little_room(remote: Remote, target: Path, part: _Part) -> None:
         )
 
 
-def _accept(remote: Remote, target: Path, part: _Part) -> None:
+def _accept(remote: RemoteFile, target: Path, part: _Part) -> None:
     if (part.size, part.sha256) != (remote.size, remote.sha256):
         part_of(target).unlink()
         raise ConfigError(
-            f"{remote.url} sent something else than was published (sha256 {part.sha256[:12]}…, not "
+            f"{remote.url} sent a file that differs from the published one (sha256 {part.sha256[:12]}…, not "
             f"{remote.sha256[:12]}…). Nothing was installed. Repeat, or fetch it elsewhere: "
             f"clawmem models add {target.stem} --file FILE"
         )

@@ -14,23 +14,26 @@ from clawmem.ports.errors import BadVector, ModelAnswerInvalid
 from clawmem.ports.model_profiles import Prompts, prompts_of
 from clawmem.ports.records import Vector
 
-MAX_CHARS = 6000  # of a text
-QUERY_TIMEOUT_S = 10.0  # with the loading of the model
-TEXT_TIMEOUT_S = 60.0  # for each of many
+MAX_CHARS = 6000  # maximum length of a text
+QUERY_TIMEOUT_S = 10.0  # includes loading the model
+TEXT_TIMEOUT_S = 60.0  # per text
 
 
 class LlamaEmbedder:
     """
     ``Embedder`` in this process.
 
-    Every text is read by itself, so that nothing but the text decides about its vector, and a question need
-    not wait for many documents; it is shortened until the model takes it.
+    Each text is computed separately, so that its vector depends on nothing but the text, and so that a query
+    does not wait for a long batch of documents. A text that is too long for the model is shortened until it
+    fits.
     """
 
     def __init__(self, model: GgufModel, *, idle_s: float = IDLE_S) -> None:
         """
+        Prepare the model without loading it.
+
         Args:
-            idle_s: Seconds without a text, after which the memory is given back.
+            idle_s: Seconds without a text after which the memory is released.
         """
         self._model = model
         self.engine = Engine(model, idle_s=idle_s)
@@ -51,12 +54,12 @@ class LlamaEmbedder:
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         if not texts:
             return []
-        self._model.known()  # a download takes as long as it takes
+        self._model.known()  # downloads the model if needed, without a time limit
         prompt = self._prompts().document
         return [self._vector(prompt, text, TEXT_TIMEOUT_S) for text in texts]
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Release the memory."""
         self.engine.close()
 
     def _prompts(self) -> Prompts:
@@ -68,7 +71,7 @@ class LlamaEmbedder:
             return bytes(4 * self.dimensions)
         prepared = sendable(prompt + text[:MAX_CHARS])
         return self.engine.ask(
-            lambda llama, given_up: fitted(prepared, lambda beginning: self._read(llama, beginning)),
+            lambda llama, cancelled: fitted(prepared, lambda beginning: self._read(llama, beginning)),
             timeout_s=timeout_s,
         )
 
@@ -84,11 +87,11 @@ class LlamaEmbedder:
 
 
 def _unit(raw: bytes, dimensions: int) -> Vector:
-    """*raw*, little-endian float32, with length one."""
+    """Return *raw*, little-endian float32, scaled to unit length."""
     if len(raw) != 4 * dimensions:
-        raise BadVector(f"the model made {len(raw) // 4} numbers instead of {dimensions}")
+        raise BadVector(f"the model returned {len(raw) // 4} numbers instead of {dimensions}")
     numbers = struct.unpack(f"<{dimensions}f", raw)
     length = math.hypot(*numbers)
     if not math.isfinite(length):
-        raise BadVector("the model made what is no number")
+        raise BadVector("the model returned a number that is not finite")
     return struct.pack(f"<{dimensions}f", *(number / (length or 1.0) for number in numbers))

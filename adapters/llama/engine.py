@@ -1,9 +1,9 @@
 """
-A model that is loaded with the first question and let go when nobody asks any more.
+A model that is loaded for the first request and unloaded after a time without requests.
 
-One thread of ours works in llama.cpp, a question at a time. Who asks waits as long as he said and no longer;
-his question is then taken out of the queue, or, when it is being worked on, ends with its step: a token that
-is written, a text that is read. A step cannot be interrupted, and what is asked next waits for its end.
+One thread runs llama.cpp, one request at a time. A caller waits for at most its timeout. Its request is then
+removed from the queue or, if it is being processed, ends with the current step, which is one generated token
+or one text. A step cannot be interrupted; the next request waits until it ends.
 """
 
 from __future__ import annotations
@@ -27,107 +27,109 @@ Answer = TypeVar("Answer")
 
 IDLE_S = 120.0
 
-GivenUp = Callable[[], bool]
-"""Whether nobody waits for the answer any more."""
+IsCancelled = Callable[[], bool]
+"""Whether the caller has stopped waiting for the result."""
 
-Work = Callable[[Llama, GivenUp], Answer]
-"""What is asked of the loaded model, in steps; between two of them it looks whether it was given up."""
+Work = Callable[[Llama, IsCancelled], Answer]
+"""A function of the loaded model that works in steps and checks between them whether it is cancelled."""
 
 
-class _Question(NamedTuple, Generic[Answer]):
+class _Request(NamedTuple, Generic[Answer]):
     work: Work[Answer]
     answer: Future[Answer]
-    given_up: Event
+    cancelled: Event
 
 
 class Engine:
-    """One model, for any number of threads."""
+    """Queue and worker thread of one model, for any number of calling threads."""
 
     def __init__(self, model: GgufModel, *, idle_s: float = IDLE_S) -> None:
         """
+        Prepare the engine without loading the model.
+
         Args:
-            idle_s: Seconds without a question, after which the memory is given back.
+            idle_s: Seconds without a request after which the memory is released.
         """
         self._model = model
         self._idle_s = idle_s
         self._lock = Lock()
         self._closing = Event()
-        self._questions: SimpleQueue[_Question[Any] | None] = SimpleQueue()
+        self._requests: SimpleQueue[_Request[Any] | None] = SimpleQueue()
         self._thread: Thread | None = None
         self._llama: Llama | None = None
         _ENGINES.add(self)
 
     @property
     def is_loaded(self) -> bool:
-        """Whether the model takes memory."""
+        """Whether the model is in memory."""
         return self._llama is not None
 
     def ask(self, work: Work[Answer], *, timeout_s: float) -> Answer:
         """
-        What *work* makes of the model.
+        Run *work* with the loaded model and return its result.
 
         Raises:
-            ModelUnavailable: it takes longer than *timeout_s*, or there is no time at all.
+            ModelUnavailable: the work takes longer than *timeout_s*, or *timeout_s* is not positive.
             ConfigError: the model cannot be loaded.
         """
         if timeout_s <= 0:
             raise unavailable(self._model.label, "no time is left")
-        question = _Question[Answer](work, Future(), Event())
-        self._put(question)
+        request = _Request[Answer](work, Future(), Event())
+        self._put(request)
         try:
-            return question.answer.result(timeout_s)
+            return request.answer.result(timeout_s)
         except TooLate:
-            question.given_up.set()
-            question.answer.cancel()
+            request.cancelled.set()
+            request.answer.cancel()
             raise unavailable(self._model.label, f"it was not done in {timeout_s:.3g} s") from None
 
     def close(self) -> None:
-        """Let the model go, once the step in hand is done; nothing can be asked any more."""
+        """Unload the model after the current step. Later requests fail."""
         with self._lock:
             self._closing.set()
-            self._questions.put(None)
+            self._requests.put(None)
             thread = self._thread
         if thread is not None:
             thread.join()
 
-    def _put(self, question: _Question[Any]) -> None:
+    def _put(self, request: _Request[Any]) -> None:
         with self._lock:
             if self._closing.is_set():
                 raise unavailable(self._model.label, "it was closed")
-            self._questions.put(question)
+            self._requests.put(request)
             if self._thread is None:
                 self._thread = Thread(target=self._work, name=self._model.name, daemon=True)
                 self._thread.start()
 
     def _work(self) -> None:
-        """Answer until there was nothing to do for a while."""
-        while question := self._next():
-            if question.answer.set_running_or_notify_cancel():
-                self._answer(question)
+        """Process requests until none came for a while."""
+        while request := self._next():
+            if request.answer.set_running_or_notify_cancel():
+                self._process(request)
 
-    def _next(self) -> _Question[Any] | None:
-        """The next question; None when there is none, and the model is let go."""
+    def _next(self) -> _Request[Any] | None:
+        """Return the next request; None after the idle time, when the model is unloaded."""
         while True:
             with suppress(Empty):
-                if question := self._questions.get(timeout=self._idle_s):
-                    return question
+                if request := self._requests.get(timeout=self._idle_s):
+                    return request
             with self._lock:
-                if self._questions.empty():
+                if self._requests.empty():
                     self._llama = self._thread = None
                     return None
 
-    def _answer(self, question: _Question[Any]) -> None:
-        def given_up() -> bool:
-            return question.given_up.is_set() or self._closing.is_set()
+    def _process(self, request: _Request[Any]) -> None:
+        def cancelled() -> bool:
+            return request.cancelled.is_set() or self._closing.is_set()
 
         try:
             if self._closing.is_set():
                 raise unavailable(self._model.label, "it was closed")
             self._llama = self._llama or loaded(self._model.path, self._model.known().header)
-            question.answer.set_result(question.work(self._llama, given_up))
-        except BaseException as error:  # noqa: BLE001  whatever it is, it belongs to who asked
-            clear_frames(error.__traceback__)  # they would keep the model in memory
-            question.answer.set_exception(error)
+            request.answer.set_result(request.work(self._llama, cancelled))
+        except BaseException as error:  # noqa: BLE001  raised again in the calling thread
+            clear_frames(error.__traceback__)  # the frames of the traceback would keep the model in memory
+            request.answer.set_exception(error)
 
 
 _ENGINES: weakref.WeakSet[Engine] = weakref.WeakSet()
@@ -135,6 +137,6 @@ _ENGINES: weakref.WeakSet[Engine] = weakref.WeakSet()
 
 @atexit.register
 def _close_all() -> None:
-    # A thread that is still inside of llama.cpp when the interpreter ends brings the process down.
+    # The process crashes if a thread is still inside llama.cpp when the interpreter ends.
     for engine in list(_ENGINES):
         engine.close()

@@ -1,7 +1,7 @@
 """
-The usual model of each role, in this process.
+Factories of the default model for each role, run in this process.
 
-Nothing is loaded before it is used, and nothing is downloaded unless that is said.
+They load no model before its first use, and download no model without permission.
 """
 
 from __future__ import annotations
@@ -18,36 +18,38 @@ from clawmem.adapters.llama.reranker import LlamaReranker
 
 def local_embedder(models_folder: Path | str, *, may_download: bool = False) -> LlamaEmbedder:
     """
-    EmbeddingGemma, or the file that was put in its place.
+    Return EmbeddingGemma, or the model file that replaces it.
 
     Args:
-        models_folder: Where models are kept.
-        may_download: Fetch the file when it is first needed.
+        models_folder: Folder with the model files.
+        may_download: Download the file on first use.
 
     Raises:
         ExtraMissing: llama.cpp is not installed.
-        ConfigError: there is no file and none may be fetched, or it is one of another kind.
+        ConfigError: the file does not exist and may not be downloaded, or the model has another role.
     """
     return LlamaEmbedder(_ready(EMBEDDER, models_folder, may_download))
 
 
 def local_generator(models_folder: Path | str, *, may_download: bool = False) -> LlamaGenerator:
-    """The model that rephrases questions; as `local_embedder`."""
+    """Return the model that rephrases queries. Arguments and errors are those of `local_embedder`."""
     return LlamaGenerator(_ready(GENERATOR, models_folder, may_download))
 
 
 def local_reranker(models_folder: Path | str, *, may_download: bool = False) -> LlamaReranker:
-    """The model that compares answers with a question; as `local_embedder`."""
+    """
+    Return the model that scores documents for a query. Arguments and errors are those of `local_embedder`.
+    """
     return LlamaReranker(_ready(RERANKER, models_folder, may_download))
 
 
 def opened(model: GgufModel) -> LlamaEmbedder | LlamaGenerator | LlamaReranker:
     """
-    *model* in the role that it has.
+    Return the adapter that uses *model* in its role.
 
     Raises:
         ExtraMissing: llama.cpp is not installed.
-        ConfigError: there is no file, or it is one of another kind.
+        ConfigError: the file does not exist, or the model has another role.
     """
     require_llama()
     model.known()

@@ -3,7 +3,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from clawmem.adapters.llama.engine import IDLE_S, Engine, GivenUp
+from clawmem.adapters.llama.engine import IDLE_S, Engine, IsCancelled
 from clawmem.adapters.llama.gguf_model import NAMING_TIMEOUT_S, GgufModel
 from clawmem.adapters.llama.loading import Json, Llama
 from clawmem.adapters.llama.refusals import checked, unavailable
@@ -14,12 +14,14 @@ from clawmem.ports.model_profiles import without_thoughts
 
 
 class LlamaGenerator:
-    """``Generator`` in this process: one message in, one message out, a token at a time."""
+    """``Generator`` in this process: one message in, one message out, generated token by token."""
 
     def __init__(self, model: GgufModel, *, idle_s: float = IDLE_S) -> None:
         """
+        Prepare the model without loading it.
+
         Args:
-            idle_s: Seconds without a prompt, after which the memory is given back.
+            idle_s: Seconds without a prompt after which the memory is released.
         """
         self._model = model
         self.engine = Engine(model, idle_s=idle_s)
@@ -42,32 +44,32 @@ class LlamaGenerator:
             "messages": [{"role": "user", "content": self._worded(prompt, timeout_s)}],
             "temperature": temperature,
             "max_tokens": max_tokens,
-            "stream": True,  # so that it can be stopped
-            "cache_prompt": False,  # what was asked before has no influence
+            "stream": True,  # a stream can be stopped
+            "cache_prompt": False,  # earlier prompts do not influence the result
             "chat_template_kwargs": {"enable_thinking": False},
             **(_shape(schema) if schema is not None else {}),
         }
         return self.engine.ask(
-            lambda llama, given_up: self._written(llama, body, given_up), timeout_s=until - time.monotonic()
+            lambda llama, cancelled: self._written(llama, body, cancelled), timeout_s=until - time.monotonic()
         )
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Release the memory."""
         self.engine.close()
 
     def _worded(self, prompt: str, timeout_s: float) -> str:
         known = self._model.known(timeout_s)
         return sendable(without_thoughts(f"{self._model.name} {known.architecture}", prompt))
 
-    def _written(self, llama: Llama, body: Json, given_up: GivenUp) -> str:
+    def _written(self, llama: Llama, body: Json, cancelled: IsCancelled) -> str:
         pieces: list[Json] = []
 
         def take(piece: Json) -> bool:
             pieces.append(piece)
-            return given_up()
+            return cancelled()
 
         llama.handle_chat_completions(body, take)
-        if given_up():
+        if cancelled():
             raise unavailable(self._model.label, "it was stopped before the end")
         return "".join(self._text(checked(self._model.label, piece)) for piece in pieces)
 

@@ -1,4 +1,4 @@
-"""What a GGUF file says about itself, read without the library that runs it."""
+"""Reader for the header of a GGUF file; it does not need llama.cpp."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import Any, NamedTuple
 
 _MAGIC = b"GGUF"
 _VERSIONS = (2, 3)
-_MOST_ENTRIES = 1 << 20  # of a header; what says more is damaged
+_MOST_ENTRIES = 1 << 20  # a header that claims more entries is damaged
 _ALIGNMENT = 32
 
-# struct's letters for the numbered types of values, without texts and arrays.
+# struct's format letters for the numeric types of values, except strings and arrays.
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _TEXT, _ARRAY = 8, 9
 
-_RANK = 4  # of llama.cpp's ways of pooling: one score a pair of texts
-_POOLED = frozenset({1, 2, 3})  # mean, first, last: one vector a text
+_RANK = 4  # pooling type of rerankers in llama.cpp: one score per pair of texts
+_POOLED = frozenset({1, 2, 3})  # mean, first, last: one vector per text
 _RANKING_HEAD = "cls."
-_ENCODERS = ("bert", "embedding")  # parts of the names of architectures that make nothing but vectors
+_ENCODERS = ("bert", "embedding")  # parts of the names of architectures that only produce vectors
 
 
 class Role(StrEnum):
-    """What a model is for."""
+    """The task of a model."""
 
     EMBED = "embed"
     GENERATE = "generate"
@@ -33,15 +33,15 @@ class Role(StrEnum):
 
 
 class NotGguf(Exception):
-    """Another kind of file, or a damaged one; the message says why."""
+    """The file has another format or is damaged; the message gives the reason."""
 
 
 class Header(NamedTuple):
     """
-    What matters of a file's header.
+    The fields of a GGUF header that clawmem uses.
 
-    ``context`` is how many tokens the model was trained to read, ``width`` the length of its vectors.
-    ``title`` is what its authors call it, often empty.
+    ``context`` is the context length in tokens that the model was trained for, ``width`` the length of its
+    vectors. ``title`` is the name given by its authors, often empty.
     """
 
     architecture: str
@@ -53,11 +53,11 @@ class Header(NamedTuple):
 
 def read_header(path: Path) -> Header:
     """
-    The header of the file at *path*.
+    Return the header of the file at *path*.
 
     Raises:
-        NotGguf: the file is of another kind, damaged, or ends before its weights do.
-        OSError: it cannot be read.
+        NotGguf: the file has another format, is damaged, or is truncated.
+        OSError: the file cannot be read.
     """
     with path.open("rb") as file:
         if file.read(len(_MAGIC)) != _MAGIC:
@@ -70,7 +70,7 @@ def read_header(path: Path) -> Header:
 
 
 class _Reader:
-    """One value after the other, from the beginning of a file."""
+    """Sequential reader of the values of a GGUF header."""
 
     def __init__(self, content: mmap.mmap) -> None:
         self.content = content
@@ -96,7 +96,7 @@ class _Reader:
         return raw.decode("utf-8")
 
     def value(self, kind: int) -> Any:
-        """A number or text; None for an array, of which nothing is asked here."""
+        """Read a number or string; skip an array and return None, because no array is needed here."""
         if kind == _TEXT:
             return self.text()
         if kind == _ARRAY:
@@ -131,14 +131,15 @@ def _header(reader: _Reader) -> Header:
 
 
 def _tensor(reader: _Reader) -> tuple[str, int]:
-    """Its name, and where it begins behind the header."""
+    """Return the name of a tensor, and its offset in the data section."""
     name, dimensions = reader.text(), reader.number("I")
-    reader.place += 8 * dimensions + 4  # its shape and its type
+    reader.place += 8 * dimensions + 4  # skips shape and type
     return name, reader.number("Q")
 
 
 def _refuse_cut_off(reader: _Reader, facts: Mapping[str, Any], offsets: Mapping[str, int]) -> None:
-    # Where the last tensor ends only its type could say: what is cut off there llama.cpp notices itself.
+    # The end of the last tensor depends on its type, so only its start is checked; llama.cpp detects the
+    # rest.
     alignment = facts.get("general.alignment") or _ALIGNMENT
     begin = -(-reader.place // alignment) * alignment
     if begin + max(offsets.values(), default=0) >= len(reader.content):

@@ -1,4 +1,4 @@
-"""A model that clawmem knows by name, as a file below the folder of models."""
+"""A model of the catalogue, as a GGUF file in the folder of models."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from clawmem.adapters.llama import model_file
 from clawmem.adapters.llama.gguf import Role
-from clawmem.adapters.llama.model_file import Known
+from clawmem.adapters.llama.model_file import ModelFacts
 from clawmem.adapters.llama.published import Published
 from clawmem.ports.errors import ConfigError, ExtraMissing
 
@@ -24,17 +24,19 @@ if TYPE_CHECKING:
     from clawmem.ports.reranker import Reranker
 
 EXTRA = "local"
-NAMING_TIMEOUT_S = 2.0  # a download that has only begun is no reason to keep anybody waiting
+NAMING_TIMEOUT_S = 2.0  # a caller does not wait for a download that has just begun
 
 
 class GgufModel:
-    """The published model, or whatever of its kind was put in its place."""
+    """A published model, or another model file of the same role that replaces it."""
 
     def __init__(self, published: Published, folder: Path, *, may_download: bool = False) -> None:
         """
+        Describe the model without reading its file.
+
         Args:
-            folder: Where models are kept.
-            may_download: Fetch the file when it is first needed.
+            folder: Folder with the model files.
+            may_download: Download the file on first use.
         """
         self._published = published
         self._may_download = may_download
@@ -43,53 +45,54 @@ class GgufModel:
 
     @property
     def name(self) -> str:
-        """What it is called in the settings."""
+        """Name of the model in the settings."""
         return self._published.name
 
     @property
     def role(self) -> Role:
-        """What it is for."""
+        """Task of the model."""
         return self._published.role
 
     @property
     def summary(self) -> str:
-        """What it is, in a line."""
+        """Description of the model in one line."""
         return self._published.summary
 
     @property
     def dimensions(self) -> int:
-        """Length of its vectors; 0 for a model that makes none."""
+        """Length of its vectors; 0 for a model that produces none."""
         if self.role is not Role.EMBED:
             return 0
         return self.known().width if self.is_there() else self._published.dimensions
 
     @property
     def origin(self) -> str:
-        """Where it comes from; empty while it is not there."""
+        """Origin of the file, published or the user's own; empty if the file does not exist."""
         if not self.is_there():
             return ""
         return "published" if self.known().sha256 == self._published.sha256 else "a file of your own"
 
     @property
     def download_bytes(self) -> int:
-        """What fetching it means."""
+        """Size of the download in bytes."""
         return self._published.size
 
     def is_there(self) -> bool:
-        """Whether nothing must be fetched before it can be used."""
+        """Whether the file exists, so that using the model needs no download."""
         return self.path.is_file()
 
     def size_bytes(self) -> int:
-        """What it takes on disk."""
+        """Return the size of the file on disk; 0 if it does not exist."""
         return self.path.stat().st_size if self.is_there() else 0
 
     def add(self, source: Path | None, progress: Progress | None = None) -> None:
         """
-        Copy it from *source*, a file of its kind; None downloads it. What was there is replaced.
+        Install the model from the file *source*, or download it if *source* is None. Replaces an existing
+        file.
 
         Raises:
-            ExtraMissing: what runs it is not installed.
-            ConfigError: no download, no model, or one of another kind.
+            ExtraMissing: llama.cpp is not installed.
+            ConfigError: the download failed, or *source* is no model or a model with another role.
         """
         require_llama()
         if source is None:
@@ -99,11 +102,11 @@ class GgufModel:
         self.__dict__.pop("_known", None)
 
     def remove(self) -> None:
-        """Delete its file."""
+        """Delete the file of the model."""
         model_file.remove(self.path)
 
     def faults(self) -> list[str]:
-        """Whether its file is the one that was added, by reading all of it."""
+        """Compare the checksum of the file with the one recorded when it was added."""
         as_added = model_file.known(self.path).sha256
         return (
             []
@@ -112,32 +115,32 @@ class GgufModel:
         )
 
     def reference(self) -> Mapping[str, Vector]:
-        """None is kept."""
+        """Return no reference vectors, because none are stored for these models."""
         return {}
 
     def opened(self) -> Embedder | Generator | Reranker:
-        """The model, ready to be used. Raises `ExtraMissing` when nothing can run it."""
+        """Return the adapter for the model. Raises `ExtraMissing` if llama.cpp is not installed."""
         from clawmem.adapters.llama.factories import opened
 
         return opened(self)
 
-    def known(self, timeout_s: float | None = None) -> Known:
+    def known(self, timeout_s: float | None = None) -> ModelFacts:
         """
-        What its file is; fetched before when it may be, within *timeout_s*.
+        Return the facts about the model file, downloading it first if allowed, within *timeout_s*.
 
         Raises:
-            ConfigError: there is no file, or one of another kind.
-            ModelUnavailable: there was no time to fetch all of it.
+            ConfigError: the file does not exist, or the model has another role.
+            ModelUnavailable: the download did not finish in time.
         """
         if self._may_download and not self.is_there():
             self._download(None, timeout_s)
         return self._known
 
     @cached_property
-    def _known(self) -> Known:
+    def _known(self) -> ModelFacts:
         if not self.is_there():
             raise self._missing()
-        return self._refused_if_other(model_file.known(self.path))
+        return self._check_role(model_file.known(self.path))
 
     def _missing(self) -> ConfigError:
         return ConfigError(
@@ -145,7 +148,7 @@ class GgufModel:
             f"(downloads {self._published.size / 1e6:.0f} MB; with --file FILE it takes one that you have.)"
         )
 
-    def _refused_if_other(self, found: Known) -> Known:
+    def _check_role(self, found: ModelFacts) -> ModelFacts:
         if found.role is not self.role:
             raise ConfigError(
                 f"{self.path} is a model to {found.role} ({found.architecture}), not to {self.role}. "
@@ -154,27 +157,27 @@ class GgufModel:
         return found
 
     def _download(self, progress: Progress | None, timeout_s: float | None = None) -> None:
-        from clawmem.adapters.llama.download import Remote, download
+        from clawmem.adapters.llama.download import RemoteFile, download
 
-        remote = Remote(self._published.url, self._published.size, self._published.sha256)
+        remote = RemoteFile(self._published.url, self._published.size, self._published.sha256)
         download(remote, self.path, progress=progress, timeout_s=timeout_s)
-        model_file.remember(self.path, self._published.sha256)
+        model_file.record_facts(self.path, self._published.sha256)
 
     def _copy(self, source: Path) -> None:
         draft = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, draft)
-            self._try(draft, source)
+            self._check_loadable(draft, source)
             draft.replace(self.path)
-            model_file.remember(self.path, model_file.hash_of(self.path))
+            model_file.record_facts(self.path, model_file.hash_of(self.path))
         except OSError as error:
             raise ConfigError(f"{source} cannot be copied to {self.path}: {error.strerror}.") from error
         finally:
             model_file.remove(draft)
 
-    def _try(self, draft: Path, source: Path) -> None:
-        """Refuse what is not a model of this kind, or cannot be loaded."""
+    def _check_loadable(self, draft: Path, source: Path) -> None:
+        """Raise an error if the file is no model of this role or cannot be loaded."""
         from clawmem.adapters.llama.gguf import NotGguf, read_header
         from clawmem.adapters.llama.loading import loaded
 
@@ -193,6 +196,6 @@ class GgufModel:
 
 
 def require_llama() -> None:
-    """Raises `ExtraMissing` when llama.cpp is not installed."""
-    if find_spec("xllamacpp") is None:  # finds, does not import
+    """Raise `ExtraMissing` if llama.cpp is not installed."""
+    if find_spec("xllamacpp") is None:  # finds the package without importing it
         raise ExtraMissing("xllamacpp", extra=EXTRA)

@@ -1,4 +1,4 @@
-"""A model's file, and what is remembered about it beside it: reading a gigabyte twice tells nobody more."""
+"""Model files, with a JSON file of facts next to each, so that a gigabyte is hashed only once."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What was found out about a file that had ``size`` and ``modified_ns``: its hash, and its header."""
+class ModelFacts:
+    """
+    Facts about a model file of this ``size`` and ``modified_ns``: its hash and the fields of its header.
+    """
 
     size: int
     modified_ns: int
@@ -30,48 +32,48 @@ class Known:
 
     @property
     def header(self) -> Header:
-        """What the file says about itself."""
+        """The header of the file."""
         return Header(self.architecture, self.title, self.role, self.context, self.width)
 
 
-def known(path: Path) -> Known:
+def known(path: Path) -> ModelFacts:
     """
-    What the model at *path* is; read once, and again when the file changed.
+    Return the facts about the model at *path*. The file is read once, and again when it changed.
 
     Raises:
-        ConfigError: there is none, or it cannot be read as a model.
+        ConfigError: the file does not exist or is no readable model.
     """
     try:
         state = path.stat()
-        kept = _kept(path)
+        kept = _read_facts(path)
         if kept and (kept.size, kept.modified_ns) == (state.st_size, state.st_mtime_ns):
             return kept
-        return remember(path, hash_of(path))
+        return record_facts(path, hash_of(path))
     except OSError as error:
         raise ConfigError(f"The model {path} cannot be read: {error.strerror}.") from error
 
 
-def remember(path: Path, hash_: str) -> Known:
+def record_facts(path: Path, hash_: str) -> ModelFacts:
     """
-    Note down what the model at *path* is, beside it; *hash_* is its SHA-256 in hex.
+    Record the facts about the model at *path* next to it; *hash_* is its SHA-256 in hex.
 
     Raises:
-        ConfigError: it is no model that llama.cpp reads.
-        OSError: it cannot be read.
+        ConfigError: the file is no GGUF model.
+        OSError: the file cannot be read.
     """
     state = path.stat()
     try:
         header = read_header(path)
     except NotGguf as error:
         raise ConfigError(f"{path} is no model for llama.cpp: {error}.") from error
-    found = Known(state.st_size, state.st_mtime_ns, hash_, *header)
-    with suppress(OSError):  # a folder that nobody may write to costs time, nothing else
-        _write(note_of(path), json.dumps(asdict(found), indent=1))
+    found = ModelFacts(state.st_size, state.st_mtime_ns, hash_, *header)
+    with suppress(OSError):  # in a read-only folder the facts are only computed again
+        _write(facts_file(path), json.dumps(asdict(found), indent=1))
     return found
 
 
 def hash_of(path: Path) -> str:
-    """The SHA-256 of the file, in hex."""
+    """Return the SHA-256 of the file in hex."""
     found = sha256()
     with path.open("rb") as file:
         while block := file.read(_BLOCK):
@@ -79,26 +81,26 @@ def hash_of(path: Path) -> str:
     return found.hexdigest()
 
 
-def note_of(path: Path) -> Path:
-    """Where it is noted down what the model at *path* is."""
+def facts_file(path: Path) -> Path:
+    """Return the path of the file with the facts about the model at *path*."""
     return path.with_name(f"{path.name}.json")
 
 
 def remove(path: Path) -> None:
-    """Take the model away, with what was noted and what a download left."""
-    for one in (path, note_of(path), part_of(path)):
+    """Delete the model, the facts about it, and the remains of a download."""
+    for one in (path, facts_file(path), part_of(path)):
         one.unlink(missing_ok=True)
 
 
 def part_of(path: Path) -> Path:
-    """Where a download gathers what will be *path*."""
+    """Return the path at which a download collects the file *path*."""
     return path.with_name(f"{path.name}.part")
 
 
-def _kept(path: Path) -> Known | None:
+def _read_facts(path: Path) -> ModelFacts | None:
     with suppress(OSError, ValueError, TypeError, LookupError):
-        noted = json.loads(note_of(path).read_text("utf-8"))
-        return Known(**{**noted, "role": Role(noted["role"])}) if isinstance(noted, dict) else None
+        noted = json.loads(facts_file(path).read_text("utf-8"))
+        return ModelFacts(**{**noted, "role": Role(noted["role"])}) if isinstance(noted, dict) else None
     return None
 
 

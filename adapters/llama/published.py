@@ -1,4 +1,4 @@
-"""The models that are used when nobody names another: one for each role, small enough for a laptop."""
+"""Default models: one per role, small enough for a laptop."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from clawmem.adapters.llama.gguf import Role
 
 class Published(NamedTuple):
     """
-    A model as its authors published it: one file at one address, which never changes.
+    A published model: one file at a URL whose content never changes.
 
-    ``dimensions`` is the length of its vectors, 0 for a model that makes none.
+    ``dimensions`` is the length of its vectors, 0 for a model that produces none.
     """
 
     name: str

@@ -1,4 +1,6 @@
-"""What a model in this process cannot do: too much text, not now, or never."""
+"""
+Errors of a model in this process: the text is too long, the model is unavailable, or it refuses the request.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +19,19 @@ _EXCERPT = 200
 _WITHOUT_IT = "Do without such models (CLAWMEM_NO_LOCAL_MODELS=1)"
 
 
-def unavailable(model: str, reason: str, *, way_out: str = _WITHOUT_IT) -> ModelUnavailable:
-    """The error for a model in this process, of which there is no server to look after."""
-    return ModelUnavailable(model, reason, remedy=way_out)
+def unavailable(model: str, reason: str, *, remedy: str = _WITHOUT_IT) -> ModelUnavailable:
+    """Return the error for an unavailable model in this process; its remedy does not mention a server."""
+    return ModelUnavailable(model, reason, remedy=remedy)
 
 
 def checked(model: str, answer: Mapping[str, Any]) -> Mapping[str, Any]:
     """
-    *answer*, unless it is an error.
+    Return *answer* unless it is an error.
 
     Raises:
-        InputTooLong: the text does not fit.
-        ModelUnavailable: it may work another time.
-        ModelRefused: it will not.
+        InputTooLong: the text does not fit the context.
+        ModelUnavailable: the error is temporary.
+        ModelRefused: the error is permanent.
     """
     if error := answer.get("error"):
         raise _meant(model, error if isinstance(error, Mapping) else {"message": str(error)})

@@ -12,23 +12,26 @@ from clawmem.adapters.llama.texts import fitted, sendable
 from clawmem.ports.errors import ModelAnswerInvalid
 
 MAX_DOCUMENT_CHARS = 4000
-_SHARES = "qwen3"  # the architecture of which llama.cpp gives the share of "yes" beside "no"
-_STEEPEST = 500.0  # beyond it the exponential overflows, and the score is 0 or 1 anyway
+_SHARES = "qwen3"  # the architecture for which llama.cpp returns the probability of "yes" against "no"
+_STEEPEST = 500.0  # beyond this value exp() overflows, and the score is 0 or 1 anyway
 
 
 class LlamaReranker:
     """
-    ``Reranker`` in this process: every document is read with the question by itself, equal ones once.
+    ``Reranker`` in this process. Scores each document separately, and equal documents once.
 
-    The raw output of most models is brought to the scale from 0 to 1 by the logistic function.
+    For most models the raw output is mapped to the range from 0 to 1 by the logistic function.
     """
 
     def __init__(
         self, model: GgufModel, *, max_document_chars: int = MAX_DOCUMENT_CHARS, idle_s: float = IDLE_S
     ) -> None:
         """
+        Prepare the model without loading it.
+
         Args:
-            idle_s: Seconds without a question, after which the memory is given back.
+            max_document_chars: Length to which documents are cut.
+            idle_s: Seconds without a request after which the memory is released.
         """
         self._model = model
         self.max_document_chars = max_document_chars
@@ -51,16 +54,18 @@ class LlamaReranker:
         return [scores[text] for text in read]
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Release the memory."""
         self.engine.close()
 
     def _score(self, query: str, text: str, until: float) -> float:
         return self.engine.ask(
-            lambda llama, given_up: fitted(text, lambda beginning: self._judged(llama, query, beginning)),
+            lambda llama, cancelled: fitted(
+                text, lambda beginning: self._scored_by_model(llama, query, beginning)
+            ),
             timeout_s=until - time.monotonic(),
         )
 
-    def _judged(self, llama: Llama, query: str, text: str) -> float:
+    def _scored_by_model(self, llama: Llama, query: str, text: str) -> float:
         answer = checked(self._model.label, llama.handle_rerank({"query": query, "documents": [text]}))
         try:
             score = float(answer["results"][0]["relevance_score"])

@@ -1,4 +1,4 @@
-"""Texts the way llama.cpp takes them."""
+"""Preparation of texts for llama.cpp."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from clawmem.ports.errors import InputTooLong
 
 Made = TypeVar("Made")
 
-_CUTS = 4  # times that a text is shortened before it is given up
+_CUTS = 4  # number of times that a text is shortened before giving up
 _MARGIN = 0.9  # tokens are not spread evenly over a text
 
 
 def sendable(text: str) -> str:
-    """*text* with what UTF-8 cannot hold (half a surrogate pair) as question marks."""
+    """Return *text* with question marks for characters that UTF-8 cannot encode (unpaired surrogates)."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def fitted(text: str, ask: Callable[[str], Made]) -> Made:
     """
-    What *ask* makes of *text*, or of as much of its beginning as the model reads.
+    Return the result of *ask* for *text*, or for the longest beginning of it that the model accepts.
 
     Raises:
-        InputTooLong: it is not the text that is too long.
+        InputTooLong: even the shortened text does not fit.
     """
     for _ in range(_CUTS):
         try:

@@ -18,7 +18,7 @@ from typer.testing import Result
 
 from clawmem.adapters.llama import download as downloading
 from clawmem.adapters.llama import published
-from clawmem.adapters.llama.download import Remote, download
+from clawmem.adapters.llama.download import RemoteFile, download
 from clawmem.adapters.llama.factories import local_embedder
 from clawmem.adapters.llama.gguf_model import GgufModel
 from clawmem.adapters.llama.model_file import part_of
@@ -58,9 +58,9 @@ def in_parts(content: bytes, cut_off_at: int | None = None) -> Answer:
     return answer
 
 
-def remote(url: str, content: bytes = CONTENT, hash_: str = "") -> Remote:
+def remote(url: str, content: bytes = CONTENT, hash_: str = "") -> RemoteFile:
     """What is expected there."""
-    return Remote(f"{url}/m.gguf", len(content), hash_ or sha256(content).hexdigest())
+    return RemoteFile(f"{url}/m.gguf", len(content), hash_ or sha256(content).hexdigest())
 
 
 def test_it_arrives_whole_and_tells_how_far_it_is(serve: Serve, tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_beginning_that_is_too_long_is_thrown_away(serve: Serve, tmp_path: Pat
 @pytest.mark.parametrize("sent", [CONTENT[::-1], CONTENT + b"more"], ids=["other bytes", "more bytes"])
 def test_another_hash_is_refused(serve: Serve, tmp_path: Path, sent: bytes) -> None:
     """Nothing is installed that was not published, and nothing of it stays."""
-    with pytest.raises(ConfigError, match=r"something else than was published.*Nothing was installed"):
+    with pytest.raises(ConfigError, match=r"differs from the published one.*Nothing was installed"):
         download(remote(serve(lambda asked: Said(sent)).url), tmp_path / "m.gguf")
 
     assert list(tmp_path.iterdir()) == []
@@ -204,7 +204,7 @@ def test_too_little_room_is_known_before(serve: Serve, tmp_path: Path) -> None:
     server = serve(in_parts(CONTENT))
 
     with pytest.raises(ConfigError, match=r"has room for .* are missing"):
-        download(Remote(server.url, 1 << 60, "0" * 64), tmp_path / "m.gguf")
+        download(RemoteFile(server.url, 1 << 60, "0" * 64), tmp_path / "m.gguf")
 
     assert server.asked == []
 

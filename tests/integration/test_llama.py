@@ -18,7 +18,7 @@ from llama_server import Role, write_model
 
 from clawmem.adapters.llama import model_file
 from clawmem.adapters.llama.embedder import LlamaEmbedder
-from clawmem.adapters.llama.engine import Engine, GivenUp
+from clawmem.adapters.llama.engine import Engine, IsCancelled
 from clawmem.adapters.llama.factories import local_embedder, local_generator, local_reranker
 from clawmem.adapters.llama.generator import LlamaGenerator
 from clawmem.adapters.llama.gguf import Header, NotGguf, read_header
@@ -139,7 +139,7 @@ class TestFiles:
         """It is kept beside the file, and read anew when the file is another one."""
         path = folder / f"{EMBEDDER.name}.gguf"
         first = model_file.known(path)
-        note = model_file.note_of(path)
+        note = model_file.facts_file(path)
         note.write_text(note.read_text("utf-8").replace(first.sha256, "kept"), "utf-8")
 
         assert first.sha256 == sha256(path.read_bytes()).hexdigest()
@@ -152,10 +152,10 @@ class TestFiles:
     def test_a_note_that_cannot_be_read_is_made_anew(self, folder: Path, noted: str) -> None:
         """What lies beside a model is a convenience."""
         path = folder / f"{EMBEDDER.name}.gguf"
-        model_file.note_of(path).write_text(noted, "utf-8")
+        model_file.facts_file(path).write_text(noted, "utf-8")
 
         assert model_file.known(path).width == 64
-        assert json.loads(model_file.note_of(path).read_text("utf-8"))["width"] == 64
+        assert json.loads(model_file.facts_file(path).read_text("utf-8"))["width"] == 64
 
     def test_nothing_there_says_how_to_get_it(self, tmp_path: Path) -> None:
         """Without a file and without leave to download there is no model."""
@@ -235,7 +235,7 @@ class TestEngine:
         generator.generate("Go.", timeout_s=30, max_tokens=1)
         pieces: list[object] = []
 
-        def work(llama: Llama, given_up: GivenUp) -> None:
+        def work(llama: Llama, given_up: IsCancelled) -> None:
             llama.handle_chat_completions(ENDLESS, lambda piece: bool(pieces.append(piece)) or given_up())
 
         with pytest.raises(ModelUnavailable, match=r"not done in 0\.05 s\. Do without such models"):
