@@ -1,1 +1,1 @@
-"""Models behind HTTP: a llama.cpp server of one's own, or a provider."""
+"""Models behind HTTP: a local llama.cpp server or a provider."""

@@ -1,4 +1,4 @@
-"""Addresses of servers, which may hold what is for the server alone: a user with a password, a key in the query."""
+"""Server URLs, which may contain secrets: user and password, or a key in the query."""
 
 from __future__ import annotations
 
@@ -7,20 +7,23 @@ from base64 import b64encode
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 _UP_TO_THE_LAST_AT = re.compile(r"^(\w+://)?.*@", re.DOTALL)
-_SHORTEST_KEY = 8  # characters; a shorter value of a query is a version or a switch
+_SHORTEST_KEY = 8  # characters; a shorter query value is a version or a switch
 
 
 def shown(url: str) -> str:
-    """*url* as it may be shown and kept: without user, password, query and fragment; what is no URL comes back."""
+    """
+    Return *url* without user, password, query and fragment, for display and storage. Works for invalid URLs
+    too.
+    """
     text = url.strip()
-    if not is_address(text):  # who knows what was meant as a password
+    if not is_address(text):  # in an invalid URL any part may be a password
         return _UP_TO_THE_LAST_AT.sub(r"\1", text).partition("?")[0]
     parts = urlsplit(text)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
 def is_address(url: str) -> bool:
-    """Whether *url* names a host, and a port that there can be or none."""
+    """Whether *url* has a host, and a valid port if any."""
     try:
         parts = urlsplit(url)
         return bool(parts.hostname) and parts.port != 0 and not re.search(r"\s", url)
@@ -29,7 +32,7 @@ def is_address(url: str) -> bool:
 
 
 def secrets_in(url: str) -> tuple[str, ...]:
-    """What of *url*, an address, nobody may read, in every form in which its server could repeat it; longest first."""
+    """Return the secrets in *url*, in every form in which a server could repeat them, longest first."""
     parts = urlsplit(url.strip())
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
     token = b64encode(f"{user}:{password}".encode()).decode() if password else ""

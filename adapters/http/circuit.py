@@ -5,14 +5,17 @@ from threading import Lock
 from clawmem.ports.clock import Clock
 
 COOL_DOWN_S = 60.0
-LONGEST_REST_S = 600.0  # whatever a server asks for: after ten minutes one more question does no harm
+# upper limit for a server's own request; one more attempt after ten minutes does no harm
+LONGEST_REST_S = 600.0
 
 
-class Circuit:
+class CircuitBreaker:
     """
-    Whether a server may be asked: not for a minute after it could not be reached, nor before it said so.
+    Circuit breaker for a server: blocks requests for a minute after a failure, or as long as the server asked
+    for.
 
-    When a rest is over one caller goes first; the others wait for another rest, or until that one succeeded.
+    When the period ends, one caller goes first. The others are blocked for another minute, or until that one
+    succeeded.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -23,10 +26,10 @@ class Circuit:
         self.reason = ""
 
     def left_s(self) -> float:
-        """Seconds for which the server is not to be asked; 0 lets the caller through."""
+        """Return the seconds until the next request is allowed; 0 lets the caller through."""
         now_ms = self._clock.now_ms()
         with self._lock:
-            # A clock that was set back says nothing about how long it has been: ask.
+            # If the clock was set back, the elapsed time is unknown, so the request is allowed.
             if self._is_resting and self._since_ms <= now_ms < self._until_ms:
                 return (self._until_ms - now_ms) / 1000
             if self._is_resting:
@@ -34,13 +37,13 @@ class Circuit:
             return 0.0
 
     def rest(self, reason: str, seconds: float = COOL_DOWN_S) -> None:
-        """Let the server alone for *seconds*, ten minutes at the most."""
+        """Block requests for *seconds*, but for ten minutes at most."""
         with self._lock:
             self.reason = reason
             self._rest(self._clock.now_ms(), min(seconds, LONGEST_REST_S))
 
     def close(self) -> None:
-        """The server answered: ask it as usual."""
+        """Record a success, which allows requests again."""
         with self._lock:
             self._is_resting = False
 

@@ -7,15 +7,17 @@ from typing import Any
 
 
 class TransportFailure(Exception):
-    """No whole reply: refused, unreachable, unknown host, too slow, broken off, or closed."""
+    """
+    No complete response: refused, unreachable, unknown host, timeout, broken connection, or closed client.
+    """
 
 
 class Connections:
     """
-    The library's client: made for the first request, and closed by whoever comes last.
+    The HTTP client, created for the first request and closed with the last one after `close`.
 
-    A request that nobody waits for any more may still be connecting when its owner closes everything. The client
-    cannot take that connection back, so it is left open until that request has ended, and closed by it.
+    An abandoned request may still be connecting when its owner closes everything. The client cannot cancel
+    that connection, so the client stays open until the request has ended, which then closes it.
     """
 
     def __init__(self, make: Callable[[], Any]) -> None:
@@ -27,20 +29,20 @@ class Connections:
 
     @contextmanager
     def lent(self) -> Iterator[Any]:
-        """The client, for one request. Raises `TransportFailure` once it was closed."""
-        client = self._taken()
+        """Lend the client for one request. Raises `TransportFailure` after `close`."""
+        client = self._acquire()
         try:
             yield client
         finally:
-            self._let_go(1)
+            self._release(1)
 
     def close(self) -> None:
-        """Lend the client to nobody any more."""
+        """Refuse new requests, and close the client when the last request ends."""
         with self._lock:
             self._is_closed = True
-        self._let_go(0)
+        self._release(0)
 
-    def _taken(self) -> Any:
+    def _acquire(self) -> Any:
         with self._lock:
             if self._is_closed:
                 raise TransportFailure("it was closed")
@@ -48,7 +50,7 @@ class Connections:
             self._lent += 1
             return self._client
 
-    def _let_go(self, given_back: int) -> None:
+    def _release(self, given_back: int) -> None:
         with self._lock:
             self._lent -= given_back
             if self._lent or not self._is_closed:

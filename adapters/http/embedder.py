@@ -4,9 +4,7 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 
-from clawmem.adapters.http.deadline import afresh, deadline
-from clawmem.adapters.http.pace import Pace, estimated_tokens
-from clawmem.adapters.http.patience import EMBEDDING, QUESTION, Limits
+from clawmem.adapters.http.deadline import deadline, per_request
 from clawmem.adapters.http.providers import (
     Provider,
     TextRole,
@@ -16,7 +14,9 @@ from clawmem.adapters.http.providers import (
     provider_named,
     server_root,
 )
-from clawmem.adapters.http.served_model import Served, ServedModel
+from clawmem.adapters.http.rate_limit import TokenRateLimiter, estimated_tokens
+from clawmem.adapters.http.retry import EMBEDDING, QUESTION, Limits
+from clawmem.adapters.http.served_model import ModelIdentity, ServedModelQuery
 from clawmem.adapters.http.transport import Json, Transport
 from clawmem.adapters.http.vectors import numbers_of, refuse_constant, unit_vector
 from clawmem.ports.clock import Clock
@@ -24,22 +24,24 @@ from clawmem.ports.errors import BadVector, InputTooLong, ModelAnswerInvalid, Mo
 from clawmem.ports.model_profiles import NONE, Prompts, prompts_of
 from clawmem.ports.records import Vector
 
-MAX_CHARS = 6000  # of a text that a server of one's own is sent
-QUERY_TIMEOUT_S = 3.0  # less than the legs of a search wait for each other
+MAX_CHARS = 6000  # maximum length of a text sent to a local server
+QUERY_TIMEOUT_S = 3.0  # shorter than the time for which the retrievers of a search wait for each other
 BATCH_TIMEOUT_S = 60.0
 
-_CUTS = 4  # times that a text is shortened before it is given up
+_CUTS = 4  # number of times that a text is shortened before giving up
 _CUT_MARGIN = 0.9  # tokens are not spread evenly over a text
-# Different in every word: a server that gives them one vector computes nothing.
+# These texts share no word. A server that returns the same vector for all of them does not compute vectors.
 _CANARIES = ("The bees left the hive at noon.", "Income tax is due in April.", "zlib-1.3.1.tar.gz")
 
 
 @dataclass(frozen=True, slots=True)
-class Space:
-    """The vectors of one model: how it is named, how long they come and are kept, what is put before texts."""
+class EmbeddingSpace:
+    """
+    The embedding space of one model: fingerprint, received and stored dimensions, and prompts before texts.
+    """
 
     fingerprint: str
-    served: Served
+    served: ModelIdentity
     sent: int
     kept: int
     prompts: Prompts
@@ -49,9 +51,9 @@ class HttpEmbedder:
     """
     ``Embedder`` behind HTTP.
 
-    As deterministic as its server. A text is never sent blank (it has no vector), and shortened until the
-    server takes it. Of a server of one's own the model is asked for before the first use; once it is seen to
-    serve another one, nothing is embedded any more.
+    It is as deterministic as its server. A blank text is never sent (its vector is zero), and a text that is
+    too long is shortened until the server accepts it. For a local server, the served model is determined
+    before the first use; once the server serves a different model, embedding fails.
     """
 
     def __init__(
@@ -62,18 +64,20 @@ class HttpEmbedder:
         model: str,
         dimensions: int | None = None,
         max_chars: int = MAX_CHARS,
-        pace: Pace | None = None,
+        pace: TokenRateLimiter | None = None,
         query_timeout_s: float = QUERY_TIMEOUT_S,
         batch_timeout_s: float = BATCH_TIMEOUT_S,
     ) -> None:
         """
+        Create the embedder without sending a request.
+
         Args:
-            model: As the provider names it.
-            dimensions: Shorter vectors than the model's own; None for those.
-            max_chars: What a server of one's own is sent of a text; a provider cuts by itself.
-            pace: For documents; a question never waits.
-            query_timeout_s, batch_timeout_s: For a question with all its tries, and for each answer while documents
-                are embedded.
+            model: Name of the model at the provider.
+            dimensions: Truncates vectors to this length; None for the length of the model.
+            max_chars: Maximum length of a text for a local server; providers truncate texts themselves.
+            pace: Rate limit for documents; queries never wait.
+            query_timeout_s: Time for a query with all its attempts.
+            batch_timeout_s: Time for each response while documents are embedded.
         """
         self._transport = transport
         self._provider = provider
@@ -83,9 +87,9 @@ class HttpEmbedder:
         self._pace = pace
         self._query_timeout_s = query_timeout_s
         self._batch_timeout_s = batch_timeout_s
-        self._is_unhurried = False
-        self._served = ServedModel(transport, model, is_named=not provider.is_own_server)
-        self._known: Space | None = None
+        self._is_background = False
+        self._served = ServedModelQuery(transport, model, is_named=not provider.is_own_server)
+        self._known: EmbeddingSpace | None = None
 
     @property
     def fingerprint(self) -> str:
@@ -96,9 +100,12 @@ class HttpEmbedder:
         return self._space(self._limits()).kept
 
     def for_background(self) -> HttpEmbedder:
-        """See `clawmem.ports.embedder.for_background`; both share the connections and the pace."""
+        """
+        Return a copy for background work, which shares connections and pace; see
+        `clawmem.ports.embedder.for_background`.
+        """
         other = copy(self)
-        other._is_unhurried = True
+        other._is_background = True
         return other
 
     def embed_query(self, text: str) -> Vector:
@@ -112,7 +119,7 @@ class HttpEmbedder:
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         if not texts:
             return []
-        limits = self._of_documents()
+        limits = self._document_limits()
         space = self._space(limits)
         vectors = [bytes(4 * space.kept)] * len(texts)
         places = [place for place, text in enumerate(texts) if text.strip()]
@@ -126,65 +133,78 @@ class HttpEmbedder:
         self._transport.close()
 
     def _limits(self) -> Limits:
-        """Of what is not documents: those of a question, unless nobody waits."""
-        if self._is_unhurried:
-            return self._of_documents()
+        """
+        Return the limits of requests other than documents: those of a query, or of documents for background
+        work.
+        """
+        if self._is_background:
+            return self._document_limits()
         return Limits(deadline(self._query_timeout_s), QUESTION)
 
-    def _of_documents(self) -> Limits:
-        return Limits(afresh(self._batch_timeout_s), EMBEDDING if self._is_unhurried else QUESTION)
+    def _document_limits(self) -> Limits:
+        return Limits(per_request(self._batch_timeout_s), EMBEDDING if self._is_background else QUESTION)
 
-    def _space(self, limits: Limits) -> Space:
-        """The space of the model that is served now; the same one for the life of this object."""
-        served = self._served(limits.left(), limits.patience)
-        known = self._known = self._known or self._learned(served, limits)
+    def _space(self, limits: Limits) -> EmbeddingSpace:
+        """
+        Return the embedding space of the served model; raise `ModelMismatch` if the model changed since the
+        first use.
+        """
+        served = self._served(limits.left(), limits.policy)
+        known = self._known = self._known or self._describe_space(served, limits)
         if served != known.served:
             raise ModelMismatch(str(known.served), str(served))
         return known
 
-    def _learned(self, served: Served, limits: Limits) -> Space:
+    def _describe_space(self, served: ModelIdentity, limits: Limits) -> EmbeddingSpace:
         prompts = prompts_of(served.name) if self._provider.is_own_server else NONE
-        sent = self._known_dimensions() or self._measured(prompts, limits)
+        sent = self._known_dimensions() or self._measure_dimensions(prompts, limits)
         kept = self._asked_dimensions or sent
         if kept > sent:
             raise BadVector(f"the server sent {sent} numbers instead of {kept}")
         name = f"{self._provider.name}:{served}:{prompts.name}:{kept}"
-        return Space(name, served, sent, kept, prompts)
+        return EmbeddingSpace(name, served, sent, kept, prompts)
 
     def _known_dimensions(self) -> int:
         if self._provider.dimensions_name and self._asked_dimensions:
             return self._asked_dimensions
         return self._provider.embed_dimensions if self._model == self._provider.embed_model else 0
 
-    def _measured(self, prompts: Prompts, limits: Limits) -> int:
-        """How long the vectors are, from texts that also show whether the server computes anything."""
+    def _measure_dimensions(self, prompts: Prompts, limits: Limits) -> int:
+        """
+        Determine the length of the vectors with texts that also show whether the server computes vectors.
+        """
         texts = [prompts.document + text for text in _CANARIES]
-        found = [numbers_of(raw) for raw in self._asked(texts, TextRole.QUERY, limits)]
+        found = [numbers_of(raw) for raw in self._send(texts, TextRole.QUERY, limits)]
         refuse_constant(_CANARIES, [unit_vector(numbers, len(numbers)) for numbers in found])
         return len(found[0])
 
     def _prepared(self, prompt: str, text: str) -> str:
         return prompt + (text[: self._max_chars] if self._provider.is_own_server else text)
 
-    def _in_batches(self, texts: Sequence[str], space: Space, limits: Limits) -> Iterator[Vector]:
+    def _in_batches(self, texts: Sequence[str], space: EmbeddingSpace, limits: Limits) -> Iterator[Vector]:
         for batch in _batches(texts, self._provider):
             vectors = self._vectors(batch, TextRole.DOCUMENT, space, limits)
             refuse_constant(batch, vectors)
             yield from vectors
 
-    def _vectors(self, texts: list[str], role: TextRole, space: Space, limits: Limits) -> list[Vector]:
+    def _vectors(
+        self, texts: list[str], role: TextRole, space: EmbeddingSpace, limits: Limits
+    ) -> list[Vector]:
         return [self._vector(raw, space) for raw in self._accepted(texts, role, limits)]
 
-    def _vector(self, raw: object, space: Space) -> Vector:
+    def _vector(self, raw: object, space: EmbeddingSpace) -> Vector:
         numbers = numbers_of(raw)
         if len(numbers) != space.sent:
             raise BadVector(f"the server sent {len(numbers)} numbers instead of {space.sent}")
         return unit_vector(numbers, space.kept)
 
     def _accepted(self, texts: list[str], role: TextRole, limits: Limits, cuts: int = 0) -> list[object]:
-        """The vectors of *texts*; when one is too long they are halved until it is alone, and it is cut."""
+        """
+        Return the vectors of *texts*. If a text is too long, halve the list until it is alone, and shorten
+        it.
+        """
         try:
-            return self._asked(texts, role, limits)
+            return self._send(texts, role, limits)
         except InputTooLong as error:
             if len(texts) > 1:
                 halves = texts[: len(texts) // 2], texts[len(texts) // 2 :]
@@ -193,7 +213,7 @@ class HttpEmbedder:
                 raise
             return self._accepted([_shortened(texts[0], error)], role, limits, cuts + 1)
 
-    def _asked(self, texts: list[str], role: TextRole, limits: Limits) -> list[object]:
+    def _send(self, texts: list[str], role: TextRole, limits: Limits) -> list[object]:
         body = self._provider.embed_body(texts, role, self._model, self._asked_dimensions)
         answer = self._paced(body, estimated_tokens(texts), role, limits)
         try:
@@ -209,7 +229,7 @@ class HttpEmbedder:
         path, pace = self._provider.embed_path, self._pace
         if role is TextRole.DOCUMENT and pace:
             pace.wait(tokens)
-        answer = self._transport.post(path, body, timeout_s=limits.left(), patience=limits.patience)
+        answer = self._transport.post(path, body, timeout_s=limits.left(), policy=limits.policy)
         if pace and role is TextRole.DOCUMENT:
             pace.settle(tokens, charged_tokens(answer, tokens))
         elif pace:
@@ -229,27 +249,30 @@ def http_embedder(
     tokens_per_minute: int | None = None,
 ) -> HttpEmbedder:
     """
-    The embedder at *url*.
+    Return an embedder for the server at *url*.
 
     Args:
-        model: None for the provider's usual one.
-        provider: By name; None for the one whose host *url* names, otherwise a server of one's own.
-        tokens_per_minute: The limit for documents; None for none.
+        model: None for the provider's default.
+        provider: Name of the provider; None to detect it by the host of *url*, with a local server as the
+            default.
+        tokens_per_minute: Rate limit for documents; None for no limit.
 
     Raises:
-        ConfigError: an address, provider or key that cannot be meant.
+        ConfigError: the address, provider or key is invalid.
     """
     chosen = provider_named(provider) if provider else provider_at(url)
     name = model or chosen.embed_model or "embedding"
     transport = Transport(server_root(url), model=name, clock=clock, api_key=api_key)
-    pace = Pace(tokens_per_minute, clock) if tokens_per_minute and not chosen.is_own_server else None
+    pace = (
+        TokenRateLimiter(tokens_per_minute, clock) if tokens_per_minute and not chosen.is_own_server else None
+    )
     return HttpEmbedder(
         transport, chosen, model=name, dimensions=dimensions or None, max_chars=max_chars, pace=pace
     )
 
 
 def _batches(texts: Sequence[str], provider: Provider) -> Iterator[list[str]]:
-    """Neighbours, as many as one request may hold."""
+    """Group consecutive texts into batches within the limits of one request."""
     batch: list[str] = []
     chars = 0
     for text in texts:
@@ -263,6 +286,9 @@ def _batches(texts: Sequence[str], provider: Provider) -> Iterator[list[str]]:
 
 
 def _shortened(text: str, error: InputTooLong) -> str:
-    """The beginning of *text* that should fit: in proportion where the server said by how much it did not."""
+    """
+    Return a beginning of *text* that should fit: proportional to the overrun if the server reported it, else
+    half.
+    """
     share = error.limit / error.tokens if error.limit and error.tokens else 0.5
     return text[: max(1, int(len(text) * min(share, 1.0) * _CUT_MARGIN))]

@@ -12,24 +12,24 @@ from clawmem.adapters.http.addresses import is_address, shown
 from clawmem.adapters.http.connections import Connections, TransportFailure
 from clawmem.ports.errors import ConfigError, ExtraMissing
 
-MAX_BODY = 64 * 1024 * 1024  # bytes; fifty vectors of 4096 numbers, written out, are 5 MB
+MAX_BODY = 64 * 1024 * 1024  # bytes; a response with fifty vectors of 4096 numbers as text has 5 MB
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 Answer = TypeVar("Answer")
 
 
-class Oversized(Exception):
-    """A reply that goes on and on."""
+class ResponseTooLarge(Exception):
+    """The response exceeds the maximum size."""
 
 
-class BrokenOff(TransportFailure):
-    """The connection ended before the reply did; so does one that had been idle for too long."""
+class ConnectionBroken(TransportFailure):
+    """The connection ended before the response was complete, as happens after a long idle time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back, whatever it says; header names are lower case."""
+    """A response with any status; header names are lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -37,15 +37,17 @@ class Reply:
 
 
 class Exchange:
-    """One request and its reply at a time, over connections that are kept open; safe to use from threads."""
+    """HTTP requests over persistent connections; thread-safe."""
 
     def __init__(self, url: str, api_key: str | None = None) -> None:
         """
+        Check the address; the client is created with the first request.
+
         Args:
-            url: A user with a password in it, or a query, goes with every request.
+            url: User, password and query of the URL are sent with every request.
 
         Raises:
-            ConfigError: *url* is no address of a web server, or *api_key* cannot be sent.
+            ConfigError: *url* is no HTTP address, or *api_key* contains invalid characters.
         """
         self._parts = _web_address(url)
         self.base_url = shown(url).rstrip("/")
@@ -54,20 +56,20 @@ class Exchange:
 
     @property
     def is_local(self) -> bool:
-        """Whether the server is on this machine; it is then asked without a proxy."""
+        """Whether the server is on this machine; requests then bypass proxies."""
         return self._parts.hostname in _LOOPBACK
 
     def send(self, method: str, path: str, content: bytes | None, timeout_s: float) -> Reply:
         """
-        The reply to one request, within *timeout_s*.
+        Return the response to one request, within *timeout_s*.
 
-        The library's time-outs hold for each single read and for no look-up of a name, so that a server that
-        sends a byte a second would never be too slow for them; the request is therefore made aside and not
-        waited for beyond its time.
+        The timeouts of httpx apply to each read and not to name resolution, so a server that sends one byte
+        per second would never time out. The request therefore runs in another thread, and the caller stops
+        waiting at the timeout.
 
         Raises:
-            TransportFailure: no whole reply in time, or it was closed.
-            Oversized: more of it than anything could mean.
+            TransportFailure: there was no complete response in time, or the client was closed.
+            ResponseTooLarge: the response exceeds the maximum size.
         """
 
         def exchanged() -> Reply:
@@ -75,12 +77,12 @@ class Exchange:
                 return _exchanged(client, method, path, content, timeout_s)
 
         try:
-            return _asked_aside(exchanged).result(timeout_s)
+            return _run_in_thread(exchanged).result(timeout_s)
         except TimeoutError as error:
             raise TransportFailure(f"no answer within {timeout_s:.3g} seconds") from error
 
     def close(self) -> None:
-        """Close the connections, once the requests that are under way have ended; nothing can be asked any more."""
+        """Refuse new requests, and close the connections after the current requests."""
         self._connections.close()
 
     def _new_client(self) -> Any:
@@ -91,7 +93,7 @@ class Exchange:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if self._api_key:
             headers["Authorization"] = f"Bearer {self._api_key}"
-        # Certificates take longer to load than a question to a server of one's own takes.
+        # Loading certificates takes longer than a request to a local server, so plain HTTP skips it.
         is_encrypted = self._parts.scheme == "https"
         try:
             return httpx2.Client(
@@ -101,7 +103,8 @@ class Exchange:
                 trust_env=not self.is_local,
                 verify=is_encrypted,
             )
-        except (ValueError, OSError, httpx2.InvalidURL) as error:  # whose words may hold a password
+        # the text of the error may contain a password
+        except (ValueError, OSError, httpx2.InvalidURL) as error:
             raise ConfigError(
                 "The proxy or the certificates that the environment names for model servers cannot be used. "
                 "Correct HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR."
@@ -136,7 +139,7 @@ def _exchanged(client: Any, method: str, path: str, content: bytes | None, timeo
     except httpx2.ConnectError as error:
         raise TransportFailure(_reason(error, "it cannot be connected to")) from error
     except (httpx2.NetworkError, httpx2.RemoteProtocolError) as error:
-        raise BrokenOff(_reason(error, "the connection broke off")) from error
+        raise ConnectionBroken(_reason(error, "the connection broke off")) from error
     except httpx2.HTTPError as error:
         raise TransportFailure(_reason(error, type(error).__name__)) from error
 
@@ -148,7 +151,7 @@ def _body(response: Any, until: float) -> bytes:
         pieces.append(piece)
         size += len(piece)
         if size > MAX_BODY:
-            raise Oversized
+            raise ResponseTooLarge
         if time.monotonic() > until:
             raise TransportFailure("the answer did not end in time")
     return b"".join(pieces)
@@ -158,14 +161,14 @@ def _reason(error: Exception, otherwise: str) -> str:
     return str(error).strip().rstrip(".") or otherwise
 
 
-def _asked_aside(call: Callable[[], Answer]) -> Future[Answer]:
-    # A daemon, unlike the threads of a pool, does not keep the process alive while a server hangs.
+def _run_in_thread(call: Callable[[], Answer]) -> Future[Answer]:
+    # Unlike the threads of a pool, a daemon thread does not keep the process alive while a server hangs.
     future: Future[Answer] = Future()
 
     def ask() -> None:
         try:
             future.set_result(call())
-        except BaseException as error:  # noqa: BLE001 - raised again by whoever waits for the answer
+        except BaseException as error:  # noqa: BLE001 - raised again in the waiting thread
             future.set_exception(error)
 
     Thread(target=ask, name="model-request", daemon=True).start()

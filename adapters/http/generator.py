@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from clawmem.adapters.http.deadline import Left, deadline
+from clawmem.adapters.http.deadline import TimeLeft, deadline
 from clawmem.adapters.http.providers import Provider, provider_at, provider_named, server_root
-from clawmem.adapters.http.served_model import NAMING_TIMEOUT_S, ServedModel
+from clawmem.adapters.http.served_model import NAMING_TIMEOUT_S, ServedModelQuery
 from clawmem.adapters.http.transport import Json, Transport
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ModelAnswerInvalid
@@ -22,7 +22,7 @@ class HttpGenerator:
         self._transport = transport
         self._provider = provider
         self._model = model
-        self._served = ServedModel(transport, model, is_named=not provider.is_own_server)
+        self._served = ServedModelQuery(transport, model, is_named=not provider.is_own_server)
 
     @property
     def fingerprint(self) -> str:
@@ -43,7 +43,7 @@ class HttpGenerator:
             "messages": [{"role": "user", "content": self._worded(prompt, left)}],
             "temperature": temperature,
             self._provider.max_tokens_name: max_tokens,
-            **self._manners(),
+            **self._template_options(),
             **(_shape(schema) if schema is not None else {}),
         }
         return self._text(self._transport.post(_PATH, body, timeout_s=left()))
@@ -52,13 +52,15 @@ class HttpGenerator:
         """Close the connections."""
         self._transport.close()
 
-    def _worded(self, prompt: str, left: Left) -> str:
+    def _worded(self, prompt: str, left: TimeLeft) -> str:
         if not self._provider.is_own_server:
             return prompt
         return without_thoughts(self._served(left()).name, prompt)
 
-    def _manners(self) -> Json:
-        """For templates that know the switch; others, and servers without templates, ignore it."""
+    def _template_options(self) -> Json:
+        """
+        Return parameters that disable thinking in chat templates; other templates and servers ignore them.
+        """
         return {"chat_template_kwargs": {"enable_thinking": False}} if self._provider.is_own_server else {}
 
     def _text(self, answer: Json) -> str:
@@ -68,7 +70,7 @@ class HttpGenerator:
             text = None
         if not isinstance(text, str):
             raise ModelAnswerInvalid(self._transport.label, "it holds no message")
-        return GeneratedText(text, *_counted(answer.get("usage")))
+        return GeneratedText(text, *_token_counts(answer.get("usage")))
 
 
 def http_generator(
@@ -80,10 +82,10 @@ def http_generator(
     provider: str | None = None,
 ) -> HttpGenerator:
     """
-    The generator at *url*: llama-server, OpenAI, or whatever has the same interface.
+    Return a generator for the server at *url*: llama-server, OpenAI, or a server with a compatible API.
 
     Raises:
-        ConfigError: an address, provider or key that cannot be meant.
+        ConfigError: the address, provider or key is invalid.
     """
     chosen = provider_named(provider) if provider else provider_at(url)
     name = model or DEFAULT_MODEL
@@ -91,8 +93,8 @@ def http_generator(
     return HttpGenerator(transport, chosen, model=name)
 
 
-def _counted(usage: Any) -> tuple[int | None, int | None]:
-    """The tokens of prompt and answer, as far as the server says so."""
+def _token_counts(usage: Any) -> tuple[int | None, int | None]:
+    """Return the number of tokens of prompt and answer, as far as the server reports them."""
     said = usage if isinstance(usage, dict) else {}
     prompt, answer = (said.get(name) for name in ("prompt_tokens", "completion_tokens"))
     return _number(prompt), _number(answer)

@@ -1,4 +1,4 @@
-"""How the providers differ: addresses, the names of parameters, limits, and where the numbers are."""
+"""Differences between providers: paths, parameter names, limits, and the layout of responses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clawmem.ports.errors import ConfigError
 
 
 class TextRole(StrEnum):
-    """What an embedded text is."""
+    """The role of an embedded text."""
 
     QUERY = "query"
     DOCUMENT = "document"
@@ -23,44 +23,47 @@ class TextRole(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Provider:
     """
-    One way to speak to a model server.
+    API of a model server.
 
-    ``host_mark`` is what its host name contains; the server of one's own, llama-server or anything else with
-    the same interface, has none.
+    ``host_mark`` is a part of the provider's host name. It is empty for a local server, which is llama-server
+    or another server with the same API.
     """
 
     name: str
     host_mark: str = ""
     embed_path: str = "/v1/embeddings"
     embed_model: str = ""
-    embed_dimensions: int = 0  # of that model, when none are asked for
+    embed_dimensions: int = 0  # default dimensions of that model
     texts_name: str = "input"
-    dimensions_name: str = ""  # empty: it has no such parameter, shorten its vectors yourself
+    dimensions_name: str = ""  # if empty, the API has no such parameter and the client truncates the vectors
     roles: Mapping[TextRole, Json] = field(default_factory=dict)
     embed_rest: Json = field(default_factory=dict)
-    max_texts: int = 50  # in a request
+    max_texts: int = 50  # per request
     max_request_chars: int = 200_000
-    rerank_path: str = ""  # empty: it does not rerank
+    rerank_path: str = ""  # if empty, the provider does not rerank
     rerank_model: str = ""
     rerank_rest: Json = field(default_factory=dict)
     count_name: str = "top_n"
-    max_documents: int = 100  # in a request
+    max_documents: int = 100  # per request
     max_tokens_name: str = "max_tokens"
 
     @property
     def is_own_server(self) -> bool:
-        """Whether it serves the one model it was started with, and knows nothing about roles and truncation."""
+        """
+        Whether this is a local server, which serves only the model it was started with, without roles and
+        truncation.
+        """
         return not self.host_mark
 
     def embed_body(self, texts: Sequence[str], role: TextRole, model: str, dimensions: int | None) -> Json:
-        """The question for the vectors of *texts*."""
+        """Return the request body for the vectors of *texts*."""
         size = {self.dimensions_name: dimensions} if dimensions and self.dimensions_name else {}
         return {
             "model": model, self.texts_name: list(texts), **self.embed_rest, **self.roles.get(role, {}), **size
         }  # fmt: skip
 
     def rerank_body(self, query: str, documents: Sequence[str], model: str) -> Json:
-        """The question for the scores of *documents*: of all of them."""
+        """Return the request body for the scores of all *documents*."""
         count = {self.count_name: len(documents)}
         return {"model": model, "query": query, "documents": list(documents), **count, **self.rerank_rest}
 
@@ -104,7 +107,8 @@ VOYAGE = Provider(
     dimensions_name="output_dimension",
     roles={TextRole.QUERY: {"input_type": "query"}, TextRole.DOCUMENT: {"input_type": "document"}},
     embed_rest={"truncation": True, "encoding_format": "base64"},
-    max_request_chars=100_000,  # 120 000 tokens a request for the large models, and a CJK character may be one
+    # the limit is 120 000 tokens per request for the large models, and a CJK character may be one token
+    max_request_chars=100_000,
     rerank_path="/v1/rerank",
     rerank_model="rerank-2.5",
     rerank_rest={"truncation": True},
@@ -131,8 +135,10 @@ PROVIDERS = {one.name: one for one in (LLAMA_SERVER, OPENAI, JINA, VOYAGE, COHER
 
 def provider_named(name: str) -> Provider:
     """
+    Return the provider of that name.
+
     Raises:
-        ConfigError: there is none of that name.
+        ConfigError: there is no such provider.
     """
     if name not in PROVIDERS:
         raise ConfigError(f"There is no provider {name!r}. Choose one of: {', '.join(PROVIDERS)}.")
@@ -140,13 +146,13 @@ def provider_named(name: str) -> Provider:
 
 
 def provider_at(url: str) -> Provider:
-    """The provider whose host *url* names; a server of one's own when it is nobody's."""
+    """Return the provider whose host is in *url*; a local server if there is none."""
     host = (urlsplit(url).hostname or "").lower()
     return next((one for one in PROVIDERS.values() if one.host_mark and one.host_mark in host), LLAMA_SERVER)
 
 
 def server_root(url: str) -> str:
-    """*url* without the path of a question, which people tend to copy along."""
+    """Return *url* without the path of an endpoint, which users often copy with the address."""
     root, mark, query = url.strip().partition("?")
     root = root.rstrip("/")
     for path in ("/embeddings", "/embed", "/chat/completions", "/rerank", "/reranking", "/v1", "/v2"):
@@ -156,10 +162,10 @@ def server_root(url: str) -> str:
 
 def embeddings_in(answer: Json) -> list[Any]:
     """
-    The vectors of an answer in the order of their texts, as they came: lists of numbers or base64.
+    Return the vectors of a response in the order of their texts, undecoded: lists of numbers or base64.
 
     Raises:
-        ValueError: the answer has another shape; the sentence says what is wrong.
+        ValueError: the response has another layout; the message names the error.
     """
     by_type = answer.get("embeddings")
     if isinstance(by_type, Mapping):
@@ -172,10 +178,10 @@ def embeddings_in(answer: Json) -> list[Any]:
 
 def scores_in(answer: Json, count: int) -> list[float]:
     """
-    The scores of *count* documents in their order, as they came.
+    Return the scores of *count* documents in their order, unscaled.
 
     Raises:
-        ValueError: one is missing, comes twice or is no number; the sentence says what is wrong.
+        ValueError: a score is missing, duplicate or not a number; the message names the error.
     """
     entries = _in_order(_entries(answer.get("results", answer.get("data"))))
     if len(entries) != count:
@@ -187,7 +193,7 @@ def scores_in(answer: Json, count: int) -> list[float]:
 
 
 def charged_tokens(answer: Json, estimated: int) -> int:
-    """What was charged for an answer; what was *estimated* when it does not say."""
+    """Return the number of tokens charged for a response; *estimated* if the response does not contain it."""
     usage, meta = answer.get("usage"), answer.get("meta")
     if isinstance(usage, Mapping):
         found = usage.get("total_tokens", usage.get("prompt_tokens"))

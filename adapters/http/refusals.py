@@ -1,4 +1,4 @@
-"""What a reply that is no success means: come back later, never, or with less text."""
+"""Classification of error responses: temporary, permanent, or text too long."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from clawmem.adapters.http.addresses import shown
 from clawmem.adapters.http.exchange import Reply
 from clawmem.ports.errors import InputTooLong, ModelError, ModelRefused, ModelUnavailable
 
-EXCERPT = 200  # characters of a server's own words
+EXCERPT = 200  # maximum characters of a server's message
 
 _LATER = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
-# Said with 429, which otherwise passes by itself.
+# These codes come with status 429, which is otherwise temporary.
 _OUT_OF_MONEY = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 _TOO_LONG = re.compile(
     r"too large to process|exceeds? the (?:available|maximum) context|maximum context length"
     r"|exceed_context_size|context_length_exceeded|maximum input length|too many tokens",
     re.IGNORECASE,
 )
-# llama.cpp, once for embeddings and once for chat; OpenAI.
+# Messages of llama.cpp for embeddings and for chat, and of OpenAI.
 _NUMBERS = (
     re.compile(r"\((?P<tokens>\d+) tokens\).{0,300}?batch size: (?P<limit>\d+)", re.DOTALL),
     re.compile(r"\((?P<tokens>\d+) tokens\).{0,300}?context size \((?P<limit>\d+)", re.DOTALL),
@@ -37,10 +37,10 @@ _MEANINGS = {
 
 
 def refusal(model: str, reply: Reply, secrets: Sequence[str] = ()) -> ModelError:
-    """The error that *reply*, which is no success, stands for; *secrets* are not quoted."""
+    """Return the error for *reply*, which is not a success; *secrets* are not quoted."""
     said = words_of(reply.body, secrets)
     if reply.status >= 400 and _TOO_LONG.search(said):
-        tokens, limit = _counted(said)
+        tokens, limit = _token_counts(said)
         return InputTooLong(model, tokens=tokens, limit=limit)
     reason = f"HTTP {reply.status}, {_MEANINGS.get(reply.status, '')}: {said}".replace(", :", ":").rstrip(
         ": "
@@ -56,9 +56,9 @@ def refusal(model: str, reply: Reply, secrets: Sequence[str] = ()) -> ModelError
 
 def words_of(body: bytes, secrets: Sequence[str] = ()) -> str:
     """
-    What a server says about an error: the message of its JSON, or the beginning of whatever it sent.
+    Return the error message of a server: the message in its JSON, or the beginning of the body.
 
-    Some servers and proxies repeat the key or the address that they do not like: *secrets* become asterisks.
+    Some servers and proxies repeat the rejected key or address, so *secrets* are replaced by asterisks.
     """
     text = body.decode("utf-8", "replace")
     with suppress(ValueError, RecursionError):
@@ -79,7 +79,7 @@ def _message(data: Any) -> str:
     return next((part for part in found if isinstance(part, str)), "")
 
 
-def _counted(said: str) -> tuple[int | None, int | None]:
+def _token_counts(said: str) -> tuple[int | None, int | None]:
     for pattern in _NUMBERS:
         if found := pattern.search(said):
             return int(found["tokens"]), int(found["limit"])

@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from clawmem.adapters.http.deadline import Left, deadline
+from clawmem.adapters.http.deadline import TimeLeft, deadline
 from clawmem.adapters.http.providers import (
     Provider,
     provider_at,
@@ -11,23 +11,24 @@ from clawmem.adapters.http.providers import (
     scores_in,
     server_root,
 )
-from clawmem.adapters.http.served_model import NAMING_TIMEOUT_S, ServedModel
+from clawmem.adapters.http.served_model import NAMING_TIMEOUT_S, ServedModelQuery
 from clawmem.adapters.http.transport import Transport
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ConfigError, InputTooLong, ModelAnswerInvalid
 
 MAX_DOCUMENT_CHARS = 4000
 SHORT_DOCUMENT_CHARS = 400  # fits the smallest context that servers are started with
-_PROBABILITIES = ("qwen3-reranker", "zerank")  # models of which llama.cpp already gives the share of "yes"
-_STEEPEST = 500.0  # beyond it the exponential overflows, and the score is 0 or 1 anyway
+# models for which llama.cpp already returns the probability of "yes"
+_PROBABILITIES = ("qwen3-reranker", "zerank")
+_STEEPEST = 500.0  # beyond this value exp() overflows, and the score is 0 or 1 anyway
 
 
 class HttpReranker:
     """
     ``Reranker`` behind HTTP.
 
-    Equal documents are sent once. Providers answer with scores from 0 to 1; a server of one's own with the
-    raw output of most models, which is brought to that scale by the logistic function.
+    Equal documents are sent once. Providers return scores from 0 to 1. A local server returns the raw output
+    of most models, which the logistic function maps to that range.
     """
 
     def __init__(
@@ -41,7 +42,7 @@ class HttpReranker:
         self._transport = transport
         self._provider = provider
         self._model = model
-        self._served = ServedModel(transport, model, is_named=not provider.is_own_server)
+        self._served = ServedModelQuery(transport, model, is_named=not provider.is_own_server)
         self.max_document_chars = max_document_chars
 
     @property
@@ -64,21 +65,21 @@ class HttpReranker:
         """Close the connections."""
         self._transport.close()
 
-    def _scores(self, query: str, texts: list[str], left: Left) -> Iterator[float]:
+    def _scores(self, query: str, texts: list[str], left: TimeLeft) -> Iterator[float]:
         for start in range(0, len(texts), self._provider.max_documents):
             batch = texts[start : start + self._provider.max_documents]
             yield from self._accepted(query, batch, left)
 
-    def _accepted(self, query: str, batch: list[str], left: Left) -> list[float]:
+    def _accepted(self, query: str, batch: list[str], left: TimeLeft) -> list[float]:
         try:
-            return self._asked(query, batch, left)
+            return self._send(query, batch, left)
         except InputTooLong:
             short = [text[:SHORT_DOCUMENT_CHARS] for text in batch]
             if short == batch:
                 raise
-            return self._asked(query, short, left)
+            return self._send(query, short, left)
 
-    def _asked(self, query: str, batch: list[str], left: Left) -> list[float]:
+    def _send(self, query: str, batch: list[str], left: TimeLeft) -> list[float]:
         body = self._provider.rerank_body(query, batch, self._model)
         answer = self._transport.post(self._provider.rerank_path, body, timeout_s=left())
         try:
@@ -100,13 +101,13 @@ def http_reranker(
     max_document_chars: int = MAX_DOCUMENT_CHARS,
 ) -> HttpReranker:
     """
-    The reranker at *url*.
+    Return a reranker for the server at *url*.
 
     Args:
-        model: None for the provider's usual one.
+        model: None for the provider's default.
 
     Raises:
-        ConfigError: an address, provider or key that cannot be meant, or a provider that does not rerank.
+        ConfigError: the address, provider or key is invalid, or the provider does not rerank.
     """
     chosen = provider_named(provider) if provider else provider_at(url)
     if not chosen.rerank_path:

@@ -1,4 +1,4 @@
-"""From what a server sends as a vector to what may be stored; anything else is refused."""
+"""Conversion and validation of the vectors that a server sends."""
 
 from __future__ import annotations
 
@@ -11,33 +11,35 @@ from typing import Any
 from clawmem.ports.errors import BadVector
 from clawmem.ports.records import Vector
 
-_LARGEST = 1e100  # beyond it the length of a vector may overflow
+_LARGEST = 1e100  # beyond this value the length of a vector may overflow
 
-ENOUGH_TEXTS = 3  # two texts may be one to a model; three different ones with one vector are no coincidence
+# a model may give two texts the same vector, but three different texts with one vector are no coincidence
+ENOUGH_TEXTS = 3
 
 
 def numbers_of(raw: Any) -> list[float]:
     """
-    The numbers of a vector as a server sends it: a list, or base64 of little-endian float32.
+    Return the numbers of a vector in a response: a list, or base64 of little-endian float32.
 
     Raises:
-        BadVector: it is neither, or one of the numbers is not finite.
+        BadVector: *raw* is neither, or one of the numbers is not finite.
     """
     numbers = _decoded(raw) if isinstance(raw, str) else raw
     if not isinstance(numbers, list) or not numbers:
-        raise BadVector("the server sent something else")
+        raise BadVector("the server sent neither a list of numbers nor base64")
     if isinstance(numbers[0], list):
         raise BadVector("the server sent one vector a token, which its --pooling decides")
     if not all(type(number) in (int, float) and abs(number) <= _LARGEST for number in numbers):
-        raise BadVector("the server sent what is no number")  # NaN travels as null, too
+        raise BadVector("the server sent a value that is not a finite number")  # NaN is sent as null
     return numbers
 
 
 def unit_vector(numbers: Sequence[float], dimensions: int) -> Vector:
     """
-    *numbers* with length one, shortened to *dimensions* before; all zeros stay zeros.
+    Return *numbers* truncated to *dimensions* and scaled to unit length; a zero vector stays zero.
 
-    Shortening is only right for models that were trained for it, and as good as what the provider does.
+    Truncation is only valid for models that were trained for it, and then gives the same quality as
+    truncation by the provider.
     """
     kept = numbers[:dimensions]
     length = math.hypot(*kept) or 1.0
@@ -46,8 +48,10 @@ def unit_vector(numbers: Sequence[float], dimensions: int) -> Vector:
 
 def refuse_constant(texts: Sequence[str], vectors: Sequence[Vector]) -> None:
     """
+    Raise an error if a server gives different texts the same vector.
+
     Raises:
-        BadVector: three or more different texts have the same vector, as from a server that makes them up.
+        BadVector: three or more different texts have the same vector, so the server does not compute vectors.
     """
     different = {"".join(filter(str.isalnum, text.casefold())) for text in texts}
     if len(different) >= ENOUGH_TEXTS and len(set(vectors)) == 1 and any(vectors[0]):
@@ -59,4 +63,4 @@ def _decoded(text: str) -> list[float]:
         raw = b64decode(text, validate=True)
         return list(struct.unpack(f"<{len(raw) // 4}f", raw))
     except (ValueError, struct.error) as error:
-        raise BadVector("the server sent what is no base64 of numbers") from error
+        raise BadVector("the server sent invalid base64 of float32 numbers") from error

@@ -16,7 +16,7 @@ from scripted_server import Asked, Said, ScriptedServer, scripted, well_behaved
 from typer.testing import Result
 
 from clawmem.adapters.http.embedder import BATCH_TIMEOUT_S, HttpEmbedder
-from clawmem.adapters.http.patience import EMBEDDING, JITTER
+from clawmem.adapters.http.retry import EMBEDDING, JITTER
 from clawmem.adapters.http.transport import Transport
 
 if TYPE_CHECKING:

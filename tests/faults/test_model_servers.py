@@ -21,9 +21,9 @@ from clawmem.adapters.http import exchange
 from clawmem.adapters.http.circuit import LONGEST_REST_S
 from clawmem.adapters.http.embedder import HttpEmbedder
 from clawmem.adapters.http.generator import HttpGenerator
-from clawmem.adapters.http.patience import Patience
 from clawmem.adapters.http.providers import LLAMA_SERVER
 from clawmem.adapters.http.reranker import HttpReranker
+from clawmem.adapters.http.retry import RetryPolicy
 from clawmem.adapters.http.transport import Transport
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.domain.knowledge.llm_answer import json_answer
@@ -51,7 +51,7 @@ VERDICT = {"type": "object", "properties": {"kind": {"enum": ["why", "when"]}}, 
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Embedding that waits for tenths of seconds where it would wait for minutes."""
-    patience = Patience(tries=3, first_s=0.05, longest_s=0.1, unhurried=True, longest_asked_s=0.1)
+    patience = RetryPolicy(tries=3, first_s=0.05, longest_s=0.1, background=True, longest_asked_s=0.1)
     monkeypatch.setattr("clawmem.adapters.http.embedder.EMBEDDING", patience)
 
 
@@ -194,7 +194,7 @@ class TestEveryModel:
         bad.server.answer = reply_of(Said(b" " * 100_000))
 
         for kind in ("documents", "text"):
-            with pytest.raises(ModelAnswerInvalid, match="come to an end"):
+            with pytest.raises(ModelAnswerInvalid, match="larger than 64 MB"):
                 bad.asking()[kind]()
 
     def test_it_recovers(self, bad: Bad) -> None:

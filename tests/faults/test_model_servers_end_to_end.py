@@ -16,7 +16,7 @@ from typer.testing import Result
 
 from clawmem.adapters.http import embedder as http_embedder_module
 from clawmem.adapters.http.embedder import HttpEmbedder, http_embedder
-from clawmem.adapters.http.patience import Patience
+from clawmem.adapters.http.retry import RetryPolicy
 from clawmem.adapters.system.clock import SystemClock
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def server(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedSe
     # Nobody waits for a minute in a test; the command line has no way to say so.
     monkeypatch.setitem(HttpEmbedder.__init__.__kwdefaults__ or {}, "query_timeout_s", TIMEOUT_S)
     monkeypatch.setitem(HttpEmbedder.__init__.__kwdefaults__ or {}, "batch_timeout_s", TIMEOUT_S)
-    hasty = Patience(tries=3, first_s=0.05, longest_s=0.1, unhurried=True, longest_asked_s=0.1)
+    hasty = RetryPolicy(tries=3, first_s=0.05, longest_s=0.1, background=True, longest_asked_s=0.1)
     monkeypatch.setattr(http_embedder_module, "EMBEDDING", hasty)
     with scripted(well_behaved) as server:
         for name, text in NOTES.items():

@@ -26,7 +26,7 @@ from clawmem.adapters.http.circuit import COOL_DOWN_S
 from clawmem.adapters.http.embedder import http_embedder
 from clawmem.adapters.http.generator import http_generator
 from clawmem.adapters.http.reranker import http_reranker
-from clawmem.adapters.http.served_model import Served, served_in
+from clawmem.adapters.http.served_model import ModelIdentity, served_in
 from clawmem.contracts.samples import cosine, floats
 from clawmem.ports.errors import (
     InputTooLong,
@@ -148,18 +148,18 @@ class TestServerOfOnesOwn:
     @pytest.mark.parametrize(
         ("answer", "served"),
         [
-            ({"data": [{"id": "bees"}]}, Served("bees")),
-            ({"data": [{"id": "bees"}, {"id": "embedding"}]}, Served("embedding")),
-            ({"data": [{"id": "bees"}, {"id": "boats"}]}, Served("embedding")),
-            ({"data": [{"id": "C:\\models\\bees.gguf"}]}, Served("bees.gguf")),
-            ({"data": [{"id": "BAAI/bge-m3"}]}, Served("BAAI/bge-m3")),
-            ({"data": []}, Served("embedding")),
-            ({"data": [{"id": ""}, 7, None]}, Served("embedding")),
-            ({"data": None}, Served("embedding")),
-            ({}, Served("embedding")),
+            ({"data": [{"id": "bees"}]}, ModelIdentity("bees")),
+            ({"data": [{"id": "bees"}, {"id": "embedding"}]}, ModelIdentity("embedding")),
+            ({"data": [{"id": "bees"}, {"id": "boats"}]}, ModelIdentity("embedding")),
+            ({"data": [{"id": "C:\\models\\bees.gguf"}]}, ModelIdentity("bees.gguf")),
+            ({"data": [{"id": "BAAI/bge-m3"}]}, ModelIdentity("BAAI/bge-m3")),
+            ({"data": []}, ModelIdentity("embedding")),
+            ({"data": [{"id": ""}, 7, None]}, ModelIdentity("embedding")),
+            ({"data": None}, ModelIdentity("embedding")),
+            ({}, ModelIdentity("embedding")),
         ],
     )
-    def test_which_of_the_listed_models(self, answer: dict[str, Any], served: Served) -> None:
+    def test_which_of_the_listed_models(self, answer: dict[str, Any], served: ModelIdentity) -> None:
         """The model of the name that was asked for, else the only one, else the name is all that is known."""
         assert served_in(answer, "embedding") == served
 

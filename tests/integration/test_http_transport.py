@@ -17,9 +17,9 @@ from scripted_server import (
     well_behaved,
 )
 
-from clawmem.adapters.http.circuit import COOL_DOWN_S, LONGEST_REST_S, Circuit
-from clawmem.adapters.http.pace import SAFETY, Pace
-from clawmem.adapters.http.patience import EMBEDDING, QUESTION, Patience, asked_wait_s
+from clawmem.adapters.http.circuit import COOL_DOWN_S, LONGEST_REST_S, CircuitBreaker
+from clawmem.adapters.http.rate_limit import SAFETY, TokenRateLimiter
+from clawmem.adapters.http.retry import EMBEDDING, QUESTION, RetryPolicy, requested_wait_s
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.ports.errors import (
     ConfigError,
@@ -53,13 +53,13 @@ class TestAskingAgain:
         assert models.transport(server.url).post("/v1/x", {}, timeout_s=60) == {"ok": True}
         assert models.slept == [1, 2, 4]
 
-    @pytest.mark.parametrize(("patience", "waits"), [(QUESTION, [1, 2, 4, 8]), (EMBEDDING, [2, 4, 8, 16])])
-    def test_patience_ends(self, models: Models, patience: Patience, waits: list[float]) -> None:
+    @pytest.mark.parametrize(("policy", "waits"), [(QUESTION, [1, 2, 4, 8]), (EMBEDDING, [2, 4, 8, 16])])
+    def test_patience_ends(self, models: Models, policy: RetryPolicy, waits: list[float]) -> None:
         """Questions and batches are tried five times, batches with longer waits."""
         server = models.serve(_failing(99, Said(b"", 500)))
 
         with pytest.raises(ModelUnavailable, match="HTTP 500"):
-            models.transport(server.url).post("/v1/x", {}, timeout_s=600, patience=patience)
+            models.transport(server.url).post("/v1/x", {}, timeout_s=600, policy=policy)
         assert models.slept == waits
         assert len(server.asked) == len(waits) + 1
 
@@ -111,7 +111,7 @@ class TestAskingAgain:
     )
     def test_forms_of_retry_after(self, headers: dict[str, str], wait_s: float | None) -> None:
         """Seconds, dates in any zone and milliseconds are read; what is no time asks for nothing."""
-        assert asked_wait_s(headers, START_MS) == wait_s
+        assert requested_wait_s(headers, START_MS) == wait_s
 
     def test_a_wait_beyond_the_deadline(self, models: Models) -> None:
         """A wait that is too long ends the question at once, and nobody asks before it is over."""
@@ -221,7 +221,7 @@ class TestCoolDown:
 
     def test_one_goes_first(self, clock: ManualClock) -> None:
         """When the rest is over one caller is let through; the others when it has succeeded."""
-        circuit = Circuit(clock)
+        circuit = CircuitBreaker(clock)
         circuit.rest("refused")
         clock.advance(60_000)
 
@@ -231,7 +231,7 @@ class TestCoolDown:
 
     def test_a_clock_that_goes_backwards(self, clock: ManualClock) -> None:
         """A clock that was set back an hour does not make the rest an hour longer."""
-        circuit = Circuit(clock)
+        circuit = CircuitBreaker(clock)
         circuit.rest("refused")
         clock.advance(-3_600_000)
 
@@ -239,7 +239,7 @@ class TestCoolDown:
 
     def test_nobody_is_left_alone_for_ever(self, clock: ManualClock) -> None:
         """However long a server asks for, it is asked after ten minutes."""
-        circuit = Circuit(clock)
+        circuit = CircuitBreaker(clock)
         circuit.rest("busy", 1e9)
 
         assert circuit.left_s() == LONGEST_REST_S
@@ -247,18 +247,18 @@ class TestCoolDown:
 
 class TestPace:
     @pytest.fixture
-    def pace(self, models: Models) -> Pace:
+    def pace(self, models: Models) -> TokenRateLimiter:
         """Six thousand tokens a minute: a hundred a second."""
-        return Pace(round(6000 / SAFETY), models.clock, sleep=models.sleep, chance=lambda: 0.5)
+        return TokenRateLimiter(round(6000 / SAFETY), models.clock, sleep=models.sleep, chance=lambda: 0.5)
 
-    def test_the_first_does_not_wait(self, pace: Pace, models: Models) -> None:
+    def test_the_first_does_not_wait(self, pace: TokenRateLimiter, models: Models) -> None:
         """Each request waits for those before it, in proportion to their tokens."""
         for tokens in (1000, 200, 100):
             pace.wait(tokens)
 
         assert models.slept == pytest.approx([10, 2], rel=1e-3)
 
-    def test_small_requests_keep_a_distance(self, pace: Pace, models: Models) -> None:
+    def test_small_requests_keep_a_distance(self, pace: TokenRateLimiter, models: Models) -> None:
         """However small, two requests are half a second apart."""
         for _ in range(3):
             pace.wait(1)
@@ -266,7 +266,9 @@ class TestPace:
         assert models.slept == [0.5, 0.5]
 
     @pytest.mark.parametrize(("charged", "wait_s"), [(1000, 10), (1500, 15), (500, 5)])
-    def test_what_was_charged_counts(self, pace: Pace, models: Models, charged: int, wait_s: float) -> None:
+    def test_what_was_charged_counts(
+        self, pace: TokenRateLimiter, models: Models, charged: int, wait_s: float
+    ) -> None:
         """The estimate is replaced by what the provider charged."""
         pace.wait(1000)
         pace.settle(1000, charged)
@@ -274,7 +276,7 @@ class TestPace:
 
         assert models.slept == pytest.approx([wait_s], rel=1e-3)
 
-    def test_time_that_has_passed_is_not_waited_again(self, pace: Pace, models: Models) -> None:
+    def test_time_that_has_passed_is_not_waited_again(self, pace: TokenRateLimiter, models: Models) -> None:
         """Unused time is not saved up either."""
         pace.wait(1000)
         models.clock.advance(60_000)
@@ -283,7 +285,7 @@ class TestPace:
 
         assert models.slept == pytest.approx([10], rel=1e-3)
 
-    def test_a_clock_that_goes_backwards(self, pace: Pace, models: Models) -> None:
+    def test_a_clock_that_goes_backwards(self, pace: TokenRateLimiter, models: Models) -> None:
         """Nobody waits for an hour because the clock was set back."""
         pace.wait(1000)
         models.clock.advance(-3_600_000)
@@ -294,7 +296,7 @@ class TestPace:
     def test_documents_are_paced_and_questions_are_not(self, models: Models) -> None:
         """A question is counted, but does not wait."""
         server = models.serve(well_behaved)
-        pace = Pace(round(60 / SAFETY), models.clock, sleep=models.sleep, chance=lambda: 0.5)
+        pace = TokenRateLimiter(round(60 / SAFETY), models.clock, sleep=models.sleep, chance=lambda: 0.5)
         embedder = models.embedder(server.url, pace=pace)
 
         embedder.embed_documents(["bees and boats"])  # 7 tokens for the three probes, 7 for itself

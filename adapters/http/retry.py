@@ -1,4 +1,4 @@
-"""How long to wait before a server is asked again: what it says itself, or twice as long every time."""
+"""Retry policy: exponential back-off, or the wait that the server asks for."""
 
 from __future__ import annotations
 
@@ -9,53 +9,54 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
-from clawmem.adapters.http.deadline import Left
+from clawmem.adapters.http.deadline import TimeLeft
 
-JITTER = 0.25  # of a wait, either way, so that those who failed together do not come back together
+# share of a wait, in both directions, so that clients that failed together do not retry together
+JITTER = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """
-    How often to try, and the waits between: the first, doubled until the longest.
+    Number of attempts and the waits between them: the first wait, doubled up to the longest.
 
-    Somebody who waits for the answer gives one time for all tries and waits together. Work that nobody waits for
-    is ``unhurried``: each try has all of the time, and the waits have limits of their own.
+    If a caller waits for the result, one timeout covers all attempts and waits. In
+    ``background`` work each attempt has the full timeout, and the waits have limits of their own.
     """
 
     tries: int
     first_s: float
     longest_s: float
-    unhurried: bool = False
-    longest_asked_s: float = 0.0  # the longest wait that a server may ask of unhurried work
+    background: bool = False
+    longest_asked_s: float = 0.0  # the longest wait that a server may request of background work
 
     def wait_s(self, failures: int, chance: float) -> float:
         """
-        The wait after the *failures*-th failure in a row.
+        Return the wait after *failures* consecutive failures.
 
         Args:
-            chance: From 0 to 1, equally likely.
+            chance: Uniform random number from 0 to 1.
         """
         wait = min(self.longest_s, self.first_s * 2.0 ** (failures - 1))
         return wait * (1 + JITTER * (2 * chance - 1))
 
 
-QUESTION = Patience(tries=5, first_s=1.0, longest_s=30.0)
-EMBEDDING = Patience(tries=5, first_s=2.0, longest_s=60.0, unhurried=True, longest_asked_s=300.0)
+QUESTION = RetryPolicy(tries=5, first_s=1.0, longest_s=30.0)
+EMBEDDING = RetryPolicy(tries=5, first_s=2.0, longest_s=60.0, background=True, longest_asked_s=300.0)
 
 
 class Limits(NamedTuple):
-    """What bounds one piece of work: the time for each request, and how often a request is made again."""
+    """Limits of one piece of work: the time for each request, and the retry policy."""
 
-    left: Left
-    patience: Patience
+    left: TimeLeft
+    policy: RetryPolicy
 
 
-def asked_wait_s(headers: Mapping[str, str], now_ms: int) -> float | None:
+def requested_wait_s(headers: Mapping[str, str], now_ms: int) -> float | None:
     """
-    The wait that a server asks for, in seconds, never negative; None when it asks for none that can be read.
+    Return the wait that a server requests, in seconds, never negative; None if there is no valid request.
 
-    ``retry-after-ms`` counts before ``retry-after``, which holds seconds or the date from which to ask again.
+    ``retry-after-ms`` takes precedence over ``retry-after``, which contains seconds or a date.
     """
     milliseconds = _number(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
@@ -66,7 +67,7 @@ def asked_wait_s(headers: Mapping[str, str], now_ms: int) -> float | None:
 
 
 def says_retry(headers: Mapping[str, str]) -> bool | None:
-    """What the server says about trying again, in ``x-should-retry``; None when it says nothing."""
+    """Return the value of the header ``x-should-retry``; None if it is missing or invalid."""
     return {"true": True, "false": False}.get(headers.get("x-should-retry", "").strip().lower())
 
 
@@ -83,6 +84,6 @@ def _until_date_s(text: str, now_ms: int) -> float | None:
         date = parsedate_to_datetime(text)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
-    # Without a zone ("-0000" or none) the date is meant as UTC.
+    # Without a time zone ("-0000" or none) the date is in UTC.
     aware = date if date.tzinfo else date.replace(tzinfo=UTC)
     return max(0.0, aware.timestamp() - now_ms / 1000)
