@@ -1,1 +1,3 @@
-"""Words and vectors in LanceDB tables, in a local folder or in an object store; the engine is imported when used."""
+"""
+Lexical and vector index in LanceDB tables, in a local folder or an object store; LanceDB is imported on use.
+"""

@@ -1,4 +1,4 @@
-"""The ``lancedb`` backend: words and vectors in LanceDB tables; records stay in the vault."""
+"""The ``lancedb`` backend: lexical and vector index in LanceDB tables; records stay in the vault."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from clawmem.ports.vector_index import VectorIndex
 
 
 def open_lexical(place: IndexPlace) -> LexicalIndex:
-    """The lexical index at *place*; see `clawmem.ports.backend.Backend`."""
+    """Open the lexical index at *place*; see `clawmem.ports.backend.Backend`."""
     from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
 
     return LanceLexicalIndex(place)
 
 
 def open_vectors(place: IndexPlace) -> VectorIndex:
-    """The vector index at *place*; see `clawmem.ports.backend.Backend`."""
+    """Open the vector index at *place*; see `clawmem.ports.backend.Backend`."""
     from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 
     return LanceVectorIndex(place)
 
 
 def discard(place: IndexPlace) -> None:
-    """Delete a generation of either index for good, whatever its state."""
+    """Delete a generation of either index permanently, even if it is damaged."""
     from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
     from clawmem.adapters.lancedb.store import store_of
     from clawmem.adapters.lancedb.vector_index import LanceVectorIndex

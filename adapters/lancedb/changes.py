@@ -7,22 +7,22 @@ Row = Mapping[str, Any]
 
 
 class Changes:
-    """What one commit is about: documents taken out, then rows put in, in the order in which they were said."""
+    """The changes of one commit: removed documents, then added rows, in the order of the calls."""
 
     def __init__(self) -> None:
         self.removed: set[int] = set()
-        self._rows: dict[int, dict[int, Row]] = {}  # by document, then key: the last word on a key counts
+        self._rows: dict[int, dict[int, Row]] = {}  # by document, then key: the last row of a key wins
 
     def put(self, document_id: int, key: int, row: Row) -> None:
-        """Add a row, or replace the one with its key."""
+        """Add a row, or replace the row with the same key."""
         self._rows.setdefault(document_id, {})[key] = row
 
     def remove(self, document_id: int) -> None:
-        """Take every row of a document out, those put in before included."""
+        """Remove all rows of a document, including rows added earlier in this commit."""
         self._rows.pop(document_id, None)
         self.removed.add(document_id)
 
     def rows(self) -> Iterator[Row]:
-        """The rows to be there after the commit, each key once."""
+        """Iterate over the rows to write, each key once."""
         for of_document in self._rows.values():
             yield from of_document.values()

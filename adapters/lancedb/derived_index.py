@@ -7,42 +7,43 @@ from datetime import timedelta
 from typing import Any, ClassVar
 
 from clawmem.adapters.lancedb.changes import Changes, Row
-from clawmem.adapters.lancedb.pace import Pace
-from clawmem.adapters.lancedb.seals import Seals
+from clawmem.adapters.lancedb.checksums import Checksums
 from clawmem.adapters.lancedb.store import store_of
 from clawmem.adapters.lancedb.table import faults_of_keys, marker_in, marker_row, merge
+from clawmem.adapters.lancedb.throttle import MaintenanceThrottle
 from clawmem.adapters.lancedb.translation import is_absence, translated
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.errors import IndexDamaged, VaultError, VaultReadOnly
 from clawmem.ports.records import Marker
 
-# Every commit leaves a fragment and a version behind. Reading slows down with the one, the folder grows with
-# the other; versions are kept for as long as somebody may still be reading one.
+# Every commit adds a fragment and a version. Many fragments slow down reading, and many versions enlarge the
+# folder; a version is kept as long as a reader may still use it.
 MOST_FRAGMENTS = 32
 KEPT = timedelta(minutes=10)
-SMALL = 2000  # rows; upkeep of so few takes some hundredths of a second, whatever it does
-MOST_UNINDEXED = 1000  # rows that every search looks through one by one
+SMALL = 2000  # rows; maintenance of so few takes some hundredths of a second
+MOST_UNINDEXED = 1000  # rows that every search scans one by one
 
 
 class LanceIndex(ABC):
     """
-    What both indexes have in common: one table, of which every commit is one version.
+    Base class of both indexes: one table, in which each commit is one version.
 
-    The engine has no transaction over several statements, but a merge replaces rows, adds rows and deletes rows
-    in a single step. So a block is collected and becomes one merge, in which the marker is a row like
-    any other. Neither a reader nor a kill can come between.
+    LanceDB has no transaction over several statements, but a merge replaces, adds and deletes rows in a
+    single step. A block is therefore collected into one merge, which also writes the marker as a row. A
+    reader or a killed process never sees a partial commit.
     """
 
     table_name: ClassVar[str]
 
     def __init__(self, place: IndexPlace) -> None:
         self._store = store_of(place)
-        # An object store checks what it stores by itself.
-        self._seals = None if self._store.is_remote else Seals(self._store.uri, self.table_name)
+        # An object store verifies its data itself.
+        self._checksums = None if self._store.is_remote else Checksums(self._store.uri, self.table_name)
         self._read_only = place.read_only
         self._changes: Changes | None = None
-        self._read: tuple[int, Marker | None] | None = None  # the marker of a version, which never changes
-        self._pace = Pace()
+        # version and marker: the marker of a version never changes
+        self._read: tuple[int, Marker | None] | None = None
+        self._throttle = MaintenanceThrottle()
         self._connection: Any = None
         self._table: Any = None
         self._open()
@@ -72,21 +73,21 @@ class LanceIndex(ABC):
         with translated(self._store.uri):
             self._overwrite(schema=self._blank_schema())
             self._prepare(self._table)
-            self._seal()
+            self._renew_checksums()
 
     def optimize(self) -> None:
         self._refuse_read_only()
         table = self._latest()
-        with translated(self._store.uri), self._pace.measured():
+        with translated(self._store.uri), self._throttle.measured():
             self._renew_indexes(table, all_of_them=True)
             self._compact(table)
-            self._seal()
+            self._renew_checksums()
 
     def faults(self) -> list[str]:
         try:
             table = self._latest()
             with translated(self._store.uri):
-                if self._seals and (spoilt := self._seals.faults()):
+                if self._checksums and (spoilt := self._checksums.faults()):
                     return spoilt
                 return [*faults_of_keys(table), *self._faults_of_search(table)]
         except VaultError as error:
@@ -95,31 +96,31 @@ class LanceIndex(ABC):
     def close(self) -> None:
         self._table = self._connection = None
 
-    # -- what an index has to say for itself ------------------------------------------------------------
+    # -- methods of the concrete indexes ----------------------------------------------------------------
 
     @abstractmethod
     def _blank_schema(self) -> Any:
-        """The columns of an empty table."""
+        """Return the columns of an empty table."""
 
     @abstractmethod
     def _rows(self, rows: Sequence[Row]) -> Any:
-        """Rows as an Arrow table; at least one."""
+        """Return *rows*, at least one, as an Arrow table."""
 
     @abstractmethod
     def _prepare(self, table: Any) -> None:
-        """Make what a table needs besides its columns, where it is missing."""
+        """Create the missing parts of a table other than its columns, such as full-text indexes."""
 
     @abstractmethod
     def _renew_indexes(self, table: Any, *, all_of_them: bool = False) -> None:
-        """Bring the engine's indexes up to date with all rows; those that this process knows to be, only if asked."""
+        """Update LanceDB's indexes to all rows; those known to be current only if *all_of_them* is true."""
 
     @abstractmethod
     def _unindexed(self, table: Any) -> int:
-        """How many rows the engine's indexes lack; 0 where none is wanted yet."""
+        """Return the number of rows that LanceDB's indexes lack; 0 if the table needs no index yet."""
 
     @abstractmethod
     def _faults_of_search(self, table: Any) -> list[str]:
-        """What is wrong with answers."""
+        """Return the faults that a test search finds."""
 
     # -- the table --------------------------------------------------------------------------------------
 
@@ -137,8 +138,8 @@ class LanceIndex(ABC):
         with translated(self._store.uri):
             self._refuse_foreign()
             self._prepare(self._table)
-            if self._seals and not self._seals.exist():
-                self._seals.renew()
+            if self._checksums and not self._checksums.exist():
+                self._checksums.renew()
 
     def _open_to_read(self) -> None:
         if not self._store.exists():
@@ -149,17 +150,19 @@ class LanceIndex(ABC):
 
     def _make(self) -> None:
         with translated(self._store.uri):
-            # Another process may be making it at this moment.
+            # Another process may be creating the table at the same time.
             self._table = self._connection.create_table(
                 self.table_name, schema=self._blank_schema(), exist_ok=True
             )
 
     def _overwrite(self, **content: Any) -> None:
-        """Replace all rows and columns in one version; handles of other processes see that like any commit."""
+        """
+        Replace all rows and columns in one version; handles of other processes see it like any other commit.
+        """
         self._table = self._connection.create_table(self.table_name, mode="overwrite", **content)
 
     def _latest(self) -> Any:
-        """The table as it is now: a handle stays at its version until it is told."""
+        """Return the table at its latest version; a handle stays at its version otherwise."""
         self._store.reached(self._table.checkout_latest)
         return self._table
 
@@ -176,7 +179,7 @@ class LanceIndex(ABC):
 
     @contextmanager
     def _changing(self) -> Iterator[Changes]:
-        """The changes of the open block, or of a commit of its own."""
+        """Collect changes in the open block, or commit them at once if there is none."""
         if self._changes is not None:
             yield self._changes
             return
@@ -191,17 +194,17 @@ class LanceIndex(ABC):
         table = self._latest()
         with translated(self._store.uri):
             self._apply(table, changes.removed, rows, marker)
-        # The commit stands; what upkeep cannot do now it does after a later one.
+        # The commit is complete; maintenance that fails now is repeated after a later commit.
         with suppress(VaultError):
-            self._keep_up()
+            self._maintain()
         with suppress(VaultError), translated(self._store.uri):
-            self._seal()
+            self._renew_checksums()
 
     def _apply(self, table: Any, removed: set[int], rows: Sequence[Row], marker: Marker | None) -> None:
         merge(table, removed, self._parts(rows, marker, table.schema))
 
     def _parts(self, rows: Sequence[Row], marker: Marker | None, schema: Any) -> list[Any]:
-        """Rows and marker as Arrow tables of one schema, that of the rows when there are any."""
+        """Return rows and marker as Arrow tables with the same schema, that of the rows if there are any."""
         parts = [self._rows(rows)] if rows else []
         if marker is not None:
             parts.append(marker_row(marker, parts[0].schema if parts else schema))
@@ -215,21 +218,21 @@ class LanceIndex(ABC):
         return self._read[1]
 
     def _held(self, table: Any) -> int:
-        """How many rows there are besides the marker, told from the table's own books."""
+        """Return the number of rows without the marker, from the metadata of the table."""
         with translated(self._store.uri):
             return int(table.count_rows()) - (self._marker_of(table) is not None)
 
-    # -- upkeep -----------------------------------------------------------------------------------------
+    # -- maintenance ------------------------------------------------------------------------------------
 
-    def _keep_up(self) -> None:
-        """Do after a commit what makes the next searches cheap, while that stays a small part of the time."""
+    def _maintain(self) -> None:
+        """Run maintenance after a commit if later searches need it, in a limited share of the time."""
         table = self._table
         with translated(self._store.uri):
             is_scattered = table.stats()["fragment_stats"]["num_fragments"] > MOST_FRAGMENTS
             is_cheap = table.count_rows() <= SMALL
-            if not (is_scattered or self._lags(table)) or not (is_cheap or self._pace.allows()):
+            if not (is_scattered or self._lags(table)) or not (is_cheap or self._throttle.allows()):
                 return
-            with self._pace.measured():
+            with self._throttle.measured():
                 self._renew_indexes(table)
                 if is_scattered:
                     self._compact(table)
@@ -238,11 +241,12 @@ class LanceIndex(ABC):
         return self._unindexed(table) > MOST_UNINDEXED
 
     def _compact(self, table: Any) -> None:
-        # After the indexes were brought up to date: the other way round it merges into them what is then made anew.
-        if self._seals:
-            self._seals.withdraw()
+        # Indexes are updated first; otherwise compaction would merge changes into indexes that are rebuilt
+        # anyway.
+        if self._checksums:
+            self._checksums.withdraw()
         table.optimize(cleanup_older_than=KEPT)
 
-    def _seal(self) -> None:
-        if self._seals:
-            self._seals.renew()
+    def _renew_checksums(self) -> None:
+        if self._checksums:
+            self._checksums.renew()

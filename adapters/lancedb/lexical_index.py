@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from clawmem.adapters.lancedb import vocabulary
 from clawmem.adapters.lancedb.changes import Row
 from clawmem.adapters.lancedb.derived_index import LanceIndex
-from clawmem.adapters.lancedb.exact import Wanted, rescored, scored, wanted
+from clawmem.adapters.lancedb.exact import StemmedTerm, rescored, scored, stemmed_term
 from clawmem.adapters.lancedb.keys import pack
 from clawmem.adapters.lancedb.ranking import best
 from clawmem.adapters.lancedb.scope import condition
@@ -28,22 +28,23 @@ from clawmem.ports.records import (
     Term,
 )
 
-# Entries of a grain; in fewer of them all that hold a word of the question are scored here, without the engine's index.
-# Measured on 4500 whole notes: 110 ms a question.
+# Entries of a granularity; below this number all entries with a query term are scored here, without LanceDB's
+# index. Measured on 4500 whole notes: 110 ms per query.
 EXACT_BELOW = 3_000
 FEWEST_CANDIDATES = 100
-_SCALAR_FROM = 10_000  # rows from which an index on what a scope asks is worth its keep
+_SCALAR_FROM = 10_000  # rows from which scalar indexes on scope columns pay off
 
 
 class LanceLexicalIndex(LanceIndex):
     """
-    ``LexicalIndex`` in one table with a column of text for each grain.
+    ``LexicalIndex`` in one table with a text column for each granularity.
 
-    A row fills the column of its grain and leaves the others null; the engine keeps BM25's statistics by column
-    and does not count nulls, so every grain has its own. Words come to the engine folded and stemmed; each has
-    a row of its own, too, by which prefixes are looked up.
+    A row fills the column of its granularity and leaves the others null. LanceDB keeps BM25 statistics per
+    column and ignores nulls, so every granularity has its own statistics. LanceDB receives folded and stemmed
+    words. Each distinct word also has a row of its own, for the lookup of prefixes.
 
-    A grain of few entries is scored here, exactly. In a larger one the engine finds the candidates that are scored.
+    A granularity with few entries is scored here exactly. In a larger one LanceDB finds the candidates that
+    are scored.
     """
 
     method = "lancedb"
@@ -51,8 +52,8 @@ class LanceLexicalIndex(LanceIndex):
 
     def __init__(self, place: IndexPlace, *, exact_below: int = EXACT_BELOW) -> None:
         self._exact_below = exact_below
-        self._outdated = set(Grain)  # whose statistics may be behind; at first it is not known
-        self._known: tuple[int, Memo] = (-1, {})  # about a version of the table
+        self._outdated = set(Grain)  # granularities whose statistics may be outdated; at first unknown
+        self._known: tuple[int, Memo] = (-1, {})  # version of the table, and numbers about it
         super().__init__(place)
 
     def put(self, entries: Sequence[LexicalEntry]) -> None:
@@ -75,7 +76,7 @@ class LanceLexicalIndex(LanceIndex):
             return int(table.count_rows(f"grain = '{grain.value}'"))
 
     def holding(self, term: Term, grain: Grain) -> int:
-        looked_for = wanted(term)
+        looked_for = stemmed_term(term)
         if looked_for is None:
             return 0
         table = self._latest()
@@ -83,7 +84,7 @@ class LanceLexicalIndex(LanceIndex):
             return self._queries(table, grain).held(looked_for)
 
     def _found(self, table: Any, query: LexicalQuery, grain: Grain, limit: int, scope: Scope) -> list[Hit]:
-        """What the engine finds, some more than asked for, in the order of the formula."""
+        """Return LanceDB's candidates, more than *limit*, rescored and ordered by the formula."""
         queries = self._queries(table, grain)
         terms = queries.asked(query)
         if not terms:
@@ -92,8 +93,8 @@ class LanceLexicalIndex(LanceIndex):
         candidates = best(partial(_hits, table, question, condition(scope)), _wider(limit, terms))
         if not candidates:
             return []
-        rarities = {term: queries.rarity(term) for term in terms}
-        return rescored(table, candidates, grain, rarities, queries.mean_size())[:limit]
+        idfs = {term: queries.idf(term) for term in terms}
+        return rescored(table, candidates, grain, idfs, queries.mean_size())[:limit]
 
     def _queries(self, table: Any, grain: Grain) -> TermQueries:
         if self._known[0] != table.version:
@@ -127,7 +128,7 @@ class LanceLexicalIndex(LanceIndex):
     def _renew_indexes(self, table: Any, *, all_of_them: bool = False) -> None:
         from lancedb.index import Bitmap, BTree
 
-        # Making it anew takes half of what merging the changes into it takes, and forgets what was removed.
+        # Rebuilding takes half the time of merging the changes, and also removes deleted entries.
         for grain in Grain if all_of_them else sorted(self._outdated):
             table.create_index(grain.value, config=_words_of_a_grain(), replace=True)
         self._outdated.clear()
@@ -145,8 +146,8 @@ class LanceLexicalIndex(LanceIndex):
         return []
 
 
-def _wider(limit: int, terms: Sequence[Wanted]) -> int:
-    """How many candidates are scored by the formula; the engine adds up the wordings of a prefix in another way."""
+def _wider(limit: int, terms: Sequence[StemmedTerm]) -> int:
+    """Return the number of candidates to rescore; LanceDB sums the words of a prefix differently."""
     has_prefix = any(term.prefix for term in terms)
     return max(FEWEST_CANDIDATES, 4 * limit if has_prefix else limit + limit // 2)
 
@@ -175,7 +176,7 @@ def _words_of_a_grain() -> Any:
         lower_case=False,
         stem=False,
         ascii_folding=False,
-        # The only word left out; its place stays, so that no phrase reaches across.
+        # The only stop word. Its position remains, so no phrase matches across it.
         remove_stop_words=True,
         custom_stop_words=[BOUNDARY],
     )

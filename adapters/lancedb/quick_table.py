@@ -1,10 +1,10 @@
 """
-Reading a table in a local folder without the engine's Python package.
+Read access to a table in a local folder without LanceDB's Python package.
 
-Importing `lancedb` takes 0.9 s of CPU time, three times as long as a whole search by words; most of that goes to
-clients of services that are never asked. All that a reader needs (open, count, filter, search) is in the engine's
-compiled module, which loads in 10 ms. That module has no stable interface, so a version of it that is not as
-expected is left to the package.
+Importing `lancedb` takes 0.9 s of CPU time, three times as long as a whole lexical search; most of it is
+spent on clients of services that are never used. The compiled module of LanceDB has all that a reader needs
+(open, count, filter, search) and loads in 10 ms. It has no stable interface, so if it is not as expected the
+package is used.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from typing import Any
 from clawmem.adapters.lancedb import text_queries
 
 _NAME = "lancedb._lancedb"
-_UNEXPECTED = (AttributeError, TypeError, ImportError)  # from another version of the compiled module
+_UNEXPECTED = (AttributeError, TypeError, ImportError)  # raised for another version of the compiled module
 
 
 class QuickTable:
-    """A table as its readers see it, at one version until it is told to look for a later one."""
+    """A table as seen by readers. It stays at one version until `checkout_latest`."""
 
     text_queries = text_queries
 
@@ -34,7 +34,7 @@ class QuickTable:
 
     @property
     def version(self) -> int:
-        """The number of the version."""
+        """Number of the version."""
         return int(_done(self._inner.version))
 
     @property
@@ -43,17 +43,17 @@ class QuickTable:
         return _done(self._inner.schema)
 
     def checkout_latest(self) -> None:
-        """Go to the latest version."""
+        """Switch to the latest version."""
         _done(self._inner.checkout_latest)
 
     def count_rows(self, where: str | None = None) -> int:
-        """How many rows fulfil a condition."""
+        """Return the number of rows that fulfil a condition."""
         return int(_done(lambda: self._inner.count_rows(where)))
 
     def search(
         self, question: Any = None, *, query_type: str = "vector", vector_column_name: str = ""
     ) -> QuickSearch:
-        """A scan; a search by words with one of `text_queries`; or one by a numpy vector."""
+        """Return a scan, a full-text search with one of `text_queries`, or a search by a numpy vector."""
         inner = self._inner.query()
         if question is None:
             return QuickSearch(inner)
@@ -67,7 +67,7 @@ class QuickTable:
 
 
 class QuickSearch:
-    """A search that is being described, in the package's words, and then made."""
+    """Builder for a search with the methods of the package; `to_arrow` runs it."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
@@ -114,7 +114,7 @@ class QuickSearch:
 
 
 def quick_table(folder: str, name: str) -> QuickTable | None:
-    """The table *name* in a local *folder*; ``None`` where only the package can open it."""
+    """Open the table *name* in a local *folder*; ``None`` if only the package can open it."""
     engine = _compiled_module()
     if engine is None:
         return None
@@ -131,7 +131,7 @@ def quick_table(folder: str, name: str) -> QuickTable | None:
 
 
 def _describes_searches(table: QuickTable) -> bool:
-    """Whether every word for a search that is used here is known; nothing is searched."""
+    """Whether the compiled module accepts every method used here; this builds searches and runs none."""
     import numpy as np
 
     words = text_queries.MatchQuery("a", "b", boost=1.5, operator=text_queries.FullTextOperator.AND)
@@ -152,8 +152,8 @@ def _describes_searches(table: QuickTable) -> bool:
 @cache
 def _compiled_module() -> Any | None:
     if "lancedb" in sys.modules:
-        return None  # it has cost what it costs
-    # The engine reports its routine on standard error, which belongs to the user.
+        return None  # the import time is already spent
+    # LanceDB logs to standard error by default, which belongs to the user.
     os.environ.setdefault("LANCEDB_LOG", "error")
     package = find_spec("lancedb")
     for folder in (package and package.submodule_search_locations) or ():
@@ -172,12 +172,14 @@ def _loaded(file: Path) -> Any | None:
         spec.loader.exec_module(module)
     except ImportError:
         return None
-    sys.modules[_NAME] = module  # the package, should it be imported after all, finds it there
+    sys.modules[_NAME] = module  # if the package is imported later, it finds the module there
     return module
 
 
 def _done(call: Callable[[], Any]) -> Any:
-    """What comes of a call of the compiled module, all of which have to be made inside of an event loop."""
+    """
+    Run a call of the compiled module inside an event loop, which all its calls need, and return the result.
+    """
     import asyncio
 
     async def made() -> Any:

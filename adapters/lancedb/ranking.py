@@ -4,18 +4,18 @@ from collections.abc import Callable, Sequence
 
 from clawmem.ports.records import Hit
 
-_WIDER = 4  # times as many are asked for when the cut fell among equals
+_WIDER = 4  # factor for the next request if the cut falls among equal scores
 
 
 def best(ask: Callable[[int], Sequence[Hit]], limit: int) -> list[Hit]:
     """
-    The first *limit* hits by score, then key.
+    Return the first *limit* hits by score, then key.
 
-    The engine orders by score alone and cuts equals as they come. So one more is asked for, and many more
-    while the last one still ties with the last that would be kept.
+    LanceDB orders by score alone and cuts equal scores arbitrarily. So one more hit is requested, and many
+    more as long as the last one has the same score as the last one to return.
 
     Args:
-        ask: Gives at most so many hits, best first.
+        ask: Returns at most the given number of hits, best first.
     """
     wanted = limit + 1
     while True:

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from clawmem.ports.records import Scope
 
-_NOBODY = -1  # the engine takes no empty list
+_NOBODY = -1  # matches no document, because LanceDB accepts no empty list
 
 
 def condition(scope: Scope) -> str | None:
-    """The condition of a scope for the engine's filter, which it applies before the cut; ``None`` for everything."""
+    """
+    Return the filter for *scope*, which LanceDB applies before the limit; ``None`` for an unlimited scope.
+    """
     parts = []
     if scope.collections:
         parts.append(f"collection in ({', '.join(map(_quoted, sorted(scope.collections)))})")

@@ -13,9 +13,10 @@ from clawmem.adapters.lancedb.translation import translated
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.errors import BackendUnavailable, IndexUnavailable
 
-ANSWER_WITHIN = 3.0  # seconds that an object store has to answer at all before it counts as out of reach
+# seconds within which an object store must answer the first request, or it counts as unreachable
+ANSWER_WITHIN = 3.0
 _PASSED_ON = ("endpoint", "region", "access_key_id", "secret_access_key", "session_token", "allow_http")
-# Once a store has answered, a request that goes astray is tried again, but not for the library's three minutes.
+# After the first answer, failed requests are retried, but not for LanceDB's default of three minutes.
 _PATIENCE = {
     "connect_timeout": "2s",
     "timeout": "10s",
@@ -28,7 +29,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Where the tables of one generation of one index lie, and how to get there."""
+    """Location of the tables of one generation of an index, with the options to open it."""
 
     uri: str
     options: Mapping[str, str] = field(default_factory=dict)
@@ -36,12 +37,12 @@ class Store:
 
     @property
     def is_remote(self) -> bool:
-        """Whether it lies in an object store instead of a folder."""
+        """Whether the tables are in an object store instead of a folder."""
         return "://" in self.uri
 
     def connect(self) -> Any:
         """
-        A connection of the engine's.
+        Return a connection of LanceDB.
 
         Raises:
             BackendUnavailable, IndexUnavailable, IndexDamaged.
@@ -51,38 +52,43 @@ class Store:
 
     def reached(self, call: Callable[[], Answer]) -> Answer:
         """
-        What a short question to the store answers; asked before everything that may rightly take longer.
+        Return the result of *call*, a short request that comes before longer ones and must answer in time.
 
-        The engine keeps asking a store that hangs for half a minute, so it is not waited for beyond the time
-        that a store has to answer. Nothing is written by such a question, and whatever comes of it later is dropped.
+        LanceDB retries a hanging store for half a minute, so the caller waits only `answer_within` seconds.
+        Such a request writes nothing, and a later result is discarded.
         """
         with translated(self.uri):
             if not self.is_remote:
                 return call()
             try:
-                return _asked_aside(call).result(self.answer_within)
+                return _run_in_thread(call).result(self.answer_within)
             except TimeoutError as error:
                 reason = f"no good answer within {self.answer_within:g} seconds"
                 raise IndexUnavailable(self.uri, reason) from error
 
     def table(self, name: str) -> Any:
-        """The table of that name, as it is now; raises `IndexDamaged` when there is none that can be used."""
+        """
+        Open the table of that name at its latest version; raise `IndexDamaged` if there is no usable one.
+        """
         connection = self.connect()
         return self.reached(lambda: connection.open_table(name))
 
     def table_to_read(self, name: str) -> Any:
-        """The same for who only reads."""
+        """Open the table for reading, without LanceDB's package if possible."""
         if self.is_remote:
             return self.table(name)
         with translated(self.uri):
             return quick_table(self.uri, name) or self.table(name)
 
     def exists(self) -> bool:
-        """Whether there may be something; of an object store nothing is known before it is asked."""
+        """
+        Whether the tables may exist; for an object store this is always true, because only a request can
+        tell.
+        """
         return self.is_remote or Path(self.uri).is_dir()
 
     def discard(self, names: tuple[str, ...]) -> None:
-        """Delete the tables of these names for good, whatever their state."""
+        """Delete the tables of these names permanently, even if they are damaged."""
         if not self.is_remote:
             shutil.rmtree(self.uri, ignore_errors=True)
             return
@@ -93,7 +99,7 @@ class Store:
 
 
 def store_of(place: IndexPlace) -> Store:
-    """The store of a place: its folder, or its name below the ``uri`` of the options."""
+    """Return the store of *place*: its folder, or its name below the ``uri`` of its options."""
     options = place.options
     if not options.get("uri"):
         return Store(place.folder)
@@ -108,7 +114,7 @@ def store_of(place: IndexPlace) -> Store:
 def _engine() -> Any:
     import os
 
-    # The engine reports its routine on standard error, which belongs to the user; errors come as exceptions.
+    # LanceDB logs to standard error by default, which belongs to the user; errors are raised as exceptions.
     os.environ.setdefault("LANCEDB_LOG", "error")
     try:
         import lancedb
@@ -117,14 +123,14 @@ def _engine() -> Any:
     return lancedb
 
 
-def _asked_aside(call: Callable[[], Answer]) -> Future[Answer]:
-    # A daemon, unlike the threads of a pool, does not keep the process alive while the store hangs.
+def _run_in_thread(call: Callable[[], Answer]) -> Future[Answer]:
+    # Unlike the threads of a pool, a daemon thread does not keep the process alive while the store hangs.
     future: Future[Answer] = Future()
 
     def ask() -> None:
         try:
             future.set_result(call())
-        except BaseException as error:  # noqa: BLE001 - raised again by whoever waits for the answer
+        except BaseException as error:  # noqa: BLE001 - raised again in the waiting thread
             future.set_exception(error)
 
     Thread(target=ask, name="lancedb-reach", daemon=True).start()

@@ -1,4 +1,4 @@
-"""What is done with a table of the engine's: its common columns, the merge that a commit is, the row of the marker."""
+"""Operations on a LanceDB table: common columns, the merge of a commit, and the marker row."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from typing import Any
 from clawmem.adapters.lancedb.keys import MARKER
 from clawmem.ports.records import Marker
 
-NO_VECTOR = "null"  # the marker has none, which the engine would refuse by default; the others were looked at
+# the marker has no vector, which LanceDB rejects by default; other vectors are validated before
+NO_VECTOR = "null"
 
 
 def common_fields() -> list[Any]:
-    """The columns of both tables: a fragment's key and scope, and the marker in the one row that is none."""
+    """
+    Return the columns of both tables: key and scope of a fragment, and the marker columns of the marker row.
+    """
     import pyarrow as pa
 
     return [
@@ -29,10 +32,10 @@ def common_fields() -> list[Any]:
 
 def merge(table: Any, removed: set[int], parts: Sequence[Any]) -> None:
     """
-    One version of *table* without the rows of the removed documents and with those of *parts*, by key.
+    Write one version of *table* without the removed documents, and with the rows of *parts* by key.
 
     Args:
-        parts: Arrow tables of the columns of *table*.
+        parts: Arrow tables with the columns of *table*.
     """
     import pyarrow as pa
 
@@ -49,7 +52,7 @@ def merge(table: Any, removed: set[int], parts: Sequence[Any]) -> None:
 
 
 def marker_row(marker: Marker, schema: Any) -> Any:
-    """The row of a marker as an Arrow table of *schema*; every column that is not about it is null."""
+    """Return the marker as an Arrow table of one row with *schema*; all other columns are null."""
     import pyarrow as pa
 
     said = {
@@ -62,14 +65,14 @@ def marker_row(marker: Marker, schema: Any) -> Any:
 
 
 def marker_in(table: Any) -> Marker | None:
-    """The marker of the version that the handle stands at."""
+    """Return the marker of the current version of *table*."""
     columns = ["marker_vault", "marker_seq", "marker_epoch"]
     rows = table.search().where(f"key = {MARKER}").select(columns).limit(1).to_arrow().to_pylist()
     return Marker(*(rows[0][name] for name in columns)) if rows else None
 
 
 def faults_of_keys(table: Any) -> list[str]:
-    """Whether each key is there once: the engine knows no constraint that would see to it."""
+    """Return a fault if a key occurs more than once; LanceDB has no unique constraint."""
     import pyarrow.compute as pc
 
     keys = table.search().select(["key"]).limit(table.count_rows() + 1).to_arrow()["key"]

@@ -1,4 +1,4 @@
-"""From terms to the engine's queries: a term is one thing with one rarity, whatever words it stands for."""
+"""Translation of query terms to LanceDB's queries, with one IDF per term even if it matches several words."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from clawmem.adapters.lancedb.exact import Sizes, Wanted, rarity, sizes, wanted
+from clawmem.adapters.lancedb.exact import EntrySizes, StemmedTerm, idf, sizes, stemmed_term
 from clawmem.adapters.lancedb.quick_table import QuickTable
 from clawmem.adapters.lancedb.vocabulary import beginning_with
 from clawmem.ports.records import Grain, LexicalQuery
 from clawmem.ports.term_selection import selective_terms
 
-# A prefix of more words than this says little; those that are frequent in some lines stand for the rest.
+# A prefix of more words than this says little; its most frequent words in a sample of lines represent the
+# rest.
 WORDS_OF_A_PREFIX = 100
 _SOME_LINES = 2_000
 
@@ -20,8 +21,8 @@ Memo = dict[object, Any]
 Value = TypeVar("Value")
 
 
-class Wordings(NamedTuple):
-    """How many entries hold a term, and how many each of the wordings that occur."""
+class WordingCounts(NamedTuple):
+    """Number of entries that contain a term, and estimated number for each of its wordings."""
 
     held: int
     counts: Mapping[str, int]
@@ -29,12 +30,13 @@ class Wordings(NamedTuple):
 
 class TermQueries:
     """
-    Turns what is asked of one grain into queries for one version of the table.
+    Translator of queries at one granularity, for one version of the table.
 
-    The engine knows no prefixes: each word that begins so is asked for, with the rarity that all of them have together.
+    LanceDB has no prefix queries, so every word with the prefix is searched, with the IDF of the prefix as a
+    whole.
 
     Args:
-        memo: Remembers numbers about this version: one question needs the same ones several times.
+        memo: Cache of numbers about this version, because one query needs the same numbers several times.
     """
 
     def __init__(self, table: Any, grain: Grain, memo: Memo) -> None:
@@ -43,68 +45,74 @@ class TermQueries:
         self._grain = grain
         self._memo = memo
 
-    def asked(self, query: LexicalQuery) -> list[Wanted]:
-        """The terms to be looked for; none when nothing can be found."""
-        terms = list(dict.fromkeys(filter(None, map(wanted, query.terms))))
+    def asked(self, query: LexicalQuery) -> list[StemmedTerm]:
+        """Return the terms to search for; none if there can be no hit."""
+        terms = list(dict.fromkeys(filter(None, map(stemmed_term, query.terms))))
         held = {term: number for term in terms if (number := self.held(term))}
         if query.every:
             return terms if len(held) == len(terms) else []
         return selective_terms(list(held), held)
 
-    def query(self, terms: Sequence[Wanted], *, every: bool) -> Any:
-        """All of *terms*, at least one, or any of them."""
+    def query(self, terms: Sequence[StemmedTerm], *, every: bool) -> Any:
+        """
+        Return a query for all of *terms* if *every* is true, otherwise for any of them; *terms* is not empty.
+        """
         plain = [term.words[0] for term in terms if len(term.words) == 1 and not term.prefix]
         operator = self._engine.FullTextOperator.AND if every else self._engine.FullTextOperator.OR
-        # All plain words in one match: apart, the engine scores each in full before it adds up.
+        # All single words go into one match; in separate matches LanceDB scores each in full before summing.
         parts = [self._match(" ".join(plain), self._grain, operator=operator)] if plain else []
         parts += [self._of_term(term) for term in terms if term.prefix or len(term.words) > 1]
         return self._joined(parts, every=every)
 
-    def held(self, term: Wanted) -> int:
-        """How many entries hold *term*."""
+    def held(self, term: StemmedTerm) -> int:
+        """Return the number of entries that contain *term*."""
         return self._wordings(term).held
 
-    def rarity(self, term: Wanted) -> float:
-        """How much one more entry with *term* tells."""
-        return rarity(self._sizes().entries, self.held(term))
+    def idf(self, term: StemmedTerm) -> float:
+        """Return the IDF of *term*."""
+        return idf(self._sizes().entries, self.held(term))
 
     def mean_size(self) -> float:
-        """How many words an entry has on average."""
+        """Return the average number of words of an entry."""
         return self._sizes().mean
 
-    def _of_term(self, term: Wanted) -> Any:
-        """The query of a prefix or of several words."""
+    def _of_term(self, term: StemmedTerm) -> Any:
+        """Return the query for a prefix or for several words."""
         counts = self._wordings(term).counts
         if len(term.words) > 1:
             return self._joined([self._phrase(wording, self._grain) for wording in counts], every=False)
-        together, entries = self.rarity(term), self._sizes().entries
+        together, entries = self.idf(term), self._sizes().entries
         matches = [
-            self._match(word, self._grain, boost=together / rarity(entries, number))
+            self._match(word, self._grain, boost=together / idf(entries, number))
             for word, number in counts.items()
         ]
         return self._joined(matches, every=False)
 
     # -- numbers ----------------------------------------------------------------------------------------
 
-    def _sizes(self) -> Sizes:
-        found: dict[Grain, Sizes] = self._once("sizes", lambda: sizes(self._table))
+    def _sizes(self) -> EntrySizes:
+        found: dict[Grain, EntrySizes] = self._once("sizes", lambda: sizes(self._table))
         return found[self._grain]
 
-    def _wordings(self, term: Wanted) -> Wordings:
+    def _wordings(self, term: StemmedTerm) -> WordingCounts:
         return self._once((self._grain, term), lambda: self._looked_up(term))
 
-    def _looked_up(self, term: Wanted) -> Wordings:
-        """The numbers of entries with a single wording of a prefix are estimates, from their shares of some lines."""
+    def _looked_up(self, term: StemmedTerm) -> WordingCounts:
+        """
+        Count the entries of *term*; the counts of single wordings of a prefix are estimated from a sample.
+        """
         if not term.prefix:
             wording = " ".join(term.words)
             held = self._holding([wording])
-            return Wordings(held, {wording: held})
+            return WordingCounts(held, {wording: held})
         shares = self._once(("shares", term), lambda: self._shares(term))
         held = self._holding(list(shares))
-        return Wordings(held, {wording: max(1, round(held * share)) for wording, share in shares.items()})
+        return WordingCounts(
+            held, {wording: max(1, round(held * share)) for wording, share in shares.items()}
+        )
 
-    def _shares(self, term: Wanted) -> dict[str, float]:
-        """The wordings of a prefix, each with its share of some lines that hold one."""
+    def _shares(self, term: StemmedTerm) -> dict[str, float]:
+        """Return the wordings of a prefix, each with its share of a sample of lines that contain one."""
         *first, beginning = term.words
         endings = beginning_with(self._table, beginning, WORDS_OF_A_PREFIX + 1)
         if len(endings) > WORDS_OF_A_PREFIX:
@@ -114,17 +122,20 @@ class TermQueries:
         shares = _shares(term, self._with_any(wordings, Grain.LINE))
         return {wording: shares[wording] for wording in wordings}
 
-    def _with_many_wordings(self, term: Wanted, grain: Grain) -> list[str]:
-        """Texts that hold *term*."""
+    def _with_many_wordings(self, term: StemmedTerm, grain: Grain) -> list[str]:
+        """Return texts that contain *term*."""
         query = self._table.search().where(term.condition(grain.value))
         return _texts(query, grain)
 
     def _with_any(self, wordings: Sequence[str], grain: Grain) -> list[str]:
-        """Texts that hold one of *wordings*."""
+        """Return texts that contain one of *wordings*."""
         return _texts(self._any_of(wordings, grain), grain) if wordings else []
 
     def _holding(self, wordings: Sequence[str]) -> int:
-        """How many entries hold any of *wordings*: the engine's index knows it fifty times faster than a scan."""
+        """
+        Return the number of entries that contain any of *wordings*, from the index, fifty times faster than a
+        scan.
+        """
         if not wordings:
             return 0
         query = self._any_of(wordings, self._grain).select(["_score"])
@@ -136,10 +147,10 @@ class TermQueries:
         value: Value = self._memo[about]
         return value
 
-    # -- the engine's queries ---------------------------------------------------------------------------
+    # -- LanceDB's queries ------------------------------------------------------------------------------
 
     def _any_of(self, wordings: Sequence[str], grain: Grain) -> Any:
-        """A search for the entries that hold any of *wordings*, at least one."""
+        """Return a search for the entries that contain any of *wordings*, which must not be empty."""
         words = [wording for wording in wordings if " " not in wording]
         parts = [self._phrase(wording, grain) for wording in wordings if " " in wording]
         parts += [self._match(" ".join(words), grain)] if words else []
@@ -163,15 +174,15 @@ def _texts(query: Any, grain: Grain) -> list[str]:
     return found
 
 
-def _shares(term: Wanted, texts: Sequence[str]) -> Counter[str]:
-    """In which share of *texts* each wording of a prefix stands."""
+def _shares(term: StemmedTerm, texts: Sequence[str]) -> Counter[str]:
+    """Return the share of *texts* in which each wording of a prefix occurs."""
     pattern = term.pattern()
     held = Counter(wording.lstrip() for text in texts for wording in set(pattern.findall(text)))
     return Counter({wording: number / len(texts) for wording, number in held.items()})
 
 
 def _classes_for(table: Any) -> Any:
-    """The classes of queries that *table* takes."""
+    """Return the query classes that *table* accepts."""
     if isinstance(table, QuickTable):
         return table.text_queries
     from lancedb import query

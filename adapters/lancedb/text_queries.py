@@ -1,8 +1,8 @@
 """
-What the engine's compiled module reads of a search by words.
+Stand-ins for LanceDB's classes of full-text queries.
 
-It knows the package's classes by their names and attributes, so these can stand for them where the package is not
-imported. The names and defaults are the package's.
+The compiled module recognizes these classes by their names and attributes, so they replace those of the
+package where the package is not imported. Names and defaults are those of the package.
 """
 
 from __future__ import annotations
@@ -12,17 +12,23 @@ from enum import StrEnum
 
 
 class FullTextOperator(StrEnum):
+    """Operator between the words of a match."""
+
     AND = "AND"
     OR = "OR"
 
 
 class Occur(StrEnum):
+    """Role of a part in a boolean query."""
+
     SHOULD = "SHOULD"
     MUST = "MUST"
 
 
 @dataclass(frozen=True)
 class MatchQuery:
+    """A query for words."""
+
     query: str
     column: str
     boost: float = 1.0
@@ -35,6 +41,8 @@ class MatchQuery:
 
 @dataclass(frozen=True)
 class PhraseQuery:
+    """A query for consecutive words."""
+
     query: str
     column: str
     slop: int = 0
@@ -43,4 +51,6 @@ class PhraseQuery:
 
 @dataclass(frozen=True)
 class BooleanQuery:
+    """A combination of queries."""
+
     queries: list[tuple[Occur, MatchQuery | PhraseQuery | BooleanQuery]]

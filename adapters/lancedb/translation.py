@@ -6,7 +6,8 @@ from contextlib import contextmanager
 
 from clawmem.ports.errors import IndexBusy, IndexDamaged, IndexUnavailable, VaultError, VaultFull
 
-# The engine raises a RuntimeError, a ValueError or an OSError for everything; only the words tell them apart.
+# LanceDB raises RuntimeError, ValueError or OSError for everything; only the message distinguishes the
+# causes.
 _CONFLICT = re.compile(r"conflict|concurrent(ly)? (writer|modif)", re.IGNORECASE)
 _FULL = re.compile(r"no space left|storage full|quota exceeded", re.IGNORECASE)
 _OUT_OF_REACH = re.compile(
@@ -16,12 +17,15 @@ _OUT_OF_REACH = re.compile(
 )
 _ABSENT = re.compile(r"^Table '.*' was not found")
 _SOURCE_LINE = re.compile(r",? ?/\S{1,300}?\.rs:\d+(:\d+)?")
-_LONGEST = 200  # characters of the engine's own words
+_LONGEST = 200  # characters of LanceDB's message
 
 
 @contextmanager
 def translated(place: str) -> Iterator[None]:
-    """Raise the engine's errors as those of the ports, named after the place where the tables lie."""
+    """
+    Raise LanceDB's errors inside the block as errors of the ports, with *place* as the location of the
+    tables.
+    """
     try:
         yield
     except VaultError:
@@ -29,14 +33,14 @@ def translated(place: str) -> Iterator[None]:
     except (RuntimeError, ValueError, OSError) as error:
         raise _translation(place, str(error)) from error
     except BaseException as error:
-        # The engine panics over bytes that make no sense; one of the two is not derived from Exception.
+        # LanceDB panics on invalid bytes; one of the two exceptions does not derive from Exception.
         if type(error).__name__ not in ("RustPanic", "PanicException"):
             raise
         raise IndexDamaged(place, "its files make no sense") from error
 
 
 def is_absence(error: BaseException) -> bool:
-    """Whether it says that there is no such table, as opposed to a broken one."""
+    """Whether *error* says that the table does not exist, as opposed to a damaged table."""
     return bool(_ABSENT.search(str(error.__cause__ or error)))
 
 

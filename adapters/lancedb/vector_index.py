@@ -18,23 +18,24 @@ from clawmem.ports.backend import IndexPlace
 from clawmem.ports.errors import VaultError
 from clawmem.ports.records import EVERYTHING, FragmentKey, Hit, Marker, Scope, Vector, VectorEntry
 
-# Measured on 300 000 passages, 256 dimensions, CPU milliseconds and recall@10 of short questions: partitions
-# of whole vectors 39 and .997 for 40 of 73; of eight bits a number, the best compared in full, 15 and .975.
+# Measured on 300 000 passages with 256 dimensions, CPU milliseconds and recall@10 of short queries: an
+# inverted file with full vectors 39 and .997 for 40 of 73 partitions; with eight bits per number and exact
+# rescoring of the best, 15 and .975.
 EXACT_BELOW = 10_000  # vectors; fewer are compared one by one
-PARTITION_SIZE = 4096  # the engine splits and joins partitions around this size by itself
-FEWEST_PROBES = 20  # up to so many partitions all are searched
-_PROBED_SHARE = 0.5  # of more partitions
-_REFINED = 5  # times the limit: so many candidates are compared by their whole vectors
-_SCALAR_FROM = 10_000  # rows from which an index on what a scope asks is worth its keep
+PARTITION_SIZE = 4096  # LanceDB splits and joins partitions around this size
+FEWEST_PROBES = 20  # up to this number all partitions are searched
+_PROBED_SHARE = 0.5  # share of partitions above that number
+_REFINED = 5  # times the limit: number of candidates that are rescored with full vectors
+_SCALAR_FROM = 10_000  # rows from which scalar indexes on scope columns pay off
 _EVERY_PARTITION = 1_000_000
 
 
 class LanceVectorIndex(LanceIndex):
     """
-    ``VectorIndex`` in one table: a comparison with all vectors while they are few, an inverted file beyond.
+    ``VectorIndex`` in one table: an exhaustive scan of few vectors, an inverted file (IVF) for more.
 
-    Scores are exact in both. The inverted file holds eight bits a number; the best candidates are compared in
-    full. A search with a scope looks into every partition, one without into the nearest half.
+    Scores are exact in both cases. The inverted file stores eight bits per number, and the best candidates
+    are rescored exactly. A search with a scope probes every partition, one without a scope the nearest half.
     """
 
     table_name: ClassVar[str] = "vectors"
@@ -84,7 +85,7 @@ class LanceVectorIndex(LanceIndex):
     def _nearest(self, table: Any, vector: Vector, where: str | None, limit: int) -> list[Hit]:
         import numpy as np
 
-        question = np.frombuffer(vector, "<f4")  # (dim,)
+        question = np.frombuffer(vector, "<f4")  # shape (dim,)
         query = table.search(question, vector_column_name="vector").distance_type("cosine")
         query = query.select(["document_id", "seq", "_distance"]).limit(limit)
         if where:
@@ -105,7 +106,7 @@ class LanceVectorIndex(LanceIndex):
         return self._held(table) < self._exact_below
 
     def _length(self, table: Any) -> int:
-        """The bytes of the vectors that are there; 0 while there are none."""
+        """Return the length of the stored vectors in bytes; 0 if there are none."""
         with translated(self._store.uri):
             schema = table.schema
         is_settled = "vector" in schema.names and self._held(table) > 0
@@ -115,7 +116,7 @@ class LanceVectorIndex(LanceIndex):
         if rows and not self._length(table):
             import pyarrow as pa
 
-            # The column is as wide as its first vectors, so an empty table begins anew with them.
+            # The first vectors determine the width of the column, so an empty table is recreated with them.
             parts = self._parts(rows, marker or self._marker_of(table), table.schema)
             self._overwrite(data=pa.concat_tables(parts), on_bad_vectors=NO_VECTOR)
         else:
@@ -140,7 +141,7 @@ class LanceVectorIndex(LanceIndex):
         )
 
     def _prepare(self, table: Any) -> None:
-        """Nothing: an index is made of vectors."""
+        """Do nothing: the index is created when there are vectors."""
 
     def _renew_indexes(self, table: Any, *, all_of_them: bool = False) -> None:
         from lancedb.index import Bitmap, BTree, IvfSq

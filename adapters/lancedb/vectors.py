@@ -1,4 +1,4 @@
-"""Vectors as they are handed over, and as the engine's column holds them."""
+"""Conversion between vectors in bytes and LanceDB's column of vectors."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from clawmem.ports.records import Vector
 
 def refuse_bad(vectors: Sequence[Vector], length: int) -> None:
     """
-    Look at each vector before the first is written.
+    Raise an error if one of *vectors* is invalid. Call this before the first is written.
 
     Args:
-        length: Bytes that each must have; 0 when the first one decides.
+        length: Required length in bytes; 0 for the length of the first vector.
 
     Raises:
-        BadVector: not finite, all zeros, or of another length.
+        BadVector: a vector is not finite, is all zeros, or has another length.
     """
     import numpy as np
 
@@ -27,7 +27,7 @@ def refuse_bad(vectors: Sequence[Vector], length: int) -> None:
             raise BadVector(f"{len(vector)} bytes are no float32 numbers")
         if len(vector) != expected:
             raise BadVector(f"it has {len(vector) // 4} numbers, the others have {expected // 4}")
-    numbers = _numbers(vectors).reshape(len(vectors), -1)  # (n, dim)
+    numbers = _numbers(vectors).reshape(len(vectors), -1)  # shape (n, dim)
     if not np.isfinite(numbers).all():
         raise BadVector("a number in it is not finite")
     if not numbers.any(axis=1).all():
@@ -35,14 +35,14 @@ def refuse_bad(vectors: Sequence[Vector], length: int) -> None:
 
 
 def vector_type(length: int) -> Any:
-    """The type of a column for vectors of *length* bytes."""
+    """Return the type of a column for vectors of *length* bytes."""
     import pyarrow as pa
 
     return pa.list_(pa.float32(), length // 4)
 
 
 def fixed_size(vectors: Sequence[Vector]) -> Any:
-    """The column that holds *vectors*, all of one length."""
+    """Return *vectors*, all of the same length, as a column."""
     import pyarrow as pa
 
     numbers = pa.array(_numbers(vectors), pa.float32())
@@ -52,4 +52,4 @@ def fixed_size(vectors: Sequence[Vector]) -> Any:
 def _numbers(vectors: Sequence[Vector]) -> Any:
     import numpy as np
 
-    return np.frombuffer(b"".join(vectors), "<f4")  # (n * dim,)
+    return np.frombuffer(b"".join(vectors), "<f4")  # shape (n * dim,)

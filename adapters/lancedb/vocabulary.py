@@ -1,7 +1,9 @@
 """
-The words of a table, each once in a row of its own, so that a beginning is looked up without reading any entry.
+The distinct words of a table, each in a row of its own, so that a prefix is looked up without reading
+entries.
 
-A word stays when the last entry with it goes: whoever asks counts the entries that hold it now.
+A word stays in the list when the last entry with it is deleted; callers count the current entries of the
+word.
 """
 
 from __future__ import annotations
@@ -15,11 +17,13 @@ from clawmem.adapters.lancedb.keys import MARKER
 from clawmem.adapters.lancedb.words import BOUNDARY
 
 COLUMN = "word"
-GRAIN = "word"  # of these rows, which are no entries
+GRAIN = "word"  # granularity of these rows, which are no entries
 
 
 def unlisted(table: Any, texts: Iterable[str]) -> list[Row]:
-    """The rows to be added for words of *texts*, as `words.written` writes them, that *table* does not list."""
+    """
+    Return rows for the words of *texts* (as formatted by `words.written`) that *table* does not list yet.
+    """
     words = {word for text in texts for word in text.split()} - {BOUNDARY}
     wanted = {_key(word): word for word in words}
     for key in wanted.keys() & _listed(table):
@@ -28,7 +32,7 @@ def unlisted(table: Any, texts: Iterable[str]) -> list[Row]:
 
 
 def beginning_with(table: Any, beginning: str, most: int) -> Sequence[str]:
-    """Up to *most* of the words that begin so, in the order of the alphabet."""
+    """Return up to *most* words that start with *beginning*, in alphabetical order."""
     query = table.search().where(f"{COLUMN} like '{beginning}%'").select([COLUMN])
     found: list[str] = query.limit(table.count_rows() + 1).to_arrow()[COLUMN].to_pylist()
     return sorted(found)[:most]
@@ -40,5 +44,5 @@ def _listed(table: Any) -> set[int]:
 
 
 def _key(word: str) -> int:
-    """A number below those of the entries and the marker; the same for a word in every process."""
+    """Return a number below the keys of entries and marker, which is the same for a word in every process."""
     return MARKER - 1 - (int.from_bytes(blake2b(word.encode(), digest_size=8).digest()) >> 2)

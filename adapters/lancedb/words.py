@@ -1,4 +1,4 @@
-"""How text becomes words here: folded and stemmed before the engine sees it, as the vault's own index does it."""
+"""Tokenization for LanceDB: text is folded and stemmed in the same way as by the vault's own index."""
 
 from __future__ import annotations
 
@@ -9,25 +9,27 @@ from clawmem.ports.errors import BackendUnavailable
 from clawmem.ports.folding import surfaces
 from clawmem.ports.lexical_index import TITLE_WEIGHT
 
-# A letter of one single manuscript. Texts lose it, so that it stands between the parts of an entry and nowhere else.
+# A letter that occurs in a single manuscript. It is removed from texts, so it only separates the parts of an
+# entry.
 BOUNDARY = "ꙮ"
 
-_SHORTEST = 3  # letters of a word that has a stem
+_SHORTEST = 3  # minimum length of a word that is stemmed
 
 
 def written(title: str, text: str) -> str:
     """
-    What is indexed of an entry: its title as often as it weighs, then its text, with boundaries between.
+    Return the indexed text of an entry: its title, repeated by its weight, and its text, separated by
+    boundaries.
 
-    There is a space before and behind each word, so that a filter finds whole words and beginnings.
+    There is a space before and after each word, so that filters can match whole words and prefixes.
     """
     parts = [*([stems(title)] * TITLE_WEIGHT if title else []), stems(text)]
     return f" {f' {BOUNDARY} '.join(' '.join(part) for part in parts)} "
 
 
 def stems(text: str) -> list[str]:
-    """The words of *text* in order, folded and stemmed."""
-    # Only Porter's first algorithm is also that of the vault; short words it leaves alone.
+    """Return the words of *text* in order, folded and stemmed."""
+    # The vault's index also uses Porter's first algorithm, which leaves short words unchanged.
     return [word if len(word) < _SHORTEST else _stem(word) for word in surfaces(text.replace(BOUNDARY, " "))]
 
 

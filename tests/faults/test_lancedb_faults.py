@@ -209,8 +209,8 @@ class TestChecksums:
         """No file is missed that compacting deleted, and the next commit writes all checksums again."""
         index = LanceLexicalIndex(at(tmp_path, "words"))
         index.put([entry(1, "budget")])
-        assert index._seals is not None
-        index._seals.withdraw()
+        assert index._checksums is not None
+        index._checksums.withdraw()
         assert index.faults() == []
 
         LanceLexicalIndex(at(tmp_path, "words")).put([entry(2, "budget")])

@@ -1,4 +1,4 @@
-"""Checksums of the files of a table in a local folder: the engine keeps none."""
+"""Checksums of the files of a table in a local folder, because LanceDB stores none."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-_ATTEMPTS = 3  # to compare while nobody compacts
+_ATTEMPTS = 3  # comparisons, repeated while another process compacts
 _CHUNK_BYTES = 1 << 20
-_HINT = "latest_version_hint.json"  # the only file that the engine rewrites; it does without
+_HINT = "latest_version_hint.json"  # the only file that LanceDB rewrites; it is optional
 
-Sums = dict[str, list[int]]  # the size and CRC-32 of each file
+Sums = dict[str, list[int]]  # size and CRC-32 of each file
 
 
-class Seals:
+class Checksums:
     """
-    The list of checksums of one table, a file next to it.
+    The list of checksums of one table, stored in a file next to it.
 
-    The engine never changes a file after writing it, so each file is read once. Only the holder of the lease to write
-    renews the list.
+    LanceDB never changes a file after writing it, so each file is read once. Only the holder of the write
+    lease renews the list.
     """
 
     def __init__(self, folder: str, table: str) -> None:
@@ -30,11 +30,11 @@ class Seals:
         self._withdrawn: Sums = {}
 
     def exist(self) -> bool:
-        """Whether there is a list."""
+        """Whether the list exists."""
         return self._path.exists()
 
     def renew(self) -> None:
-        """Add new files to the list, and drop those that are gone."""
+        """Add new files to the list, and remove deleted ones."""
         known = self._withdrawn | self._known()
         sums: Sums = {}
         for name, file in self._files():
@@ -44,12 +44,15 @@ class Seals:
         self._withdrawn = {}
 
     def withdraw(self) -> None:
-        """Empty the list until it is renewed, before files are deleted: a kill leaves no false alarm."""
+        """
+        Empty the list until it is renewed. Call this before files are deleted, so that a killed process
+        leaves no false alarm.
+        """
         self._withdrawn = self._known()
         self._write({})
 
     def faults(self) -> list[str]:
-        """Return the files that are not as they were written, as sentences."""
+        """Return a sentence for each file that differs from its checksum."""
         for _ in range(_ATTEMPTS):
             before = self._stored()
             try:
@@ -83,7 +86,7 @@ class Seals:
         for folder, _, names in os.walk(self._table):
             for name in names:
                 file = Path(folder, name)
-                # The engine writes a file under another name first.
+                # LanceDB first writes a file under a temporary name.
                 if name != _HINT and file.suffix in (".lance", ".manifest", ".txn", ".arrow", ".bin", ".idx"):
                     yield file.relative_to(self._table).as_posix(), file
 
@@ -94,7 +97,7 @@ class Seals:
 
 
 def _parsed(stored: bytes) -> Sums:
-    """Raises `ValueError` or `TypeError` for anything but a list of checksums."""
+    """Parse a list of checksums. Raises `ValueError` or `TypeError` for anything else."""
     return dict(json.loads(stored))
 
 

@@ -4,22 +4,22 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_REST = 9  # times as long as it took is waited before it is done again: a tenth of the time at most
+_REST = 9  # the pause is nine times the duration, so maintenance takes at most a tenth of the time
 
 
-class Pace:
-    """When upkeep may run again, by what it cost the last time in this process."""
+class MaintenanceThrottle:
+    """Throttle for maintenance in this process, based on the duration of its last run."""
 
     def __init__(self) -> None:
         self._not_before = 0.0
 
     def allows(self) -> bool:
-        """Whether it has rested long enough."""
+        """Whether the pause is over."""
         return time.monotonic() >= self._not_before
 
     @contextmanager
     def measured(self) -> Iterator[None]:
-        """Upkeep that is running."""
+        """Measure the maintenance that runs in the block."""
         began = time.monotonic()
         try:
             yield
