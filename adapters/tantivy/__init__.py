@@ -1,1 +1,1 @@
-"""The lexical index of large vaults, in tantivy; records and vectors stay where they are."""
+"""The lexical index of large vaults in tantivy; records and vectors stay in the vault."""

@@ -9,7 +9,7 @@ from clawmem.ports.lexical_index import LexicalIndex
 
 def open_lexical(place: IndexPlace) -> LexicalIndex:
     """
-    The lexical index in the folder of *place*.
+    Open the lexical index in the folder of *place*.
 
     Raises:
         BackendUnavailable: the package `tantivy` is not installed.
@@ -24,7 +24,7 @@ def open_lexical(place: IndexPlace) -> LexicalIndex:
 
 
 def discard(place: IndexPlace) -> None:
-    """Delete the folder of *place* with everything in it; needs no tantivy."""
+    """Delete the folder of *place* with everything in it; works without tantivy."""
     try:
         shutil.rmtree(place.folder)
     except FileNotFoundError:

@@ -8,7 +8,9 @@ from clawmem.ports.records import Grain, LexicalEntry
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a commit does to one grain, in this order: empty it, take documents out, put entries in."""
+    """
+    Changes of one commit at one granularity, applied in this order: clear, remove documents, add entries.
+    """
 
     cleared: bool
     removed: frozenset[int]
@@ -19,7 +21,7 @@ class Change:
 
 
 class Pending:
-    """What the next commit will change. Only the last word on each document and key is remembered."""
+    """Changes of the next commit; only the last change of a document or key is kept."""
 
     def __init__(self) -> None:
         self._cleared = False
@@ -27,29 +29,29 @@ class Pending:
         self._entries: dict[int, dict[tuple[Grain, int], LexicalEntry]] = {}
 
     def put(self, entries: Iterable[LexicalEntry]) -> None:
-        """Add entries, or replace those with the same key and grain."""
+        """Add entries, or replace those with the same key and granularity."""
         for entry in entries:
             of_document = self._entries.setdefault(entry.key.document_id, {})
             of_document[entry.grain, entry.key.seq] = entry
 
     def remove(self, document_id: int) -> None:
-        """Take a document out, whether it is committed or was put in just now."""
+        """Remove a document, both committed entries and those added in this commit."""
         self._removed.add(document_id)
         self._entries.pop(document_id, None)
 
     def clear(self) -> None:
-        """Take everything out."""
+        """Remove everything."""
         self._cleared = True
         self._removed.clear()
         self._entries.clear()
 
     @property
     def cleared(self) -> bool:
-        """Whether nothing of what is committed stays."""
+        """Whether the commit removes all committed entries."""
         return self._cleared
 
     def of(self, grain: Grain) -> Change:
-        """The part of one grain."""
+        """Return the changes at one granularity."""
         entries = tuple(
             entry for units in self._entries.values() for entry in units.values() if entry.grain is grain
         )

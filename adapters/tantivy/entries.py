@@ -1,4 +1,4 @@
-"""How an entry lies in tantivy: its fields, and how text becomes words."""
+"""Storage of entries in tantivy: fields, tokenization, and conversion."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tantivy import (
 from clawmem.ports.lexical_index import TITLE_WEIGHT
 from clawmem.ports.records import FragmentKey, Grain, LexicalEntry
 
-# The numbers are signed: tantivy's binding makes a signed term of every Python number, and a deletion by
-# such a term in an unsigned field deletes nothing and says nothing.
+# Integer fields are signed: tantivy's Python binding makes a signed term of every number, and a deletion by
+# such a term in an unsigned field silently deletes nothing.
 WORDS = "words"
 KEY = "key"
 DOCUMENT = "document"
@@ -30,11 +30,13 @@ KEPT = "kept"
 
 _ANALYZER = "clawmem"
 _SEQ_BITS = 20
-_TIME_DIGITS = 18  # to the ten-thousandth of a second, and within 64 bits
+_TIME_DIGITS = 18  # precise to a ten-thousandth of a second, and within 64 bits
 
 
 def analyzer() -> TextAnalyzer:
-    """Words are runs of letters and digits, without case and Latin diacritics, by their English stem."""
+    """
+    Return the analyzer: words are runs of letters and digits, folded, and reduced to their English stem.
+    """
     return (
         TextAnalyzerBuilder(Tokenizer.simple())
         .filter(Filter.lowercase())
@@ -45,7 +47,7 @@ def analyzer() -> TextAnalyzer:
 
 
 def schema() -> Schema:
-    """The fields of every grain's index."""
+    """Return the schema, which is the same for all granularities."""
     builder = SchemaBuilder()
     builder.add_text_field(WORDS, tokenizer_name=_ANALYZER, index_option="position")
     builder.add_integer_field(KEY, indexed=True, fast=True)
@@ -59,21 +61,21 @@ def schema() -> Schema:
 
 def open_index(folder: str | None = None) -> Index:
     """
-    The index in *folder*, made if there is none, or one in memory.
+    Open the index in *folder*, created if it does not exist, or an index in memory.
 
     Raises:
-        ValueError: as tantivy says it, for what is there and is no such index.
+        ValueError: raised by tantivy if the files are no index with this schema.
     """
     index = Index(schema(), folder)
-    index.register_tokenizer(_ANALYZER, analyzer())  # tantivy stores the name of it and nothing else
-    index.config_reader("manual")  # else a thread of its own watches the folder
+    index.register_tokenizer(_ANALYZER, analyzer())  # tantivy stores only the name of the analyzer
+    index.config_reader("manual")  # otherwise a thread of tantivy watches the folder
     return index
 
 
 def to_document(entry: LexicalEntry, *, keep: bool) -> Document:
-    """An entry as tantivy takes it in; with *keep* it can be read back by `kept_entry`."""
+    """Convert an entry to a document of tantivy; with *keep*, `kept_entry` can read it back."""
     document = Document()
-    # Values of one field: no phrase crosses from one to the next, and each counts towards the length.
+    # Several values of one field: no phrase matches across them, and each counts towards the length.
     for text in [entry.title] * TITLE_WEIGHT + [entry.text]:
         document.add_text(WORDS, text)
     document.add_integer(KEY, pack(entry.key))
@@ -87,7 +89,7 @@ def to_document(entry: LexicalEntry, *, keep: bool) -> Document:
 
 
 def kept_entry(document: Document) -> LexicalEntry | None:
-    """The entry that was put in, or ``None`` if it was not kept."""
+    """Return the entry that was stored with the document, or ``None`` if it was not stored."""
     kept = document.get_first(KEPT)
     if kept is None:
         return None
@@ -96,21 +98,21 @@ def kept_entry(document: Document) -> LexicalEntry | None:
 
 
 def pack(key: FragmentKey) -> int:
-    """``document_id * 2^20 + seq``: one number that keeps the order of keys."""
+    """Return ``document_id * 2^20 + seq``, which preserves the order of keys."""
     return (key.document_id << _SEQ_BITS) | key.seq
 
 
 def unpack(packed: int) -> FragmentKey:
-    """The inverse of `pack`."""
+    """Return the key that `pack` turned into *packed*."""
     return FragmentKey(packed >> _SEQ_BITS, packed & ((1 << _SEQ_BITS) - 1))
 
 
 def time_number(time: str) -> int:
     """
-    The digits of an ISO time as one number, which orders times as their text does.
+    Return the digits of an ISO time as a number, in the same order as the texts.
 
-    tantivy has no ranges of text, and its own dates are of whole seconds. A shorter time stands at its
-    beginning (``2024`` before every day of 2024), an empty one before all.
+    tantivy has no range queries on text, and its dates have a precision of one second. A shorter time counts
+    as its start (``2024`` comes before every day of 2024), an empty one comes first.
     """
     digits = "".join(sign for sign in time if sign in "0123456789")
     return int(digits[:_TIME_DIGITS].ljust(_TIME_DIGITS, "0"))

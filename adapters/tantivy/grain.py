@@ -23,19 +23,19 @@ from clawmem.adapters.tantivy.hits import count
 from clawmem.ports.errors import IndexBusy
 from clawmem.ports.records import LexicalEntry
 
-# tantivy's least for one thread. A commit of some hundred documents is a few megabytes; one that is more is
-# written in several parts, which the merging joins. More threads would make more parts of every commit.
+# tantivy's minimum for one thread. A commit of some hundred documents takes a few megabytes; a larger one is
+# written in several segments, which are merged later. More threads would write more segments per commit.
 HEAP_BYTES = 15_000_000
 
-# tantivy counts entries that were taken out in rarity and average length until a merge drops them. A grain
-# that never held more than this is written anew instead, within the same commit, and so ranks as if it had
-# been written once: 60 ms of work where the entries are passages. A larger one merges when eight parts of
-# like size have come together; until then what was taken out weighs as if it were still there.
+# tantivy counts deleted entries in IDF and average length until a merge drops them. A granularity with at
+# most this many entries is rewritten in each commit that deletes, so its ranking is exact: 60 ms of work for
+# passages. A larger one merges when there are eight segments of similar size; until then deleted entries
+# still influence the ranking.
 EXACT_UP_TO = 250
 
 
 class GrainIndex:
-    """One grain: a tantivy index of its own, for tantivy keeps its statistics over a whole index."""
+    """The index of one granularity, a separate tantivy index because tantivy keeps statistics per index."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -44,8 +44,8 @@ class GrainIndex:
         self._seen: tuple[int, ...] = ()
 
     def searcher(self) -> Searcher:
-        """A view of the last commit, whoever made it; one commit for as long as it is kept."""
-        found = self._meta.stat()  # fifty times cheaper than reloading in vain
+        """Return a view of the last commit of any process; the view does not change."""
+        found = self._meta.stat()  # fifty times cheaper than an unnecessary reload
         now = (found.st_ino, found.st_mtime_ns, found.st_size)
         if now != self._seen:
             self._index.reload()
@@ -53,18 +53,18 @@ class GrainIndex:
         return self._index.searcher()
 
     def commits(self) -> int:
-        """A number that grows with every commit."""
+        """Return a number that grows with every commit."""
         return int(json.loads(self._meta.read_bytes())["opstamp"])
 
     @contextmanager
     def writing(self, patience_s: float) -> Iterator[GrainWriter]:
         """
-        The right to write, which one process has at a time; what is not committed at the end is gone.
+        Hold the write lock of this granularity for the block; uncommitted changes are discarded at the end.
 
         Raises:
-            IndexBusy: somebody else kept it for more than *patience_s* seconds.
+            IndexBusy: another process held the lock for more than *patience_s* seconds.
         """
-        # An index that was opened earlier does not know the files which other processes made since.
+        # An index that was opened earlier does not know files that other processes have added since.
         index = open_index(str(self._folder))
         writer = self._locked(index, patience_s)
         try:
@@ -74,7 +74,7 @@ class GrainIndex:
             writer.rollback()
             raise
         finally:
-            writer.wait_merging_threads()  # a merge that is not waited for is lost; unlocks, too
+            writer.wait_merging_threads()  # a merge that is not awaited is lost; this also releases the lock
 
     def _locked(self, index: Index, patience_s: float) -> IndexWriter:
         until = time.monotonic() + patience_s
@@ -90,7 +90,7 @@ class GrainIndex:
 
 
 class GrainWriter:
-    """One commit of one grain: stage what changes, then commit."""
+    """One commit at one granularity: stage the changes, then commit."""
 
     def __init__(self, searcher: Searcher, writer: IndexWriter) -> None:
         self._searcher = searcher
@@ -99,7 +99,7 @@ class GrainWriter:
         self._is_changed = False
 
     def stage(self, change: Change) -> None:
-        """Hand everything to tantivy; nothing of it is visible before the commit."""
+        """Pass the changes to tantivy; they become visible with the commit."""
         survivors = self._take_out(change)
         held = self._held if survivors is None else len(survivors)
         entries = [*(survivors or ()), *change.entries]
@@ -109,16 +109,19 @@ class GrainWriter:
         self._is_changed |= bool(entries)
 
     def commit(self) -> None:
-        """Make it durable and visible; nothing at all if nothing was changed."""
+        """Make the changes durable and visible; does nothing if there are none."""
         if self._is_changed:
             self._writer.commit()
 
     def tidy(self) -> None:
-        """Commit nothing, which begins the merges that are due and deletes the files a killed process left."""
+        """Commit without changes, which starts due merges and deletes files left by a killed process."""
         self._writer.commit()
 
     def _take_out(self, change: Change) -> Sequence[LexicalEntry] | None:
-        """Delete what is removed or replaced; what must be put in again if that meant to delete everything."""
+        """
+        Delete removed and replaced entries; return the entries to add again if all entries were deleted, else
+        None.
+        """
         leaving = _leaving(change)
         if leaving is None or not self._held or not count(self._searcher, leaving):
             return None
@@ -131,7 +134,7 @@ class GrainWriter:
         return survivors
 
     def _survivors(self, change: Change) -> list[LexicalEntry] | None:
-        """Everything that stays, if it is few and was kept."""
+        """Return the entries that remain, if they are few and all stored; else None."""
         if self._held > EXACT_UP_TO:
             return None
         hits = self._searcher.search(Query.all_query(), self._held, count=False).hits
@@ -147,7 +150,7 @@ class GrainWriter:
 
 
 def _leaving(change: Change) -> Query | None:
-    """Everything that a change deletes, or ``None`` if it deletes nothing."""
+    """Return a query for the entries that a change deletes, or ``None`` if it deletes none."""
     if change.cleared:
         return Query.all_query()
     replaced = [pack(e.key) for e in change.entries if e.key.document_id not in change.removed]

@@ -9,7 +9,7 @@ from clawmem.adapters.tantivy.grain import GrainWriter
 from clawmem.adapters.tantivy.hits import best
 from clawmem.adapters.tantivy.marker import MarkerFile
 from clawmem.adapters.tantivy.places import open_grain, refuse_others
-from clawmem.adapters.tantivy.questions import Asking, within
+from clawmem.adapters.tantivy.query_builder import QueryBuilder, within
 from clawmem.adapters.tantivy.soundness import file_faults, ranking_faults
 from clawmem.adapters.tantivy.trouble import translated
 from clawmem.ports.errors import IndexBusy, IndexDamaged, VaultReadOnly
@@ -20,25 +20,25 @@ PATIENCE_S = 10.0
 
 class TantivyLexicalIndex:
     """
-    ``LexicalIndex`` in tantivy, an index for each grain in a folder of its own.
+    ``LexicalIndex`` in tantivy, with a separate index and folder for each granularity.
 
-    What a block changes is collected and handed over at its end, so the write lock is held for the commit
-    alone. Answers are those of the last commit whenever a view of it is asked for, so one handle can serve
-    several threads.
+    The changes of a block are collected and passed to tantivy at its end, so the write lock is held only for
+    the commit. Each search uses a view of the last commit, so several threads can share one handle.
     """
 
     method = "tantivy"
 
     def __init__(self, folder: str, *, read_only: bool = False, patience_s: float = PATIENCE_S) -> None:
         """
-        Open the index in *folder*; what is missing is made, unless *read_only*.
+        Open the index in *folder*; missing parts are created unless *read_only*.
 
         Args:
-            patience_s: How long a commit waits for another one's end, in seconds.
+            patience_s: How long a commit waits for the end of another one, in seconds.
 
         Raises:
-            IndexDamaged: it is missing and *read_only*, broken, of another layout, or something else.
-            IndexUnavailable: the system refuses to open it. Reading, too, needs the right to lock its files.
+            IndexDamaged: the index is damaged or has another layout, or is missing and *read_only*.
+            IndexUnavailable: the operating system refuses access. Reading also needs permission to lock
+                files.
         """
         self._folder = folder
         self._read_only = read_only
@@ -70,7 +70,7 @@ class TantivyLexicalIndex:
             pending.clear()
 
     def optimize(self) -> None:
-        """Merge what is due, and delete the files that a killed process left behind."""
+        """Run due merges, and delete files left by a killed process."""
         self._refuse_reader()
         with translated(self._folder), self._writers(Grain) as writers:
             for writer in writers.values():
@@ -83,7 +83,7 @@ class TantivyLexicalIndex:
             return []
         with translated(self._folder):
             searcher = self._grains[grain].searcher()
-            asked = Asking(searcher).query(query)
+            asked = QueryBuilder(searcher).query(query)
             return [] if asked is None else best(searcher, within(asked, scope), limit)
 
     def count(self, grain: Grain) -> int:
@@ -92,7 +92,7 @@ class TantivyLexicalIndex:
 
     def holding(self, term: Term, grain: Grain) -> int:
         with translated(self._folder):
-            return Asking(self._grains[grain].searcher()).holding(term)
+            return QueryBuilder(self._grains[grain].searcher()).holding(term)
 
     def marker(self) -> Marker | None:
         with translated(self._folder):
@@ -101,7 +101,7 @@ class TantivyLexicalIndex:
                 return None
             return written[0]
 
-    # -- life ---------------------------------------------------------------------------------------
+    # -- maintenance ------------------------------------------------------------------------------------
 
     def faults(self) -> list[str]:
         root = Path(self._folder)
@@ -113,10 +113,10 @@ class TantivyLexicalIndex:
             return [error.reason]
 
     def close(self) -> None:
-        """Let go of the files; the write lock is never held between commits."""
+        """Release the files; the write lock is never held between commits."""
         self._grains.clear()
 
-    # -- inside -------------------------------------------------------------------------------------
+    # -- helpers ----------------------------------------------------------------------------------------
 
     def _change(self) -> AbstractContextManager[Pending]:
         return self._block(None) if self._pending is None else nullcontext(self._pending)
@@ -138,12 +138,14 @@ class TantivyLexicalIndex:
         changes = {grain: change for grain in Grain if (change := pending.of(grain))}
         if not changes and marker is None:
             return
-        # With a marker all grains are taken, so that nobody else commits between the first of them and it.
+        # With a marker all granularities are locked, so that no other commit comes between the first commit
+        # and the marker.
         with self._writers(Grain if marker else changes) as writers:
             for grain, change in changes.items():
                 writers[grain].stage(change)
             if pending.cleared or (marker is not None and self._goes_back(marker)):
-                self._marker.withdraw()  # it would say too much between the commits of two grains
+                # between the commits of two granularities the marker would claim too much
+                self._marker.withdraw()
             for grain in changes:
                 writers[grain].commit()
             if marker is not None:
@@ -151,7 +153,7 @@ class TantivyLexicalIndex:
 
     @contextmanager
     def _writers(self, grains: Iterable[Grain]) -> Iterator[dict[Grain, GrainWriter]]:
-        # Everybody takes them in the order of Grain, so that two never wait for each other.
+        # All processes lock in the order of Grain, which prevents deadlocks.
         with ExitStack() as held:
             try:
                 writers = {
@@ -171,7 +173,10 @@ class TantivyLexicalIndex:
         return written is not None and (written[0].vault != marker.vault or written[0].seq > marker.seq)
 
     def _behind(self, commits: dict[Grain, int]) -> list[Grain]:
-        """Grains that are not as far as the marker says: they were put back from a copy, or made anew."""
+        """
+        Return granularities with fewer commits than the marker records, because they were restored or
+        rebuilt.
+        """
         return [grain for grain, part in self._grains.items() if part.commits() < commits.get(grain, 0)]
 
     def _marker_faults(self) -> list[str]:

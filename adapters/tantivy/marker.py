@@ -12,14 +12,14 @@ from clawmem.ports.records import Grain, Marker
 
 class MarkerFile:
     """
-    The marker of an index that is four, one a grain.
+    The common marker of the indexes of all four granularities.
 
-    Their commits are four as well, so no marker can be part of them all. It is written after the last of
-    them and replaced at once, as a whole: a process that dies in between leaves some grains ahead of the
-    marker and none behind, and what comes after the marker can be applied a second time. With it goes how
-    far each grain was, so that one which was put back or lost since is noticed.
+    Each granularity commits separately, so the marker cannot be part of these commits. It is replaced
+    atomically after the last of them: if the process dies in between, some granularities are ahead of the
+    marker and none is behind, and changes after the marker can safely be applied again. The marker file also
+    records the commit number of each granularity, which reveals one that was restored or lost since.
 
-    It lies beside the grains and not in them, where tantivy would count it as an entry.
+    The file lies outside the folders of the granularities, where tantivy would count it as an entry.
     """
 
     names = ("marker.json", "marker.json.next")
@@ -30,10 +30,10 @@ class MarkerFile:
 
     def read(self) -> tuple[Marker, dict[Grain, int]] | None:
         """
-        The marker and how far each grain was, or ``None`` if there is none.
+        Return the marker and the commit number of each granularity, or ``None`` if there is none.
 
         Raises:
-            IndexDamaged: it is no such file.
+            IndexDamaged: the file is no marker.
         """
         try:
             return _parsed(json.loads(self._path.read_bytes()))
@@ -43,7 +43,7 @@ class MarkerFile:
             raise IndexDamaged(str(self._path.parent), "its marker makes no sense") from error
 
     def write(self, marker: Marker, commits: Mapping[Grain, int]) -> None:
-        """Replace the marker, durably."""
+        """Replace the marker durably."""
         text = json.dumps({"marker": marker._asdict(), "commits": dict(commits)})
         with self._next.open("w", encoding="utf-8") as file:
             file.write(text)
@@ -53,7 +53,7 @@ class MarkerFile:
         _keep_name(self._path.parent)
 
     def withdraw(self) -> None:
-        """Delete the marker, durably."""
+        """Delete the marker durably."""
         self._path.unlink(missing_ok=True)
         _keep_name(self._path.parent)
 
@@ -64,7 +64,7 @@ def _parsed(written: Any) -> tuple[Marker, dict[Grain, int]]:
 
 
 def _keep_name(folder: Path) -> None:
-    # A new name survives a loss of power only once its folder has been written; Windows does that by itself.
+    # A new name survives a power failure only after its folder is synced; Windows does that automatically.
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)

@@ -9,7 +9,7 @@ from clawmem.ports.records import Grain
 
 
 def refuse_others(root: Path, *, may_make: bool) -> None:
-    """Raise unless *root* holds such an index, a part of one that is being made, or nothing at all."""
+    """Raise an error unless *root* is an index, a partly created index, or does not exist."""
     if not root.exists():
         if may_make:
             return
@@ -23,9 +23,9 @@ def refuse_others(root: Path, *, may_make: bool) -> None:
 
 
 def open_grain(folder: Path, *, may_make: bool) -> GrainIndex:
-    """The index in *folder*, made if there is none and it may be."""
+    """Open the index in *folder*; create it if it does not exist and *may_make* is true."""
     is_made = (folder / "meta.json").exists()
-    # A process that dies while it makes an index leaves files whose names begin with a dot.
+    # A process that dies while creating an index leaves files whose names begin with a dot.
     if not is_made and not may_make:
         raise IndexDamaged(str(folder), "it is missing")
     if not is_made and folder.exists() and any(not path.name.startswith(".") for path in folder.iterdir()):

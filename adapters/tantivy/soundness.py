@@ -1,4 +1,4 @@
-"""What can be wrong inside of an index that opens and answers."""
+"""Checks for damage of an index that opens and answers queries."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from clawmem.adapters.tantivy.entries import WORDS, open_index, schema, to_docum
 from clawmem.adapters.tantivy.grain import HEAP_BYTES
 from clawmem.ports.records import FragmentKey, Grain, LexicalEntry
 
-# Every file ends with a note in JSON that holds its checksum, the note's length, and this number.
+# Every file ends with a JSON footer that holds its checksum, the length of the footer, and this number.
 _END = Struct("<II")
 _MAGIC = 1337
 _DELETED = ".del"
 _META = "meta.json"
-_FILES = ".managed.json"  # by which tantivy knows the files that it may delete
+_FILES = ".managed.json"  # tantivy's list of the files that it may delete
 
 
 def ranking_faults() -> list[str]:
-    """The self-test, in memory: of three texts two hold a word, and the one that fits better comes first."""
+    """Test the ranking in memory: of three texts two contain a word, and the shorter one must come first."""
     index = open_index()
     writer = index.writer(HEAP_BYTES, num_threads=1)
     for number, text in enumerate(["one two three", "two", "four"]):
@@ -43,14 +43,14 @@ def ranking_faults() -> list[str]:
 
 
 def file_faults(folder: Path) -> list[str]:
-    """Files of one grain in *folder* that are not as they were written."""
+    """Return a sentence for each damaged file of one granularity in *folder*."""
     meta = json.loads((folder / _META).read_bytes())
     if not (folder / _FILES).exists():
         return [f"{folder.name}/{_FILES} is missing"]
     names = [segment["segment_id"].replace("-", "") for segment in meta["segments"]]
     segments = [sorted(folder.glob(f"{name}.*")) for name in names]
     managed = {_META, *chain.from_iterable([file.name for file in files] for files in segments)}
-    # Read last: it names a file before there is one.
+    # Read last, because tantivy lists a file before creating it.
     if managed - set(json.loads((folder / _FILES).read_bytes())):
         return [f"{folder.name}/{_FILES} is not as it was written"]
     spoilt = [file for files in segments for file in _spoilt(files)]
@@ -58,12 +58,13 @@ def file_faults(folder: Path) -> list[str]:
 
 
 def _spoilt(files: Sequence[Path]) -> list[Path]:
-    """Those of the *files* of one segment that are not as they were written."""
+    """Return the damaged files among the *files* of one segment."""
     versions: dict[Path, str | None] = {}
     for file in files:
-        with suppress(FileNotFoundError):  # merged away just now
+        with suppress(FileNotFoundError):  # merged and deleted since it was listed
             versions[file] = _version(file)
-    # No checksum covers the version, but one process wrote all files of the segment, except for what was deleted later.
+    # No checksum covers the version, but one process wrote all files of the segment, except for later
+    # deletions.
     usual = Counter(version for file, version in versions.items() if file.suffix != _DELETED).most_common(1)
     return [
         file
@@ -73,7 +74,7 @@ def _spoilt(files: Sequence[Path]) -> list[Path]:
 
 
 def _version(file: Path) -> str | None:
-    """The version of tantivy that wrote *file*; ``None`` if the file is not as it was written."""
+    """Return the version of tantivy that wrote *file*; ``None`` if the file is damaged."""
     try:
         with (
             file.open("rb") as opened,
@@ -82,7 +83,7 @@ def _version(file: Path) -> str | None:
         ):
             return _version_in(content)
     except (ValueError, LookupError, TypeError):
-        return None  # empty, or its end is anything
+        return None  # empty, or without a valid footer
 
 
 def _version_in(content: memoryview) -> str | None:

@@ -7,18 +7,18 @@ from json import JSONDecodeError
 
 from clawmem.ports.errors import ClawmemError, IndexDamaged, IndexUnavailable, InvalidInput
 
-# tantivy says everything by ValueError, what was asked wrongly included; these are about its files.
+# tantivy raises ValueError for everything, including invalid arguments; these messages are about its files.
 _FILES = re.compile(
     "Failed to open|does not exist|Failed to acquire|IO error|in a thread|Data corrupted|Schema error|compatible|FastField error"
 )
-# What the system refused can pass; what it did not find is gone.
+# An error of the operating system may be temporary, except "not found" (code 2).
 _REFUSED = re.compile(r'Os \{ code: (?!2,)\d{1,9}.{0,200}?message: "(?P<reason>[^"]+)"')
 _OTHER_SCHEMA = "schema does not match"
 
 
 @contextmanager
 def translated(place: str) -> Iterator[None]:
-    """What goes wrong with the index at *place*, in our own errors."""
+    """Raise tantivy's errors inside the block as errors of the ports, for the index at *place*."""
     try:
         yield
     except ClawmemError:
@@ -38,7 +38,7 @@ def translated(place: str) -> Iterator[None]:
     except OSError as error:
         raise IndexUnavailable(place, error.strerror or str(error)) from error
     except BaseException as error:
-        # A panic of the engine over bytes that make no sense, which is not derived from Exception.
+        # A panic of tantivy on invalid bytes, which does not derive from Exception.
         if type(error).__name__ != "PanicException":
             raise
         raise _explained(place, str(error)) from error

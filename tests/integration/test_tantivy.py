@@ -13,7 +13,7 @@ from clawmem.adapters.memory.lexical_index import MemoryLexicalIndex
 from clawmem.adapters.tantivy.backend import BACKEND
 from clawmem.adapters.tantivy.grain import EXACT_UP_TO
 from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
-from clawmem.adapters.tantivy.questions import WORDS_OF_A_PREFIX
+from clawmem.adapters.tantivy.query_builder import WORDS_OF_A_PREFIX
 from clawmem.contracts.samples import all_of, any_of, entry
 from clawmem.domain.documents.tokens import index_text
 from clawmem.ports.backend import IndexPlace

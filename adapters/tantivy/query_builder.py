@@ -1,8 +1,8 @@
 """
-From terms to tantivy's queries, object by object: nothing that a person types reaches a parser.
+Translation of query terms to tantivy's query objects; user input never reaches a query parser.
 
-tantivy gives a phrase the rarities of its words added up, and each word of a prefix its own. Here a term
-is one thing with one rarity, that of the entries which hold it; a boost corrects the difference.
+tantivy scores a phrase with the sum of the IDFs of its words, and each word of a prefix with its own IDF.
+Here a term has one IDF, based on the entries that contain it; a boost corrects the difference.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from clawmem.adapters.tantivy.entries import (
 from clawmem.adapters.tantivy.hits import count
 from clawmem.ports.records import LexicalQuery, Scope, Term
 
-# A prefix of more words than this says so little that every entry with one counts as if it held one word
-# once at average length. Up to here the words are looked for one by one, the frequent ones first.
+# A prefix of more words than this says little, so every entry that matches scores as if it contained one word
+# once at average length. Up to this number the words are searched one by one, the frequent ones first.
 WORDS_OF_A_PREFIX = 100
 
-# Two different words of one prefix in an entry count nearly like one word twice, which BM25 damps.
+# Two different words with the same prefix in one entry count almost like one word twice, which BM25 dampens.
 _FURTHER_WORDS = 0.2
 
-# Counting what holds a word costs in proportion to it. Above this what was deleted and not merged yet
-# (which tantivy's own figure includes) makes no difference worth that.
+# Counting the entries with a word takes time in proportion to their number. Above this number the deleted
+# entries that tantivy's own figure includes make no relevant difference.
 _COUNTED_UP_TO = 10_000
 
 
 class _Wording(NamedTuple):
-    """One way to say a term: words side by side."""
+    """One way in which a term can occur: consecutive words."""
 
     words: tuple[str, ...]
 
@@ -49,21 +49,21 @@ class _Wording(NamedTuple):
         return Query.phrase_query(_SCHEMA, WORDS, list(self.words))
 
 
-class Asking:
-    """Turns what is asked into queries for one view of one grain."""
+class QueryBuilder:
+    """Translator of queries for one view of one granularity."""
 
     def __init__(self, searcher: Searcher) -> None:
         self._searcher = searcher
         self._analyze = analyzer().analyze
 
     def query(self, asked: LexicalQuery) -> Query | None:
-        """All of the terms, or any; ``None`` without a term that has a word."""
+        """Return a query for all terms or any of them; ``None`` if no term has a word."""
         terms = [self._scored(words, term.prefix) for term in asked.terms if (words := self._words(term))]
         occur = Occur.Must if asked.every else Occur.Should
         return Query.boolean_query([(occur, term) for term in terms]) if terms else None
 
     def holding(self, term: Term) -> int:
-        """How many entries hold *term*."""
+        """Return the number of entries that contain *term*."""
         words = self._words(term)
         if not words:
             return 0
@@ -85,7 +85,7 @@ class Asking:
         return self._as_one(wordings)
 
     def _wordings(self, words: tuple[str, ...]) -> list[_Wording] | None:
-        """The words with each ending that occurs; ``None`` if there are too many."""
+        """Return *words* with each existing completion of the last one; ``None`` if there are too many."""
         *first, beginning = words
         found = self._searcher.terms_with_prefix(WORDS, beginning, limit=WORDS_OF_A_PREFIX + 1)
         if len(found) > WORDS_OF_A_PREFIX:
@@ -101,7 +101,7 @@ class Asking:
         return Query.disjunction_max_query(boosted, _FURTHER_WORDS)
 
     def _weight(self, wording: _Wording) -> float:
-        """What tantivy takes for the rarity of a wording."""
+        """Return the IDF that tantivy uses for a wording."""
         return sum(self._rarity(self._searcher.doc_freq(WORDS, word)) for word in wording.words)
 
     def _rarity(self, holding: int) -> float:
@@ -120,7 +120,7 @@ class Asking:
 
 
 def within(query: Query, scope: Scope) -> Query:
-    """*query* for the entries in *scope* alone, with the same scores."""
+    """Return *query* limited to the entries in *scope*, with the same scores."""
     filters = _filters(scope)
     if not filters:
         return query
@@ -146,7 +146,7 @@ def _authored(since: str | None, until: str | None) -> Query:
         FieldType.Integer,
         None if since is None else time_number(since),
         None if until is None else time_number(until),
-        include_upper=until is None,  # as tantivy wants it said
+        include_upper=until is None,  # tantivy requires this for an open end
     )
 
 
@@ -155,7 +155,7 @@ def _any(wordings: Sequence[_Wording]) -> Query:
 
 
 def _any_ending(words: tuple[str, ...]) -> Query:
-    # Words are letters and digits, so there is nothing in them to be escaped.
+    # Words consist of letters and digits, so nothing needs to be escaped.
     *first, beginning = words
     pattern = f"{beginning}.*"
     if first:
