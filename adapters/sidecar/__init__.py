@@ -1,1 +1,1 @@
-"""Vectors in memory-mapped files beside the vault: for vaults of more fragments than ``vec0`` is quick for."""
+"""Vectors in memory-mapped files next to the vault, for vaults with too many fragments for ``vec0``."""

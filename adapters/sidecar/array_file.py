@@ -1,8 +1,8 @@
 """
-Named arrays in one file: a line that says what they are, then their numbers, little-endian, one after the other.
+Files of named arrays: a JSON header line, then the little-endian numbers of each array.
 
-Mapped and not read: an array costs nothing until it is touched, and its memory is shared by every process that
-looks at the same file.
+The file is memory-mapped: an array costs nothing until it is accessed, and all processes that map the same
+file share its memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ALIGNMENT = 64
 
 
 class Column(NamedTuple):
-    """An array to be written: its numpy type, its shape, and its numbers in as many blocks as one likes."""
+    """An array to write: its numpy type, its shape, and its numbers in any number of blocks."""
 
     name: str
     kind: str
@@ -34,11 +34,13 @@ class ArrayFile:
 
     def __init__(self, file: BinaryIO) -> None:
         """
+        Map the file and read its header.
+
         Args:
             file: May be closed afterwards.
 
         Raises:
-            ValueError: it is no such file.
+            ValueError: the file has another layout.
         """
         self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self._places = _places(self._map.readline(), len(self._map))
@@ -47,15 +49,15 @@ class ArrayFile:
         return name in self._places
 
     def checksum(self) -> int:
-        """The CRC-32 of the whole file; reads all of it."""
+        """Return the CRC-32 of the whole file, reading all of it."""
         return zlib.crc32(self._map)
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """The shape of one array."""
+        """Return the shape of one array."""
         return tuple(self._places[name][1])
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """One array, read-only."""
+        """Return one array, read-only."""
         import numpy as np
 
         kind, shape, offset = self._places[name]
@@ -63,7 +65,9 @@ class ArrayFile:
 
 
 def chunks(columns: Sequence[Column]) -> Iterator[bytes]:
-    """The bytes of a file with these arrays. The blocks of one are taken before those of the next."""
+    """
+    Iterate over the bytes of a file with these arrays. All blocks of one array are consumed before the next.
+    """
     import numpy as np
 
     header = json.dumps([[c.name, c.kind, np.dtype(c.kind).itemsize, c.shape] for c in columns]).encode()

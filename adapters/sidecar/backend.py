@@ -7,7 +7,7 @@ from clawmem.ports.vector_index import VectorIndex
 
 
 def open_vectors(place: IndexPlace) -> VectorIndex:
-    """The vectors of one generation, made when they are missing."""
+    """Open the vectors of one generation, created if they do not exist."""
     from clawmem.adapters.sidecar.vector_index import SidecarVectorIndex
 
     return SidecarVectorIndex(place.folder, read_only=place.read_only)

@@ -19,9 +19,9 @@ from clawmem.ports.records import Marker, VectorEntry
 
 class Draft:
     """
-    The next commit while it is being prepared.
+    The next commit while it is prepared.
 
-    Deleting is done at once in masks of its own; what is new stays in memory until `finish`.
+    Deletions are marked at once in masks of the draft; new entries stay in memory until `finish`.
     """
 
     def __init__(self, folder: Folder, base: Snapshot) -> None:
@@ -32,7 +32,7 @@ class Draft:
         self._added: dict[int, dict[int, VectorEntry]] = {}  # by document, then fragment
 
     def put(self, entries: Sequence[VectorEntry]) -> None:
-        """Add entries; replaces what has their keys. Nothing happens when one is refused."""
+        """Add entries, replacing those with the same keys. If one is invalid, none is added."""
         dimensions = 0 if self._is_empty() else self._dimensions
         self._dimensions = check_vectors([entry.vector for entry in entries], dimensions)
         keys = np.array([pack(entry.key) for entry in entries], dtype=np.int64)
@@ -48,16 +48,16 @@ class Draft:
             segment.live[segment.rows_of(document_id)] = False
 
     def clear(self) -> None:
-        """Delete everything, the marker included."""
+        """Delete everything, including the marker."""
         self._segments, self._added, self._marker = [], {}, None
 
     def merge_all(self) -> None:
-        """One segment, and nothing deleted in it."""
+        """Merge everything into one segment without deleted rows."""
         if len(self._segments) > 1 or any(segment.record.deleted for segment in self._segments):
             self._segments = [self._written(rows_of_segments(self._segments))]
 
     def finish(self, marker: Marker | None) -> Manifest:
-        """Write all files of the commit, with *marker* or the one there was; what it will consist of."""
+        """Write all files of the commit, with *marker* or the previous one, and return its manifest."""
         self._count()
         added = [entry for fragments in self._added.values() for entry in fragments.values()]
         if added:
@@ -74,7 +74,7 @@ class Draft:
         return not self._added and not any(segment.live.any() for segment in self._segments)
 
     def _count(self) -> None:
-        """Bring the records of the segments up to date with what was deleted, and drop the empty ones."""
+        """Update the records of the segments with the deletions, and drop empty segments."""
         for segment in self._segments:
             deleted = segment.record.rows - int(np.count_nonzero(segment.live))
             if deleted != segment.record.deleted:

@@ -30,8 +30,9 @@ class Folder:
     """
     The files of one index.
 
-    Every file but the manifest is written once, under a new name, and never changed. Replacing the manifest is the
-    commit: what it names is on the disk before, and a file that it does not name is nothing.
+    Every file except the manifest is written once, under a new name, and never changed. Replacing the
+    manifest is the commit: the files that it names are on disk before, and a file that it does not name is
+    garbage.
     """
 
     def __init__(self, path: str, patience_s: float) -> None:
@@ -39,7 +40,7 @@ class Folder:
         self._patience_s = patience_s
 
     def make(self) -> None:
-        """Make it with an empty manifest; what is there already, whole or not, is left alone."""
+        """Create the folder with an empty manifest; an existing index, complete or not, is not touched."""
         with self._translated():
             self._file("").mkdir(parents=True, exist_ok=True)
         if self._is_new():
@@ -50,19 +51,19 @@ class Folder:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """
-        Be the one writer, among all processes.
+        Hold the write lock, which excludes all other processes, for the block.
 
         Raises:
-            IndexBusy: another one did not end in time.
+            IndexBusy: another process held the lock for too long.
         """
         with ExitStack() as stack:
-            with self._translated():  # and not what is raised inside of the block
+            with self._translated():  # translates only errors of locking, not those of the block
                 stack.enter_context(locked(self._file(_LOCK), self._patience_s))
             yield
 
     def manifest(self) -> bytes:
         """
-        The manifest of the last commit.
+        Return the manifest of the last commit.
 
         Raises:
             IndexDamaged: there is none.
@@ -74,7 +75,7 @@ class Folder:
                 raise IndexDamaged(self.path, "its manifest is missing") from error
 
     def publish(self, manifest: Manifest) -> None:
-        """Put *manifest* in the place of the last one, all at once."""
+        """Replace the manifest by *manifest*, atomically."""
         temporary = self._file(f"{secrets.token_hex(8)}.new")
         with self._translated():
             with temporary.open("xb") as file:
@@ -84,7 +85,7 @@ class Folder:
             self._sync_names()
 
     def write(self, suffix: str, chunks: Iterable[Chunk]) -> FileRecord:
-        """A new file of *chunks*, on the disk when this returns."""
+        """Write *chunks* to a new file, which is on disk when this returns."""
         name, size, checksum = f"{secrets.token_hex(8)}{suffix}", 0, 0
         with self._translated():
             with self._file(name).open("xb") as file:
@@ -97,21 +98,21 @@ class Folder:
 
     def open(self, record: FileRecord) -> BinaryIO:
         """
-        A file to be read.
+        Open a file for reading.
 
         Raises:
-            FileNotFoundError: a commit has done away with it, or somebody else.
-            IndexDamaged: it is not as long as it was.
+            FileNotFoundError: the file does not exist; a later commit may have deleted it.
+            IndexDamaged: the file has another length than recorded.
         """
-        with self._translated(missing_is_news=False):
+        with self._translated(translate_missing=False):
             file = self._file(record.name).open("rb")
         if os.fstat(file.fileno()).st_size != record.size:
             file.close()
             raise IndexDamaged(self.path, f"{record.name} is not as long as it was written")
         return file
 
-    def is_as_written(self, record: FileRecord) -> bool:
-        """Whether a file has the bytes that were written; reads all of it."""
+    def is_intact(self, record: FileRecord) -> bool:
+        """Whether a file has the recorded checksum; reads all of it."""
         checksum = 0
         try:
             with self.open(record) as file:
@@ -122,15 +123,15 @@ class Folder:
         return checksum == record.checksum
 
     def sweep(self, manifest: Manifest) -> None:
-        """Delete what does not belong to *manifest*; to be called by the writer alone."""
+        """Delete files that do not belong to *manifest*. Only the holder of the write lock may call this."""
         kept = {_MANIFEST, _LOCK, *(record.name for record in manifest.files())}
         for path in self._file("").iterdir():
             if path.name not in kept:
-                with suppress(OSError):  # Windows keeps a file that is mapped; a later sweep takes it
+                with suppress(OSError):  # Windows does not delete a mapped file; a later sweep will
                     path.unlink()
 
     def _is_new(self) -> bool:
-        # Whatever else a process leaves that was killed while it made the folder.
+        # A process that was killed while creating the folder may leave other files, but no segment.
         return not self._file(_MANIFEST).exists() and not any(self._file("").glob("*" + SEGMENT))
 
     def _file(self, name: str) -> Path:
@@ -138,7 +139,7 @@ class Folder:
 
     def _sync_names(self) -> None:
         if sys.platform == "win32":
-            return  # a folder cannot be opened there
+            return  # Windows cannot open a folder
         descriptor = os.open(self.path, os.O_RDONLY)
         try:
             os.fsync(descriptor)
@@ -146,11 +147,11 @@ class Folder:
             os.close(descriptor)
 
     @contextmanager
-    def _translated(self, *, missing_is_news: bool = True) -> Iterator[None]:
+    def _translated(self, *, translate_missing: bool = True) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            if error.errno == errno.ENOENT and not missing_is_news:
+            if error.errno == errno.ENOENT and not translate_missing:
                 raise
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise VaultFull(self.path) from error
@@ -163,7 +164,9 @@ def _sync(file: BinaryIO) -> None:
 
 
 def _replace(source: Path, target: Path) -> None:
-    """Rename over; on Windows, where that fails while somebody reads the target, until nobody does."""
+    """
+    Rename *source* to *target*. On Windows, where this fails while another process reads *target*, retry.
+    """
     deadline = time.monotonic() + _REPLACING_S
     while True:
         try:

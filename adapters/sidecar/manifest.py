@@ -14,7 +14,7 @@ _VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """A file that never changes: a name that is never given twice, its size and CRC-32."""
+    """A file that never changes: a unique name, its size and CRC-32."""
 
     name: str
     size: int
@@ -23,7 +23,7 @@ class FileRecord:
 
 @dataclass(frozen=True, slots=True)
 class SegmentRecord:
-    """A file of rows, and the file that says which of them are deleted; None when none is."""
+    """A file of rows, and the file that marks deleted rows; None if no row is deleted."""
 
     file: FileRecord
     rows: int
@@ -32,14 +32,14 @@ class SegmentRecord:
 
     @property
     def live(self) -> int:
-        """How many rows count."""
+        """Number of rows that are not deleted."""
         return self.rows - self.deleted
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """
-    All that an index consists of after one commit.
+    Complete description of an index after one commit.
 
     ``dimensions`` is 0 until there is a vector.
     """
@@ -50,18 +50,18 @@ class Manifest:
 
     @property
     def count(self) -> int:
-        """How many vectors it holds."""
+        """Number of vectors."""
         return sum(segment.live for segment in self.segments)
 
     def files(self) -> Iterator[FileRecord]:
-        """Every file that belongs to it."""
+        """Iterate over all files of the index."""
         for segment in self.segments:
             yield segment.file
             if segment.deletions:
                 yield segment.deletions
 
     def to_bytes(self) -> bytes:
-        """As it is stored."""
+        """Return the stored form."""
         head = {"format": _FORMAT, "version": _VERSION}
         marker = self.marker._asdict() if self.marker else None
         said = head | asdict(self) | {"marker": marker}
@@ -70,16 +70,16 @@ class Manifest:
 
 def read_manifest(stored: bytes) -> Manifest:
     """
-    The inverse of `Manifest.to_bytes`.
+    Parse the result of `Manifest.to_bytes`.
 
     Raises:
-        ValueError: it is no manifest, or one of another version.
+        ValueError: *stored* is no manifest, or has another version.
     """
     try:
         fields = json.loads(stored)
         if (fields["format"], fields["version"]) != (_FORMAT, _VERSION):
             raise ValueError(f"its format is {fields['format']} {fields['version']}")
-        # Manifests of earlier releases have none.
+        # Manifests of earlier releases have no checksum.
         if fields.pop("checksum", None) not in (None, _checksum(fields)):
             raise ValueError("its manifest is not as it was written")
         marker = fields["marker"]

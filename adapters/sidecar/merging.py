@@ -5,13 +5,15 @@ from collections.abc import Sequence
 
 from clawmem.adapters.sidecar.manifest import SegmentRecord
 
-_FAN = 8  # so many segments of one size become one of the next: each row is written about log8(rows) times
+# number of segments of one size that merge into one of the next size; each row is written about log8(rows)
+# times
+_FAN = 8
 _SMALLEST = 1024
 _MOST_DELETED = 0.25
 
 
 def due_for_merging(segments: Sequence[SegmentRecord]) -> list[int]:
-    """The places of segments that should become one now; none when all is well."""
+    """Return the positions of segments to merge now; none if no merge is due."""
     for place, segment in enumerate(segments):
         if segment.deleted > _MOST_DELETED * segment.rows:
             return [place]

@@ -1,10 +1,11 @@
 """
-From all rows to the few nearest, by ever dearer comparisons.
+Search for the nearest vectors by increasingly expensive comparisons.
 
-1. Bits, when more rows are in scope than a product takes a few milliseconds for: of each segment that has codes the
-   candidates with the fewest differing bits.
-2. Products in single precision, over what is left.
-3. Products in double precision, over the nearest of those: these are the scores, and equal rows have equal ones.
+1. Hamming distance of bit codes, if more rows are in scope than can be multiplied in a few milliseconds: in
+   each segment with codes, the rows with the fewest differing bits become candidates.
+2. Products in single precision, over the candidates.
+3. Products in double precision, over the nearest of those: these are the scores, and equal rows have equal
+   scores.
 """
 
 from __future__ import annotations
@@ -27,14 +28,18 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Rows = NDArray[np.int64]
 
-_ROWS_AT_ONCE = 8192  # 8 MB of 256 dimensions
-_SPARSE = 0.25  # of a block's rows: fewer are gathered, more are compared with the others between them
-_ROUNDING = 1e-5  # a product in single precision is not further off than this
+_ROWS_AT_ONCE = 8192  # 8 MB at 256 dimensions
+# share of the rows of a block; below it the rows are gathered, above it the whole block is multiplied
+_SPARSE = 0.25
+_ROUNDING = 1e-5  # upper bound of the error of a product in single precision
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
-    """Up to how many rows in scope all are compared, and how many candidates a segment gives beyond that."""
+class SearchLimits:
+    """
+    Search limits: number of rows in scope that are all compared, and of candidates per segment above that
+    number.
+    """
 
     exact_rows: int
     candidates: int
@@ -42,7 +47,7 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The rows of a segment that are still in the race, ascending; ``None`` stands for all of them."""
+    """The remaining candidates of a segment in ascending order; ``None`` means all rows."""
 
     segment: Segment
     rows: Rows | None
@@ -53,9 +58,11 @@ class _Part:
 
 
 def nearest(
-    segments: Sequence[Segment], question: Floats, limit: int, scope: Scope, reach: Reach
+    segments: Sequence[Segment], question: Floats, limit: int, scope: Scope, reach: SearchLimits
 ) -> list[Hit]:
-    """The nearest rows in scope to *question* (dim,), unit length; by score descending, then key."""
+    """
+    Return the *limit* nearest rows in scope to *question* (dim,), unit length, by descending score, then key.
+    """
     parts = [_in_scope(segment, scope) for segment in segments]
     if sum(part.size for part in parts) > reach.exact_rows:
         parts = [_candidates(part, question, reach.candidates) for part in parts]
@@ -75,7 +82,7 @@ def _in_scope(segment: Segment, scope: Scope) -> _Part:
 
 
 def _candidates(part: _Part, question: Floats, wanted: int) -> _Part:
-    """Those with the fewest differing bits, and all that are as good as the last of them."""
+    """Select the rows with the fewest differing bits, including all ties at the limit."""
     segment = part.segment
     if not segment.has_codes or part.size <= wanted:
         return part
@@ -87,7 +94,7 @@ def _candidates(part: _Part, question: Floats, wanted: int) -> _Part:
 
 
 def _products(part: _Part, question: Floats) -> Floats:
-    """The cosine of each row, in single precision: (n,)."""
+    """Return the cosine of each row in single precision: (n,)."""
     vectors, rows = part.segment.vectors, part.rows
     if rows is None:
         return np.concatenate([vectors[block] @ question for block in _blocks(len(vectors))])
@@ -109,7 +116,7 @@ def _products_within(vectors: Floats, block: slice, rows: Rows, question: Floats
 
 
 def _bar(products: Floats, limit: int) -> float:
-    """What a product must reach for its row to be among the nearest, rounding granted."""
+    """Return the minimum product of a row that can be among the nearest, allowing for rounding."""
     if len(products) <= limit:
         return -np.inf
     return float(np.partition(products, -limit)[-limit]) - 2 * _ROUNDING
@@ -119,7 +126,8 @@ def _scored(part: _Part, places: Rows, question: Floats) -> tuple[NDArray[np.int
     rows = places if part.rows is None else part.rows[places]
     exact = question.astype(np.float64)
     scores = np.empty(len(rows), dtype=np.float64)
-    for block in _blocks(len(rows)):  # a sum along the row: its value does not depend on the row's place
+    # a sum along the row, so that its value does not depend on the position of the row
+    for block in _blocks(len(rows)):
         scores[block] = (part.segment.vectors[rows[block]] * exact).sum(axis=1)
     return part.segment.keys[rows], np.clip(scores, -1, 1)
 

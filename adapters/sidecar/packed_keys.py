@@ -1,4 +1,7 @@
-"""A fragment's key as one integer: rows are kept in its order, so that a document is one range of them."""
+"""
+Packed fragment keys: one integer per fragment. Rows are sorted by it, so that a document is one range of
+rows.
+"""
 
 from __future__ import annotations
 
@@ -14,20 +17,20 @@ _BITS = 20
 
 
 def pack(key: FragmentKey) -> int:
-    """``document_id * 2^20 + seq``: keeps the order of keys."""
+    """Return ``document_id * 2^20 + seq``, which preserves the order of keys."""
     return (key.document_id << _BITS) | key.seq
 
 
 def unpack(packed: int) -> FragmentKey:
-    """The inverse of `pack`."""
+    """Return the key that `pack` turned into *packed*."""
     return FragmentKey(packed >> _BITS, packed & ((1 << _BITS) - 1))
 
 
 def document_ids(packed: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The documents of packed keys."""
+    """Return the document ids of packed keys."""
     return packed >> _BITS
 
 
 def span(document_id: int) -> tuple[int, int]:
-    """The first possible key of a document, and that of the next one."""
+    """Return the first possible key of a document, and that of the next document."""
     return document_id << _BITS, (document_id + 1) << _BITS

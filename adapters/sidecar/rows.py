@@ -1,4 +1,4 @@
-"""Rows that become a segment: those of new entries, or of several segments together."""
+"""Rows of a new segment, from new entries or from several segments."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from clawmem.adapters.sidecar.codes import encode, words_of
 from clawmem.adapters.sidecar.folder import SEGMENT, Folder
 from clawmem.adapters.sidecar.manifest import SegmentRecord
 from clawmem.adapters.sidecar.packed_keys import pack
-from clawmem.adapters.sidecar.ranked import Ranked
 from clawmem.adapters.sidecar.segment import Segment
+from clawmem.adapters.sidecar.text_column import TextColumn
 from clawmem.adapters.sidecar.unit_vectors import unit_rows
 from clawmem.ports.records import VectorEntry
 
@@ -24,37 +24,41 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Take = Callable[[NDArray[np.int64]], Floats]
 
-CODED_ROWS = 8192  # a segment of fewer is compared number by number: that takes less than a millisecond
+# a smaller segment has no codes, because comparing all its vectors takes less than a millisecond
+CODED_ROWS = 8192
 _ROWS_AT_ONCE = 8192
-_SAMPLE = 16_384  # rows that say well enough where the centre lies
+_SAMPLE = 16_384  # rows that are enough to estimate the centre
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """``keys`` (n,) ascending, and of each a collection and a time; ``take`` gives the vectors of some, (m, dim)."""
+    """
+    Rows with ``keys`` (n,) ascending, collections and times; ``take`` returns the vectors of some rows, (m,
+    dim).
+    """
 
     keys: NDArray[np.int64]
-    collections: Ranked
-    times: Ranked
+    collections: TextColumn
+    times: TextColumn
     take: Take
     dimensions: int
 
 
 def rows_of_entries(entries: Sequence[VectorEntry]) -> Rows:
-    """The rows of entries with different keys; their vectors are brought to unit length."""
+    """Return the rows of entries with different keys; their vectors are normalized."""
     ordered = sorted(entries, key=lambda entry: entry.key)
     vectors = unit_rows([entry.vector for entry in ordered])
     return Rows(
         keys=np.array([pack(entry.key) for entry in ordered], dtype=np.int64),
-        collections=Ranked.of(entry.collection for entry in ordered),
-        times=Ranked.of(entry.authored_at for entry in ordered),
+        collections=TextColumn.of(entry.collection for entry in ordered),
+        times=TextColumn.of(entry.authored_at for entry in ordered),
         take=lambda rows: vectors[rows],
         dimensions=vectors.shape[1],
     )
 
 
 def rows_of_segments(segments: Sequence[Segment]) -> Rows:
-    """The live rows of several segments."""
+    """Return the live rows of several segments, sorted by key."""
     kept = [np.flatnonzero(segment.live) for segment in segments]
     keys = np.concatenate([segment.keys[rows] for segment, rows in zip(segments, kept, strict=True)])
     order = np.argsort(keys)
@@ -71,11 +75,13 @@ def rows_of_segments(segments: Sequence[Segment]) -> Rows:
             taken[mine] = segment.vectors[row[rows[mine]]]
         return taken
 
-    return Rows(keys[order], Ranked.joined(collections)[order], Ranked.joined(times)[order], take, dimensions)
+    return Rows(
+        keys[order], TextColumn.joined(collections)[order], TextColumn.joined(times)[order], take, dimensions
+    )
 
 
 def write_rows(folder: Folder, rows: Rows) -> SegmentRecord:
-    """A segment of *rows*, on the disk when this returns."""
+    """Write *rows* as a segment, which is on disk when this returns."""
     columns = _columns(rows) if len(rows.keys) < CODED_ROWS else _columns_with_codes(rows)
     return SegmentRecord(folder.write(SEGMENT, chunks(columns)), rows=len(rows.keys))
 
@@ -94,7 +100,7 @@ def _columns(rows: Rows) -> list[Column]:
 
 
 def _columns_with_codes(rows: Rows) -> list[Column]:
-    """The vectors pass by once: their codes are gathered while they are written."""
+    """Return the columns with codes, which are computed while the vectors are written."""
     n = len(rows.keys)
     centre = rows.take(np.arange(0, n, max(1, n // _SAMPLE))).mean(axis=0)
     codes = np.empty((words_of(rows.dimensions), n), dtype=np.uint64)

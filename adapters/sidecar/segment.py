@@ -8,7 +8,7 @@ import numpy as np
 from clawmem.adapters.sidecar.array_file import ArrayFile
 from clawmem.adapters.sidecar.manifest import SegmentRecord
 from clawmem.adapters.sidecar.packed_keys import document_ids, span
-from clawmem.adapters.sidecar.ranked import Ranked
+from clawmem.adapters.sidecar.text_column import TextColumn
 from clawmem.ports.records import Scope
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 class Segment:
     """
-    Some of the vectors, in the order of their keys.
+    A part of the vectors, in the order of their keys.
 
-    ``live`` says which rows count, and may be written over by whoever prepares the next commit.
+    ``live`` marks the rows that are not deleted; a `Draft` may change it.
     """
 
     def __init__(self, record: SegmentRecord, arrays: ArrayFile, deletions: ArrayFile | None) -> None:
@@ -32,7 +32,7 @@ class Segment:
 
     @cached_property
     def live(self) -> Mask:
-        """Which rows count: (n,)."""
+        """Mask of the rows that are not deleted: (n,)."""
         if self._deletions is None:
             return np.ones(self.record.rows, dtype=bool)
         live: Mask = np.unpackbits(self._deletions["deleted"], count=self.record.rows) == 0
@@ -40,52 +40,52 @@ class Segment:
 
     @cached_property
     def keys(self) -> NDArray[np.int64]:
-        """(n,) ascending."""
+        """Packed keys: (n,) ascending."""
         return self._arrays["keys"]
 
     @cached_property
     def vectors(self) -> NDArray[np.float32]:
-        """(n, dim) float32, unit length."""
+        """Vectors: (n, dim) float32, unit length."""
         return self._arrays["vectors"]
 
     @cached_property
-    def collections(self) -> Ranked:
-        """The collection of each row."""
-        return Ranked(self._arrays["collections"], self._arrays["collection_ranks"])
+    def collections(self) -> TextColumn:
+        """Collection of each row."""
+        return TextColumn(self._arrays["collections"], self._arrays["collection_ranks"])
 
     @cached_property
-    def times(self) -> Ranked:
-        """When each row was authored."""
-        return Ranked(self._arrays["times"], self._arrays["time_ranks"])
+    def times(self) -> TextColumn:
+        """Authoring time of each row."""
+        return TextColumn(self._arrays["times"], self._arrays["time_ranks"])
 
     @property
     def has_codes(self) -> bool:
-        """Whether it is large enough for codes to pay."""
+        """Whether the segment is large enough to have codes."""
         return "codes" in self._arrays
 
     @cached_property
     def codes(self) -> NDArray[np.uint64]:
-        """(words, n)."""
+        """Bit codes: (words, n)."""
         return self._arrays["codes"]
 
     @cached_property
     def centre(self) -> NDArray[np.float32]:
-        """What the codes are relative to: (dim,)."""
+        """Centre that the codes are relative to: (dim,)."""
         return self._arrays["centre"]
 
     def rows_of(self, document_id: int) -> slice:
-        """Where a document lies."""
+        """Return the rows of a document."""
         first, end = np.searchsorted(self.keys, span(document_id))
         return slice(int(first), int(end))
 
     def rows_with(self, keys: NDArray[np.int64]) -> Rows:
-        """The rows of those of *keys* that are here."""
+        """Return the rows of those *keys* that this segment contains."""
         rows = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         found: Rows = rows[self.keys[rows] == keys]
         return found
 
     def in_scope(self, scope: Scope) -> Mask | None:
-        """Which rows a search may see: (n,), or None for all of them."""
+        """Return a mask of the rows that a search may return: (n,), or None for all of them."""
         masks: list[Any] = [self.live] if self.record.deleted else []
         if scope.collections:
             masks.append(self.collections.one_of(scope.collections))

@@ -16,20 +16,22 @@ if TYPE_CHECKING:
 
 class Snapshot:
     """
-    An index as one commit left it, with all of its files mapped: later commits do not change it.
+    An index as of one commit, with all its files mapped; later commits do not change it.
 
-    Made without numpy, which only who looks at numbers has to import.
+    Created without numpy, which is imported only to access numbers.
     """
 
     def __init__(self, folder: Folder, stored: bytes, known: Mapping[str, ArrayFile]) -> None:
         """
+        Map the files of a commit.
+
         Args:
             stored: The manifest.
-            known: Files that are mapped already, by name.
+            known: Files that are already mapped, by name.
 
         Raises:
-            FileNotFoundError: a file is gone, perhaps by a later commit.
-            IndexDamaged: a file is not what was written.
+            FileNotFoundError: a file is missing; a later commit may have deleted it.
+            IndexDamaged: a file differs from its record.
         """
         self.stored = stored
         try:
@@ -45,11 +47,11 @@ class Snapshot:
 
     @cached_property
     def segments(self) -> list[Segment]:
-        """To be read."""
+        """Segments for reading."""
         return self.own_segments()
 
     def own_segments(self) -> list[Segment]:
-        """The same for somebody who writes over what is live."""
+        """Return separate segments for a draft, which changes their masks."""
         from clawmem.adapters.sidecar.segment import Segment
 
         return [
@@ -62,17 +64,17 @@ class Snapshot:
         ]
 
 
-# Files that this process has compared with their checksums. None is changed after it was written, so once is enough.
+# Files whose checksums this process has verified. Files never change after writing, so once is enough.
 _SOUND: set[tuple[object, ...]] = set()
 _MOST_SOUND = 10_000
 
 
 def mapped(folder: Folder, record: FileRecord) -> ArrayFile:
     """
-    Return the arrays of a file, compared with its checksum; 0.7 ms of CPU for each megabyte, once in a process.
+    Return the arrays of a file after verifying its checksum; 0.7 ms of CPU per megabyte, once per process.
 
     Raises:
-        ValueError: it is not as it was written.
+        ValueError: the checksum differs.
     """
     with folder.open(record) as file:
         arrays = ArrayFile(file)

@@ -1,4 +1,4 @@
-"""Vectors as numbers: looked at before they are stored or compared, and brought to unit length."""
+"""Validation and normalization of vectors."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 def check_vectors(vectors: Sequence[Vector], dimensions: int) -> int:
     """
-    The number of dimensions of *vectors*.
+    Validate *vectors* and return their number of dimensions.
 
     Args:
-        vectors: At least one.
-        dimensions: What they must have; 0 leaves that to the first.
+        vectors: At least one vector.
+        dimensions: Required dimensions; 0 for those of the first vector.
 
     Raises:
-        BadVector: one has others, a number that is not finite, or nothing but zeros.
+        BadVector: a vector has other dimensions, a number that is not finite, or only zeros.
     """
     numbers = _numbers(vectors, dimensions or len(vectors[0]) // 4)
     if not numbers.any(axis=1).all():
@@ -35,16 +35,16 @@ def check_vectors(vectors: Sequence[Vector], dimensions: int) -> int:
 
 def question_vector(vector: Vector, dimensions: int) -> Floats | None:
     """
-    What is asked, unit length: (dim,); None for all zeros.
+    Return a query vector with unit length: (dim,); None for all zeros.
 
     Raises:
-        BadVector: it has not *dimensions* numbers, or one that is not finite.
+        BadVector: it does not have *dimensions* numbers, or a number is not finite.
     """
     return unit_rows([vector])[0] if _numbers([vector], dimensions).any() else None
 
 
 def unit_rows(vectors: Sequence[Vector]) -> Floats:
-    """Checked vectors of one length as rows (n, dim) float32, unit length."""
+    """Return validated vectors of the same length as rows (n, dim) float32, unit length."""
     numbers = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(vectors), -1).astype(np.float64)
     lengths = np.sqrt(np.square(numbers).sum(axis=1, keepdims=True))
     rows: Floats = (numbers / lengths).astype(np.float32)

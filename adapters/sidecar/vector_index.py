@@ -12,19 +12,21 @@ from clawmem.ports.records import EVERYTHING, Hit, Marker, Scope, Vector, Vector
 if TYPE_CHECKING:
     from clawmem.adapters.sidecar.draft import Draft
 
-EXACT_ROWS = 100_000  # comparing all of them takes about 10 ms of 256 dimensions
-# Of each segment. Where many texts are nearly alike fewer are not enough: at 300 000 such passages 4000 gave
-# recall@10 .92 and 16 000 .98, at a million one in twenty-five .98, for 10 ms.
+EXACT_ROWS = 100_000  # comparing all of them takes about 10 ms at 256 dimensions
+# Minimum per segment. Fewer are not enough for many similar texts: at 300 000 similar passages 4000
+# candidates gave a recall@10 of .92 and 16 000 gave .98; at a million passages one in twenty-five gave .98,
+# in 10 ms.
 CANDIDATES = 16_000
 ONE_CANDIDATE_IN = 25  # vectors
 
 
 class SidecarVectorIndex:
     """
-    ``VectorIndex`` in memory-mapped files: exact while few rows are in scope, by bit codes and exact scores beyond.
+    ``VectorIndex`` in memory-mapped files: exhaustive for few rows in scope, bit codes with exact rescoring
+    for more.
 
-    Reading takes no lock: a commit writes new files and then replaces one small manifest, which every call looks
-    at first. Rows that were replaced or removed stay in their file, marked, until files are merged.
+    Reading takes no lock: a commit writes new files and then replaces a small manifest, which every call
+    reads first. Replaced and deleted rows stay in their file, marked as deleted, until files are merged.
     """
 
     def __init__(
@@ -37,15 +39,17 @@ class SidecarVectorIndex:
         patience_s: float = 10.0,
     ) -> None:
         """
+        Open the index.
+
         Args:
-            folder: Made when it is missing, unless *read_only*.
-            exact_rows: Up to how many vectors in scope every one is compared.
-            oversample: How many candidates for each hit that is asked for, beyond that; at least `CANDIDATES`.
-            patience_s: How long a commit waits for that of another process.
+            folder: Created if it does not exist, unless *read_only*.
+            exact_rows: Number of vectors in scope up to which all are compared.
+            oversample: Candidates per requested hit above that number; at least `CANDIDATES` in total.
+            patience_s: How long a commit waits for one of another process, in seconds.
 
         Raises:
-            IndexDamaged: it is there and cannot be used, or it is not there and *read_only*.
-            IndexUnavailable: the place cannot be reached or written.
+            IndexDamaged: the index is damaged, or is missing and *read_only*.
+            IndexUnavailable: the folder cannot be reached or written.
         """
         self._folder = Folder(folder, patience_s)
         self._read_only = read_only
@@ -59,7 +63,7 @@ class SidecarVectorIndex:
 
     @property
     def method(self) -> str:
-        """Of a search in everything, as far as this handle has seen."""
+        """Method of a search without scope, based on the last state that this handle has seen."""
         is_exact = self._seen is None or self._seen.manifest.count <= self._exact_rows
         return "sidecar, exact" if is_exact else "sidecar, bit codes"
 
@@ -96,13 +100,13 @@ class SidecarVectorIndex:
         snapshot = self._current()
         if not snapshot.manifest.count:
             return []
-        from clawmem.adapters.sidecar.nearest import Reach, nearest
+        from clawmem.adapters.sidecar.nearest import SearchLimits, nearest
         from clawmem.adapters.sidecar.unit_vectors import question_vector
 
         question = question_vector(vector, snapshot.manifest.dimensions)
         if question is None or limit < 1:
             return []
-        reach = Reach(self._exact_rows, self._candidates(snapshot.manifest.count, limit))
+        reach = SearchLimits(self._exact_rows, self._candidates(snapshot.manifest.count, limit))
         return nearest(snapshot.segments, question, limit, scope, reach)
 
     def _candidates(self, count: int, limit: int) -> int:
@@ -127,13 +131,13 @@ class SidecarVectorIndex:
         return [f"{name} in {self._folder.path} is not as it was written." for name in damaged]
 
     def close(self) -> None:
-        self._seen = None  # what is mapped is given back with the last array over it
+        self._seen = None  # a mapping is released with the last array that uses it
 
     def _current(self) -> Snapshot:
         """
-        The last commit of whichever process.
+        Return a snapshot of the last commit of any process.
 
-        The whole manifest is read and compared: two commits within a tick of the clock may leave the same stamp.
+        The whole manifest is compared, because two commits within one clock tick may have the same timestamp.
         """
         while True:
             stored = self._folder.manifest()
@@ -144,7 +148,8 @@ class SidecarVectorIndex:
                 self._seen = seen = Snapshot(self._folder, stored, seen.files if seen else {})
                 return seen
             except FileNotFoundError as error:
-                if self._folder.manifest() == stored:  # else a commit came between, and swept
+                # otherwise another process has committed and deleted files in between
+                if self._folder.manifest() == stored:
                     missing = f"{error.filename} is missing"
                     raise IndexDamaged(self._folder.path, missing) from error
 
@@ -152,27 +157,28 @@ class SidecarVectorIndex:
         while True:
             snapshot = self._current()
             files = snapshot.manifest.files()
-            damaged = [file.name for file in files if not self._folder.is_as_written(file)]
+            damaged = [file.name for file in files if not self._folder.is_intact(file)]
             if not damaged or self._folder.manifest() == snapshot.stored:
-                return damaged  # else a commit came between, and swept
+                return damaged  # otherwise another process has committed and deleted files in between
 
     @contextmanager
     def _changing(self) -> Iterator[Draft]:
-        """The open commit, or one for this change alone."""
+        """Yield the draft of the open commit, or of a commit for this change alone."""
         if self._draft is not None:
             yield self._draft
             return
         with self.committing():
-            assert self._draft is not None  # `committing` has just made it
+            assert self._draft is not None  # `committing` has just created it
             yield self._draft
 
     @contextmanager
     def _writing(self) -> Iterator[Snapshot]:
-        """The last commit, while nobody else makes another."""
+        """Hold the write lock and yield the last commit."""
         if self._read_only:
             raise VaultReadOnly(self._folder.path)
         with self._folder.writing():
             base = self._current()
-            self._folder.sweep(base.manifest)  # first, what a writer has left that failed: room may be short
+            # first delete files of a failed writer, because the disk may be nearly full
+            self._folder.sweep(base.manifest)
             yield base
             self._folder.sweep(self._current().manifest)

@@ -1,8 +1,8 @@
 """
-One writer at a time, among threads and processes.
+Write lock that excludes threads and processes.
 
-The lock is the operating system's and not the existence of a file: it goes with its process, however that
-ends. ``flock`` belongs to an open file, so that two handles in one process exclude each other, too.
+It is a lock of the operating system instead of a lock file, so it ends with its process in any case.
+``flock`` belongs to an open file, so two handles in one process also exclude each other.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ else:
 @contextmanager
 def locked(path: Path, patience_s: float) -> Iterator[None]:
     """
-    Hold the lock at *path*; wait for it at most *patience_s* seconds.
+    Hold the lock at *path* for the block; wait for it at most *patience_s* seconds.
 
     Raises:
-        IndexBusy: somebody else held it all the time.
+        IndexBusy: another holder kept it all the time.
     """
     deadline = time.monotonic() + patience_s
     with path.open("ab") as file:
@@ -43,7 +43,7 @@ def locked(path: Path, patience_s: float) -> Iterator[None]:
             if time.monotonic() >= deadline:
                 raise IndexBusy(str(path.parent))
             time.sleep(_PAUSE_S)
-        yield  # closing the file gives the lock back
+        yield  # closing the file releases the lock
 
 
 def _is_taken(descriptor: int) -> bool:
