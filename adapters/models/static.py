@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 
-_EDGE = 64 * 1024  # of a file, hashed at either end
+_EDGE = 64 * 1024  # bytes that are hashed at each end of a file
 _BATCH_TEXTS = 1024
-_BATCH_CHARS = 256 * 1024  # a tokenizer keeps about 300 bytes a token
-_SLICE = 1024  # tokens gathered at once: 1 MB, which stays in the cache
-_FEW_CHARS = 20_000  # that are cut before the library is loaded for more: as quick, and it takes 20 MB
+_BATCH_CHARS = 256 * 1024  # a tokenizer needs about 300 bytes per token
+_SLICE = 1024  # tokens gathered at once: 1 MB, which fits the CPU cache
+_FEW_CHARS = 20_000  # characters encoded without the library: as fast as with it, and the library takes 20 MB
 
 
 class StaticEmbedder:
     """
-    ``Embedder`` without a model run: the mean of one stored vector a token.
+    ``Embedder`` without running a model: the mean of one stored vector per token.
 
-    Reads the weights that the ``wordllama`` package carries, and never imports the package. Nothing is
-    opened before the first use, and of the weights only the rows that are asked for.
+    Reads the weights in the ``wordllama`` package and never imports the package. Files are opened on first
+    use, and of the weights only the needed rows are read.
     """
 
     dimensions = DIMENSIONS
@@ -44,8 +44,10 @@ class StaticEmbedder:
 
     def __init__(self, folder: Path | None = None) -> None:
         """
+        Find the files of the package.
+
         Args:
-            folder: Of the installed package; None finds it.
+            folder: Folder of the installed package; None to find it.
 
         Raises:
             EmbeddingError: the package or one of its files is missing.
@@ -68,7 +70,7 @@ class StaticEmbedder:
         return [vector for batch in _batches(texts) for vector in self._embed(batch)]
 
     def token_sums(self, texts: Sequence[str]) -> Floats:
-        """The sum of each text's token vectors, (n, 256) float32, as long as the training left them."""
+        """Return the sum of each text's token vectors, (n, 256) float32, unnormalized."""
         import numpy as np
 
         ids = self._ids([whole_characters(text) for text in texts])
@@ -77,10 +79,10 @@ class StaticEmbedder:
         return self._sums(np.clip(tokens, 0, ROWS - 1), lengths)
 
     def _ids(self, texts: list[str]) -> list[list[int]]:
-        """The tokens of each text, the same whoever cuts it."""
+        """Return the token ids of each text; `BytePairs` and the library give the same ids."""
         if not _tokenizer_in.cache_info().currsize and self._are_few(texts):
             return [self._pairs.encode(text) for text in texts]
-        encode = self._tokenizer.encode_batch_fast  # the ids alone, without their offsets
+        encode = self._tokenizer.encode_batch_fast  # the fast variant omits offsets
         return [encoding.ids for encoding in encode(texts, add_special_tokens=False)]
 
     def _are_few(self, texts: list[str]) -> bool:
@@ -92,12 +94,13 @@ class StaticEmbedder:
         return (vector.tobytes() for vector in _unit(self.token_sums(texts)))
 
     def _sums(self, tokens: Ints, lengths: Ints) -> Floats:
-        """The sum of the rows of each text: (n, 256) float32."""
+        """Return the sum of the rows of each text: (n, 256) float32."""
         import numpy as np
 
         sums = np.zeros((len(lengths), DIMENSIONS), dtype=np.float32)
         known, nth = np.unique(tokens, return_inverse=True)
-        rows = self._weights.rows(known)  # once a token, not once an occurrence: half the time
+        # once per distinct token instead of per occurrence, which halves the time
+        rows = self._weights.rows(known)
         texts, starts = _pieces(lengths)
         ends = np.append(starts[1:], len(tokens))
         first = 0
@@ -105,7 +108,8 @@ class StaticEmbedder:
             last = int(np.searchsorted(ends, starts[first] + _SLICE, side="right"))
             gathered = rows[nth[starts[first] : ends[last - 1]]]
             parts = np.add.reduceat(gathered, starts[first:last] - starts[first], axis=0)
-            sums[texts[first:last]] += parts  # never two pieces of one text: all but its last fill a slice
+            # two pieces of one text never share a slice, because all but its last piece fill a slice
+            sums[texts[first:last]] += parts
             first = last
         return sums
 
@@ -122,14 +126,14 @@ class StaticEmbedder:
         return _tokenizer_in(self.tokenizer_path)
 
 
-# Read once a process: questions are embedded and compared word by word with the same files.
+# Cached per process: embedding of queries and comparison of words use the same files.
 @cache
 def _tokenizer_in(path: Path) -> Tokenizer:
     from tokenizers import Tokenizer
 
     try:
         tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises nothing narrower
+    except Exception as error:  # tokenizers raises nothing more specific
         raise missing(f"{path} is damaged or of another kind") from error
     tokenizer.no_padding()
     tokenizer.no_truncation()
@@ -137,7 +141,7 @@ def _tokenizer_in(path: Path) -> Tokenizer:
 
 
 def _package() -> Path:
-    spec = find_spec("wordllama")  # finds, does not import
+    spec = find_spec("wordllama")  # finds the package without importing it
     if spec is None or not spec.submodule_search_locations:
         raise missing("the wordllama package is not installed")
     return Path(spec.submodule_search_locations[0])
@@ -150,7 +154,7 @@ def _present(path: Path) -> Path:
 
 
 def _edges(path: Path) -> bytes:
-    """Size, beginning and end: tells any two releases apart without reading 16 MB."""
+    """Return size, beginning and end of a file, which distinguish any two releases without reading 16 MB."""
     size = path.stat().st_size
     with path.open("rb") as file:
         head = file.read(_EDGE)
@@ -159,7 +163,7 @@ def _edges(path: Path) -> bytes:
 
 
 def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
-    """Neighbours, few enough that their tokens fit in memory; a text is never cut."""
+    """Group consecutive texts into batches whose tokens fit in memory; a text is never split."""
     batch: list[str] = []
     chars = 0
     for text in texts:
@@ -173,16 +177,17 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
 
 
 def whole_characters(text: str) -> str:
-    """*text* with what UTF-8 cannot hold (half a surrogate pair) as question marks."""
+    """Return *text* with question marks for characters that UTF-8 cannot encode (unpaired surrogates)."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _pieces(lengths: Ints) -> tuple[Ints, Ints]:
     """
-    Texts cut into pieces of at most a slice: the text and the first token of each, (m,) and (m,).
+    Split texts into pieces of at most one slice; return the text and the first token of each piece, (m,) and
+    (m,).
 
-    Cut from each text's own beginning, so that the sum is rounded alike in whatever batch it stands.
-    A text without tokens has no piece.
+    Texts are split from their own start, so that a sum has the same rounding in every batch. A text without
+    tokens has no piece.
     """
     import numpy as np
 
@@ -193,7 +198,7 @@ def _pieces(lengths: Ints) -> tuple[Ints, Ints]:
 
 
 def _unit(sums: Floats) -> Floats:
-    """Little-endian rows of length 1; a row of zeros stays."""
+    """Return little-endian rows of unit length; a row of zeros stays zero."""
     import numpy as np
 
     norms = np.linalg.norm(sums, axis=1, keepdims=True)

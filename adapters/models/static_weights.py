@@ -1,4 +1,4 @@
-"""The stored vectors of the static embedder: a file, read where it is asked for."""
+"""The stored vectors of the static embedder, in a memory-mapped file."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ ROWS, DIMENSIONS = 32_000, 256
 
 _TENSOR = "embedding.weight"
 _MAX_HEADER = 64 * 1024 - 8
-_LET_GO: int | None = getattr(mmap, "MADV_DONTNEED", None)  # where the system knows it
+_LET_GO: int | None = getattr(mmap, "MADV_DONTNEED", None)  # None where the system does not have it
 
 
 class Weights(NamedTuple):
-    """A vector for each token, (32 000, 256) float16, as they lie in a file that is mapped into memory."""
+    """A vector for each token, (32 000, 256) float16, in a memory-mapped file."""
 
     mapped: mmap.mmap
     table: npt.NDArray[np.float16]
 
     def rows(self, tokens: Ints) -> Floats:
         """
-        Those of *tokens*, (n, 256) float32.
+        Return the vectors of *tokens*, (n, 256) float32.
 
-        The pages that they lie on go back to the system, which has them in its cache: else a process that lives long
-        would hold the whole file in the end.
+        The mapped pages are released afterwards and stay in the system's cache. Otherwise a long-lived
+        process would finally hold the whole file in memory.
         """
         import numpy as np
 
@@ -45,9 +45,9 @@ class Weights(NamedTuple):
         return found
 
 
-@cache  # of the one file there is
+@cache  # there is only one file
 def weights_in(path: Path) -> Weights:
-    """The weights in *path*; raises `EmbeddingError` when they are not those expected."""
+    """Map the weights in *path*. Raises `EmbeddingError` if the file has another layout."""
     import numpy as np
 
     offset = checked_offset(path)
@@ -58,14 +58,16 @@ def weights_in(path: Path) -> Weights:
 
 
 def missing(reason: str) -> EmbeddingError:
-    """What to say when a file of the package is not as it was installed."""
+    """Return the error for a file of the package that is missing or damaged."""
     return EmbeddingError(
         f"The static vectors cannot be loaded: {reason}. Run: pip install --force-reinstall wordllama"
     )
 
 
 def checked_offset(path: Path) -> int:
-    """Where the numbers of the weights begin in bytes; raises `EmbeddingError` when they are not those expected."""
+    """
+    Return the byte offset of the numbers in the file. Raises `EmbeddingError` if the file has another layout.
+    """
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         header = _header(file.read(length)) if length <= _MAX_HEADER else {}

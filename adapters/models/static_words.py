@@ -1,4 +1,4 @@
-"""Texts compared word by word, by the static vectors of their words."""
+"""Word-by-word comparison of texts with static vectors."""
 
 from __future__ import annotations
 
@@ -17,30 +17,35 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float32]
 
-MOST_WORDS = 12_000  # kept with their vectors, 12 MB; then the vocabulary is begun anew
+MOST_WORDS = 12_000  # words whose vectors are cached, 12 MB; above this number the cache is emptied
 
 
 class StaticWords:
     """
-    ``LateInteraction`` without a model run.
+    ``LateInteraction`` without running a model.
 
-    A word is the sum of its tokens' vectors, and weighs what that sum is long: they were trained so that
-    frequent words came out short. Nothing is stored of a text; the words that a process has met keep
-    their vectors while it runs.
+    The vector of a word is the sum of its token vectors, and the weight of a word is the length of that sum:
+    training made frequent words short. Nothing is stored about texts; the vectors of words are cached in the
+    process.
     """
 
     def __init__(self, embedder: StaticEmbedder | None = None, *, most_words: int = MOST_WORDS) -> None:
         """
+        Create the comparison; the vectors are loaded on first use.
+
         Args:
-            embedder: Whose vectors are compared; None takes the installed ones, with the first comparison.
-            most_words: That keep their vectors.
+            embedder: Embedder whose vectors are compared; None for the installed one.
+            most_words: Maximum number of cached words.
         """
         self._embedder = embedder
         self._most_words = most_words
-        self._lock = Lock()  # two questions may come at once
+        self._lock = Lock()  # two queries may run at the same time
 
     def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> WordSimilarities:
-        """As the port says; raises `EmbeddingError` when the static vectors are missing."""
+        """
+        See `clawmem.ports.late_interaction.LateInteraction`. Raises `EmbeddingError` if the static vectors
+        are missing.
+        """
         if not words:
             return WordSimilarities((), tuple(() for _ in texts))
         with self._lock:
@@ -55,12 +60,12 @@ class StaticWords:
 
 @cache
 def installed_words() -> StaticWords:
-    """The words of this process, kept once for everybody who compares by the installed vectors."""
+    """Return the instance with the installed vectors, which the process shares."""
     return StaticWords()
 
 
 class _Vocabulary:
-    """The words met so far, numbered, each with its vector; number 0 stands for a text without words."""
+    """Cache of numbered words with their vectors; number 0 represents a text without words."""
 
     def __init__(self, embedder: StaticEmbedder, most_words: int) -> None:
         self._embedder = embedder
@@ -69,16 +74,16 @@ class _Vocabulary:
 
     @property
     def units(self) -> Floats:
-        """(words and one, dimensions), each where its number says, of length 1; of a word without a vector zeros."""
+        """Unit vectors by word number, (words + 1, dimensions); zeros for a word without a vector."""
         return self._units[: len(self._number) + 1]
 
     @property
     def lengths(self) -> Floats:
-        """(words and one,): how long their vectors were."""
+        """Lengths of the word vectors before normalization, (words + 1,)."""
         return self._lengths[: len(self._number) + 1]
 
     def numbers(self, texts: Sequence[Sequence[str]]) -> list[list[int]]:
-        """The numbers of every word of every text."""
+        """Return the numbers of all words of all texts, adding new words to the cache."""
         asked = set(chain.from_iterable(texts))
         new = asked - self._number.keys()
         if len(self._number) + len(new) >= len(self._lengths):
@@ -89,7 +94,7 @@ class _Vocabulary:
         return [[number[word] for word in text] or [0] for text in texts]
 
     def _begin(self, words: int) -> None:
-        """Know nothing, with room for so many *words*; room that nothing was written into takes no memory yet."""
+        """Empty the cache and allocate room for *words*; unwritten pages take no memory."""
         self._number: dict[str, int] = {}
         rows = max(words, self._most_words) + 1
         self._units, self._lengths = _zeros(rows, self._embedder.dimensions), _zeros(rows)
@@ -127,7 +132,7 @@ def _compared(units: Floats, lengths: Floats, asked: list[int], written: list[li
 def _products(left: Floats, right: Floats) -> Floats:
     import numpy as np
 
-    # Not ``@``: its threads wait for each other longer than these few numbers take.
+    # Not ``@``: its threads wait for each other longer than this small product takes.
     products: Floats = np.einsum("ij,kj->ik", left, right)
     return products
 
@@ -147,8 +152,8 @@ def _unit(rows: Floats, lengths: Floats) -> Floats:
 
 
 def shares(lengths: Sequence[float]) -> tuple[float, ...]:
-    """How much each word tells, given the lengths of their vectors; they sum to 1."""
+    """Return the weights of words in proportion to the lengths of their vectors; they sum to 1."""
     total = sum(lengths)
-    if not total:  # nothing is known of any word: none tells more than another
+    if not total:  # no word has a vector, so all have the same weight
         return (1.0 / len(lengths),) * len(lengths)
     return tuple(length / total for length in lengths)

@@ -19,16 +19,16 @@ class PromptModels:
 
     def embedder_of(self, fingerprint: str, folder: Path) -> Embedder | None:
         """Return the local embedder of this fingerprint, if any; large models are in *folder*."""
-        from clawmem.adapters.models.static_few import few_of
+        from clawmem.adapters.models.static_pure import pure_embedder_of
         from clawmem.app.known_models import embedder_of
 
-        return few_of(fingerprint) or embedder_of(fingerprint, folder)
+        return pure_embedder_of(fingerprint) or embedder_of(fingerprint, folder)
 
     def comparing(self) -> LateInteraction:
         """Return the model that compares texts word by word."""
-        from clawmem.adapters.models.static_few import FewWords
+        from clawmem.adapters.models.static_pure import PureStaticWords
 
-        return FewWords()
+        return PureStaticWords()
 
 
 class CachedModels(PromptModels):

@@ -13,7 +13,7 @@ import pytest
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.models.static import StaticEmbedder
-from clawmem.adapters.models.static_few import FewStatic
+from clawmem.adapters.models.static_pure import PureStaticEmbedder
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.contracts.clock import ClockContract
 from clawmem.contracts.embedder import EmbedderContract
@@ -96,8 +96,8 @@ class TestSystemClock(ClockContract):
 
 class TestFewStatic(EmbedderContract):
     @pytest.fixture
-    def embedder(self) -> FewStatic:
-        return FewStatic(_embedder())
+    def embedder(self) -> PureStaticEmbedder:
+        return PureStaticEmbedder(_embedder())
 
 
 class TestStaticEmbedder(EmbedderContract):

@@ -8,7 +8,7 @@ import pytest
 
 from clawmem.adapters.memory.late_interaction import ExactWords
 from clawmem.adapters.models.static import StaticEmbedder
-from clawmem.adapters.models.static_few import FewWords
+from clawmem.adapters.models.static_pure import PureStaticWords
 from clawmem.adapters.models.static_words import StaticWords
 from clawmem.contracts.late_interaction import LateInteractionContract
 from clawmem.ports.errors import EmbeddingError
@@ -30,8 +30,8 @@ class TestFewWords(LateInteractionContract):
     """The same vectors without numpy."""
 
     @pytest.fixture
-    def late(self) -> FewWords:
-        return FewWords()
+    def late(self) -> PureStaticWords:
+        return PureStaticWords()
 
 
 class TestStaticWordsThatForget(LateInteractionContract):

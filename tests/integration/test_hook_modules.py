@@ -123,7 +123,7 @@ def test_what_a_prompt_loads(
         prompt != PROMPT
     )
     assert bool(told) == (prompt == PROMPT)
-    assert ("clawmem.adapters.models.static_few" in modules) == (prompt == PROMPT and profile == "balanced")
+    assert ("clawmem.adapters.models.static_pure" in modules) == (prompt == PROMPT and profile == "balanced")
 
 
 def test_numpy_would_say_the_same(invoke: Invoke, environ: dict[str, str], home: Path) -> None:
@@ -136,7 +136,7 @@ def test_numpy_would_say_the_same(invoke: Invoke, environ: dict[str, str], home:
         "from clawmem.app.hooks import registry as r\n"
         "r.HOOKS['context-surfacing'] = r.HOOKS['context-surfacing']._replace(patience_s=60)\n"
     )
-    by_the_library = "from clawmem.adapters.models import static_few; static_few.KNOWN = ''"
+    by_the_library = "from clawmem.adapters.models import static_pure; static_pure.KNOWN = ''"
 
     told, modules = loaded(environ, home, asked, "balanced", first=patient)
     again, with_numpy = loaded(environ, home, asked, "balanced", first=patient + by_the_library)

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from clawmem.adapters.models import static_few
+from clawmem.adapters.models import static_pure
 from clawmem.adapters.models.byte_pairs import BLANK, MARKS, BytePairs, read_ids
 from clawmem.adapters.models.static import StaticEmbedder
-from clawmem.adapters.models.static_few import KNOWN, FewStatic, FewWords, few_of
+from clawmem.adapters.models.static_pure import KNOWN, PureStaticEmbedder, PureStaticWords, pure_embedder_of
 from clawmem.adapters.models.static_words import StaticWords
 from clawmem.domain.documents.tokens import words
 
@@ -78,21 +78,21 @@ def test_the_same_tokens(whole: StaticEmbedder, ids: dict[str, int]) -> None:
 
 def test_the_same_vectors(whole: StaticEmbedder) -> None:
     """To a millionth; what is left to the library has the same bytes."""
-    few, texts = FewStatic(whole), [*lines()[:300], *ODD]
+    few, texts = PureStaticEmbedder(whole), [*lines()[:300], *ODD]
 
     mine, theirs = numbers([few.embed_query(text) for text in texts]), numbers(whole.embed_documents(texts))
     np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-6)
     assert list(map(few.embed_query, LEFT_TO_THE_LIBRARY)) == whole.embed_documents(LEFT_TO_THE_LIBRARY)
 
 
-@pytest.mark.parametrize("most", [0, static_few.MOST_WORDS])
+@pytest.mark.parametrize("most", [0, static_pure.MOST_WORDS])
 def test_the_same_matches(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     """Whether the words are few or are left to numpy: the same to 1e-5, and the lines in the same order."""
-    monkeypatch.setattr(static_few, "MOST_WORDS", most)
+    monkeypatch.setattr(static_pure, "MOST_WORDS", most)
     question = words("why did the deploy of the billing service fail, 東京?")
     texts = [words(line) for line in lines()[:200]]
 
-    mine, theirs = FewWords().compare(question, texts), StaticWords().compare(question, texts)
+    mine, theirs = PureStaticWords().compare(question, texts), StaticWords().compare(question, texts)
 
     np.testing.assert_allclose(mine.weights, theirs.weights, rtol=0, atol=1e-5)
     np.testing.assert_allclose(mine.nearest, theirs.nearest, rtol=0, atol=1e-5)
@@ -104,9 +104,9 @@ def test_another_release_is_left_to_the_library(
     whole: StaticEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of whose vocabulary nothing is known."""
-    monkeypatch.setattr(static_few, "KNOWN", "wordllama:l2_supercat:256:000000000000")
+    monkeypatch.setattr(static_pure, "KNOWN", "wordllama:l2_supercat:256:000000000000")
 
-    assert few_of(KNOWN) is None
-    assert few_of("wordllama:l2_supercat:256:000000000000") is None
-    assert FewStatic(whole).embed_query("redis") == whole.embed_query("redis")
-    assert FewWords().compare(["redis"], [["cache"]]) == StaticWords().compare(["redis"], [["cache"]])
+    assert pure_embedder_of(KNOWN) is None
+    assert pure_embedder_of("wordllama:l2_supercat:256:000000000000") is None
+    assert PureStaticEmbedder(whole).embed_query("redis") == whole.embed_query("redis")
+    assert PureStaticWords().compare(["redis"], [["cache"]]) == StaticWords().compare(["redis"], [["cache"]])

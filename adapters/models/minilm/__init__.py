@@ -1,1 +1,3 @@
-"""all-MiniLM-L6-v2 in process: fetched and checked, written once as int8 ONNX, run without torch."""
+"""
+all-MiniLM-L6-v2 in this process: downloaded and verified, converted once to int8 ONNX, and run without torch.
+"""

@@ -1,4 +1,4 @@
-"""From the published files to the model that is kept."""
+"""Conversion of the published files to the stored model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from clawmem.adapters.models.minilm.precision import EXACT, INT8, Precision
 from clawmem.adapters.models.minilm.store import MODEL, TOKENIZER, Manifest, store
 from clawmem.adapters.models.minilm.weights import WEIGHTS, tensors
 
-# Their unrounded vectors are kept, to tell on any processor and with any release what the bytes make of them.
+# The exact vectors of these texts are stored, to measure the quantization error on any processor and with any
+# release.
 REFERENCE_TEXTS = (
     "We moved the login sessions from Redis to Postgres on the ninth of June.",
     "Who designs the ticket machines?",
@@ -25,7 +26,7 @@ REFERENCE_TEXTS = (
 
 def build(published: Mapping[str, bytes], folder: Path) -> None:
     """
-    Write the model of the *published* files into *folder*, as bytes, with its reference vectors.
+    Write the quantized model of the *published* files into *folder*, with its reference vectors.
 
     Raises:
         EmbeddingError: the folder cannot be written.
@@ -45,7 +46,7 @@ def write(
     called: str,
     reference: Mapping[str, str],
 ) -> None:
-    """Write the model with *precision*, which is *called* so in the fingerprint."""
+    """Write the model with *precision*, whose name in the fingerprint is *called*."""
     weights = tensors(published[WEIGHTS])
     dimensions = weights["embeddings.LayerNorm.bias"].shape[0]
     origin = sha256(published[WEIGHTS]).hexdigest()[:12]

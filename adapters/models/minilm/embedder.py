@@ -1,4 +1,4 @@
-"""Text to vectors by the stored model."""
+"""Embedder that runs the stored MiniLM model."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 
-MAX_TOKENS = 256  # what the model was trained to read, with the two that mark beginning and end
+MAX_TOKENS = 256  # tokens the model was trained for, including the start and end tokens
 
-IDS, POOLED, TOKENS = "ids", "pooled", "tokens"  # what goes into the model and comes out
+IDS, POOLED, TOKENS = "ids", "pooled", "tokens"  # names of the input and of the outputs of the model
 
-QUESTIONS_KEPT = 4  # a question is embedded, and sketched a moment later
+QUESTIONS_KEPT = 4  # a query is embedded, and soon afterwards its sketch is computed
 
 _THREADS = min(2, os.cpu_count() or 1)
 _UNKNOWN = "[UNK]"
@@ -41,10 +41,10 @@ _ERRORS_ONLY = 3
 @dataclass(frozen=True, slots=True)
 class TokenVectors:
     """
-    A text's vector, and those of its tokens, beginning and end left out.
+    The vector of a text, and the vectors of its tokens without start and end token.
 
-    ``spans`` are the places of the tokens in the text, in characters; ``vectors`` (n, dimensions) float32 of
-    unit length. Empty for a text without a known token.
+    ``spans`` are the character positions of the tokens in the text; ``vectors`` (n, dimensions) is float32
+    with unit length. Empty for a text without a known token.
     """
 
     pooled: Vector
@@ -54,21 +54,22 @@ class TokenVectors:
 
 class MiniLmEmbedder:
     """
-    ``Embedder`` that runs a small transformer: texts are cut at 256 tokens, vectors are their mean.
+    ``Embedder`` that runs a small transformer on the first 256 tokens of a text and averages the token
+    vectors.
 
-    Every text is a run of its own, so that nothing but the text decides about its vector: a batch would save
-    nothing on a CPU, and cost what it is padded with. Two texts are worked on at a time.
+    Each text is a separate run, so that its vector depends on nothing but the text. On a CPU a batch would
+    save nothing and add the cost of padding. Two texts are processed in parallel.
     """
 
     def __init__(self, folder: Path) -> None:
         """
-        Nothing but the manifest is read before the first use.
+        Read the manifest; everything else is loaded on first use.
 
         Raises:
-            EmbeddingError: there is no model in *folder*.
-            ExtraMissing: what runs it is not installed.
+            EmbeddingError: *folder* contains no model.
+            ExtraMissing: the packages that run the model are not installed.
         """
-        if find_spec("onnxruntime") is None:  # finds, does not import
+        if find_spec("onnxruntime") is None:  # finds the package without importing it
             raise ExtraMissing("onnxruntime", extra="minilm")
         self._folder = folder
         self._manifest = read_manifest(folder)
@@ -89,14 +90,14 @@ class MiniLmEmbedder:
         return self._each(self._pooled, self._encodings(texts))
 
     def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """The vectors of *texts* and of their tokens, in their order, by one run each."""
+        """Return the vectors of *texts* and of their tokens, in order, with one run per text."""
         if len(texts) == 1:
             return [self._question(texts[0])]
         return self._each(self._with_tokens, self._encodings(texts))
 
     @property
     def sketcher(self) -> Sketcher:
-        """Itself: what tells its embedder that it has vectors for words too."""
+        """The embedder itself, which marks that it also computes vectors of words."""
         return self
 
     def sketch(self, texts: Sequence[str], without: Collection[str] = ()) -> list[Sketch]:
@@ -136,7 +137,7 @@ class MiniLmEmbedder:
         return cast("Sequence[Floats]", self._session.run(results, {IDS: ids}))
 
     def _is_known(self, encoding: Encoding) -> bool:
-        """Whether there is more than marks and pieces that are in no vocabulary."""
+        """Whether the text has tokens besides special ones and unknown ones."""
         return any(
             not special and piece != _UNKNOWN
             for piece, special in zip(encoding.tokens, encoding.special_tokens_mask, strict=True)
@@ -147,20 +148,21 @@ class MiniLmEmbedder:
         from onnxruntime import InferenceSession, SessionOptions
 
         options = SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1  # one core a text
+        options.intra_op_num_threads = options.inter_op_num_threads = 1  # one core per text
         options.log_severity_level = _ERRORS_ONLY
         try:
             return InferenceSession(str(self._folder / MODEL), options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # the library has a dozen kinds without a common root
+        except Exception as error:  # onnxruntime raises a dozen exceptions without a common base class
             raise unusable(self._folder, f"{MODEL} is damaged or of another kind") from error
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
+        """-"""
         from tokenizers import Tokenizer
 
         try:
             tokenizer = Tokenizer.from_file(str(self._folder / TOKENIZER))
-        except Exception as error:  # the library raises nothing narrower
+        except Exception as error:  # tokenizers raises nothing more specific
             raise unusable(self._folder, f"{TOKENIZER} is damaged or of another kind") from error
         tokenizer.no_padding()
         tokenizer.enable_truncation(MAX_TOKENS)
@@ -168,5 +170,5 @@ class MiniLmEmbedder:
 
 
 def _text(text: str) -> str:
-    """*text* with what UTF-8 cannot hold (half a surrogate pair) as question marks."""
+    """Return *text* with question marks for characters that UTF-8 cannot encode (unpaired surrogates)."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""The encoder as an ONNX graph, written straight from the published tensors."""
+"""The encoder as an ONNX graph, built from the published tensors."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ _OPSET, _IR = 20, 10
 
 def encoder(weights: Tensors, precision: Precision) -> bytes:
     """
-    A model of one text at a time: ids (t,) to its vector (d,) and the vectors of its tokens (t, d).
+    Build a model for one text at a time: ids (t,) to its vector (d,) and the vectors of its tokens (t, d).
 
-    All vectors have unit length; ``pooled`` is the mean over the tokens, before they are made so long.
+    All vectors have unit length; ``pooled`` is the normalized mean of the token vectors before their
+    normalization.
     """
     drawing = _Encoder(weights, precision)
     x = drawing.embeddings()
@@ -40,7 +41,7 @@ def encoder(weights: Tensors, precision: Precision) -> bytes:
 
 
 class _Encoder:
-    """Each method takes and gives the name of a value; comments show its shape."""
+    """Builder of the graph. Methods take and return names of values; comments show shapes."""
 
     def __init__(self, weights: Tensors, precision: Precision) -> None:
         self.nodes = Nodes()
@@ -50,21 +51,22 @@ class _Encoder:
         self.dimensions = self._words.shape[1]
 
     def layers(self) -> list[int]:
-        """The numbers of the layers that there are weights for."""
+        """Return the numbers of the layers in the weights."""
         return list(takewhile(lambda n: f"encoder.layer.{n}.output.dense.bias" in self._weights, count()))
 
     def embeddings(self) -> str:
-        """Word and position; every token is of the first type."""
+        """Return the sum of word and position embeddings; every token has the first type."""
         nodes, name = self.nodes, "embeddings"
         types = self._weights[f"{name}.token_type_embeddings.weight"]  # (2, d)
-        places = self._weights[f"{name}.position_embeddings.weight"][:MAX_TOKENS] + types[0]  # of 512 rows
+        # the first rows of 512
+        places = self._weights[f"{name}.position_embeddings.weight"][:MAX_TOKENS] + types[0]
         zero = nodes.integers(0)
         place = nodes.apply("Slice", nodes.constant(places), zero, nodes.apply("Shape", IDS), zero)  # (t, d)
         word = self._precision.look_up(nodes, IDS, self._words)  # (t, d)
         return self._normalised(nodes.apply("Add", word, place), f"{name}.LayerNorm")
 
     def layer(self, x: str, name: str) -> str:
-        """Attention and the two dense layers, each added to what went in."""
+        """Return the output of one layer: attention and two dense layers, each with a residual connection."""
         attended = self._dense(self._attention(x, f"{name}.attention.self"), f"{name}.attention.output.dense")
         x = self._normalised(self.nodes.apply("Add", attended, x), f"{name}.attention.output.LayerNorm")
         wide = self.nodes.apply("Gelu", self._dense(x, f"{name}.intermediate.dense"))  # (t, 4d)
@@ -73,7 +75,7 @@ class _Encoder:
 
     def _attention(self, x: str, name: str) -> str:
         nodes, parts = self.nodes, [f"{name}.{part}" for part in ("query", "key", "value")]
-        # One product instead of three: the activations are made bytes once.
+        # One product instead of three, so that the activations are quantized once.
         all_three = self._dense(x, *parts)  # (t, 3d)
         batch_of_one = nodes.apply("Unsqueeze", all_three, nodes.integers(0))
         asked_kept_told = nodes.split("Split", batch_of_one, into=3, axis=-1, num_outputs=3)
@@ -81,7 +83,7 @@ class _Encoder:
         return nodes.apply("Squeeze", attended, nodes.integers(0))  # (t, d)
 
     def _dense(self, x: str, *names: str) -> str:
-        """The outputs of the layers *names*, side by side."""
+        """Return the concatenated outputs of the layers *names*."""
         weight = np.concatenate([self._weights[f"{name}.weight"] for name in names])
         bias = np.concatenate([self._weights[f"{name}.bias"] for name in names])
         product = self._precision.multiply(self.nodes, x, weight)

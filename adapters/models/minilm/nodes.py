@@ -1,4 +1,4 @@
-"""An ONNX graph while it is written."""
+"""Builder for the nodes of an ONNX graph."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-MICROSOFT = "com.microsoft"  # operators that onnxruntime adds to the standard's
+MICROSOFT = "com.microsoft"  # operator domain of onnxruntime, in addition to the standard operators
 
 
 class Nodes:
-    """Operators and constants, in the order of their calculation; every value is known by a made-up name."""
+    """Operators and constants in execution order; every value gets a generated name."""
 
     def __init__(self) -> None:
         self.operators: list[NodeProto] = []
         self.constants: list[TensorProto] = []
 
     def constant(self, value: npt.NDArray[Any] | np.generic) -> str:
-        """A value that is stored with the model."""
+        """Add a constant that is stored with the model."""
         import numpy as np
 
         name = f"constant_{len(self.constants)}"
@@ -29,21 +29,21 @@ class Nodes:
         return name
 
     def integers(self, *values: int) -> str:
-        """A stored list of integers, as shapes and axes are given."""
+        """Add a constant list of integers, the form in which ONNX takes shapes and axes."""
         import numpy as np
 
         return self.constant(np.array(values, dtype=np.int64))
 
     def split(self, operator: str, *inputs: str, into: int, **attributes: Any) -> list[str]:
-        """Apply an operator that has *into* results."""
+        """Add an operator with *into* results and return their names."""
         names = [f"{operator}_{len(self.operators)}_{number}" for number in range(into)]
         self.operators.append(helper.make_node(operator, list(inputs), names, **attributes))
         return names
 
     def apply(self, operator: str, *inputs: str, **attributes: Any) -> str:
-        """Apply an operator that has one result."""
+        """Add an operator with one result and return its name."""
         return self.split(operator, *inputs, into=1, **attributes)[0]
 
     def result(self, value: str, name: str) -> None:
-        """Give *value* the *name* under which the caller asks for it."""
+        """Make *value* an output of the graph called *name*."""
         self.operators.append(helper.make_node("Identity", [value], [name]))

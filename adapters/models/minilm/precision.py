@@ -1,4 +1,4 @@
-"""How exactly the graph calculates: as published, or with bytes for weights and activations."""
+"""Precision of the graph: float32 as published, or int8 weights and uint8 activations."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float32]
     Bytes = npt.NDArray[np.int8]
 
-_STEPS = 127  # to either side of zero
-_MIDDLE = 128  # the byte that stands for zero in an activation
-_LEAST = 1e-12  # so that a row of zeros has a scale
+_STEPS = 127  # on each side of zero
+_MIDDLE = 128  # zero point of activations
+_LEAST = 1e-12  # avoids a scale of zero for a row of zeros
 
 
 class Precision(NamedTuple):
     """
-    The two calculations that read weights.
+    The two operations that read weights.
 
-    ``look_up`` (nodes, ids (t,), table (v, d)) gives (t, d); ``multiply`` (nodes, x (t, i), weight (o, i))
-    gives x · weightᵀ, (t, o).
+    ``look_up`` (nodes, ids (t,), table (v, d)) returns (t, d); ``multiply`` (nodes, x (t, i), weight (o, i))
+    returns x · weightᵀ, (t, o).
     """
 
     look_up: Callable[[Nodes, str, Floats], str]
@@ -34,7 +34,7 @@ class Precision(NamedTuple):
 
 
 def by_row(weight: Floats) -> tuple[Bytes, Floats]:
-    """(o, i) as bytes, and what one step is worth in each row, (o,)."""
+    """Quantize *weight* (o, i) to int8 by row; return it with the scale of each row, (o,)."""
     steps = (np.abs(weight).max(axis=1).clip(_LEAST) / _STEPS).astype(np.float32)
     return np.rint(weight / steps[:, None]).astype(np.int8), steps
 
@@ -55,9 +55,9 @@ def _look_up_bytes(nodes: Nodes, ids: str, table: Floats) -> str:
 
 def _multiply_bytes(nodes: Nodes, x: str, weight: Floats) -> str:
     """
-    One scale a channel of the weights, one a row of the activations.
+    Multiply with one scale per channel of the weights and one per row of the activations.
 
-    The usual one scale for all activations is a fifth quicker and loses more than twice as much.
+    The usual single scale for all activations is a fifth faster and has more than twice the error.
     """
     stored, steps = by_row(weight)
     codes, scales = _row_codes(nodes, x)
@@ -67,7 +67,7 @@ def _multiply_bytes(nodes: Nodes, x: str, weight: Floats) -> str:
 
 
 def _row_codes(nodes: Nodes, x: str) -> tuple[str, str]:
-    """*x* (t, i) as bytes around the middle, and what one step is worth in each row, (t, 1)."""
+    """Quantize *x* (t, i) to uint8; return it with the scale of each row, (t, 1)."""
     largest = nodes.apply("ReduceMax", nodes.apply("Abs", x), nodes.integers(-1), keepdims=1)
     step = nodes.apply("Mul", largest, nodes.constant(np.float32(1 / _STEPS)))
     scales = nodes.apply("Max", step, nodes.constant(np.float32(_LEAST)))

