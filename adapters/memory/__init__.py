@@ -1,1 +1,1 @@
-"""The reference adapters: every port in plain Python, over dictionaries. Read these first."""
+"""Reference implementation of every port in plain Python over dictionaries. Read these adapters first."""

@@ -7,7 +7,7 @@ from clawmem.ports.acts import Act, ActEntry
 
 
 class MemoryActs:
-    """``ActJournal`` over a list: the reference to read first."""
+    """Reference ``ActJournal`` over a list."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables

@@ -18,11 +18,11 @@ Row = tuple[Cell, ...]
 Item = TypeVar("Item")
 Key = TypeVar("Key", str, tuple[str, ...])
 
-AGES = (0, 7, 30, 90, 365)  # days that part the columns of `Question.AGES`
+AGES = (0, 7, 30, 90, 365)  # bounds of the columns of `Question.AGES` in days
 
 
 class MemoryAnalytics:
-    """``Analytics`` in plain Python, over lists: the reference to read first. Exports lines of JSON."""
+    """Reference ``Analytics`` in plain Python over lists. Exports JSON lines."""
 
     def __init__(self) -> None:
         self._documents: dict[int, Document] = {}
@@ -57,7 +57,7 @@ class MemoryAnalytics:
         return [_write(Path(folder) / f"{name}.jsonl", found) for name, found in rows.items()]
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Do nothing: there is nothing to release."""
 
     # -- documents ----------------------------------------------------------------------------------
 
@@ -147,7 +147,7 @@ class MemoryAnalytics:
         return [document for document in self._documents.values() if document.inactive is None]
 
     def _recalls_of_served(self) -> list[tuple[Document, list[Recall]]]:
-        """Every served document that was recalled, with the recalls."""
+        """Return every active document that was recalled, with its recalls."""
         found: defaultdict[int, list[Recall]] = defaultdict(list)
         for recall in self._recalls:
             for document_id in {hit.document_id for hit in recall.hits}:
@@ -159,7 +159,7 @@ class MemoryAnalytics:
 
 
 def _months(documents: Sequence[Document], time: Callable[[Document], str]) -> Iterator[Row]:
-    """Of one collection: month, collection, what it added, and all there was at its end."""
+    """Return, for one collection, rows of month, collection, growth in the month, and totals at its end."""
     months = _grouped(documents, lambda document: time(document)[:7])
     counts = [len(part) for _, part in months]
     sizes = [sum(map(_bytes, part)) for _, part in months]
@@ -201,7 +201,7 @@ def _write(path: Path, rows: Iterable[Any]) -> str:
 
 
 def _spelt_out(value: Any) -> Any:
-    """Records under the names of their parts, wherever they stand."""
+    """Convert named tuples to dictionaries, recursively."""
     if not isinstance(value, tuple):
         return value
     if hasattr(value, "_asdict"):

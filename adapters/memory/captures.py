@@ -5,7 +5,7 @@ from clawmem.ports.captures import Cursor, Sighting
 
 
 class MemoryCaptures:
-    """``CaptureStore`` over two dictionaries: the reference to read first."""
+    """Reference ``CaptureStore`` over two dictionaries."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables

@@ -7,7 +7,7 @@ from clawmem.ports.records import Document
 
 
 class MemoryChronology:
-    """``Chronology`` over the dictionary of documents: the reference to read first."""
+    """Reference ``Chronology`` over the dictionary of documents."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables

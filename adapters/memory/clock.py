@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from datetime import UTC, tzinfo
 
-START_MS = 1_700_000_000_000  # 2023-11-14, as good a day as any
+START_MS = 1_700_000_000_000  # an arbitrary time: 2023-11-14
 
 
 class ManualClock:
-    """``Clock`` that stands until it is moved: the reference to read first."""
+    """Reference ``Clock`` that changes only when it is set."""
 
     def __init__(self, now_ms: int = START_MS, zone: tzinfo = UTC) -> None:
         self._now_ms = now_ms
@@ -19,9 +19,9 @@ class ManualClock:
         return self._zone
 
     def set(self, now_ms: int) -> None:
-        """Make it *now_ms*, earlier or later."""
+        """Set the time to *now_ms*, earlier or later."""
         self._now_ms = now_ms
 
     def advance(self, ms: int) -> None:
-        """Let *ms* milliseconds go by."""
+        """Move the time forward by *ms* milliseconds."""
         self._now_ms += ms

@@ -8,7 +8,7 @@ from clawmem.ports.records import Marker
 
 
 class Commits:
-    """What the indexes in memory have in common: a block is undone from a copy."""
+    """Base class of the indexes in memory, which roll a failed commit back from a copy."""
 
     def __init__(self) -> None:
         self._marker: Marker | None = None
@@ -16,7 +16,7 @@ class Commits:
 
     @abstractmethod
     def snapshot(self) -> Callable[[], None]:
-        """A function that puts the index back to how it is now."""
+        """Return a function that restores the current state of the index."""
 
     def marker(self) -> Marker | None:
         return self._marker
@@ -37,10 +37,10 @@ class Commits:
             self._is_committing = False
 
     def optimize(self) -> None:
-        """Nothing to make cheaper."""
+        """Do nothing: this index has nothing to optimize."""
 
     def faults(self) -> list[str]:
         return []
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Do nothing: there is nothing to release."""

@@ -24,7 +24,7 @@ _NOTHING = sha256(b"").hexdigest()
 
 
 class MemoryDocuments:
-    """``DocumentStore`` over dictionaries: the reference to read first."""
+    """Reference ``DocumentStore`` over dictionaries."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -114,7 +114,7 @@ class MemoryDocuments:
         chosen = [
             found for found in self._all() if (found.inactive is None) is active and is_in(scope, found)
         ]
-        # Two sorts, the later one stable: newest first, and within one instant by place.
+        # The second sort is stable: newest first, and by path for equal times.
         newest_first = sorted(sorted(chosen, key=_place), key=lambda found: found.authored_at, reverse=True)
         return newest_first if limit is None else newest_first[: max(limit, 0)]
 
@@ -213,7 +213,7 @@ def _replaced(before: Document, after: Document) -> Document:
 
 
 def _emptied(document: Document) -> Document:
-    """What is left of one that is forgotten: its place and when it came."""
+    """Return the record of a forgotten document, which keeps its path and its times."""
     return Document(
         document.collection,
         document.path,

@@ -13,9 +13,9 @@ DIMENSIONS = 64
 
 class HashingEmbedder:
     """
-    ``Embedder`` that knows no language: texts are near when they share words. The reference to read first.
+    Reference ``Embedder`` without a model: texts are near each other if they share words.
 
-    Every word adds or subtracts one at a place that a hash of it chooses; the sum is scaled to length one.
+    Each word adds or subtracts 1 at a position chosen by its hash; the sum is scaled to unit length.
     """
 
     fingerprint = f"hashing-{DIMENSIONS}-1"
@@ -34,6 +34,6 @@ class HashingEmbedder:
 
 
 def _place_and_sign(word: str) -> tuple[int, float]:
-    # Not hash(): that one differs from process to process.
+    # Not hash(), which differs between processes.
     first, second = blake2b(word.encode(), digest_size=2).digest()
     return first % DIMENSIONS, 1.0 if second % 2 else -1.0

@@ -18,11 +18,12 @@ from clawmem.ports.records import (
     VectorEntry,
 )
 
-TOLERANCE = 1e-3  # of the length: float32 rounding is far below, a forgotten normalisation far above
+# tolerance of the length: rounding to float32 is far below, a missing normalization far above
+TOLERANCE = 1e-3
 
 
 class MemoryEmbeddings:
-    """``EmbeddingStore`` over dictionaries: the reference to read first."""
+    """Reference ``EmbeddingStore`` over dictionaries."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -106,7 +107,7 @@ class MemoryEmbeddings:
         self._forget_empty()
         return len(orphans)
 
-    # -- spaces -------------------------------------------------------------------------------------
+    # -- embedding spaces -----------------------------------------------------------------------------
 
     def begin(self, fingerprint: str) -> None:
         self.give_up()
@@ -139,7 +140,7 @@ class MemoryEmbeddings:
         self._tables.vectors, self._tables.failures, self._tables.retired_vectors = {}, {}, []
         self._forget_empty()
 
-    # -- inside -------------------------------------------------------------------------------------
+    # -- helpers --------------------------------------------------------------------------------------
 
     def _vectors(self, beside: bool) -> dict[str, Vector]:
         return self._tables.beside_vectors if beside else self._tables.vectors
@@ -148,7 +149,7 @@ class MemoryEmbeddings:
         return self._tables.beside_failures if beside else self._tables.failures
 
     def _entries(self) -> Iterator[tuple[VectorEntry, str]]:
-        """The vectors of active documents, each with the name of its text."""
+        """Iterate over the vectors of active documents, each with its text hash."""
         for key, text in self._tables.active_texts():
             if text.text_hash in self._tables.vectors:
                 document = self._tables.documents[key.document_id]
@@ -197,7 +198,9 @@ class MemoryEmbeddings:
 
 
 def _refuse_bad(stored: Sequence[Vector], new: Iterable[Vector]) -> None:
-    """Raise ``BadVector`` unless all of *new* are unit vectors as long as each other and as those *stored*."""
+    """
+    Raise ``BadVector`` unless all of *new* are unit vectors of the same length as each other and as *stored*.
+    """
     vectors = [decoded(vector) for vector in (*stored, *new)]
     for numbers in vectors:
         refuse_length(numbers, expected=len(vectors[0]))

@@ -15,7 +15,7 @@ from clawmem.ports.triples import Triple
 
 
 class MemoryEntities:
-    """``EntityStore`` over dictionaries, counted when it is asked: the reference to read first."""
+    """Reference ``EntityStore`` over dictionaries; counts are computed on request."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -108,7 +108,7 @@ class MemoryEntities:
 
 
 def _moved(triple: Triple, gone: str, into: Entity) -> Triple:
-    """*triple* with *into* in the place of the entity that is *gone*."""
+    """Return *triple* with the entity *gone* replaced by *into*."""
     subject = into if triple.subject.id == gone else triple.subject
     return replace(triple, subject=subject, object=into if triple.object_id == gone else triple.object)
 

@@ -10,9 +10,9 @@ from clawmem.ports.records import Scan, SourceFile, SourceStamp
 
 class MemoryFiles:
     """
-    ``FileSource`` over a dictionary of absolute POSIX paths: the reference to read first.
+    Reference ``FileSource`` over a dictionary of absolute POSIX paths.
 
-    Links are remembered by name only: they are never reported and never read.
+    Links are stored by name only: they are never reported and never read.
     """
 
     def __init__(self) -> None:
@@ -22,24 +22,24 @@ class MemoryFiles:
         self._links: set[str] = set()
 
     def write(self, path: str, content: bytes, *, mtime_ns: int = 1) -> None:
-        """Put a file at an absolute path, with the folders above it."""
+        """Write a file at an absolute path, and create its parent folders."""
         self.make_folder(str(PurePosixPath(path).parent))
         self._files[path] = (content, mtime_ns)
 
     def make_folder(self, path: str) -> None:
-        """Put an empty folder at an absolute path, with those above it."""
+        """Create an empty folder at an absolute path, with its parents."""
         self._folders |= {path, *map(str, PurePosixPath(path).parents)}
 
     def remove(self, path: str) -> None:
-        """Take a file away."""
+        """Delete a file."""
         del self._files[path]
 
     def link(self, path: str) -> None:
-        """Put a symbolic link at an absolute path."""
+        """Create a symbolic link at an absolute path."""
         self._links.add(path)
 
     def seal(self, path: str) -> None:
-        """Take the right to read a file, or to list a folder, away."""
+        """Remove the permission to read a file or to list a folder."""
         self._sealed.add(path)
 
     def scan(self, root: str, *, enter: Callable[[str], bool], wanted: Callable[[str], bool]) -> Scan:
@@ -66,7 +66,7 @@ class MemoryFiles:
         return self._files[target][0]
 
     def _walk(self, root: str, folder: str, enter: Callable[[str], bool]) -> Iterator[str]:
-        """The folder itself and every folder below it that may be entered."""
+        """Iterate over *folder* and the folders below it that may be entered."""
         yield folder
         if _absolute(root, folder) in self._sealed:
             return
@@ -75,7 +75,7 @@ class MemoryFiles:
                 yield from self._walk(root, child, enter)
 
     def _below(self, root: str, paths: Iterable[str]) -> list[str]:
-        """Those of the absolute *paths* that lie below the root, relative to it, sorted."""
+        """Return those of the absolute *paths* that are below the root, relative to it, sorted."""
         beginning = root.rstrip("/") + "/"
         return sorted(path.removeprefix(beginning) for path in paths if path.startswith(beginning))
 

@@ -7,7 +7,7 @@ from clawmem.ports.forgotten_texts import forgotten_text
 
 
 class MemoryForgottenTexts:
-    """``ForgottenTexts`` over a set: the reference to read first."""
+    """Reference ``ForgottenTexts`` over a set."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables

@@ -17,10 +17,10 @@ _PLAIN: Mapping[str, Any] = {
 
 class ScriptedGenerator:
     """
-    ``Generator`` without a model: the reference to read first, and what tests are played with.
+    Reference ``Generator`` without a model, also used as a test double.
 
-    It answers what its *script* says, or without one the prompt's last line; with a schema, the smallest value
-    that fits. A token is a word.
+    It returns the result of *script*; without a script the last line of the prompt or, with a schema, the
+    smallest value that fits the schema. A token is a word.
     """
 
     fingerprint = f"{MODEL}-1"
@@ -57,7 +57,7 @@ def _beginning(text: str, words: int) -> str:
 
 
 def _smallest(schema: JsonSchema) -> Any:
-    """A value that fits *schema* and holds as little as possible."""
+    """Return the smallest value that fits *schema*."""
     if choices := schema.get("enum"):
         return choices[0]
     kind = schema.get("type", "object")

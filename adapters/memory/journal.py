@@ -7,7 +7,7 @@ from clawmem.ports.journal import Replacement, Run
 
 
 class MemoryJournal:
-    """``Journal`` over two lists: the reference to read first."""
+    """Reference ``Journal`` over two lists."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables

@@ -6,7 +6,7 @@ from clawmem.ports.late_interaction import WordSimilarities
 
 
 class ExactWords:
-    """``LateInteraction`` that knows no language: a word is near to itself alone. Read this first."""
+    """Reference ``LateInteraction`` without a model: a word is only similar to itself."""
 
     def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> WordSimilarities:
         rows = tuple(tuple(float(word in text) for word in words) for text in map(frozenset, texts))

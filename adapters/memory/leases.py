@@ -5,10 +5,10 @@ from clawmem.ports.records import Lease
 
 
 class MemoryLeases:
-    """``LeaseStore`` for the threads of one process at most: the reference to read first."""
+    """Reference ``LeaseStore`` for the threads of one process."""
 
     def __init__(self) -> None:
-        self._last: dict[str, Lease] = {}  # of each name that was not given back; it may be over
+        self._last: dict[str, Lease] = {}  # by name; a lease that was not released may have expired
 
     def acquire(self, name: str, holder: str, *, now_ms: int, ttl_ms: int) -> Lease | None:
         import secrets

@@ -7,7 +7,7 @@ from clawmem.ports.ledger import Cost
 
 
 class MemoryLedger:
-    """``CostLedger`` as the list of what was spent: the reference to read first."""
+    """Reference ``CostLedger`` over a list of costs."""
 
     def __init__(self) -> None:
         self._costs: list[Cost] = []

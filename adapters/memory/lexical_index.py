@@ -34,7 +34,7 @@ class _Unit:
 
 
 class MemoryLexicalIndex(Commits):
-    """``LexicalIndex`` that looks at every entry: BM25 word for word, and the reference to read first."""
+    """Reference ``LexicalIndex`` that computes BM25 over every entry."""
 
     method = "every entry"
 
@@ -80,7 +80,7 @@ class MemoryLexicalIndex(Commits):
         self._marker = None
 
     def snapshot(self) -> Callable[[], None]:
-        """A function that puts the index back to how it is now."""
+        """Return a function that restores the current state of the index."""
         kept = {grain: dict(units) for grain, units in self._grains.items()}, self._marker
 
         def restore() -> None:
@@ -112,7 +112,7 @@ class MemoryLexicalIndex(Commits):
 
 
 def _occurrences(term: Term, units: Mapping[FragmentKey, _Unit]) -> dict[FragmentKey, float]:
-    """How often each entry that holds the term holds it, title words weighted."""
+    """Return the number of occurrences in each entry that contains the term, with weighted title words."""
     asked = split(term.text)
     counted = {
         key: TITLE_WEIGHT * _count(asked, term.prefix, unit.title) + _count(asked, term.prefix, unit.text)
@@ -137,7 +137,9 @@ def _bm25(
     terms: Mapping[Term, Mapping[FragmentKey, float]],
     rarities: Mapping[Term, float],
 ) -> Callable[[FragmentKey], float]:
-    """The score of one entry; the average length is that of all entries of the grain."""
+    """
+    Return a function that scores an entry; the average length is that of all entries of the granularity.
+    """
     average = sum(unit.length for unit in units.values()) / max(len(units), 1)
 
     def score(key: FragmentKey) -> float:

@@ -8,17 +8,17 @@ from clawmem.ports.errors import InvalidInput
 from clawmem.ports.model_answers import answer_key
 
 
-class _Kept(NamedTuple):
+class _StoredAnswer(NamedTuple):
     purpose: str
     answer: str
     at: str
 
 
 class MemoryModelAnswers:
-    """``ModelAnswers`` over a dictionary: the reference to read first."""
+    """Reference ``ModelAnswers`` over a dictionary."""
 
     def __init__(self) -> None:
-        self._kept: dict[bytes, _Kept] = {}
+        self._kept: dict[bytes, _StoredAnswer] = {}
 
     def get(self, model: str, purpose: str, question: str) -> str | None:
         found = self._kept.get(answer_key(model, purpose, question))
@@ -31,7 +31,7 @@ class MemoryModelAnswers:
         for answer in answers.values():
             _refuse_halves(answer)
         for question, answer in answers.items():
-            self._kept[answer_key(model, purpose, question)] = _Kept(purpose, answer, at)
+            self._kept[answer_key(model, purpose, question)] = _StoredAnswer(purpose, answer, at)
 
     def trim(self, before: str, *, at_most: int | None = None) -> int:
         old = [key for key, kept in self._kept.items() if kept.at < before]

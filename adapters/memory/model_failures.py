@@ -6,7 +6,7 @@ from clawmem.ports.model_failures import ModelFailure, ModelRole
 
 
 class MemoryModelFailures:
-    """``ModelFailures`` in a dictionary: the reference to read first."""
+    """Reference ``ModelFailures`` over a dictionary."""
 
     def __init__(self) -> None:
         self._last: dict[ModelRole, ModelFailure] = {}

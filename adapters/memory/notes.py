@@ -3,13 +3,13 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import islice
 
-from clawmem.adapters.memory.tables import Enriched, Tables
+from clawmem.adapters.memory.tables import EnrichmentState, Tables
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.notes import ATTEMPTS, RULES, Note, NoteCounts
 
 
 class MemoryNotes:
-    """``NoteStore`` over dictionaries: the reference to read first."""
+    """Reference ``NoteStore`` over dictionaries."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -38,7 +38,9 @@ class MemoryNotes:
     def settle(self, document_id: int, source_hash: str, *, by_model: bool) -> None:
         before = self._state(document_id, source_hash)
         failures = 0 if by_model else before.failures
-        self._tables.enriched[document_id] = Enriched(source_hash, by_model or before.by_model, failures)
+        self._tables.enriched[document_id] = EnrichmentState(
+            source_hash, by_model or before.by_model, failures
+        )
 
     def fail(self, document_id: int, source_hash: str, error: str) -> int:
         before = self._state(document_id, source_hash)
@@ -68,7 +70,7 @@ class MemoryNotes:
         return gone
 
     def _dropped(self, document_id: int, version: int) -> int:
-        """Forget the notes about a document from that version on; how many."""
+        """Delete the notes about a document from *version* on, and return their number."""
         notes = self._tables.notes.pop(document_id, ())
         if kept := tuple(note for note in notes if note.version < version):
             self._tables.notes[document_id] = kept
@@ -81,10 +83,10 @@ class MemoryNotes:
             return True
         return by_model and not state.by_model and state.failures < ATTEMPTS
 
-    def _state(self, document_id: int, source_hash: str) -> Enriched:
-        """How far the document is, as of that source."""
+    def _state(self, document_id: int, source_hash: str) -> EnrichmentState:
+        """Return the enrichment state of the document for *source_hash*."""
         kept = self._tables.enriched.get(document_id)
-        return kept if kept is not None and kept.source_hash == source_hash else Enriched(source_hash)
+        return kept if kept is not None and kept.source_hash == source_hash else EnrichmentState(source_hash)
 
     def _served(self) -> list[int]:
         documents = self._tables.documents

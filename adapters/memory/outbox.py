@@ -9,7 +9,7 @@ from clawmem.ports.records import IndexRecord, IndexState, Marker, Role
 
 
 class MemoryOutbox:
-    """``Outbox`` over a list: the reference to read first."""
+    """Reference ``Outbox`` over a list."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -33,7 +33,7 @@ class MemoryOutbox:
 
     def register(self, role: Role, engine: str) -> IndexRecord:
         self._tables.generations += 1
-        # A change of its own, so that the beginning of every index has an epoch.
+        # Registration appends a change of its own, so that the starting point of every index has an epoch.
         since = self._tables.note_change(0, is_text=False)
         record = IndexRecord(role, engine, self._tables.generations, IndexState.BUILDING, since)
         self._tables.indexes[record.generation] = record

@@ -6,7 +6,7 @@ from clawmem.ports.receipts import ReceiptCounts, StoredReceipt
 
 
 class MemoryReceipts:
-    """``Receipts`` over a dictionary: the reference to read first. `MemoryTelemetry` fills it."""
+    """Reference ``Receipts`` over a dictionary, filled by `MemoryTelemetry`."""
 
     def __init__(self) -> None:
         self.kept: dict[int, StoredReceipt] = {}

@@ -12,7 +12,7 @@ from clawmem.ports.relations import EVERY_KIND, Relation, RelationKind, check_re
 
 
 class MemoryRelations:
-    """``RelationStore`` over a dictionary: the reference to read first. What it costs it does not promise."""
+    """Reference ``RelationStore`` over a dictionary, without the speed that the port promises."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables

@@ -9,7 +9,7 @@ MODEL = "overlap"
 
 
 class OverlapReranker:
-    """``Reranker`` that knows no language: which share of the query's words a document holds. Read this first."""
+    """Reference ``Reranker`` without a model: the score is the share of the query's words in a document."""
 
     fingerprint = f"{MODEL}-1"
     max_document_chars = 4000

@@ -4,7 +4,7 @@ from clawmem.ports.records import Document, LexicalEntry, Scope, VectorEntry
 
 
 def is_in(scope: Scope, entry: LexicalEntry | VectorEntry | Document) -> bool:
-    """Whether a search of that scope may see the entry."""
+    """Whether *entry* is in *scope*."""
     document_id = entry.id if isinstance(entry, Document) else entry.key.document_id
     return (
         (not scope.collections or entry.collection in scope.collections)

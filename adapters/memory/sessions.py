@@ -7,7 +7,7 @@ from clawmem.ports.sessions import Session
 
 
 class MemorySessions:
-    """``SessionStore`` over a dictionary: the reference to read first."""
+    """Reference ``SessionStore`` over a dictionary."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables

@@ -10,7 +10,7 @@ from clawmem.ports.sketches import Sketch, SketchCounts
 
 
 class MemorySketches:
-    """``SketchStore`` in a dictionary; a sketch of a fragment that is gone is not there. Read this first."""
+    """Reference ``SketchStore`` over a dictionary. Sketches of deleted fragments are ignored."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -48,7 +48,7 @@ class MemorySketches:
         return SketchCounts(made, len(lines) - made)
 
     def _lines(self) -> Iterator[FragmentKey]:
-        """Of every active document, in their order."""
+        """Iterate over the lines of every active document, in order."""
         for number in sorted(self._tables.documents):
             if self._tables.documents[number].inactive is None:
                 for fragment in self._tables.fragments[number]:

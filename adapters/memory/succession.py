@@ -9,7 +9,7 @@ from clawmem.ports.succession import Claim, ClaimKind, Claims, Succession
 
 
 class MemorySuccessions:
-    """``SuccessionStore`` over a dictionary: the reference to read first."""
+    """Reference ``SuccessionStore`` over a dictionary."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -54,7 +54,9 @@ class MemorySuccessions:
                     yield claim._replace(place=self._tables.aims.get(claim, own))
 
     def _meant(self, collection: str, path: str) -> list[Document]:
-        """What is served at that path, or under another one since the file there was renamed."""
+        """
+        Return the active documents at *path*, or with the body of the file that was renamed from *path*.
+        """
         within = [d for d in self._tables.documents.values() if d.collection == collection]
         named = next((document for document in within if document.path == path), None)
         if named is None or named.inactive is None:

@@ -8,7 +8,7 @@ from clawmem.ports.telemetry import Recall
 
 
 class MemoryTelemetry:
-    """``Telemetry`` over a list: the reference to read first."""
+    """Reference ``Telemetry`` over a list."""
 
     def __init__(self, receipts: MemoryReceipts | None = None) -> None:
         self._recalls: list[Recall] = []

@@ -14,7 +14,7 @@ Holds = Callable[[Triple], bool]
 
 
 class MemoryTriples:
-    """``TripleStore`` over a list, looked through when it is asked: the reference to read first."""
+    """Reference ``TripleStore`` over a list that is scanned on each request."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -134,13 +134,15 @@ class MemoryTriples:
 
 
 def _fact(triple: Triple) -> tuple[str, str, str, str]:
-    """What it says, whoever says it: an entity is its id, whatever it was called."""
+    """
+    Return the statement of a triple regardless of its document; an entity counts by its id, not its name.
+    """
     own_text = "" if triple.object_id else triple.object_name
     return triple.subject.id, triple.predicate, triple.object_id, own_text
 
 
 def _goes_on(triple: Triple, day: str) -> bool:
-    """Whether it holds, or would, did not a document say that it ended after that day."""
+    """Whether the triple is valid after *day*, or would be if no document had ended it."""
     return triple.is_current or (triple.ended_by is not None and triple.valid_to > day)
 
 
@@ -149,8 +151,11 @@ def _ids(triple: Triple) -> list[str]:
 
 
 def _latest_first(triples: Iterable[Triple]) -> list[Triple]:
-    """What holds before what ended, the latest to end first; then the surest, then the latest to begin."""
-    ordered = sorted(triples, key=lambda one: one.valid_from, reverse=True)  # each sort keeps the one before
+    """
+    Sort current triples before ended ones, the latest end first; then by confidence, then by latest start.
+    """
+    # the sorts are stable, so the last one has priority
+    ordered = sorted(triples, key=lambda one: one.valid_from, reverse=True)
     ordered.sort(key=lambda one: one.confidence, reverse=True)
     ordered.sort(key=lambda one: (one.is_current, one.valid_to), reverse=True)
     return ordered

@@ -8,7 +8,7 @@ from clawmem.ports.captures import RecallStats, Utility
 
 
 class MemoryUsage:
-    """``UsageStore`` over three dictionaries: the reference to read first."""
+    """Reference ``UsageStore`` over three dictionaries."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables

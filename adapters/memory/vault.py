@@ -56,10 +56,10 @@ from clawmem.ports.vector_index import VectorIndex
 
 class MemoryVault:
     """
-    ``Vault`` that is gone with its process: the reference to read first.
+    Reference ``Vault`` that exists only in memory.
 
-    A transaction copies records and indexes when it begins and puts the copies back when it fails.
-    Leases stand outside of it: a token that was given must never be given again.
+    A transaction copies records and indexes at its start and restores the copies if it fails. Leases are not
+    part of the transaction, because a token must never be issued twice.
     """
 
     def __init__(self) -> None:
@@ -213,7 +213,7 @@ class MemoryVault:
         )
 
     def scrub(self) -> None:
-        """What is deleted is gone."""
+        """Do nothing: deleted data does not remain in memory."""
 
     def scratch_lexical(self) -> LexicalIndex:
         return MemoryLexicalIndex()
@@ -222,4 +222,4 @@ class MemoryVault:
         return []
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Do nothing: there is nothing to release."""

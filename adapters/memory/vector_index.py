@@ -12,7 +12,7 @@ from clawmem.ports.records import EVERYTHING, FragmentKey, Hit, Scope, Vector, V
 
 
 class MemoryVectorIndex(Commits):
-    """``VectorIndex`` that compares with every vector: exact, and the reference to read first."""
+    """Reference ``VectorIndex`` with an exhaustive, exact scan."""
 
     method = "exact scan"
 
@@ -44,7 +44,7 @@ class MemoryVectorIndex(Commits):
         self._entries, self._marker = {}, None
 
     def snapshot(self) -> Callable[[], None]:
-        """A function that puts the index back to how it is now."""
+        """Return a function that restores the current state of the index."""
         kept = dict(self._entries), self._marker
 
         def restore() -> None:
@@ -55,10 +55,10 @@ class MemoryVectorIndex(Commits):
 
 def nearest(vector: Vector, limit: int, scope: Scope, entries: Collection[VectorEntry]) -> list[Hit]:
     """
-    The nearest of *entries* in scope, as `VectorIndex.search` has it.
+    Return the nearest of *entries* in scope, as `VectorIndex.search` specifies.
 
     Raises:
-        BadVector: *vector* is of another length than the entries.
+        BadVector: *vector* has another length than the entries.
     """
     if not entries:
         return []
@@ -72,10 +72,10 @@ def nearest(vector: Vector, limit: int, scope: Scope, entries: Collection[Vector
 
 def decoded(vector: Vector) -> array[float]:
     """
-    The numbers of a vector.
+    Return the numbers of a vector.
 
     Raises:
-        BadVector: it is empty, cut off within a number, or holds a number that is not finite.
+        BadVector: the vector is empty or truncated, or a number is not finite.
     """
     if not vector or len(vector) % 4:
         raise BadVector(f"{len(vector)} bytes are no float32 numbers")

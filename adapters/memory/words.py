@@ -7,20 +7,21 @@ from clawmem.ports.folding import surfaces
 
 
 class Word(NamedTuple):
-    """A word as it stands in a text, folded, and the stem by which it meets its inflections."""
+    """A folded word as it occurs in a text, and its stem, which it shares with its inflections."""
 
     surface: str
     stem: str
 
 
 def split(text: str) -> tuple[Word, ...]:
-    """The words of *text*: runs of letters and digits, without case and Latin diacritics."""
+    """Return the words of *text*: runs of letters and digits, without case and Latin diacritics."""
     return tuple(Word(surface, _stem(surface)) for surface in surfaces(text))
 
 
 @cache
 def _stem(word: str) -> str:
-    # Porter's own programme leaves words of one and two letters alone; the library's would make "a" of "as".
+    # Porter's original program leaves words of one and two letters unchanged; the library would stem "as" to
+    # "a".
     return word if len(word) < 3 else str(_porter().stemWord(word))
 
 
