@@ -1,1 +1,1 @@
-"""Figures over a whole vault: DuckDB, fed through Arrow. Needs the extra ``duckdb``."""
+"""Statistics over a whole vault in DuckDB, loaded through Arrow. Requires the extra ``duckdb``."""

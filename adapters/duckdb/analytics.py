@@ -15,7 +15,7 @@ from clawmem.ports.telemetry import Recall
 
 _TABLES = {"documents": DOCUMENTS, "recalls": RECALLS, "hits": HITS}
 
-# What the wheel does not hold it would fetch from the network, for seconds, and without asking.
+# By default DuckDB downloads missing extensions, which takes seconds and is not announced.
 _OFFLINE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -23,7 +23,7 @@ _OFFLINE: dict[str, str | bool | int | float | list[str]] = {
 
 
 class DuckdbAnalytics:
-    """``Analytics`` in a DuckDB in memory, which is gone when it is closed; exports Parquet."""
+    """``Analytics`` in an in-memory DuckDB that is discarded on close; exports Parquet."""
 
     def __init__(self) -> None:
         self._db = duckdb.connect(":memory:", config=_OFFLINE)

@@ -1,4 +1,4 @@
-"""Records to Arrow, a few thousand at a time: a large vault is never here as Python objects all at once."""
+"""Conversion of records to Arrow in batches, so that a large vault is never in memory as Python objects."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DOCUMENTS = pa.schema(
         "bytes": pa.int64(),
         "characters": pa.int64(),
         "pinned": pa.bool_(),
-        "inactive": pa.string(),  # null: served
+        "inactive": pa.string(),  # null for an active document
         "embed_state": pa.string(),
         "confidence": pa.float64(),
         "quality_score": pa.float64(),
@@ -67,13 +67,16 @@ HITS = pa.schema(
 
 
 def document_tables(documents: Iterable[Document]) -> Iterator[pa.Table]:
-    """Tables of the schema `DOCUMENTS`, of `BATCH` rows at most."""
+    """Iterate over tables with the schema `DOCUMENTS`, of at most `BATCH` rows each."""
     for batch in _batches(documents):
         yield _table(DOCUMENTS, [_document_row(document) for document in batch])
 
 
 def recall_tables(recalls: Iterable[Recall]) -> Iterator[tuple[pa.Table, pa.Table]]:
-    """Recalls and their hits, of the schemas `RECALLS` and `HITS`, for `BATCH` recalls at most."""
+    """
+    Iterate over tables of recalls and of their hits (schemas `RECALLS` and `HITS`), for at most `BATCH`
+    recalls each.
+    """
     for batch in _batches(recalls):
         hits = [(recall.id, *_hit_row) for recall in batch for _hit_row in _hit_rows(recall)]
         yield _table(RECALLS, [_recall_row(recall) for recall in batch]), _table(HITS, hits)
@@ -91,7 +94,7 @@ def _table(schema: pa.Schema, rows: list[tuple[object, ...]]) -> pa.Table:
 
 
 def _array(column: tuple[object, ...], kind: pa.DataType) -> pa.Array:
-    if kind == _TIME:  # texts, which Arrow reads itself, and quickly
+    if kind == _TIME:  # Arrow parses the texts itself, which is fast
         return pa.array(column, pa.string()).cast(kind)
     return pa.array(column, kind)
 

@@ -1,4 +1,4 @@
-"""One query a question, over the views below; ``$now`` is bound where it is named."""
+"""One SQL query per question, over the views below; ``$now`` is bound in queries that contain it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from clawmem.ports.analytics import Question
 
-# What several questions ask: names, months and ages of what is served, and who was recalled when.
+# Shared by several questions: active documents, their recalls, formatted times and ages.
 VIEWS = """
 create view served as
     select *, collection || '/' || path as document from documents where inactive is null;

@@ -19,7 +19,7 @@ class DiskFiles:
     ``FileSource`` over folders of this machine.
 
     Args:
-        hard_links: Whether to read files that have further names, which may lie in other folders.
+        hard_links: Whether to read files with several hard links, which may also be files in other folders.
     """
 
     _hard_links = True
@@ -30,9 +30,9 @@ class DiskFiles:
     def scan(self, root: str, *, enter: Callable[[str], bool], wanted: Callable[[str], bool]) -> Scan:
         if not Path(root).is_dir():
             return Scan((), root_exists=False)
-        walk = _Walk(enter, wanted)
+        walk = _FolderScan(enter, wanted)
         walk.run(root)
-        # Of a root that cannot be listed nothing is known either: an empty answer would look like deletions.
+        # A root that cannot be listed counts as missing: an empty scan would look like deletions.
         return Scan(
             tuple(sorted(walk.files, key=_by_path)),
             root_exists="" not in walk.unreadable,
@@ -45,12 +45,12 @@ class DiskFiles:
             return _read(_inside(root, path), hard_links=self._hard_links)
         except OSError as error:
             raise SourceUnreadable(_printable(path), _reason(error)) from error
-        except (ValueError, RuntimeError) as error:  # a null byte; a loop of links, before Python 3.13
+        except (ValueError, RuntimeError) as error:  # a null byte, or a loop of links before Python 3.13
             raise SourceUnreadable(_printable(path), str(error).lower()) from error
 
 
-class _Walk:
-    """One scan; a stack instead of recursion, so that no depth of folders is too deep."""
+class _FolderScan:
+    """One scan. Uses a stack instead of recursion, so the depth of folders is not limited."""
 
     def __init__(self, enter: Callable[[str], bool], wanted: Callable[[str], bool]) -> None:
         self._enter = enter
@@ -70,7 +70,7 @@ class _Walk:
                 self.unreadable.append(relative)
 
     def _folders(self, entries: Iterator[os.DirEntry[str]], prefix: str) -> Iterator[tuple[str, str]]:
-        """The folders to enter; files are kept on the way."""
+        """Iterate over the folders to enter, and collect the files on the way."""
         for entry in entries:
             path = prefix + entry.name
             if _is_link(entry):
@@ -82,7 +82,7 @@ class _Walk:
                 self._keep(entry, path)
 
     def _asked(self, question: Callable[[str], bool], path: str) -> bool:
-        """Whether to go on with *path*; a name that is not UTF-8 is noted instead."""
+        """Whether *path* is selected; a name that is not UTF-8 is recorded as misnamed instead."""
         name = _printable(path)
         yes = question(name)
         if yes and name != path:
@@ -95,7 +95,7 @@ class _Walk:
         except FileNotFoundError:
             return  # deleted since the listing
         except OSError:
-            # Silence would look like a deletion.
+            # Omitting the file would look like a deletion.
             self.unreadable.append(path)
             return
         self.files.append(SourceFile(path, SourceStamp(found.st_size, found.st_mtime_ns)))
@@ -103,7 +103,8 @@ class _Walk:
 
 def _is_link(entry: os.DirEntry[str]) -> bool:
     if sys.platform == "win32" and not entry.is_symlink():
-        # A junction is a link that Python before 3.12 takes for a folder. The stat is free there.
+        # A junction is a link that Python before 3.12 reports as a folder. On Windows this stat costs
+        # nothing.
         return entry.stat(follow_symlinks=False).st_reparse_tag == stat.IO_REPARSE_TAG_MOUNT_POINT
     return entry.is_symlink()
 
@@ -113,12 +114,15 @@ def _by_path(file: SourceFile) -> str:
 
 
 def _printable(path: str) -> str:
-    """*path* itself, unless it has bytes that are not UTF-8: those are spelt out."""
+    """Return *path* with backslash escapes for bytes that are not UTF-8."""
     return path if path.isascii() else path.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _inside(root: str, path: str) -> Path:
-    """Where *path* lies, its folder resolved and its own name not: following that is left to the open."""
+    """
+    Return the location of *path* with its folder resolved; opening the file follows or refuses a link at the
+    end.
+    """
     base = Path(root).resolve()
     target = base / path
     where = target.parent.resolve() / target.name

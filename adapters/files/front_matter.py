@@ -11,42 +11,42 @@ if TYPE_CHECKING:
 
 _MAX_BYTES = 64 * 1024
 _MAX_ALIASES = 100
-_MAX_DEPTH = 32  # of brackets: ruamel looks ahead for every open one, 3 s for 60 000 of them
-_MAX_PRINTED = 4 * _MAX_BYTES  # what aliases may blow nested values up to
-_MAX_BITS = 256  # of a number: Python refuses to print much longer ones
+_MAX_DEPTH = 32  # nested brackets: ruamel looks ahead for every open one, which takes 3 s for 60 000
+_MAX_PRINTED = 4 * _MAX_BYTES  # limit for nested values, which aliases can multiply
+_MAX_BITS = 256  # bits of a number: Python refuses to print much longer ones
 
 _DIRECTIVE = re.compile(r"^%", re.MULTILINE)
 _BRACKET = re.compile(r"[\[\]{}]")
 _MERGE = "tag:yaml.org,2002:merge"
 _TIMESTAMP = "tag:yaml.org,2002:timestamp"
 
-_of_thread = threading.local()  # a loader costs as much as a parse, and may serve one thread only
+_of_thread = threading.local()  # creating a loader takes as long as a parse, and a loader is not thread-safe
 
 
 def parse_yaml(text: str) -> dict[str, object]:
     """
-    The YAML between the two rulers of a front matter, which may have been written by anybody.
+    Parse the YAML between the two rulers of a front matter, which is untrusted input.
 
-    YAML 1.2 as ruamel.yaml reads it: ``yes`` and ``on`` are text, ``2026-01-05`` is a date; a date that
-    does not exist is text. Whatever is nested deeper than a list of scalars becomes text in flow style.
+    YAML 1.2 as in ruamel.yaml: ``yes`` and ``on`` are strings, ``2026-01-05`` is a date; a date that does not
+    exist is a string. Values nested deeper than a list of scalars become strings in flow style.
 
     Returns:
-        Every key as text; empty for nothing, or for comments alone.
+        Values by key, with keys as strings; empty if there is no content except comments.
 
     Raises:
-        ValueError: malformed, not a mapping, or absurd in size; the reason is short and printable.
+        ValueError: the YAML is malformed, not a mapping, or too large; the message is short and printable.
     """
-    _refuse_absurd(text)
+    _check_limits(text)
     try:
         data = _load(text)
         if data is None or isinstance(data, dict):
             return _plain(data or {})
-    except Exception as error:  # ruamel leaks whatever its innards stumble over, recursion included
+    except Exception as error:  # ruamel raises arbitrary exceptions, including RecursionError
         raise ValueError(_reason(error)) from error
     raise ValueError("not a mapping of keys to values")
 
 
-def _refuse_absurd(text: str) -> None:
+def _check_limits(text: str) -> None:
     if len(text.encode("utf-8", "replace")) > _MAX_BYTES:
         raise ValueError(f"more than {_MAX_BYTES // 1024} KiB")
     if text.count("*") > _MAX_ALIASES:
@@ -54,7 +54,8 @@ def _refuse_absurd(text: str) -> None:
     if _depth(text) > _MAX_DEPTH:
         raise ValueError("nested too deeply")
     if _DIRECTIVE.search(text):
-        raise ValueError("directives are not supported")  # they would change how later texts are read
+        # a directive would change how the loader reads later texts
+        raise ValueError("directives are not supported")
 
 
 def _depth(text: str) -> int:
@@ -62,10 +63,10 @@ def _depth(text: str) -> int:
 
 
 def _load(text: str) -> object:
-    # Taken out for the while: after an error its state is not to be trusted, and it is not put back.
+    # Removed during the parse, so that a loader is not reused after an error.
     yaml: YAML = _of_thread.__dict__.pop("yaml", None) or _build()
     data: object = yaml.load(text)
-    getattr(yaml, "doc_infos", []).clear()  # grows with every load
+    getattr(yaml, "doc_infos", []).clear()  # this list grows with every load
     _of_thread.yaml = yaml
     return data
 
@@ -88,7 +89,7 @@ def _build() -> YAML:
                 return self.construct_scalar(node)
 
     Constructor.add_constructor(_TIMESTAMP, Constructor.construct_day)
-    # Never the C loader: deep nesting overruns its stack, and tabs mean other things to it.
+    # Never the C loader: deep nesting overflows its stack, and it treats tabs differently.
     yaml = YAML(typ="safe", pure=True)
     yaml.Constructor = Constructor
     yaml.composer.warn_double_anchors = False
@@ -96,15 +97,15 @@ def _build() -> YAML:
 
 
 def _plain(data: dict[object, object]) -> dict[str, object]:
-    printer = _Printer()
+    printer = _ValuePrinter()
     plain = {printer.text(key): printer.value(value) for key, value in data.items()}
     if len(plain) < len(data):
         raise ValueError("two keys are the same text")
     return plain
 
 
-class _Printer:
-    """Makes text of nested values, up to a total length."""
+class _ValuePrinter:
+    """Converter of nested values to text, up to a total length."""
 
     def __init__(self) -> None:
         self._left = _MAX_PRINTED
@@ -123,7 +124,7 @@ class _Printer:
         if isinstance(value, dict):
             return "{" + ", ".join(f"{self.text(k)}: {self.text(v)}" for k, v in value.items()) + "}"
         if isinstance(value, set):
-            return self.text(sorted(map(self.text, value)))  # their own order differs between processes
+            return self.text(sorted(map(self.text, value)))  # the order of a set differs between processes
         if isinstance(value, list | tuple):
             return "[" + ", ".join(map(self.text, value)) + "]"
         return self._leaf(value)
@@ -145,7 +146,7 @@ def _name(value: object) -> str:
 
 
 def _joined(text: str) -> str:
-    """Escaped halves of a character (``\\ud83d\\ude00``) as the one they make; half a one is replaced."""
+    r"""Return *text* with surrogate pairs (``\ud83d\ude00``) joined and unpaired surrogates replaced."""
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

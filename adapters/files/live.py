@@ -1,4 +1,4 @@
-"""The user's files while he works on them."""
+"""Files of the user that may change while they are read."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.records import Scan, SourceStamp
 
-QUIET_NS = 300_000_000  # a file that was written to within it may not be all there yet
+QUIET_NS = 300_000_000  # a file changed within this time may be incomplete
 
 
 class LiveFiles(DiskFiles):
     """
-    ``FileSource`` that is careful about moments in between.
+    ``FileSource`` that tolerates intermediate states of files and folders.
 
-    A file that is still being written is unreadable for now. An empty folder in the place of another one is
-    taken for the place where that was mounted: nothing of the collection is there, but nothing was deleted.
+    A file that is still being written counts as unreadable. An empty folder that has replaced another one
+    counts as an unmounted mount point: the root is reported as missing, so nothing counts as deleted.
     """
 
     def __init__(self) -> None:
@@ -45,11 +45,14 @@ class LiveFiles(DiskFiles):
 
 
 def _is_young(stamp: SourceStamp, now_ns: int) -> bool:
-    return 0 <= now_ns - stamp.mtime_ns < QUIET_NS  # what is of tomorrow says nothing of today
+    return 0 <= now_ns - stamp.mtime_ns < QUIET_NS  # a time in the future says nothing
 
 
 def identity(root: str) -> tuple[int, int] | None:
-    """What tells a folder from another one in its place; ``None`` when it is not there."""
+    """
+    Return the device and inode of a folder, which differ from those of a replacement; ``None`` if it does not
+    exist.
+    """
     try:
         found = Path(root).stat()
     except OSError:

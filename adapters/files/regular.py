@@ -1,4 +1,4 @@
-"""Opening files that somebody else names, without waiting for what is no file."""
+"""Opening of files at untrusted paths, without blocking on pipes and devices."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import errno
 import os
 from stat import S_ISREG
 
-TYPE_CHECKING = False  # as `typing` has it, which costs a prompt a millisecond and a half
+TYPE_CHECKING = False  # importing `typing` would add 1.5 ms to each prompt
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-# Not blocking: the open of a pipe that nobody writes to would otherwise wait for ever.
+# Non-blocking, because opening a pipe without a writer would otherwise wait forever.
 READ_ONLY = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 

@@ -1,8 +1,8 @@
 """
-The lines that Claude Code writes: one JSON object each, of which only those of people and models count.
+Parser for the lines of a Claude Code transcript: one JSON object each, of which only messages are used.
 
-The format is the client's own and changes without notice, so every field is doubted, and what is not known to
-be conversation is left out.
+The format is internal to the client and changes without notice, so every field is validated, and lines that
+are not known to be conversation are skipped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from clawmem.ports.transcripts import FileTouch, Speaker, TranscriptMessage
 WRITERS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 READERS = frozenset({"NotebookRead", "Read"})
 
-# Elements that the client or a hook wraps around text which nobody said.
+# Elements that the client or a hook inserts into a message; neither user nor model wrote them.
 _OPENING = re.compile(
     r"<(system-reminder|local-command-stdout|local-command-stderr|local-command-caveat|command-name"
     r"|command-message|command-args|command-contents|bash-input|bash-stdout|bash-stderr|task-notification"
@@ -27,16 +27,16 @@ _INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]]{0,200}\]")
 
 
 class NotConversation(Exception):
-    """A sound line that is not part of what was said."""
+    """A valid line that is not part of the conversation."""
 
 
 def message_of(line: bytes, number: int) -> tuple[TranscriptMessage, bool]:
     """
-    The message of one line, and whether a subagent's.
+    Return the message of one line, and whether a subagent wrote it.
 
     Raises:
-        NotConversation: the line is one of the client's own.
-        ValueError: no message can be read from it.
+        NotConversation: the line is internal to the client.
+        ValueError: the line contains no valid message.
     """
     try:
         entry = json.loads(line)
@@ -61,9 +61,9 @@ def message_of(line: bytes, number: int) -> tuple[TranscriptMessage, bool]:
 
 def without_wrapped(text: str) -> str:
     """
-    Return *text* without the elements that the client wrapped; one that is not closed runs to the end.
+    Return *text* without the elements that the client inserted; an unclosed element extends to the end.
 
-    Scans *text* once: the search for an end never begins before the end of the last one.
+    Scans *text* once: the search for an end never begins before the previous end.
     """
     kept: list[str] = []
     at = 0

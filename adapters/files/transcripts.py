@@ -12,15 +12,19 @@ from clawmem.ports.captures import Cursor
 from clawmem.ports.errors import InvalidInput, SourceUnreadable
 from clawmem.ports.transcripts import BEGINNING, Speaker, TranscriptMessage, TranscriptPart, turns
 
-LARGEST = 1 << 30  # bytes of a transcript; a larger one is not a conversation
-WHOLE_UP_TO = 10 << 20  # bytes that are read from where the reader stands; of more only the end
+LARGEST = 1 << 30  # bytes; a larger file is not a transcript
+# bytes after the cursor that are read in full; if there are more, only the end is read
+WHOLE_UP_TO = 10 << 20
 FIRST_TAIL = 2 << 20
-TAILS = 5  # tries, each twice as long as the one before
+TAILS = 5  # attempts, each with twice the length of the one before
 _CHUNK = 1 << 20
 
 
 class DiskTranscripts:
-    """``Transcripts`` in Claude Code's files. Memory is bounded by the longest tail, 32 MB, whatever the size."""
+    """
+    ``Transcripts`` in Claude Code's files. Memory is bounded by the longest tail, 32 MB, for files of any
+    size.
+    """
 
     def read(self, path: str, since: Cursor = BEGINNING, *, enough: int = 4) -> TranscriptPart:
         _check(path)
@@ -59,13 +63,13 @@ def _tail(file: BinaryIO, since: Cursor, size: int, enough: int) -> TranscriptPa
         part = _part(file, Cursor(since.line + skipped, begin, since.turns), size)
         if len(part.messages) >= enough or attempt == TAILS - 1:
             return replace(part, is_tail=begin > since.offset)
-    # Not one whole line in the longest tail: what is there is passed over.
+    # The longest tail contains no complete line, so its content is skipped.
     end = Cursor(since.line + _lines_between(file, since.offset, size), size, since.turns)
     return TranscriptPart((), end, is_tail=True)
 
 
 def _next_line(file: BinaryIO, start: int) -> int | None:
-    """Where the first line after *start* begins; None when no line ends after it within the file."""
+    """Return the offset of the first line after *start*; None if no line ends after *start*."""
     file.seek(start)
     while chunk := file.read(_CHUNK):
         place = chunk.find(b"\n")
@@ -83,8 +87,8 @@ def _lines_between(file: BinaryIO, start: int, end: int) -> int:
 
 
 def _part(file: BinaryIO, start: Cursor, size: int) -> TranscriptPart:
-    """Everything from *start*, which begins a line, to the last line break before *size*."""
-    reading = _Reading(start)
+    """Return the messages from *start*, the beginning of a line, to the last line break before *size*."""
+    reading = _MessageCollector(start)
     for line in _whole_lines(file, start.offset, size):
         reading.take(line)
     return reading.part()
@@ -99,8 +103,8 @@ def _whole_lines(file: BinaryIO, start: int, size: int) -> Iterator[bytes]:
         yield line
 
 
-class _Reading:
-    """Lines become messages; several lines of one id become one."""
+class _MessageCollector:
+    """Collector of messages; several lines with the same id become one message."""
 
     def __init__(self, start: Cursor) -> None:
         self._turns = start.turns
@@ -135,7 +139,7 @@ class _Reading:
 
 
 def _joined(first: TranscriptMessage, second: TranscriptMessage) -> TranscriptMessage:
-    """A message and another line of it. A line that was copied by a resumed session says nothing new."""
+    """Merge another line of the same message. A line that a resumed session copied adds nothing."""
     if second.speaker is Speaker.USER or second.text in first.text.split("\n\n"):
         text = first.text
     else:

@@ -15,7 +15,10 @@ class SystemClock:
 
 
 class LocalZone(tzinfo):
-    """The zone of this machine: the offset of each moment by the rules of the operating system (``TZ``)."""
+    """
+    Time zone of this machine, with the UTC offset of each moment by the rules of the operating system
+    (``TZ``).
+    """
 
     def utcoffset(self, moment: datetime | None) -> timedelta:
         """Return how far the machine's clock is ahead of UTC at *moment*, a time of day on that clock."""
@@ -43,5 +46,5 @@ LOCAL = LocalZone()
 
 
 def local_hour(at_ms: int) -> int:
-    """The hour of the day, 0 to 23, that a clock on the wall of this machine shows at a moment."""
+    """Return the hour of the day, 0 to 23, in the local time zone at a moment."""
     return datetime.fromtimestamp(at_ms / 1000).astimezone().hour

@@ -1,22 +1,22 @@
-"""Where the C library takes memory from; only glibc, of Linux, has to be told anything."""
+"""Tuning of the C heap, which only glibc on Linux needs."""
 
 from __future__ import annotations
 
 import sys
 from contextlib import suppress
 
-_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8  # of <malloc.h>
-_MOST_FREE = 4 << 20  # bytes at the end of the heap; what a question takes and gives back is less
-_OWN_MAPPING = 4 << 20  # bytes, from which a piece does not come from the heap at all
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8  # from <malloc.h>
+_MOST_FREE = 4 << 20  # free bytes at the end of the heap that glibc keeps; a query allocates less
+_OWN_MAPPING = 4 << 20  # bytes from which an allocation gets its own mapping instead of space on the heap
 
 
 def keep_heap_small() -> None:
     """
-    Let threads that begin from now on take memory from one heap, and give back what lies free at its end.
+    Make new threads share one heap, and make glibc return free memory at its end to the system.
 
-    By itself glibc gives each thread a heap of its own, up to eight a core, and what a thread gives back no other
-    can take: after some hundred questions the threads of a server held 45 MB that nobody used. And it learns from
-    large pieces to keep more: 12 MB at the end of the heap.
+    By default glibc gives each thread a heap of its own, up to eight per core, and memory freed by one thread
+    cannot be used by another: after some hundred queries the threads of a server held 45 MB of unused memory.
+    After large allocations glibc also raises the amount that it keeps, to 12 MB at the end of the heap.
     """
     _tell("mallopt", _ARENA_MAX, 1)
     _tell("mallopt", _MMAP_THRESHOLD, _OWN_MAPPING)
@@ -24,7 +24,7 @@ def keep_heap_small() -> None:
 
 
 def give_back_memory() -> None:
-    """Let the system have the pages of the heap that nothing lies on; glibc gives back only those at its end."""
+    """Return unused heap pages to the system; by default glibc returns only those at the end of the heap."""
     _tell("malloc_trim", 0)
 
 

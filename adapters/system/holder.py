@@ -5,16 +5,16 @@ import sys
 
 
 def holder_id() -> str:
-    """A name for this process that no other process ever has: ``host:pid:nonce``, another one each call."""
+    """Return a unique name for this process, ``host:pid:nonce``; each call returns another one."""
     return f"{_host()}:{os.getpid()}:{os.urandom(6).hex()}"
 
 
 def is_gone(holder: str) -> bool:
     """
-    Whether *holder* was a process of this machine that is not there any more.
+    Whether *holder* was a process of this machine that has ended.
 
-    False when nothing can be told: another machine's, or a number that was given to another process. Where
-    process numbers of several containers share a host name it can be wrong; a lease's token keeps that harmless.
+    False if that is unknown: the holder is on another machine, or its process id was reused. If several
+    containers share a host name, the result can be wrong; the token of a lease makes that harmless.
     """
     host, _, rest = holder.rpartition(":")[0].rpartition(":")
     return host == _host() and rest.isdecimal() and not _is_running(int(rest))
@@ -25,11 +25,12 @@ def _host() -> str:
         from socket import gethostname
 
         return gethostname()
-    return os.uname().nodename  # the same, for which every prompt would load all of `socket`
+    # the same as gethostname(), without the cost of importing `socket` for every prompt
+    return os.uname().nodename
 
 
 def _is_running(pid: int) -> bool:
-    if os.name == "nt":  # where signal 0 would end it
+    if os.name == "nt":  # on Windows, signal 0 would terminate the process
         return True
     try:
         os.kill(pid, 0)
@@ -37,14 +38,14 @@ def _is_running(pid: int) -> bool:
         return False
     except (OSError, OverflowError):
         return True
-    return not _waits_to_be_buried(pid)
+    return not _is_zombie(pid)
 
 
-def _waits_to_be_buried(pid: int) -> bool:
-    """Whether the process has ended, and only its parent has not asked for it yet."""
+def _is_zombie(pid: int) -> bool:
+    """Whether the process is a zombie: it has ended, and its parent has not waited for it yet."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123  a prompt would load `pathlib` for it
             state = file.read().rpartition(b")")[2].split()[:1]
-    except OSError:  # no such thing on this system
+    except OSError:  # not available on this operating system
         return False
     return state == [b"Z"]
