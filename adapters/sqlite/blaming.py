@@ -26,10 +26,10 @@ def blames_index(method: Method) -> Method:
         try:
             return method(self, *given, **named)
         except VirtualTableDamaged as error:
-            raise IndexDamaged(error.path, "a table of it is broken") from error
+            raise IndexDamaged(error.path, "one of its tables is broken") from error
         except VaultDamaged as error:
             if not broken_tables(self._db, self.tables):
                 raise
-            raise IndexDamaged(error.path, "a table of it is broken") from error
+            raise IndexDamaged(error.path, "one of its tables is broken") from error
 
     return cast("Method", blaming)

@@ -283,7 +283,7 @@ class Database:
         if isinstance(error, apsw.CantOpenError):
             return self._unopened()
         if getattr(error, "extendedresult", 0) == apsw.SQLITE_CORRUPT_VTAB or _says(error, _BROKEN):
-            return VirtualTableDamaged(self.path, "a virtual table of it is broken")
+            return VirtualTableDamaged(self.path, "one of its virtual tables is broken")
         corrupt = isinstance(error, apsw.NotADBError | apsw.CorruptError | UnicodeDecodeError)
         broken = corrupt or _says(error, _RECORDS_BROKEN)
         if broken and _is_other_file(self.path):

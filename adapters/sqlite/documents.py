@@ -120,7 +120,7 @@ class SqliteDocuments:
             if before and before.inactive is InactiveReason.FORGOTTEN:
                 raise InvalidInput(
                     "FORGOTTEN",
-                    f"{document.display_path} was forgotten on request and is not taken in again by itself.",
+                    f"{document.display_path} was forgotten on request and is not indexed again.",
                 )
             self._db.write("insert or ignore into content values (?, ?)", (document.hash, body))
             document_id = int(self._db.write(_SAVE, _values(document))[0][0])

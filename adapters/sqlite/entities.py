@@ -68,7 +68,7 @@ class SqliteEntities:
         with self._db.atomic():
             if not self._db.value("select 1 from documents where id = ?", (document_id,)):
                 raise InvalidInput(
-                    "INVALID_INPUT", f"There is no document {document_id} to mention anything."
+                    "INVALID_INPUT", f"There is no document {document_id}, so it cannot mention entities."
                 )
             self._db.write("delete from mentions where document_id = ?", (document_id,))
             for one in entities:

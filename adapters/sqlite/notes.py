@@ -68,7 +68,7 @@ class SqliteNotes:
         with self._db.atomic():
             if not self._db.value("select 1 from documents where id = ?", (note.document_id,)):
                 raise InvalidInput(
-                    "INVALID_INPUT", f"There is no document {note.document_id} to have a note."
+                    "INVALID_INPUT", f"There is no document {note.document_id}, so it cannot have a note."
                 )
             last = self._db.row(_LAST, (note.document_id,))
             if last is not None and last[1:] == written:

@@ -140,7 +140,7 @@ class SqliteRelations:
         sql = "select value from json_each(?) where value not in (select id from documents) limit 1"
         unknown = self._db.value(sql, (json.dumps(ends),))
         if unknown is not None:
-            raise InvalidInput("INVALID_INPUT", f"No document has the id {unknown}; nothing was related.")
+            raise InvalidInput("INVALID_INPUT", f"There is no document {unknown}. No relation was stored.")
 
 
 def _row(relation: Relation) -> Row:

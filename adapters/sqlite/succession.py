@@ -65,7 +65,7 @@ class SqliteSuccessions:
             collection = self._db.value("select collection from documents where id = ?", (document_id,))
             if collection is None:
                 raise InvalidInput(
-                    "INVALID_INPUT", f"No document has the id {document_id}; it can claim nothing."
+                    "INVALID_INPUT", f"There is no document {document_id}, so it cannot supersede others."
                 )
             self._db.write("delete from succession_claims where document_id = ?", (document_id,))
             self._db.write_many(

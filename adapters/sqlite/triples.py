@@ -127,7 +127,9 @@ class SqliteTriples:
     def _refuse(self, triple: Triple) -> None:
         check_triple(triple)
         if self._db.value("select 1 from documents where id = ?", (triple.document_id,)) is None:
-            raise InvalidInput("INVALID_INPUT", f"There is no document {triple.document_id} to say anything.")
+            raise InvalidInput(
+                "INVALID_INPUT", f"There is no document {triple.document_id}, so it cannot state facts."
+            )
 
     def _add(self, triple: Triple) -> int:
         for one in (triple.subject, triple.object):

@@ -130,7 +130,7 @@ class SqliteVectorIndex(Commits):
             return ["a table of the vectors is broken"]
         except VaultDamaged:
             return []  # a table of the records is broken, which `Vault.check` reports
-        return [f"{differing} vectors of its table are not those of the records"] if differing else []
+        return [f"{differing} vectors of its table differ from the records"] if differing else []
 
     def _differing(self, held: Sequence[tuple[int, Vector]]) -> int:
         known: dict[int, Vector] = dict(self._db.rows(_RECORDED, (json.dumps([key for key, _ in held]),)))

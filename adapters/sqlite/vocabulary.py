@@ -27,7 +27,7 @@ LISTS = (("documents", "tags"), ("documents", "aliases"))  # columns that hold a
 
 def invalid_record() -> VaultDamaged:
     """Return the error for a record with an invalid value."""
-    return VaultDamaged("The vault", "a record of it makes no sense")
+    return VaultDamaged("The vault", "one of its records has an invalid value")
 
 
 def unknown_words(db: Database) -> Iterator[str]:
@@ -49,7 +49,7 @@ def replace_unknown_words(db: Database) -> None:
 
 def _counted(db: Database, table: str, column: str, condition: str) -> Iterator[str]:
     if count := int(db.value(f"select count(*) from {table} where {condition}")):
-        yield f"{count} rows of {table} have a {column} that makes no sense"
+        yield f"{count} rows of {table} have an unknown value in {column}"
 
 
 def _is_unknown(column: str, words: type[StrEnum]) -> str:

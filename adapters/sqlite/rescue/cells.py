@@ -45,7 +45,7 @@ def read_page(number: int, page_of: PageOf, usable: int) -> Page:
     start = 100 if number == 1 else 0
     kind = content[start]
     if kind not in _KINDS:
-        raise ValueError(f"page {number} is none of a b-tree")
+        raise ValueError(f"page {number} does not belong to a b-tree")
     is_interior = kind in (INDEX_INTERIOR, TABLE_INTERIOR)
     (count,) = unpack_from(">H", content, start + 3)
     first = start + (12 if is_interior else 8)
@@ -97,14 +97,14 @@ def _payload(source: _Source, kind: int, length: int, at: int) -> tuple[bytes, t
     missing = length - local
     while missing > 0:
         if following in pages:
-            raise ValueError("a record that goes round")
+            raise ValueError("the overflow pages of a record form a cycle")
         pages.append(following)
         page = source.page_of(following)
         (following,) = _WORD.unpack_from(page)
         parts.append(page[4 : 4 + min(missing, usable - 4)])
         missing -= len(parts[-1])
     if following:
-        raise ValueError("a record that goes on after its end")
+        raise ValueError("a record has more overflow pages than its length needs")
     return b"".join(parts), tuple(pages)
 
 
@@ -115,7 +115,7 @@ def _record(payload: bytes) -> Iterator[Any]:
         kind, at = _varint(payload, at)
         types.append(kind)
     if at != header or header + sum(map(_width, types)) != len(payload):
-        raise ValueError("a record of another length than it says")
+        raise ValueError("the length of a record differs from its header")
     for kind in types:
         width = _width(kind)
         yield _value(kind, payload[at : at + width])
@@ -124,7 +124,7 @@ def _record(payload: bytes) -> Iterator[Any]:
 
 def _width(kind: int) -> int:
     if kind in (10, 11):
-        raise ValueError("a value of no kind")
+        raise ValueError("a value has a reserved serial type")
     return _INTEGERS.get(kind, 0) if kind < 7 else 8 if kind == 7 else 0 if kind < 12 else (kind - 12) // 2
 
 
@@ -153,5 +153,5 @@ def _varint(content: bytes, at: int) -> tuple[int, int]:
 
 def _exactly(content: bytes, length: int) -> bytes:
     if len(content) != length:
-        raise ValueError("a record beyond the end of its page")
+        raise ValueError("a record extends beyond its page")
     return content

@@ -68,7 +68,7 @@ def exchange(vault: str, new: str, kept: str) -> None:
         with suppress(OSError):
             kept_log.replace(log)
         raise VaultError(
-            vault, f"{vault} could not be replaced: {error.strerror}. It is as it was."
+            vault, f"{vault} could not be replaced: {error.strerror}. It is unchanged."
         ) from error
 
 

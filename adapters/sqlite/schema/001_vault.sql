@@ -1,4 +1,4 @@
--- The records. Everything below "derived" can be thrown away and made again from what is above it.
+-- The records of the vault. Everything below "Derived" can be deleted and rebuilt from the tables above it.
 
 create table meta (
     name  text primary key,
@@ -44,7 +44,7 @@ create index documents_hash on documents (hash);
 create index documents_modified on documents (modified_at desc) where inactive is null;
 create index documents_unembedded on documents (id) where inactive is null and embed_state <> 'synced';
 
--- key = document id * 2^20 + seq: a document's fragments are one range, in reading order.
+-- key = document id * 2^20 + seq: the fragments of a document are one range, in reading order.
 create table fragments (
     key        integer primary key,
     kind       text not null,
@@ -60,7 +60,7 @@ create table fragments (
 );
 create index fragments_text on fragments (text_hash) where text_hash is not null;
 
--- The canonical vectors: by what was embedded, whoever says it, each with the model that made it.
+-- The canonical vectors, by the hash of the embedded text, each with the model that made it.
 create table models (
     id          integer primary key,
     fingerprint text not null unique
@@ -84,8 +84,8 @@ create table leases (
     expires_ms integer not null
 ) without rowid;
 
--- Derived: the lexical index, one table a grain so that each has its own statistics. They hold no text
--- (content=''), only words and positions; detail=full, since nothing less ranks (bm25() would be -0.0).
+-- Derived: the lexical index, one table per granularity so that each has its own statistics. The tables store no text
+-- (content=''), only words and positions. Ranking requires detail=full; otherwise bm25() returns -0.0.
 create virtual table lexical_line using fts5 (
     title, text, content='', contentless_delete=1, detail=full, tokenize='porter unicode61 remove_diacritics 2'
 );

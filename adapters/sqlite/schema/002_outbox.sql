@@ -1,4 +1,4 @@
--- Indexes outside of this file, and what they still have to see. Without an index nothing is written down.
+-- External indexes, and the changes that they still have to apply. Without an index no change is recorded.
 
 create table indexes (
     generation  integer primary key autoincrement,
@@ -17,7 +17,7 @@ create table outbox (
     is_text     integer not null                    -- 1: for every index; 0: vectors only
 );
 
--- Triggers, so that no way of changing a record can forget the indexes.
+-- Triggers record the changes, so that every change of a record reaches the indexes.
 create trigger outbox_saved after insert on documents
 when exists (select 1 from indexes) begin
     insert into outbox (document_id, is_text) values (new.id, 1);

@@ -1,4 +1,4 @@
--- What was asked at a door. Of the question only its fingerprint is kept.
+-- Queries and their verbs. Of the query text only a fingerprint is stored.
 create table recalls (
     id         integer primary key,
     asked_at   text not null,
@@ -12,7 +12,7 @@ create table recalls (
 );
 create index recalls_asked on recalls (asked_at);
 
--- What was given in answer. No reference to documents: it would be checked at every question, for nobody.
+-- Hits of a recall. No reference to documents: SQLite would check it for every query, without benefit.
 create table recall_hits (
     recall_id      integer not null references recalls (id) on delete cascade,
     rank           integer not null,

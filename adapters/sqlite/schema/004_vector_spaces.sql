@@ -1,5 +1,5 @@
--- Several models' vectors side by side: one space serves, at most one is made beside it, and of what was
--- replaced nobody sees anything any more until it is deleted.
+-- Vectors of several models: one embedding space serves, at most one is being built, and the vectors of a replaced
+-- space are not used any more and are deleted step by step.
 create table spaces (
     id          integer primary key autoincrement,
     fingerprint text not null,
@@ -23,20 +23,20 @@ select model, text_hash, vector from vectors where model in (select id from spac
 drop table vectors;
 drop table models;
 
--- All that is asked of vectors is asked of these: the space is not a question of the query, but of the view.
+-- All queries for vectors read these views, which select the embedding space.
 create view vectors as select text_hash, vector from space_vectors
  where space = (select id from spaces where state = 'serving');
 create view beside_vectors as select text_hash, vector from space_vectors
  where space = (select id from spaces where state = 'building');
 
--- What the model of the building space could not read; `embed_failures` is about the serving one.
+-- Texts that the model of the space being built could not embed; `embed_failures` is about the serving space.
 create table beside_failures (
     text_hash text primary key,
     attempts  integer not null,
     error     text not null
 ) without rowid;
 
--- An index of vectors that another model's have replaced; it is made anew.
+-- An index of vectors that another model's vectors have replaced; it must be rebuilt.
 alter table indexes add column outdated integer not null default 0;
 
 create trigger outbox_embedded after insert on space_vectors

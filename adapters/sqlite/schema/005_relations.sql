@@ -1,4 +1,4 @@
--- The graph between documents.
+-- The graph of relations between documents.
 create table relations (
     source     integer not null references documents (id) on delete cascade,
     kind       text not null,                       -- semantic, causal, temporal, entity, supporting, …
@@ -9,6 +9,6 @@ create table relations (
     metadata   text not null default '{}',
     primary key (source, kind, target)
 ) without rowid;
--- Strongest first from either end: what is answered is the beginning of a range, however long that is.
+-- Strongest first from either end, so that a query reads only the beginning of a range of the index.
 create index relations_outbound on relations (source, kind, weight desc, target);
 create index relations_inbound on relations (target, kind, weight desc, source);

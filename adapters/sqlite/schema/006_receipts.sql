@@ -1,4 +1,4 @@
--- How answers came about, one a recall. Unlike the recall it holds the question's words: it goes earlier.
+-- Explanation of a result, one per recall. It contains the words of the query, so it is trimmed earlier than the recall.
 create table receipts (
     recall_id integer primary key references recalls (id) on delete cascade,
     asked_at  text not null,

@@ -1,4 +1,4 @@
--- What models said. Of the question only its fingerprint is kept, together with the model's and the purpose's.
+-- Cached answers of models, by a fingerprint of query, model and purpose.
 create table model_answers (
     key     blob primary key,                       -- SHA-256 over model, purpose and question, 32 bytes
     purpose text not null,                          -- expansion, rerank, ...

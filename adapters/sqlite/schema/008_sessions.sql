@@ -1,4 +1,4 @@
--- Who worked when, and which things documents speak of.
+-- Work sessions, and the entities that documents mention.
 
 create table sessions (
     id            text primary key,
@@ -35,7 +35,7 @@ create table mentions (
 ) without rowid;
 create index mentions_entity on mentions (entity, document_id);
 
--- Each pair from both sides, so that the most frequent companions of one are the beginning of an index.
+-- Each pair in both directions, so that the most frequent companions of an entity are the beginning of an index range.
 create table companions (
     entity    integer not null,
     companion integer not null,
@@ -44,7 +44,7 @@ create table companions (
 ) without rowid;
 create index companions_frequent on companions (entity, count desc);
 
--- What served documents say is counted by triggers, so that no way of changing either can forget it.
+-- Triggers count the mentions by active documents, so that every change is counted.
 create trigger mention_made after insert on mentions
 when exists (select 1 from documents where id = new.document_id and inactive is null) begin
     update entities set mention_count = mention_count + 1 where key = new.entity;
@@ -92,6 +92,6 @@ create trigger mentions_purged before delete on documents begin
     delete from mentions where document_id = old.id;
 end;
 
--- Documents in the order in which they were changed, all of them and those of one collection.
+-- Documents in the order of their changes, over all documents and within a collection.
 create index documents_chronology on documents (modified_at, id) where inactive is null;
 create index documents_chronology_within on documents (collection, modified_at, id) where inactive is null;

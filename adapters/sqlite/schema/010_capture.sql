@@ -1,4 +1,4 @@
--- How far each reader of a session's transcript is.
+-- Position of each reader in the transcript of a session.
 create table capture_cursors (
     session_id text not null,
     reader     text not null,
@@ -8,8 +8,8 @@ create table capture_cursors (
     primary key (session_id, reader)
 ) without rowid;
 
--- Where what was captured was said. No reference to documents: one that goes leaves what was seen, and is
--- not captured from the same place again.
+-- Sources of captured memories. No reference to documents: when a document is deleted its sightings stay, and prevent
+-- that the same source is captured again.
 create table sightings (
     source       text primary key,                  -- names the sentence of one message
     document_id  integer not null,
@@ -30,7 +30,7 @@ create trigger sighting_counted after insert on sightings begin
      where id = new.document_id;
 end;
 
--- Which documents were of use together; each pair once, the smaller id first.
+-- Documents that were useful together; each pair once, with the smaller id first.
 create table co_activations (
     one       integer not null,
     other     integer not null,
@@ -42,7 +42,7 @@ create index co_activations_other on co_activations (other, one);
 
 create index recalls_session on recalls (session_id, asked_at);
 
--- How often a document was given unasked, and how often that was of use.
+-- Number of times a document was surfaced, and number of times it was useful.
 create table utility (
     document_id     integer primary key,
     surfaced        integer not null default 0,

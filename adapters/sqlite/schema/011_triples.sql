@@ -1,4 +1,4 @@
--- What documents say of things, each for itself, and from which day to which it holds.
+-- Facts about entities, each with the document that states it and the period of its validity.
 create table triples (
     id          integer primary key,
     subject     integer not null references entities (key),
@@ -15,11 +15,11 @@ create table triples (
 create unique index triples_stated
     on triples (document_id, subject, predicate, coalesce(object, literal)) where valid_to is null;
 create index triples_document on triples (document_id);
--- Of either end what holds, the surest and latest first: what is answered is the beginning of a range.
+-- Current facts by either end, the most confident and latest first, so that a query reads the beginning of a range.
 create index triples_outgoing on triples (subject, valid_to, confidence desc, valid_from desc, id);
 create index triples_incoming on triples (object, valid_to, confidence desc, valid_from desc, id);
 
--- A name that nothing speaks of any more is forgotten with the last that did.
+-- An entity is deleted together with the last mention or fact that refers to it.
 create trigger triple_gone after delete on triples begin
     delete from entities
      where key in (old.subject, old.object)

@@ -1,4 +1,4 @@
--- What a model makes of each line, a bit for each number: it goes with the line.
+-- Sketches of lines by a model, one bit per dimension; a sketch is deleted with its line.
 create table sketches (
     key    integer primary key,                      -- of the fragment
     sketch blob not null

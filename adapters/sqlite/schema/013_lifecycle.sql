@@ -1,7 +1,7 @@
--- Until when a document is kept out of what is surfaced.
+-- Time until which a document is not surfaced.
 alter table documents add column snoozed_until text;
 
--- Who did what to a document, when and why. No reference to documents: it would be checked at every act, for nobody.
+-- Journal of acts on documents. No reference to documents: SQLite would check it for every act, without benefit.
 create table acts (
     id          integer primary key autoincrement,
     document_id integer not null,

@@ -1,4 +1,4 @@
--- What is made of documents, every version of it: the highest one holds.
+-- Notes that were generated about documents, in all versions; the highest version is current.
 create table notes (
     document_id integer not null references documents (id) on delete cascade,
     version     integer not null,
@@ -12,7 +12,7 @@ create table notes (
 ) without rowid;
 create index notes_cause on notes (cause) where cause is not null;
 
--- How far each document is: as of which source, and by whom.
+-- Enrichment state of each document: the hash of the source, and whether a model wrote the note.
 create table enriched (
     document_id integer primary key references documents (id) on delete cascade,
     source_hash text not null,
@@ -21,7 +21,7 @@ create table enriched (
     error       text
 );
 
--- What asking models costs.
+-- Costs of model calls.
 create table model_costs (
     day           text not null,
     model         text not null,

@@ -1,4 +1,4 @@
--- What the lanes of upkeep did, or why they did nothing. Counts are of documents.
+-- Journal of maintenance runs, and the reasons of runs that did nothing. Counts are of documents.
 create table maintenance_runs (
     id          integer primary key autoincrement,
     lane        text not null,
@@ -16,7 +16,7 @@ create table maintenance_runs (
 );
 create index maintenance_runs_lane on maintenance_runs (lane, id);
 
--- Which document is served in the place of which others: what a restore puts back.
+-- Documents that replaced others; a restore brings the replaced documents back.
 create table replacements (
     id          integer primary key autoincrement,
     document_id integer not null,

@@ -1,4 +1,4 @@
--- What the times at which a document was surfaced come to; made anew from the recalls that are kept.
+-- Statistics about the recalls of a document, recomputed from the stored recalls.
 create table recall_stats (
     document_id integer primary key,
     recalls     integer not null,

@@ -1,4 +1,4 @@
--- Why a note was written anew, in the words of who did; and which document says that something is over.
+-- Reason why a note was rewritten, in the words of its author; and the document that ended a fact.
 alter table notes add column reason text not null default '';
 
 alter table triples add column ended_by integer references documents (id) on delete set null;

@@ -1,5 +1,5 @@
--- Tokens are random, so no row has to outlive its lease to remember the last one. Whoever works while this
--- is done loses the lease, and writes nothing more.
+-- Tokens are random, so a released lease needs no row to remember its last token. A process that holds a lease during
+-- this migration loses the lease and cannot write any more.
 drop table leases;
 create table leases (
     name       text primary key,

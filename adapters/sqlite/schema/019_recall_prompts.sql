@@ -1,2 +1,2 @@
--- The client's own name of the prompt that a recall answered: turns can be told apart without being counted.
+-- The client's id of the prompt that a recall answered, which identifies turns without counting them.
 alter table recalls add column prompt_id text not null default '';

@@ -1,4 +1,4 @@
--- A concept that exactly one entity of a specific kind shares its name with is that entity.
+-- A concept is merged into an entity of a specific kind if exactly one such entity has the same name.
 create table twins as
 select generic.key as gone, min(specific.key) as kept
   from entities as generic
@@ -15,7 +15,7 @@ insert or ignore into mentions select document_id, kept from twin_mentions;
 
 update or ignore triples set subject = (select kept from twins where gone = subject) where subject in (select gone from twins);
 update or ignore triples set object = (select kept from twins where gone = object) where object in (select gone from twins);
--- What a document says already of the other one, and what would relate it to itself.
+-- Delete facts that the document already states about the other entity, and facts that would relate it to itself.
 delete from triples where subject in (select gone from twins) or object in (select gone from twins);
 delete from triples where subject = object and subject in (select kept from twins);
 delete from entities where key in (select gone from twins);

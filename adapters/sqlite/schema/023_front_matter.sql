@@ -1,4 +1,4 @@
--- The front matter as it is written, so that a match in it is shown with its line.
--- Files that are already indexed are read again by the next update, which fills this in.
+-- The front matter as written, so that a match in it is shown with its line.
+-- The next update reads indexed files again to fill this column.
 alter table documents add column front_matter text not null default '';
 update documents set source_hash = '', source_mtime_ns = 0 where source_size is not null and inactive is null;

@@ -1,4 +1,4 @@
--- Lists and timelines follow the time at which a note was written, not the time of its file.
+-- Lists and timelines are ordered by the time at which a note was written, not by the time of its file.
 drop index documents_modified;
 drop index documents_chronology;
 drop index documents_chronology_within;

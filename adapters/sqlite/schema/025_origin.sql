@@ -1,4 +1,4 @@
--- The origin of a document. What was recorded as a tag so far becomes a field; of several tags the least trusted counts.
+-- The origin of a document. Tags that recorded it so far become a column; of several tags the least trusted one counts.
 alter table documents add column origin text not null default 'user';
 update documents set origin = 'assistant' where collection = '_clawmem';
 update documents set origin = coalesce(

@@ -1,4 +1,4 @@
--- Marks of forgotten bodies, by which an identical file is recognised. Nothing of a body can be read from its mark.
+-- Salted digests of forgotten bodies, to recognize an identical file. A digest does not reveal the body.
 create table forgotten_texts (
     salt   text not null,                            -- the id of the vault that forgot it
     digest text not null,                            -- SHA-256 of "salt:hash of the body"

@@ -1,4 +1,4 @@
--- A claim is an address as the note writes it, and the place that the address means.
+-- A claim is an address as written in the note, and the path that the address resolves to.
 create table succession_addresses (
     document_id integer not null references documents (id) on delete cascade,
     kind        text not null,                      -- supersedes, superseded_by
