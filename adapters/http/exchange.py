@@ -114,7 +114,7 @@ class Exchange:
 def _web_address(url: str) -> SplitResult:
     if not is_address(url) or urlsplit(url).scheme not in ("http", "https"):
         raise ConfigError(
-            f"{shown(url)!r} is no address of a model server. Write it like http://localhost:8088"
+            f"{shown(url)!r} is not the address of a model server. Write it like http://localhost:8088"
         )
     return urlsplit(url)
 
@@ -122,7 +122,7 @@ def _web_address(url: str) -> SplitResult:
 def _sendable(api_key: str | None) -> str:
     key = (api_key or "").strip()
     if key and not (key.isascii() and key.isprintable()):
-        raise ConfigError("The API key holds characters that no key has. Copy it once more.")
+        raise ConfigError("The API key contains invalid characters. Copy it again.")
     return key
 
 
@@ -137,7 +137,7 @@ def _exchanged(client: Any, method: str, path: str, content: bytes | None, timeo
     except httpx2.TimeoutException as error:
         raise TransportFailure(f"no answer within {timeout_s:.3g} seconds") from error
     except httpx2.ConnectError as error:
-        raise TransportFailure(_reason(error, "it cannot be connected to")) from error
+        raise TransportFailure(_reason(error, "the connection was refused or failed")) from error
     except (httpx2.NetworkError, httpx2.RemoteProtocolError) as error:
         raise ConnectionBroken(_reason(error, "the connection broke off")) from error
     except httpx2.HTTPError as error:

@@ -188,7 +188,7 @@ def scores_in(answer: Json, count: int) -> list[float]:
         raise ValueError(f"{len(entries)} scores for {count} documents")
     scores = [entry.get("relevance_score", entry.get("score")) for entry in entries]
     if not all(_is_number(score) for score in scores):
-        raise ValueError("a score is no number")
+        raise ValueError("a score is not a number")
     return [float(score) for score in scores]
 
 
@@ -205,7 +205,7 @@ def charged_tokens(answer: Json, estimated: int) -> int:
 
 def _entries(found: Any) -> list[Json]:
     if not isinstance(found, list) or not all(isinstance(entry, Mapping) for entry in found):
-        raise ValueError("it has another shape than expected")
+        raise ValueError("it has an unexpected structure")
     return found
 
 

@@ -172,9 +172,9 @@ class Transport:
             data = json.loads(reply.body)
         except (ValueError, RecursionError) as error:
             said = words_of(reply.body, self._secrets)
-            raise ModelAnswerInvalid(self.label, f"it is no JSON: {said!r}") from error
+            raise ModelAnswerInvalid(self.label, f"it is not JSON: {said!r}") from error
         if not isinstance(data, dict):
-            raise ModelAnswerInvalid(self.label, f"it is no JSON object but a {type(data).__name__}")
+            raise ModelAnswerInvalid(self.label, f"it is a {type(data).__name__} instead of a JSON object")
         if data.get("error"):
             raise refusal(self.label, replace(reply, status=400), self._secrets)
         return data

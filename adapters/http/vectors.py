@@ -28,7 +28,7 @@ def numbers_of(raw: Any) -> list[float]:
     if not isinstance(numbers, list) or not numbers:
         raise BadVector("the server sent neither a list of numbers nor base64")
     if isinstance(numbers[0], list):
-        raise BadVector("the server sent one vector a token, which its --pooling decides")
+        raise BadVector("the server sent one vector per token; start it with another --pooling")
     if not all(type(number) in (int, float) and abs(number) <= _LARGEST for number in numbers):
         raise BadVector("the server sent a value that is not a finite number")  # NaN is sent as null
     return numbers

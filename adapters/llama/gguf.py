@@ -61,7 +61,7 @@ def read_header(path: Path) -> Header:
     """
     with path.open("rb") as file:
         if file.read(len(_MAGIC)) != _MAGIC:
-            raise NotGguf("it is no GGUF file")
+            raise NotGguf("it is not a GGUF file")
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             try:
                 return _header(_Reader(content))

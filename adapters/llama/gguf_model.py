@@ -185,7 +185,7 @@ class GgufModel:
             header = read_header(draft)
         except NotGguf as error:
             raise ConfigError(
-                f"{source} is no model for llama.cpp: {error}. Nothing was installed."
+                f"{source} is not a model for llama.cpp: {error}. Nothing was installed."
             ) from error
         if header.role is not self.role:
             raise ConfigError(

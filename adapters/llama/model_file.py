@@ -65,7 +65,7 @@ def record_facts(path: Path, hash_: str) -> ModelFacts:
     try:
         header = read_header(path)
     except NotGguf as error:
-        raise ConfigError(f"{path} is no model for llama.cpp: {error}.") from error
+        raise ConfigError(f"{path} is not a model for llama.cpp: {error}.") from error
     found = ModelFacts(state.st_size, state.st_mtime_ns, hash_, *header)
     with suppress(OSError):  # in a read-only folder the facts are only computed again
         _write(facts_file(path), json.dumps(asdict(found), indent=1))

@@ -72,7 +72,7 @@ class LlamaReranker:
         except (LookupError, TypeError, ValueError) as error:
             raise ModelAnswerInvalid(self._model.label, "it holds no score") from error
         if not math.isfinite(score):
-            raise ModelAnswerInvalid(self._model.label, "its score is no number")
+            raise ModelAnswerInvalid(self._model.label, "its score is not a number")
         return _scaled(score) if self._is_raw() else max(0.0, min(1.0, score))
 
     def _is_raw(self) -> bool:

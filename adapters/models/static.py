@@ -134,7 +134,7 @@ def _tokenizer_in(path: Path) -> Tokenizer:
     try:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # tokenizers raises nothing more specific
-        raise missing(f"{path} is damaged or of another kind") from error
+        raise missing(f"{path} is damaged or has another format") from error
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer

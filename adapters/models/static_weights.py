@@ -75,7 +75,7 @@ def checked_offset(path: Path) -> int:
     size = 2 * ROWS * DIMENSIONS
     expected = {"dtype": "F16", "shape": [ROWS, DIMENSIONS], "data_offsets": [0, size]}
     if tensor != expected or path.stat().st_size != 8 + length + size:
-        raise missing(f"{path} is damaged or of another kind")
+        raise missing(f"{path} is damaged or has another format")
     return 8 + length
 
 

@@ -153,7 +153,7 @@ class MiniLmEmbedder:
         try:
             return InferenceSession(str(self._folder / MODEL), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime raises a dozen exceptions without a common base class
-            raise unusable(self._folder, f"{MODEL} is damaged or of another kind") from error
+            raise unusable(self._folder, f"{MODEL} is damaged or has another format") from error
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
@@ -163,7 +163,7 @@ class MiniLmEmbedder:
         try:
             tokenizer = Tokenizer.from_file(str(self._folder / TOKENIZER))
         except Exception as error:  # tokenizers raises nothing more specific
-            raise unusable(self._folder, f"{TOKENIZER} is damaged or of another kind") from error
+            raise unusable(self._folder, f"{TOKENIZER} is damaged or has another format") from error
         tokenizer.no_padding()
         tokenizer.enable_truncation(MAX_TOKENS)
         return tokenizer
