@@ -58,7 +58,7 @@ class Checksums:
             try:
                 sums = _parsed(before)
             except (ValueError, TypeError):
-                return ["its list of checksums makes no sense"]
+                return ["its list of checksums is invalid"]
             spoilt = [name for name, known in sums.items() if not self._is_whole(name, known)]
             if not spoilt or self._stored() == before:
                 break

@@ -143,7 +143,7 @@ class LanceIndex(ABC):
 
     def _open_to_read(self) -> None:
         if not self._store.exists():
-            raise IndexDamaged(self._store.uri, "nothing is there")
+            raise IndexDamaged(self._store.uri, "it does not exist")
         self._table = self._store.table_to_read(self.table_name)
         with translated(self._store.uri):
             self._refuse_foreign()

@@ -36,7 +36,7 @@ def translated(place: str) -> Iterator[None]:
         # LanceDB panics on invalid bytes; one of the two exceptions does not derive from Exception.
         if type(error).__name__ not in ("RustPanic", "PanicException"):
             raise
-        raise IndexDamaged(place, "its files make no sense") from error
+        raise IndexDamaged(place, "its files are damaged") from error
 
 
 def is_absence(error: BaseException) -> bool:

@@ -29,7 +29,7 @@ def refuse_bad(vectors: Sequence[Vector], length: int) -> None:
             raise BadVector(f"it has {len(vector) // 4} numbers, the others have {expected // 4}")
     numbers = _numbers(vectors).reshape(len(vectors), -1)  # shape (n, dim)
     if not np.isfinite(numbers).all():
-        raise BadVector("a number in it is not finite")
+        raise BadVector("one of its numbers is not finite")
     if not numbers.any(axis=1).all():
         raise BadVector("it is all zeros")
 

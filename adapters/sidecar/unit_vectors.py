@@ -57,5 +57,5 @@ def _numbers(vectors: Sequence[Vector], dimensions: int) -> Floats:
             raise BadVector(f"it has {len(vector) / 4:g} numbers, the others have {dimensions}")
     numbers = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(vectors), dimensions)
     if not np.isfinite(numbers).all():
-        raise BadVector("a number in it is not finite")
+        raise BadVector("one of its numbers is not finite")
     return numbers

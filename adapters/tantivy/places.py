@@ -19,7 +19,7 @@ def refuse_others(root: Path, *, may_make: bool) -> None:
     ours = {*Grain, *MarkerFile.names}
     others = sorted(path.name for path in root.iterdir() if path.name not in ours)
     if others:
-        raise IndexDamaged(str(root), f"other files lie there ({others[0]})")
+        raise IndexDamaged(str(root), f"it contains other files ({others[0]})")
 
 
 def open_grain(folder: Path, *, may_make: bool) -> GrainIndex:

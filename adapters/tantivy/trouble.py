@@ -28,13 +28,13 @@ def translated(place: str) -> Iterator[None]:
             "INVALID_INPUT", "The text holds half a character. Give it as valid Unicode."
         ) from error
     except (JSONDecodeError, UnicodeDecodeError) as error:
-        raise IndexDamaged(place, "a file of it is no JSON") from error
+        raise IndexDamaged(place, "one of its files is not valid JSON") from error
     except ValueError as error:
         if not _FILES.search(str(error)):
             raise
         raise _explained(place, str(error)) from error
     except FileNotFoundError as error:
-        raise IndexDamaged(place, "a file of it is missing") from error
+        raise IndexDamaged(place, "one of its files is missing") from error
     except OSError as error:
         raise IndexUnavailable(place, error.strerror or str(error)) from error
     except BaseException as error:
@@ -48,6 +48,6 @@ def _explained(place: str, said: str) -> ClawmemError:
     if refused := _REFUSED.search(said):
         return IndexUnavailable(place, refused["reason"])
     if _OTHER_SCHEMA in said:
-        return IndexDamaged(place, "it is laid out as another version of clawmem does")
+        return IndexDamaged(place, "another version of clawmem wrote it")
     first_line, _, _ = said.partition("\n")
-    return IndexDamaged(place, f"its files make no sense ({first_line[:200]})")
+    return IndexDamaged(place, f"its files are damaged ({first_line[:200]})")
