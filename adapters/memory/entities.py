@@ -22,7 +22,9 @@ class MemoryEntities:
 
     def set_mentions(self, document_id: int, entities: Sequence[Entity]) -> None:
         if document_id not in self._tables.documents:
-            raise InvalidInput("INVALID_INPUT", f"There is no document {document_id} to mention anything.")
+            raise InvalidInput(
+                "INVALID_INPUT", f"There is no document {document_id}, so it cannot mention entities."
+            )
         for one in entities:
             self._tables.entities.setdefault(one.id, one)
         self._tables.mentions[document_id] = frozenset(one.id for one in entities)

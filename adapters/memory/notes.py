@@ -23,7 +23,9 @@ class MemoryNotes:
 
     def put(self, note: Note) -> int:
         if note.document_id not in self._tables.documents:
-            raise InvalidInput("INVALID_INPUT", f"There is no document {note.document_id} to have a note.")
+            raise InvalidInput(
+                "INVALID_INPUT", f"There is no document {note.document_id}, so it cannot have a note."
+            )
         kept = self._tables.notes.get(note.document_id, ())
         if kept and kept[-1].says == note.says:
             return kept[-1].version

@@ -117,7 +117,9 @@ class MemoryRelations:
             check_relation(relation)
             for end in (relation.source, relation.target):
                 if end not in self._tables.documents:
-                    raise InvalidInput("INVALID_INPUT", f"No document has the id {end}; nothing was related.")
+                    raise InvalidInput(
+                        "INVALID_INPUT", f"There is no document {end}. No relation was stored."
+                    )
 
 
 def _key(relation: Relation) -> RelationKey:

@@ -17,7 +17,7 @@ class MemorySuccessions:
     def claim(self, document_id: int, claims: Claims) -> None:
         if document_id not in self._tables.documents:
             raise InvalidInput(
-                "INVALID_INPUT", f"No document has the id {document_id}; it can claim nothing."
+                "INVALID_INPUT", f"There is no document {document_id}, so it cannot supersede others."
             )
         self._tables.claims[document_id] = claims
         for claim in [one for one in self._tables.aims if one.document_id == document_id]:

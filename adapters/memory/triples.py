@@ -25,7 +25,7 @@ class MemoryTriples:
             check_triple(triple)
             if triple.document_id not in self._tables.documents:
                 raise InvalidInput(
-                    "INVALID_INPUT", f"There is no document {triple.document_id} to say anything."
+                    "INVALID_INPUT", f"There is no document {triple.document_id}, so it cannot state facts."
                 )
         return sum([self._add(triple) for triple in given])
 

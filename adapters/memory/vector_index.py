@@ -83,7 +83,7 @@ def decoded(vector: Vector) -> array[float]:
     if sys.byteorder == "big":
         numbers.byteswap()
     if not all(map(math.isfinite, numbers)):
-        raise BadVector("a number in it is not finite")
+        raise BadVector("one of its numbers is not finite")
     return numbers
 
 
