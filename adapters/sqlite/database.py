@@ -21,7 +21,7 @@ from clawmem.adapters.sqlite.connections import (
     open_reader,
     open_writer,
 )
-from clawmem.adapters.sqlite.readers import Readers, readers_of
+from clawmem.adapters.sqlite.readers import ReaderPool, readers_of
 from clawmem.ports.errors import (
     ClawmemError,
     InvalidInput,
@@ -313,7 +313,7 @@ def _no_more() -> apsw.Connection:
     raise apsw.ConnectionClosedError("it was closed")
 
 
-_CLOSED = Readers(_no_more)
+_CLOSED = ReaderPool(_no_more)
 
 
 def is_open_for_writing(path: str) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.keys import span, unpack
 from clawmem.adapters.sqlite.scan_table import CanonicalScan, ranked
-from clawmem.adapters.sqlite.spaces import BUILDING, SERVING, Space, Spaces
+from clawmem.adapters.sqlite.spaces import BUILDING, SERVING, EmbeddingSpace, EmbeddingSpaces
 from clawmem.ports.errors import BadVector, ModelMismatch
 from clawmem.ports.records import (
     EVERYTHING,
@@ -98,7 +98,7 @@ class SqliteEmbeddings:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._spaces = Spaces(db)
+        self._spaces = EmbeddingSpaces(db)
 
     def fingerprint(self) -> str | None:
         space = self._spaces.get(SERVING)
@@ -239,10 +239,10 @@ class SqliteEmbeddings:
         while len(first) < limit and (row := next(rows, None)):
             first.setdefault(row[1], row[0])
         del rows  # an unfinished query would keep its read snapshot open
-        texts = _Texts(self._db)
+        texts = _FragmentTexts(self._db)
         return [PendingText(text_hash, texts.of(key)) for text_hash, key in first.items()]
 
-    def _serving(self, fingerprint: str, has_vectors: bool) -> Space | None:
+    def _serving(self, fingerprint: str, has_vectors: bool) -> EmbeddingSpace | None:
         """
         Return the embedding space of *fingerprint*; ``None`` if there is no space and no vector to store.
         """
@@ -251,13 +251,13 @@ class SqliteEmbeddings:
             raise ModelMismatch(space.fingerprint, fingerprint)
         return space or (self._spaces.add(fingerprint, SERVING) if has_vectors else None)
 
-    def _building(self, fingerprint: str) -> Space:
+    def _building(self, fingerprint: str) -> EmbeddingSpace:
         space = self._spaces.get(BUILDING)
         if space is None or space.fingerprint != fingerprint:
             raise ModelMismatch(space.fingerprint if space else "no other model", fingerprint)
         return space
 
-    def _keep(self, space: Space | None, vectors: Mapping[str, Vector]) -> None:
+    def _keep(self, space: EmbeddingSpace | None, vectors: Mapping[str, Vector]) -> None:
         if space is None:
             return
         first = next(iter(vectors.values()), b"")
@@ -296,7 +296,7 @@ def invalid_vectors(db: Database) -> list[int]:
     return spoilt
 
 
-class _Texts:
+class _FragmentTexts:
     """
     Texts of fragments. Reads each document once, because SQLite's substr scans a body from its start each
     time.

@@ -34,7 +34,7 @@ MOST_KEPT = 300_000  # cached matches per process, 16 bytes each, for later quer
 Made = TypeVar("Made")
 
 
-class _Held(NamedTuple):
+class _TermCounts(NamedTuple):
     """Document frequency of each query term, number of entries, and id of the index content."""
 
     terms: Mapping[Term, int]
@@ -169,20 +169,20 @@ class SqliteLexicalIndex(Commits):
         sql = f"select count(*) from {_table(grain)} where {_table(grain)} match ?"
         return _kept(_NUMBERS, (content, grain, term), lambda: int(self._db.value(sql, (_expression(term),))))
 
-    def _held(self, query: LexicalQuery, grain: Grain) -> _Held:
+    def _held(self, query: LexicalQuery, grain: Grain) -> _TermCounts:
         content = self._content()
         asked = [term for term in dict.fromkeys(query.terms) if _has_word(term)]
         terms = {term: self._holding(term, grain, content) for term in asked}
         # Another process may empty the index between two counts; no term may have more matches than there are
         # entries.
-        return _Held(terms, max(self._count(grain, content), *terms.values(), 0), content)
+        return _TermCounts(terms, max(self._count(grain, content), *terms.values(), 0), content)
 
     def _ranked(
         self,
         query: LexicalQuery,
         grain: Grain,
         limit: int,
-        held: _Held,
+        held: _TermCounts,
         rarities: Mapping[Term, float],
         among: _RowCondition,
     ) -> list[Hit]:
@@ -217,7 +217,7 @@ class SqliteLexicalIndex(Commits):
         return find() if among.name is None else _kept(_MATCHES, key, find)
 
 
-def _may_be_cached(asked: Sequence[Term], held: _Held, among: _RowCondition) -> bool:
+def _may_be_cached(asked: Sequence[Term], held: _TermCounts, among: _RowCondition) -> bool:
     """
     Whether the matches of all these terms may be cached, because a query for any of the terms fetches them
     all.

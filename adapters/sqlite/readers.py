@@ -18,7 +18,7 @@ File: TypeAlias = tuple[object, ...]
 Made = TypeVar("Made")
 
 
-class Readers:
+class ReaderPool:
     """
     Pool of read-only connections to one file.
 
@@ -77,11 +77,11 @@ class Readers:
 
 
 # Weak references: when the last user of a file drops its pool, the connections close.
-_SHARED: WeakValueDictionary[File, Readers] = WeakValueDictionary()
+_SHARED: WeakValueDictionary[File, ReaderPool] = WeakValueDictionary()
 _SHARING = threading.Lock()
 
 
-def readers_of(file: File, open_one: Callable[[], apsw.Connection]) -> Readers:
+def readers_of(file: File, open_one: Callable[[], apsw.Connection]) -> ReaderPool:
     """Return the pool of *file*, which all users of the file share; *open_one* opens its connections."""
     with _SHARING:
-        return _SHARED.setdefault(file, Readers(open_one))
+        return _SHARED.setdefault(file, ReaderPool(open_one))

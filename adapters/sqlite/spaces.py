@@ -23,7 +23,7 @@ update spaces set reached = max(reached, (select coalesce(max(first), 0) from (
 """
 
 
-class Space(NamedTuple):
+class EmbeddingSpace(NamedTuple):
     """The vectors of one model."""
 
     number: int
@@ -31,7 +31,7 @@ class Space(NamedTuple):
     reached: int
 
 
-class Spaces:
+class EmbeddingSpaces:
     """
     Table of embedding spaces. At most one serves and at most one is being built; numbers are never reused.
     """
@@ -39,17 +39,17 @@ class Spaces:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def get(self, state: str) -> Space | None:
+    def get(self, state: str) -> EmbeddingSpace | None:
         """Return the space in *state*, which must be a state that at most one space has."""
         row = self._db.row("select id, fingerprint, reached from spaces where state = ?", (state,))
-        return Space(*row) if row else None
+        return EmbeddingSpace(*row) if row else None
 
-    def add(self, fingerprint: str, state: str) -> Space:
+    def add(self, fingerprint: str, state: str) -> EmbeddingSpace:
         """Create a space without vectors."""
         sql = "insert into spaces (fingerprint, state) values (?, ?) returning id, fingerprint, reached"
-        return Space(*self._db.write(sql, (fingerprint, state))[0])
+        return EmbeddingSpace(*self._db.write(sql, (fingerprint, state))[0])
 
-    def share(self, space: Space) -> float:
+    def share(self, space: EmbeddingSpace) -> float:
         """Return the approximate share of documents that are embedded, estimated from document ids."""
         last = self._db.value("select max(id) from documents") or 0
         return min(1.0, unpack(space.reached).document_id / last) if last else 0.0

@@ -14,7 +14,7 @@ from clawmem.adapters.sqlite.scope import documents_in
 from clawmem.ports.records import Scope, Vector
 
 if TYPE_CHECKING:
-    from clawmem.adapters.sqlite.quick_vectors import QuickVectors
+    from clawmem.adapters.sqlite.quantized_vectors import QuantizedVectors
 
 _MOST = 4096  # maximum number of results of vec0
 _NEAREST = "select key, 1 - distance from vector_vec0 where embedding match :vector and k = :k"
@@ -42,7 +42,9 @@ MOST_KEPT = 40_000_000  # bytes, for the whole process
 
 _ASKED: Counter[str] = Counter()
 _READING = threading.Lock()  # one thread reads the vectors; the others search without the cache until it has
-_QUICK: LruCache[QuickVectors | None] = LruCache(MOST_KEPT, lambda quick: quick.size_bytes if quick else 0)
+_QUICK: LruCache[QuantizedVectors | None] = LruCache(
+    MOST_KEPT, lambda quick: quick.size_bytes if quick else 0
+)
 
 
 class Vec0Table:
@@ -121,7 +123,7 @@ class Vec0Table:
     def _rename(self) -> None:
         self._db.write("insert or replace into meta values ('vec0_content', hex(randomblob(8)))")
 
-    def _quick(self) -> QuickVectors | None:
+    def _quick(self) -> QuantizedVectors | None:
         """
         Return all vectors, quantized, once this content has been searched often; None before, or without
         content id.
@@ -136,8 +138,8 @@ class Vec0Table:
         finally:
             _READING.release()
 
-    def _rounded(self) -> QuickVectors | None:
-        from clawmem.adapters.sqlite.quick_vectors import rounded  # also imports numpy
+    def _rounded(self) -> QuantizedVectors | None:
+        from clawmem.adapters.sqlite.quantized_vectors import rounded  # also imports numpy
 
         return rounded(self._db.stream(_CHUNKS), self.count())
 

@@ -26,14 +26,29 @@ class VectorTable(Protocol):
     name: str
     table: str
 
-    def exists(self) -> bool: ...
-    def length(self) -> int: ...
-    def insert(self, rows: list[tuple[int, Vector]]) -> None: ...
-    def delete(self, first: int, last: int) -> None: ...
-    def nearest(self, vector: Vector, limit: int, scope: Scope) -> list[tuple[int, float]]: ...
-    def count(self) -> int: ...
-    def vectors(self) -> Iterator[list[tuple[int, Vector]]]: ...
-    def drop(self) -> None: ...
+    def exists(self) -> bool:
+        """Whether the table exists."""
+
+    def length(self) -> int:
+        """Return the length of the vectors in bytes; 0 without vectors."""
+
+    def insert(self, rows: list[tuple[int, Vector]]) -> None:
+        """Add vectors, or replace those with the same keys."""
+
+    def delete(self, first: int, last: int) -> None:
+        """Delete the vectors with keys from *first* to *last*, inclusive."""
+
+    def nearest(self, vector: Vector, limit: int, scope: Scope) -> list[tuple[int, float]]:
+        """Return the keys in scope nearest to *vector*, with their cosines."""
+
+    def count(self) -> int:
+        """Return the number of vectors."""
+
+    def vectors(self) -> Iterator[list[tuple[int, Vector]]]:
+        """Iterate over all keys and vectors in batches."""
+
+    def drop(self) -> None:
+        """Drop the table, even if it is damaged."""
 
 
 class SqliteVectorIndex(Commits):

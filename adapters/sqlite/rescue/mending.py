@@ -18,7 +18,7 @@ _MEDIUM = 0.5
 _TITLE_LENGTH = 80
 
 
-class Clues(NamedTuple):
+class IndexClues(NamedTuple):
     """
     Facts about documents that the indexes hold, by document id, also for documents whose record is lost.
 
@@ -38,7 +38,7 @@ class Losses(NamedTuple):
     spoilt: tuple[str, ...]
 
 
-def mend(db: Database, clues: Clues) -> Losses:
+def mend(db: Database, clues: IndexClues) -> Losses:
     """Make the records of *db* consistent. Call this inside a transaction without triggers."""
     db.write("insert or ignore into content values (?, '')", (_NOTHING,))
     _put_back_documents(db, clues)
@@ -54,7 +54,7 @@ def mend(db: Database, clues: Clues) -> Losses:
 # -- documents --------------------------------------------------------------------------------------
 
 
-def _put_back_documents(db: Database, clues: Clues) -> None:
+def _put_back_documents(db: Database, clues: IndexClues) -> None:
     known = {number for (number,) in db.rows("select id from documents")}
     taken = set(db.rows("select collection, path from documents"))
     done = _last_acts(db)
@@ -74,7 +74,9 @@ def _last_acts(db: Database) -> dict[int, frozenset[str]]:
     return {number: frozenset(acts) for number, acts in holding.items()}
 
 
-def _put_back(db: Database, number: int, place: tuple[str, str], clues: Clues, acts: frozenset[str]) -> None:
+def _put_back(
+    db: Database, number: int, place: tuple[str, str], clues: IndexClues, acts: frozenset[str]
+) -> None:
     collection, path = place
     text = db.value("select body from content where hash = ?", (clues.hashes.get(number),))
     when = clues.served.get(number, _LONG_AGO)
@@ -100,7 +102,7 @@ def _put_back(db: Database, number: int, place: tuple[str, str], clues: Clues, a
     db.write(f"insert into documents ({names}) values ({marks})", values)
 
 
-def _why_inactive(number: int, clues: Clues, acts: frozenset[str], *, has_text: bool) -> str | None:
+def _why_inactive(number: int, clues: IndexClues, acts: frozenset[str], *, has_text: bool) -> str | None:
     if acts & {Act.FORGET, Act.PURGE}:
         return InactiveReason.FORGOTTEN.value
     if Act.ARCHIVE in acts:

@@ -11,7 +11,7 @@ from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.migrations import APPLICATION_ID, LATEST, bring_to, foreign_database, migrate
 from clawmem.adapters.sqlite.rescue.cells import Cell, Values
 from clawmem.adapters.sqlite.rescue.layout import Table, tables_of
-from clawmem.adapters.sqlite.rescue.mending import Clues, mend
+from clawmem.adapters.sqlite.rescue.mending import IndexClues, mend
 from clawmem.adapters.sqlite.rescue.pages import PageFile
 from clawmem.adapters.sqlite.rescue.trees import Tree, Trees
 from clawmem.ports.errors import VaultError, VaultFull, VaultReadOnly
@@ -32,7 +32,7 @@ _OWNER_ALONE = 0o600
 _TYPES = ("table", "index", "trigger", "view")
 
 
-class _Read(NamedTuple):
+class _SalvagedContent(NamedTuple):
     """
     Content of the file: rows by table, lost rows by table (None if unknown), and clues from
     the indexes of documents.
@@ -40,7 +40,7 @@ class _Read(NamedTuple):
 
     rows: dict[str, list[Values]]
     lost: dict[str, int | None]
-    clues: Clues
+    clues: IndexClues
     sequences: dict[str, int]
 
 
@@ -102,7 +102,7 @@ def _refuse_strangers(file: PageFile, source: str) -> None:
         raise foreign_database(source)
 
 
-def _read(file: PageFile, tables: Iterable[Table]) -> _Read:
+def _read(file: PageFile, tables: Iterable[Table]) -> _SalvagedContent:
     trees = Trees(file)
     roots = _roots(trees.walk(1), file)
     known = {table.name: table for table in tables}
@@ -112,7 +112,7 @@ def _read(file: PageFile, tables: Iterable[Table]) -> _Read:
     _adopt(trees, walked, known)
     rows = {name: list(_rows(known[name], walked[name].cells)) for name in known}
     lost = {name: _lost(walked[name], len(rows[name]), _held(name, walked, roots)) for name in known}
-    return _Read(rows, lost, _clues(walked), _sequences(walked.get("sqlite_sequence")))
+    return _SalvagedContent(rows, lost, _clues(walked), _sequences(walked.get("sqlite_sequence")))
 
 
 def _roots(schema: Tree, file: PageFile) -> dict[str, int]:
@@ -179,7 +179,7 @@ def _held(name: str, walked: Mapping[str, Tree], roots: Mapping[str, int]) -> in
     return len(walked[index].cells)
 
 
-def _clues(walked: Mapping[str, Tree]) -> Clues:
+def _clues(walked: Mapping[str, Tree]) -> IndexClues:
     """Return the facts that the indexes of documents hold."""
     nothing = Tree([])
 
@@ -194,7 +194,7 @@ def _clues(walked: Mapping[str, Tree]) -> Clues:
     for collection, modified, number in entries("documents_chronology_within", str, str, int):
         served[number] = modified
         del collection
-    return Clues(places, hashes, served, walked.get("documents_chronology_within", Tree([], 1)).is_whole)
+    return IndexClues(places, hashes, served, walked.get("documents_chronology_within", Tree([], 1)).is_whole)
 
 
 def _sequences(tree: Tree | None) -> dict[str, int]:

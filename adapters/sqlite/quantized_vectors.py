@@ -20,7 +20,7 @@ _ROWS_AT_ONCE = 512
 _ROUNDING = 1e-5  # upper bound of the error of a product in single precision
 
 
-class QuickVectors(NamedTuple):
+class QuantizedVectors(NamedTuple):
     """
     Quantized unit vectors: ``codes`` (m, dim) int8 times ``steps`` (m,), with error bounds ``off`` (n,).
 
@@ -74,7 +74,7 @@ class QuickVectors(NamedTuple):
         return np.flatnonzero(np.isin(self.keys >> 20, np.fromiter(documents, np.int64, len(documents))))
 
 
-def rounded(chunks: Iterable[tuple[bytes, bytes, bytes]], number: int) -> QuickVectors | None:
+def rounded(chunks: Iterable[tuple[bytes, bytes, bytes]], number: int) -> QuantizedVectors | None:
     """
     Quantize the vectors of all *chunks*; None if there is none, or if there are not exactly *number*.
 
@@ -96,16 +96,16 @@ def rounded(chunks: Iterable[tuple[bytes, bytes, bytes]], number: int) -> QuickV
     return _cut(whole, rows) if whole and filled == number else None
 
 
-def _cut(whole: QuickVectors, rows: int) -> QuickVectors:
+def _cut(whole: QuantizedVectors, rows: int) -> QuantizedVectors:
     """Return *whole* without the unused rows that equal vectors left over."""
     return whole._replace(codes=whole.codes[:rows], steps=whole.steps[:rows])
 
 
-def _room(number: int, like: QuickVectors) -> QuickVectors:
-    return QuickVectors(*(np.empty((number, *part.shape[1:]), part.dtype) for part in like))
+def _room(number: int, like: QuantizedVectors) -> QuantizedVectors:
+    return QuantizedVectors(*(np.empty((number, *part.shape[1:]), part.dtype) for part in like))
 
 
-def _rounded(rowids: bytes, validity: bytes, vectors: bytes) -> QuickVectors:
+def _rounded(rowids: bytes, validity: bytes, vectors: bytes) -> QuantizedVectors:
     keys = np.frombuffer(rowids, "<i8")
     there = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")[: len(keys)].astype(bool)
     given = np.frombuffer(vectors, "<f4").reshape(len(keys), -1)[there]
@@ -117,7 +117,7 @@ def _rounded(rowids: bytes, validity: bytes, vectors: bytes) -> QuickVectors:
     codes = np.rint(units / steps[:, None]).astype(np.int8)
     off = np.linalg.norm(units - codes * steps[:, None], axis=1)
     shared = rows.ravel().astype(np.int32)
-    return QuickVectors(keys[there], shared, codes, steps.astype("f4"), off.astype("f4")[shared])
+    return QuantizedVectors(keys[there], shared, codes, steps.astype("f4"), off.astype("f4")[shared])
 
 
 def _unit(vector: Floats) -> Floats:
