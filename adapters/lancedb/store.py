@@ -28,7 +28,7 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class TableStore:
     """Location of the tables of one generation of an index, with the options to open it."""
 
     uri: str
@@ -98,17 +98,17 @@ class Store:
                 connection.drop_table(name, ignore_missing=True)
 
 
-def store_of(place: IndexPlace) -> Store:
+def store_of(place: IndexPlace) -> TableStore:
     """Return the store of *place*: its folder, or its name below the ``uri`` of its options."""
     options = place.options
     if not options.get("uri"):
-        return Store(place.folder)
+        return TableStore(place.folder)
     uri = f"{options['uri'].rstrip('/')}/{place.name}"
     passed_on = {name: options[name] for name in _PASSED_ON if options.get(name)}
     if passed_on.get("endpoint", "").startswith("http://"):
         passed_on.setdefault("allow_http", "true")
     within = float(options.get("timeout") or ANSWER_WITHIN)
-    return Store(uri, {**_PATIENCE, **passed_on} if "://" in uri else {}, within)
+    return TableStore(uri, {**_PATIENCE, **passed_on} if "://" in uri else {}, within)
 
 
 def _engine() -> Any:

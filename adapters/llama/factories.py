@@ -12,7 +12,7 @@ from clawmem.adapters.llama.embedder import LlamaEmbedder
 from clawmem.adapters.llama.generator import LlamaGenerator
 from clawmem.adapters.llama.gguf import Role
 from clawmem.adapters.llama.gguf_model import GgufModel, require_llama
-from clawmem.adapters.llama.published import EMBEDDER, GENERATOR, RERANKER, Published
+from clawmem.adapters.llama.published import EMBEDDER, GENERATOR, RERANKER, PublishedModel
 from clawmem.adapters.llama.reranker import LlamaReranker
 
 
@@ -58,7 +58,7 @@ def opened(model: GgufModel) -> LlamaEmbedder | LlamaGenerator | LlamaReranker:
     return LlamaGenerator(model) if model.role is Role.GENERATE else LlamaReranker(model)
 
 
-def _ready(published: Published, models_folder: Path | str, may_download: bool) -> GgufModel:
+def _ready(published: PublishedModel, models_folder: Path | str, may_download: bool) -> GgufModel:
     require_llama()
     model = GgufModel(published, Path(models_folder), may_download=may_download)
     if model.is_there() or not may_download:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from clawmem.adapters.llama import model_file
 from clawmem.adapters.llama.gguf import Role
 from clawmem.adapters.llama.model_file import ModelFacts
-from clawmem.adapters.llama.published import Published
+from clawmem.adapters.llama.published import PublishedModel
 from clawmem.ports.errors import ConfigError, ExtraMissing
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ NAMING_TIMEOUT_S = 2.0  # a caller does not wait for a download that has just be
 class GgufModel:
     """A published model, or another model file of the same role that replaces it."""
 
-    def __init__(self, published: Published, folder: Path, *, may_download: bool = False) -> None:
+    def __init__(self, published: PublishedModel, folder: Path, *, may_download: bool = False) -> None:
         """
         Describe the model without reading its file.
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from clawmem.adapters.llama.gguf import Role
 
 
-class Published(NamedTuple):
+class PublishedModel(NamedTuple):
     """
     A published model: one file at a URL whose content never changes.
 
@@ -23,7 +23,7 @@ class Published(NamedTuple):
     dimensions: int = 0
 
 
-EMBEDDER = Published(
+EMBEDDER = PublishedModel(
     "embeddinggemma",
     Role.EMBED,
     "EmbeddingGemma 300M, Q8_0, a hundred languages, reads 2048 tokens (Gemma terms of use)",
@@ -33,7 +33,7 @@ EMBEDDER = Published(
     "b5ce9d77a3fc4b3b39ccb5643c36777911cc4eb46a66962eadfa3f5f60490d63",
     dimensions=768,
 )
-GENERATOR = Published(
+GENERATOR = PublishedModel(
     "qmd-query-expansion",
     Role.GENERATE,
     "Qwen3 1.7B tuned to rephrase questions, Q4_K_M (MIT)",
@@ -42,7 +42,7 @@ GENERATOR = Published(
     1_282_438_912,
     "000dfb1c06efa6a049e9f64ba921c3740e2454f62abab6fa10e77bd30bb2bcc0",
 )
-RERANKER = Published(
+RERANKER = PublishedModel(
     "qwen3-reranker",
     Role.RERANK,
     "Qwen3-Reranker 0.6B, Q8_0 (Apache-2.0)",

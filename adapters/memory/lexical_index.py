@@ -21,7 +21,7 @@ from clawmem.ports.records import (
 
 
 @dataclass(frozen=True, slots=True)
-class _Unit:
+class _SplitEntry:
     """One entry, split into words."""
 
     entry: LexicalEntry
@@ -40,11 +40,11 @@ class MemoryLexicalIndex(Commits):
 
     def __init__(self) -> None:
         super().__init__()
-        self._grains: dict[Grain, dict[FragmentKey, _Unit]] = {grain: {} for grain in Grain}
+        self._grains: dict[Grain, dict[FragmentKey, _SplitEntry]] = {grain: {} for grain in Grain}
 
     def put(self, entries: Sequence[LexicalEntry]) -> None:
         for entry in entries:
-            unit = _Unit(entry, split(entry.title), split(entry.text))
+            unit = _SplitEntry(entry, split(entry.title), split(entry.text))
             self._grains[entry.grain][entry.key] = unit
 
     def remove(self, document_id: int) -> None:
@@ -64,7 +64,7 @@ class MemoryLexicalIndex(Commits):
         scope: Scope,
         rarities: Mapping[Term, float],
     ) -> list[Hit]:
-        def seen(unit: _Unit) -> bool:
+        def seen(unit: _SplitEntry) -> bool:
             return unit.entry.key.document_id in documents and is_in(scope, unit.entry)
 
         return self._ranked(query, grain, limit, rarities, seen)
@@ -94,7 +94,7 @@ class MemoryLexicalIndex(Commits):
         grain: Grain,
         limit: int,
         rarities: Mapping[Term, float],
-        seen: Callable[[_Unit], bool],
+        seen: Callable[[_SplitEntry], bool],
     ) -> list[Hit]:
         units = self._grains[grain]
         terms = {term: _occurrences(term, units) for term in query.terms if split(term.text)}
@@ -111,7 +111,7 @@ class MemoryLexicalIndex(Commits):
         return math.log1p((self.count(grain) - held + 0.5) / (held + 0.5))
 
 
-def _occurrences(term: Term, units: Mapping[FragmentKey, _Unit]) -> dict[FragmentKey, float]:
+def _occurrences(term: Term, units: Mapping[FragmentKey, _SplitEntry]) -> dict[FragmentKey, float]:
     """Return the number of occurrences in each entry that contains the term, with weighted title words."""
     asked = split(term.text)
     counted = {
@@ -133,7 +133,7 @@ def _stands_at(words: Sequence[Word], asked: Sequence[Word], prefix: bool) -> bo
 
 
 def _bm25(
-    units: Mapping[FragmentKey, _Unit],
+    units: Mapping[FragmentKey, _SplitEntry],
     terms: Mapping[Term, Mapping[FragmentKey, float]],
     rarities: Mapping[Term, float],
 ) -> Callable[[FragmentKey], float]:

@@ -30,7 +30,7 @@ class StaticModel:
     download_bytes = 0
 
     def is_there(self) -> bool:
-        """Always true."""
+        """Whether the model is installed, which is always true."""
         return True
 
     def size_bytes(self) -> int:

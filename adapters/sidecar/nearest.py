@@ -46,7 +46,7 @@ class SearchLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _SegmentRows:
     """The remaining candidates of a segment in ascending order; ``None`` means all rows."""
 
     segment: Segment
@@ -76,12 +76,12 @@ def nearest(
     return [Hit(unpack(int(keys[n])), float(scores[n])) for n in best]
 
 
-def _in_scope(segment: Segment, scope: Scope) -> _Part:
+def _in_scope(segment: Segment, scope: Scope) -> _SegmentRows:
     mask = segment.in_scope(scope)
-    return _Part(segment, None if mask is None else np.flatnonzero(mask))
+    return _SegmentRows(segment, None if mask is None else np.flatnonzero(mask))
 
 
-def _candidates(part: _Part, question: Floats, wanted: int) -> _Part:
+def _candidates(part: _SegmentRows, question: Floats, wanted: int) -> _SegmentRows:
     """Select the rows with the fewest differing bits, including all ties at the limit."""
     segment = part.segment
     if not segment.has_codes or part.size <= wanted:
@@ -90,10 +90,10 @@ def _candidates(part: _Part, question: Floats, wanted: int) -> _Part:
     if part.rows is not None:
         bits = bits[part.rows]
     within = np.flatnonzero(bits <= np.partition(bits, wanted - 1)[wanted - 1])
-    return _Part(segment, within if part.rows is None else part.rows[within])
+    return _SegmentRows(segment, within if part.rows is None else part.rows[within])
 
 
-def _products(part: _Part, question: Floats) -> Floats:
+def _products(part: _SegmentRows, question: Floats) -> Floats:
     """Return the cosine of each row in single precision: (n,)."""
     vectors, rows = part.segment.vectors, part.rows
     if rows is None:
@@ -122,7 +122,9 @@ def _bar(products: Floats, limit: int) -> float:
     return float(np.partition(products, -limit)[-limit]) - 2 * _ROUNDING
 
 
-def _scored(part: _Part, places: Rows, question: Floats) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _scored(
+    part: _SegmentRows, places: Rows, question: Floats
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     rows = places if part.rows is None else part.rows[places]
     exact = question.astype(np.float64)
     scores = np.empty(len(rows), dtype=np.float64)

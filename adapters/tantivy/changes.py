@@ -7,7 +7,7 @@ from clawmem.ports.records import Grain, LexicalEntry
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class GrainChange:
     """
     Changes of one commit at one granularity, applied in this order: clear, remove documents, add entries.
     """
@@ -20,7 +20,7 @@ class Change:
         return self.cleared or bool(self.removed or self.entries)
 
 
-class Pending:
+class PendingChanges:
     """Changes of the next commit; only the last change of a document or key is kept."""
 
     def __init__(self) -> None:
@@ -50,9 +50,9 @@ class Pending:
         """Whether the commit removes all committed entries."""
         return self._cleared
 
-    def of(self, grain: Grain) -> Change:
+    def of(self, grain: Grain) -> GrainChange:
         """Return the changes at one granularity."""
         entries = tuple(
             entry for units in self._entries.values() for entry in units.values() if entry.grain is grain
         )
-        return Change(self._cleared, frozenset(self._removed), entries)
+        return GrainChange(self._cleared, frozenset(self._removed), entries)

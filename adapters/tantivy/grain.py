@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tantivy import Index, IndexWriter, Occur, Query, Searcher
 
-from clawmem.adapters.tantivy.changes import Change
+from clawmem.adapters.tantivy.changes import GrainChange
 from clawmem.adapters.tantivy.entries import (
     DOCUMENT,
     KEY,
@@ -98,7 +98,7 @@ class GrainWriter:
         self._held = searcher.num_docs
         self._is_changed = False
 
-    def stage(self, change: Change) -> None:
+    def stage(self, change: GrainChange) -> None:
         """Pass the changes to tantivy; they become visible with the commit."""
         survivors = self._take_out(change)
         held = self._held if survivors is None else len(survivors)
@@ -117,7 +117,7 @@ class GrainWriter:
         """Commit without changes, which starts due merges and deletes files left by a killed process."""
         self._writer.commit()
 
-    def _take_out(self, change: Change) -> Sequence[LexicalEntry] | None:
+    def _take_out(self, change: GrainChange) -> Sequence[LexicalEntry] | None:
         """
         Delete removed and replaced entries; return the entries to add again if all entries were deleted, else
         None.
@@ -133,7 +133,7 @@ class GrainWriter:
             self._writer.delete_all_documents()
         return survivors
 
-    def _survivors(self, change: Change) -> list[LexicalEntry] | None:
+    def _survivors(self, change: GrainChange) -> list[LexicalEntry] | None:
         """Return the entries that remain, if they are few and all stored; else None."""
         if self._held > EXACT_UP_TO:
             return None
@@ -149,7 +149,7 @@ class GrainWriter:
         return survivors
 
 
-def _leaving(change: Change) -> Query | None:
+def _leaving(change: GrainChange) -> Query | None:
     """Return a query for the entries that a change deletes, or ``None`` if it deletes none."""
     if change.cleared:
         return Query.all_query()

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 
-from clawmem.adapters.tantivy.changes import Pending
+from clawmem.adapters.tantivy.changes import PendingChanges
 from clawmem.adapters.tantivy.grain import GrainWriter
 from clawmem.adapters.tantivy.hits import best
 from clawmem.adapters.tantivy.marker import MarkerFile
@@ -43,7 +43,7 @@ class TantivyLexicalIndex:
         self._folder = folder
         self._read_only = read_only
         self._patience_s = patience_s
-        self._pending: Pending | None = None
+        self._pending: PendingChanges | None = None
         root = Path(folder)
         self._marker = MarkerFile(root)
         with translated(folder):
@@ -118,15 +118,15 @@ class TantivyLexicalIndex:
 
     # -- helpers ----------------------------------------------------------------------------------------
 
-    def _change(self) -> AbstractContextManager[Pending]:
+    def _change(self) -> AbstractContextManager[PendingChanges]:
         return self._block(None) if self._pending is None else nullcontext(self._pending)
 
     @contextmanager
-    def _block(self, marker: Marker | None) -> Iterator[Pending]:
+    def _block(self, marker: Marker | None) -> Iterator[PendingChanges]:
         self._refuse_reader()
         if self._pending is not None:
             raise RuntimeError("A commit is open already; committing() is not reentrant.")
-        self._pending = pending = Pending()
+        self._pending = pending = PendingChanges()
         try:
             yield pending
         finally:
@@ -134,7 +134,7 @@ class TantivyLexicalIndex:
         with translated(self._folder):
             self._commit(pending, marker)
 
-    def _commit(self, pending: Pending, marker: Marker | None) -> None:
+    def _commit(self, pending: PendingChanges, marker: Marker | None) -> None:
         changes = {grain: change for grain in Grain if (change := pending.of(grain))}
         if not changes and marker is None:
             return

@@ -15,7 +15,7 @@ from scripted_server import Asked, Said, scripted, well_behaved
 from typer.testing import Result
 
 from clawmem.adapters.llama.gguf_model import GgufModel
-from clawmem.adapters.llama.published import ALL, Published
+from clawmem.adapters.llama.published import ALL, PublishedModel
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.generator import ScriptedGenerator
@@ -172,7 +172,7 @@ class TestSelection:
         assert "CLAWMEM_NO_LOCAL_MODELS" in found.how.reason
 
     @pytest.mark.parametrize("published", ALL, ids=lambda one: one.name)
-    def test_a_model_that_is_here(self, tmp_path: Path, published: Published) -> None:
+    def test_a_model_that_is_here(self, tmp_path: Path, published: PublishedModel) -> None:
         """A model is looked for where it is added, under the name by which it is added."""
         around = Surroundings(MemoryModelFailures(), ManualClock(), ExitStack())
         role = {"embed": "embedder", "generate": "generator", "rerank": "reranker"}[published.role]
