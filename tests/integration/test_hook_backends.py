@@ -44,7 +44,7 @@ def test_an_index_elsewhere(
     assert "Redis for 14 days" in told.context
 
     config.write_text("", "utf-8")
-    assert "nothing is there" in served_by(environ)[0]
+    assert "does not exist" in served_by(environ)[0]
 
 
 @pytest.mark.parametrize("backend", ["sqlite", "tantivy"])

@@ -90,7 +90,7 @@ class TestOpening:
 
     def test_nothing_there_to_be_read(self, place: IndexPlace) -> None:
         """Opened for reading, an index that is not there is refused, and not made."""
-        with pytest.raises(IndexDamaged, match="nothing is there"):
+        with pytest.raises(IndexDamaged, match="does not exist"):
             LanceLexicalIndex(place._replace(read_only=True))
 
         assert not Path(place.folder).exists()

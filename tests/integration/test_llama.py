@@ -82,7 +82,7 @@ class TestFiles:
         path = tmp_path / "cut.gguf"
         path.write_bytes(content[: int(len(content) * share)])
 
-        with pytest.raises(ConfigError, match=r"no model for llama\.cpp"):
+        with pytest.raises(ConfigError, match=r"not a model for llama\.cpp"):
             model_file.known(path)
 
     def test_any_damage_of_a_header_is_found_or_harmless(self, written: Path, tmp_path: Path) -> None:

@@ -396,10 +396,10 @@ class TestCommands:
         """Status and doctor name an address that is none, instead of dying of it; a search does not care."""
         monkeypatch.setenv("CLAWMEM_RERANK_URL", "bees")
 
-        assert "no address" in str(self.roles(remembered)["reranker"]["reason"])
+        assert "not the address" in str(self.roles(remembered)["reranker"]["reason"])
         examined = {one["check"]: one for one in json.loads(remembered("--json", "doctor").stdout)}
         assert not examined["reranker"]["ok"]
-        assert "no address" in examined["reranker"]["detail"]
+        assert "not the address" in examined["reranker"]["detail"]
         assert remembered("search", "sessions").exit_code == 0
 
     def test_a_search_asks_nobody(self, named: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
