@@ -18,10 +18,10 @@ _CHECKSUM, _COUNT = "crc32", "places"
 
 class ForgetFile:
     """
-    ``ForgetLog`` in one file that only its owner may read.
+    ``ForgetLog`` in one file that only its owner can read.
 
-    Each place is a line of JSON with a checksum. The last line counts the places, so that a file that was cut between
-    two lines is noticed as well. Files of earlier versions have neither checksums nor a count.
+    Each place is a JSON line with a checksum. The last line contains the number of places, which reveals a
+    file that was truncated between two lines. Files of earlier versions have neither checksums nor a count.
     """
 
     def __init__(self, path: str) -> None:
@@ -48,7 +48,7 @@ class ForgetFile:
         content = "".join([*lines, _line({_COUNT: len(lines)})]).encode()
         draft = self._path.with_name(f"{self._path.name}.draft")
         with self._translated():
-            draft.unlink(missing_ok=True)  # of a process that was killed
+            draft.unlink(missing_ok=True)  # left by a killed process
             descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ALONE)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(content)

@@ -41,7 +41,7 @@ def open_reader(path: str, vectors: bool) -> apsw.Connection:
 def log_is_empty(path: str) -> bool:
     """Whether the write-ahead log of the vault at *path* is empty or does not exist."""
     try:
-        return os.stat(f"{path}-wal").st_size == 0  # noqa: PTH116  a prompt would load `pathlib` for it
+        return os.stat(f"{path}-wal").st_size == 0  # noqa: PTH116  avoids importing `pathlib` for every prompt
     except FileNotFoundError:
         return True
 

@@ -354,7 +354,7 @@ def file_identity(path: str) -> tuple[int, ...]:
     A file that replaces another one at the same path has different numbers.
     """
     with suppress(OSError, ValueError):
-        found = os.stat(path)  # noqa: PTH116  a prompt would load `pathlib` for it
+        found = os.stat(path)  # noqa: PTH116  avoids importing `pathlib` for every prompt
         return found.st_dev, found.st_ino
     return ()
 

@@ -44,7 +44,7 @@ def _is_running(pid: int) -> bool:
 def _is_zombie(pid: int) -> bool:
     """Whether the process is a zombie: it has ended, and its parent has not waited for it yet."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123  a prompt would load `pathlib` for it
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123  avoids importing `pathlib` for every prompt
             state = file.read().rpartition(b")")[2].split()[:1]
     except OSError:  # not available on this operating system
         return False
