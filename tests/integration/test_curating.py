@@ -121,7 +121,7 @@ class TestDuplicates:
         assert (found.document.id, found.kept.id) == (gone, kept)
         assert found.overlap > 0.8
         assert paths(archiving.archived()) == ["gone.md"]
-        assert "says what notes/kept.md says" in vault.acts.latest(1)[0].why
+        assert "says the same as notes/kept.md" in vault.acts.latest(1)[0].why
         assert duplicates() == []
         archiving.restore([gone], "test")
         assert paths(archiving.archived()) == []
@@ -176,7 +176,7 @@ class TestCommands:
             == [{"file": "notes/twice.md", "kept": "notes/n5.md", "overlap": 1.0}]
         )
         assert "0 archived" in remembered("consolidate").stdout
-        assert "says what notes/n5.md says" in remembered("lifecycle", "log").stdout
+        assert "says the same as notes/n5.md" in remembered("lifecycle", "log").stdout
 
     def test_reflect(self, remembered: Invoke) -> None:
         """In both forms."""

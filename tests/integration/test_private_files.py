@@ -102,7 +102,8 @@ def test_the_config_file_is_private(invoke: Invoke, home: Path, desk: Path) -> N
 
     for mode in (0o600, 0o640):
         config.chmod(mode)
-        assert invoke("collection", "add", desk, "--name", f"desk{mode}").exit_code == 0
+        (home / f"desk{mode}").mkdir()
+        assert invoke("collection", "add", home / f"desk{mode}").exit_code == 0
         assert config.stat().st_mode & 0o777 == mode
 
 

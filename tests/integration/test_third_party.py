@@ -159,11 +159,11 @@ def test_a_wrong_adapter_fails(careless: tuple[dict[str, bool], str]) -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        "At exactly `expires_ms` the lease is anyone's.",
+        "At exactly `expires_ms` any holder can acquire the lease.",
         "If this fails: compare with `<=`, not `<`.",
         "the index lease was refused to 'b' at T0 + 100 ms",
-        "Every acquisition has a token of its own, after a takeover and after a release, whoever holds it.",
-        "If this fails: the token is made of the name, the holder or the time, or begins anew with a release.",
+        "Every acquisition has a new token, after an expiry and after a release, for any holder.",
+        "If this fails: the token is derived from the name, the holder or the time, or is reset by a release.",
         "E       AssertionError: assert 1 == 40\n",
     ],
 )

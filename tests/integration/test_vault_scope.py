@@ -20,6 +20,7 @@ from clawmem.app.cli.arguments import QUESTIONS
 from clawmem.app.cli.command_line import FAMILIES, cli
 from clawmem.app.mcp.server import make_server
 from clawmem.app.mcp.sets import ToolSet
+from clawmem.app.operations.table import VERBS as OPERATION_VERBS
 from clawmem.app.rest.application import OPERATIONS, routes
 from clawmem.app.rest.errors import HANDLERS
 from clawmem.app.rest.operation import Operation
@@ -31,6 +32,7 @@ FILE = f"notes/{NOTE}"
 # What stands for a parameter that must be said, by its name, at every door.
 SAID: dict[str, Any] = {
     "query": QUESTION,
+    "words": "animal",
     "file": FILE,
     "docid": FILE,
     "pattern": "**/*.md",
@@ -243,7 +245,7 @@ class TestVerbs:
 
     def test_every_verb_is_looked_at(self) -> None:
         """A new one has to be put into a table here."""
-        verbs = {verb for several in FAMILIES.values() for verb in several}
+        verbs = {verb for several in (*FAMILIES.values(), *OPERATION_VERBS.values()) for verb in several}
 
         assert verbs == {*VERBS, *REFUSED, *OF_NO_VAULT}
 
