@@ -1,1 +1,1 @@
-"""From a prompt to the block that it carries."""
+"""Context surfacing: build the context block that is added to a prompt."""

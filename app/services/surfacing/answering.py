@@ -1,4 +1,4 @@
-"""The stage that decides whether a vault answers a prompt, and silence where it does not."""
+"""Pipeline stage that estimates answerability and drops all candidates when it is too low."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Grain, LexicalQuery, Scope, Term
 from clawmem.ports.vault import Vault
 
-MOST_LOOKED_UP = 4  # identifiers, and names, of a prompt: a pasted page tells by its first ones
+MOST_LOOKED_UP = 4  # identifiers, and as many names, of a prompt: the first ones of a pasted page are enough
 
 
 def answering(vault: Vault, prompt: str = "") -> Stage:
     """
-    Give every candidate the probability that it answers; drop all of them below the request's floor.
+    Return a stage that gives each candidate a confidence and drops all candidates below the answerability floor.
 
-    Where an index is away nothing can be told, and nothing is dropped.
+    If an index is unavailable, answerability cannot be computed, and the stage drops nothing.
 
     Args:
-        prompt: Whose form counts, where the request asks for earlier prompts as well; empty for the request's own.
+        prompt: Prompt whose form is used when the request's query also contains earlier prompts; empty to use the query.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -42,7 +42,7 @@ def answering(vault: Vault, prompt: str = "") -> Stage:
         try:
             words = words_of(vault, request)
             likely = likelihood(vault, request, work, words, _form(request, prompt))
-        except ClawmemError as error:  # an index that is away answers nothing about itself either
+        except ClawmemError as error:  # an unavailable index has no statistics either
             trace.stages[-1].notes.append(f"cannot tell how likely an answer is: {error}")
             return work
         judged = with_confidences(request, work, words, likely)
@@ -52,14 +52,14 @@ def answering(vault: Vault, prompt: str = "") -> Stage:
 
 
 def _form(request: RetrievalRequest, prompt: str) -> PromptForm:
-    """The form of *prompt*, which earlier prompts gave something to tell."""
+    """Return the form of *prompt*, marked as telling because earlier prompts add content; else that of the query."""
     return prompt_form(prompt)._replace(telling=True) if prompt else prompt_form(request.query)
 
 
 def likelihood(
     vault: Vault, request: RetrievalRequest, work: Work, words: QuestionStatistics, form: PromptForm
 ) -> float:
-    """Return the probability, in [0, 1), that the vault answers."""
+    """Return the probability, in [0, 1), that the vault answers the request."""
     fingerprint = vault.embeddings.fingerprint() if work.legs.get(VECTOR) else None
     evidence = evidence_of(vault, work, words)
     if request.scope.documents is not None:
@@ -70,7 +70,7 @@ def likelihood(
 
 
 def match_of(vault: Vault, request: RetrievalRequest, work: Work) -> PromptMatch:
-    """Return which parts of the prompt the vault holds as they are."""
+    """Return which identifiers, names or whole phrases of the prompt occur verbatim in the vault."""
     named = any(_in_a_line(vault, request, one) for one in _first(identifiers(request.query)))
     return PromptMatch(
         identifier=named,

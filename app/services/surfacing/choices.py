@@ -1,4 +1,4 @@
-"""What decides, beside the prompt itself, what a prompt shall carry."""
+"""Options of one surfacing request, apart from the prompt itself."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from clawmem.ports.named_tuple import NamedTuple
 
 class Choices(NamedTuple):
     """
-    Of one prompt: the profile, and the ``topic`` of its session.
+    Options of one prompt.
 
-    ``prompt`` is the prompt whose form tells how likely an answer is, where the request asks for earlier ones as well;
-    empty where the request holds the prompt alone. What the session ``session_id`` said
-    itself after ``compacted_at`` still stands in its conversation, and so does ``loaded``, in which blanks are collapsed:
-    what its client put there.
+    Attributes:
+        profile: Limits on tokens, results and time.
+        topic: Topic of the session; empty if none is set.
+        prompt: Prompt whose form is used for answerability when the query also contains earlier prompts; else empty.
+        mode: Adaptive or absolute confidence threshold.
+        session_id: Session of the prompt. Its own texts are not repeated to it while they are in its context.
+        compacted_at: Time of the session's last compaction. Texts captured later are still in its context.
+        loaded: Text that the client itself loaded into the context, with runs of whitespace collapsed.
     """
 
     profile: Profile = PROFILES["balanced"]

@@ -1,4 +1,4 @@
-"""From candidates to the texts of a block, as many as its budget holds."""
+"""Composition of the block: turn ranked candidates into entries that fit the token budget."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RedactPart = Callable[[str, int, int], str]
 
 
 class Shown(NamedTuple):
-    """What a block holds: its entries and relations as texts, and the candidates that it shows."""
+    """Content of a block: rendered entries and relations, and the candidates behind the entries."""
 
     entries: tuple[str, ...] = ()
     relations: tuple[str, ...] = ()
@@ -39,11 +39,17 @@ class Shown(NamedTuple):
 
 class _Passage(NamedTuple):
     """
-    A candidate as it is shown: its document's entry without a text, and as much of its text as its tier allows.
+    Candidate prepared for display.
 
-    ``span`` is where its fragment lies, ``source`` the text of that, without secrets; empty where the tier shows none.
-    ``source_line`` is the file line of its first line, and None where secrets took lines away. ``lines`` are the
-    first and the last file line of ``text``. ``header`` is that of the table where ``text`` begins with a row.
+    Attributes:
+        candidate: The ranked candidate.
+        head: Entry of its document, without text.
+        span: Position of its fragment in the body.
+        source: Redacted text of the fragment; empty if the tier shows no text.
+        source_line: File line of the first line of ``source``; None if redaction removed lines.
+        header: Header of the table, if ``text`` begins with a table row.
+        text: The part of ``source`` that is shown, as long as the tier allows.
+        lines: First and last file line of ``text``.
     """
 
     candidate: Candidate
@@ -58,12 +64,12 @@ class _Passage(NamedTuple):
 
 class Composer:
     """
-    Writes candidates down, one entry for all of one document.
+    Renderer of candidates, with one entry per document.
 
     Args:
-        clean: Makes any text safe to stand in a block.
-        redact: Returns a part of a body, given by its offsets, without secrets: their labels may stand elsewhere
-            in the body, and half of a secret would not be recognised.
+        clean: Makes any text safe to include in a block.
+        redact: Returns the part of a body between two offsets without secrets. It needs the whole body, because
+            the label of a secret may be elsewhere in it and half of a secret would not be recognised.
     """
 
     def __init__(self, vault: Vault, clean: Clean, redact: RedactPart) -> None:
@@ -72,7 +78,7 @@ class Composer:
         self._redact = redact
 
     def __call__(self, candidates: Sequence[Candidate], request: RetrievalRequest, budget: int) -> Shown:
-        """The passages that fit into *budget* tokens, best first, and what relates their documents."""
+        """Return the passages that fit into *budget* tokens, best first, and the relations of their documents."""
         best = max((c.score for c in candidates), default=0.0)
         documents = {c.document_id: c.document for c in candidates if c.document}
         newer = current_successors(self._vault, documents, request.as_of)
@@ -104,7 +110,7 @@ class Composer:
     def _passage(
         self, candidate: Candidate, head: blocks.Entry, request: RetrievalRequest, best: float
     ) -> _Passage:
-        # Whether anything is said at all was decided by how likely it is; what is said is said in words.
+        # The threshold stage already dropped weak candidates; the tier only limits the length of the text.
         room = CHARACTERS[tier_of(candidate.score / best if best else 0.0)]
         span = span_of(self._vault, candidate)
         if not room:
@@ -124,7 +130,7 @@ class Composer:
         return self._redact(body, start, max(start, span.start + len(written.rstrip())))
 
     def _cut(self, passage: _Passage, request: RetrievalRequest, room: int) -> _Passage:
-        """Return *passage* with the lines that answer, at most *room* characters of them, and their place."""
+        """Return *passage* with at most *room* characters of its best matching lines, and their line numbers."""
         if not passage.source:
             return passage
         first = passage.source_line or 1
@@ -144,7 +150,7 @@ class Composer:
     def _fitting(
         self, passages: Sequence[_Passage], request: RetrievalRequest, budget: int
     ) -> Sequence[_Passage]:
-        """The first *passages*, as many as fit; where not all do in full, the last of them are shorter."""
+        """Return the first *passages* that fit; if not all fit in full, shorten the last of them."""
         if token_count(_text(passages)) <= budget:
             return passages
         shorter = [self._shortened(one, request) for one in passages]
@@ -164,7 +170,7 @@ class Composer:
         return self._cut(passage, request, room)
 
     def _relations(self, shown: Sequence[_Passage]) -> list[str]:
-        """Return what relates the texts of the user and of assistants; a relation to a text of others is not told."""
+        """Return the relations among texts of the user and of assistants; relations to texts of others are omitted."""
         titles = {one.candidate.document_id: one.head.title for one in shown if not one.head.lead}
         among = Scope(EVERYTHING.collections, documents=frozenset(titles))
         found = self._vault.relations.outbound(titles, limit=blocks.MOST_RELATIONS, scope=among)
@@ -194,9 +200,10 @@ def _entry(together: Sequence[_Passage]) -> str:
 
 def _matching_rows(passages: Sequence[_Passage], words: Sequence[str]) -> list[_Passage]:
     """
-    Return *passages* without rows that hold no word of the question, where another row of the same table does.
+    Return *passages* without table rows that hold no query word, if another row of the same table holds one.
 
-    The names of the columns match every row. A header alone is left out where a row of its table is shown.
+    Column names in the table header match every row, so such rows are noise. A passage that is only a header is
+    left out if a row of its table is shown.
     """
 
     def table(passage: _Passage) -> tuple[int, str]:
@@ -227,7 +234,7 @@ def _joined(passages: Sequence[_Passage]) -> str:
 
 
 def _lines(together: Sequence[_Passage]) -> str:
-    """Return the range of lines that holds all that is shown; of what shows no text, the line that was found."""
+    """Return the line range of all shown text as ``:first-last``; without shown text, the line that was found."""
     shown = [passage.lines for passage in together if passage.lines]
     span = together[0].span
     if not shown:
@@ -237,7 +244,7 @@ def _lines(together: Sequence[_Passage]) -> str:
 
 
 def _by_document(passages: Iterable[_Passage]) -> list[list[_Passage]]:
-    """Passages of one document together, where the best of them stood."""
+    """Group *passages* by document; each group takes the position of its best passage."""
     grouped: dict[int, list[_Passage]] = {}
     for passage in passages:
         grouped.setdefault(passage.candidate.document_id, []).append(passage)

@@ -1,4 +1,4 @@
-"""The stages that ask models, between what the indexes found and what is said of it."""
+"""Pipeline stages that use generative models and rerankers, between candidate generation and filters."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ OTHER_WORDS = "other words"
 
 
 def deepening(vault: Vault, models: Models, watch: Watch) -> dict[str, Stage]:
-    """What the models at hand can do; nothing without any."""
+    """Return the stages that the available *models* allow; no stages without models."""
     stages: dict[str, Stage] = {}
     if models.clock and models.generator:
-        # A reranker needs its time as well.
+        # Leave half of the remaining time for the reranker.
         patience = (lambda: watch.left() / 2) if models.reranker else watch.left
         stages[OTHER_WORDS] = in_other_words(vault, models.generator, models.clock, patience)
     if models.clock and models.reranker:
@@ -39,10 +39,10 @@ def deepening(vault: Vault, models: Models, watch: Watch) -> dict[str, Stage]:
 
 def in_other_words(vault: Vault, generator: Generator, clock: Clock, patience: Callable[[], float]) -> Stage:
     """
-    What the prompt finds in other words, behind what it found in its own.
+    Return a stage that adds the candidates of reformulated queries, weighted lower than those of the prompt itself.
 
     Args:
-        patience: How many seconds may be waited for the *generator*.
+        patience: Returns the seconds left to wait for the *generator*.
     """
     from clawmem.app.services.retrieval.stages.expand import expand
 
@@ -75,9 +75,9 @@ def _joined(vault: Vault, work: Work, found: Iterable[Sequence[Hit]]) -> Work:
 
 def read_again(vault: Vault, reranker: Reranker, clock: Clock, watch: Watch) -> Stage:
     """
-    The first results in the order that the indexes and the *reranker* give them together.
+    Return a stage that reorders the first results by a blend of index relevance and *reranker* score.
 
-    It reads the prompt alone, whatever was asked before it.
+    The reranker is given the prompt alone, without earlier prompts.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:

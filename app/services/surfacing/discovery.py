@@ -1,4 +1,4 @@
-"""The retrievers that a prompt is put to."""
+"""Choice of the retrievers that are run for a prompt."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clawmem.ports.vault import Vault
 
 
 def legs_of(vault: Vault, embedder: Embedder | None, profile: Profile) -> Mapping[str, Retriever]:
-    """Return the lexical retriever; with an *embedder*, where *profile* wants it, vector and temporal as well."""
+    """Return the lexical retriever; with an *embedder* and if *profile* allows it, also vector and temporal ones."""
     words = lexical_retriever(vault)
     if embedder is None or not profile.by_meaning:
         return {"lexical": words}

@@ -1,4 +1,4 @@
-"""A prompt that depends on earlier ones: when they are asked as well, and what that adds."""
+"""Follow-up prompts: retrieve with the earlier prompts of the session when a prompt depends on them."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ Ranked = tuple[Work, Trace]
 
 
 def is_fragment(prompt: str) -> bool:
-    """Whether *prompt* points back and names nothing itself: what it finds alone answers nothing."""
+    """Whether *prompt* refers back and has no content words, so that its results alone are meaningless."""
     return refers_back(prompt) and content_words(prompt) == 0
 
 
 def depends_on_earlier(prompt: str, answered: bool) -> bool:
     """
-    Whether the prompts before *prompt* are needed to understand it.
+    Whether *prompt* must be retrieved together with earlier prompts.
 
     Args:
-        answered: Whether it was answered by itself; a single word that was answered needs no other.
+        answered: Whether *prompt* alone found candidates; then even a single content word is enough.
     """
     return refers_back(prompt) or not (answered or content_words(prompt) >= COMPLETE)
 
@@ -34,9 +34,9 @@ def with_earlier(
     request: RetrievalRequest, alone: Ranked, earlier: Earlier, rank: Callable[[RetrievalRequest], Ranked]
 ) -> Ranked:
     """
-    Return *alone*, and behind its candidates those that the prompt finds together with the *earlier* ones.
+    Return *alone*, followed by the candidates that the prompt finds in combination with *earlier* prompts.
 
-    What earlier prompts were given stands in the conversation already, and is left out.
+    Candidates that were surfaced for an earlier prompt are already in the conversation and are dropped.
     """
     text = looking_back(request.query, earlier.questions)
     if text == request.query:
@@ -51,7 +51,7 @@ def with_earlier(
 
 
 def _behind(own: tuple[Candidate, ...], added: list[Candidate]) -> list[Candidate]:
-    """*own* in their places, then those *added* that are not among them, less relevant than every one of *own*."""
+    """Return *own* unchanged, then the new ones of *added* with a relevance below every one of *own*."""
     known = {c.best for c in own}
     least = ADDED_SHARE * min(c.relevance for c in own)
     return [

@@ -1,4 +1,4 @@
-"""What is known of the things that a prompt names, as lines of a block."""
+"""Facts from the knowledge graph about the entities that a prompt names."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from clawmem.ports.vault import Vault
 
 class FactsAbout:
     """
-    Finds what holds of the entities that a prompt names, and nothing of those that it only leads to.
+    Lookup of the current facts about entities that a prompt names; related entities are not followed.
 
     Args:
-        clean: Makes any text safe to stand in a block.
-        is_refused: Whether a text gives orders. It is asked of a line and of its object alone: what somebody is
-            said to prefer is an order to who reads no further back.
+        clean: Makes any text safe to include in a block.
+        is_refused: Whether a text gives instructions. It is applied to the whole line and to the object alone,
+            because a stated preference reads as an instruction without its subject.
     """
 
     def __init__(self, vault: Vault, clean: Callable[[str], str], is_refused: Callable[[str], bool]) -> None:
@@ -30,7 +30,7 @@ class FactsAbout:
         self._is_refused = is_refused
 
     def __call__(self, prompt: str, budget: int) -> list[str]:
-        """As many lines as *budget* tokens hold with what stands around them; none where not even one does."""
+        """Return the fact lines that fit into *budget* tokens together with the enclosing tags."""
         return pack_lines(self._lines(prompt), budget, FACTS_FRAME)
 
     def _lines(self, prompt: str) -> Iterator[str]:
@@ -53,7 +53,7 @@ class FactsAbout:
                 yield Statement(triple.subject.name, triple.predicate, triple.object_name)
 
     def _named(self, seeds: Seeds) -> list[str]:
-        """The ids of what the seeds name, each once; a name that two have names neither."""
+        """Return the distinct ids of the entities that *seeds* name; names shared by two entities are ignored."""
         names = [*seeds.names, *seeds.grams]
         known = self._vault.entities.known([*seeds.ids, *(one for name in names for one in ids_of(name))])
         by_id = (one for one in seeds.ids if one in known)

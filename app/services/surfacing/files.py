@@ -1,4 +1,4 @@
-"""The stage that looks for the files which a prompt names."""
+"""Pipeline stage that adds lines about files named in the prompt."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from clawmem.domain.surfacing.named_files import RESULTS_EACH, named_files
 from clawmem.ports.records import FragmentKey, Grain
 from clawmem.ports.vault import Vault
 
-SHARE = 0.8  # of the best relevance: whoever names a file means it, and asks something else as well
+SHARE = 0.8  # of the best relevance: a named file matters, but the prompt also asks about something else
 
 
 def about_named_files(vault: Vault) -> Stage:
-    """What speaks of a file that the prompt names is a candidate, though its other words are not in it."""
+    """Return a stage that adds lines mentioning a file named in the prompt, even if they hold no other query word."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         best = max((c.relevance for c in work.candidates), default=0.0)

@@ -1,4 +1,4 @@
-"""Evidence for an answer as it would be if the vault held nothing but the documents in the request's scope."""
+"""Retrieval evidence recomputed as if the vault held only the documents in the request's scope."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SAMPLE = 40  # documents whose lines are counted and whose lengths are averaged
 
 
 class WordRarity(NamedTuple):
-    """Rarity of one word of the prompt: in the whole vault, and among own documents (0 where none holds it)."""
+    """Rarity of one prompt word: in the whole vault, and among own documents (0 if no own document holds it)."""
 
     term: Term
     whole: float
@@ -31,10 +31,10 @@ class WordRarity(NamedTuple):
 
 def own_evidence(vault: Vault, request: RetrievalRequest, work: Work, evidence: Evidence) -> Evidence:
     """
-    Return *evidence* with the statistics of the documents in scope alone.
+    Return *evidence* with the statistics of only the documents in scope.
 
-    Indexes keep statistics of the whole vault. Notes of others that repeat a prompt make its words common, which
-    lowers the score of every honest line, and make words known that no honest note holds.
+    Indexes keep statistics of the whole vault. Texts of others that repeat a prompt make its words common, which
+    lowers the score of every own line, and make words count as known that no own document holds.
     """
     own = request.scope.documents or frozenset()
     others = vault.documents.ids(request.scope._replace(documents=None)) - own
@@ -49,7 +49,7 @@ def own_evidence(vault: Vault, request: RetrievalRequest, work: Work, evidence: 
         line=evidence.line * _gain(_held_by_best(vault, lines, work, LINE)),
         coverage=coverage * _length_gain(vault, work, sorted(own), sorted(others)),
         unknown=sum(not word.own for word in documents) / len(terms),
-        entries=max(1, evidence.entries - lines_of_others - len(others)),  # and a passage of each
+        entries=max(1, evidence.entries - lines_of_others - len(others)),  # one passage per document
     )
 
 
@@ -66,7 +66,7 @@ def _rarities(
 
 
 def _held_by_best(vault: Vault, words: Sequence[WordRarity], work: Work, leg: str) -> list[WordRarity]:
-    """Return the *words* that the document of the best hit of *leg* holds."""
+    """Return the *words* that occur in the document of the best hit of retriever *leg*."""
     hits = work.legs.get(leg)
     if not hits:
         return list(words)
@@ -82,7 +82,11 @@ def _gain(words: Sequence[WordRarity]) -> float:
 
 
 def _length_gain(vault: Vault, work: Work, own: Sequence[int], others: Sequence[int]) -> float:
-    """Return by how much short documents of others lower the score of the best document: BM25 compares lengths."""
+    """
+    Return the factor that undoes the effect of the lengths of others' documents on the best document's score.
+
+    BM25 normalises by the mean document length, so many short documents of others lower the score.
+    """
     hits = work.legs.get(DOCUMENT)
     if not hits:
         return 1.0
@@ -103,7 +107,7 @@ def _sample(documents: Sequence[int]) -> Sequence[int]:
 
 
 def _line_count(vault: Vault, documents: Sequence[int]) -> int:
-    """Estimate how many lines *documents* have from some of them."""
+    """Estimate the number of lines in *documents* from a sample."""
     sample = _sample(documents)
     lines = sum(part.kind is FragmentKind.LINE for one in sample for part in vault.documents.fragments(one))
     return round(len(documents) * lines / len(sample))

@@ -1,9 +1,8 @@
 """
-Texts of the user and of assistants, retrieved apart from texts of others.
+Separate retrieval of own texts (of the user and of assistants) and of texts by others.
 
-Two lists of candidates: own texts are retrieved, judged and chosen as if texts of others were not in the vault. Texts
-of others therefore neither displace an own text from the candidates, nor raise its confidence. They get the room that
-own texts leave.
+There are two candidate lists. Own texts are retrieved, scored and filtered as if the vault held no texts of others, so
+that those can neither displace an own text nor raise its confidence. Texts of others get the remaining places.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from clawmem.ports.vault import Vault
 
 
 class SeparateResults(NamedTuple):
-    """Candidates of the user and of assistants with their trace, and those of others."""
+    """Candidates among own texts with their trace, and candidates among texts of others."""
 
     own: Work
     trace: Trace
@@ -31,32 +30,32 @@ class SeparateResults(NamedTuple):
 
     @property
     def first(self) -> Work:
-        """The own candidates, and those of others where there are no own ones."""
+        """The own candidates; if there are none, the candidates of others."""
         return self.own if self.own.candidates else self.others
 
     def with_first(self, work: Work, trace: Trace) -> SeparateResults:
-        """Return the same results with *work* in the place of ``first``."""
+        """Return the same results with ``first`` replaced by *work*."""
         return self._replace(**{"own" if self.own.candidates else "others": work}, trace=trace)
 
 
 def others_in(vault: Vault, work: Work) -> Work:
-    """Return *work* with only the candidates that neither the user nor an assistant wrote."""
+    """Return *work* reduced to the candidates that neither the user nor an assistant wrote."""
     found = frozenset(c.document_id for c in work.candidates)
     others = vault.documents.ids(Scope(documents=found), origins=UNVERIFIED) if found else frozenset()
     return work.with_candidates([c for c in work.candidates if c.document_id in others])
 
 
 def among_own(vault: Vault, request: RetrievalRequest) -> RetrievalRequest:
-    """Return *request* for the documents of the user and of assistants only."""
+    """Return *request* restricted to documents of the user and of assistants."""
     own = vault.documents.ids(request.scope, origins=VERIFIED)
     return request._replace(scope=request.scope._replace(documents=own))
 
 
 def own_before_others(own: Work, others: Work, limit: int, text_of: Callable[[Candidate], str]) -> Work:
     """
-    Return the *own* candidates, and behind them the best of *others* up to *limit*, one of each group of near-copies.
+    Return the *own* candidates, then the best of *others* up to *limit* in total, without near-duplicates.
 
-    No text of others is rated above the best own one: ratings decide how much of a text is shown.
+    Scores of others are capped at the best own score, because the score decides how much of a text is shown.
     """
     best = max((c.score for c in own.candidates), default=inf)
     room = max(0, limit - len(own.candidates))

@@ -1,4 +1,4 @@
-"""What a prompt finds, as two rows of stages: what is found, and what of that is said; models may come between."""
+"""The two pipelines of a prompt: candidate generation and filters. Optional model stages run between them."""
 
 from __future__ import annotations
 
@@ -39,10 +39,15 @@ from clawmem.ports.vault import Vault
 
 class Means(NamedTuple):
     """
-    What there is to find with; of the models none need be there.
+    Dependencies of retrieval; every model is optional.
 
-    ``confidence`` is the stage that makes scores absolute. ``models`` opens those that a deep profile asks, when it
-    does. ``threads`` are those of a process that stays, for its legs.
+    Attributes:
+        is_refused: Whether a text must not be surfaced because it gives instructions.
+        embedder: Model for query vectors.
+        late: Late-interaction model for comparing candidates with the query.
+        confidence: Stage that makes scores absolute.
+        models: Opens the generator and reranker that a deep profile uses.
+        threads: Thread pool of a long-running process, in which retrievers run.
     """
 
     is_refused: IsRefused = lambda text: False
@@ -55,9 +60,10 @@ class Means(NamedTuple):
 
 def finding(vault: Vault, means: Means, choices: Choices) -> dict[str, Stage]:
     """
-    The retrieval of `query`, or of `search` where no model may be loaded, for lines; nothing where nothing answers.
+    Return the stages of candidate generation, ending with the answerability check.
 
-    A vault without anything to compare by meaning costs no more than words.
+    Retrieves lines as the command `query` does, or as `search` does if the profile allows no model. A vault without
+    embeddings is searched lexically only.
     """
     profile = choices.profile
     by_meaning = profile.by_meaning and vault.embeddings.fingerprint() is not None
@@ -73,7 +79,7 @@ def finding(vault: Vault, means: Means, choices: Choices) -> dict[str, Stage]:
 
 
 def settling(vault: Vault, means: Means, choices: Choices) -> dict[str, Stage]:
-    """What of it is said, and in which order."""
+    """Return the stages that filter and order the candidates for the block."""
     return {
         "score": score(vault),
         "confident": means.confidence,

@@ -1,4 +1,4 @@
-"""Which of what was found is said: the stages between a ranked list and a block."""
+"""Filters and reordering stages between the ranked candidates and the context block."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from clawmem.domain.surfacing.visible import is_hidden, is_noise
 from clawmem.ports.records import Document, Span
 from clawmem.ports.vault import Vault
 
-# Candidates from the top: no budget holds more, wishes rise from among them, and each costs a look at its text.
+# Number of top candidates that are processed: no budget holds more, and each one costs reading its text.
+# Stated preferences are promoted from among them.
 LOOKED_AT = 60
-KIND_IS_READ = 2000  # characters of a body by which its kind is told
+KIND_IS_READ = 2000  # leading characters of a body from which its memory kind is derived
 USUAL = Choices()
 
 IsRefused = Callable[[str], bool]
@@ -30,10 +31,9 @@ IsRefused = Callable[[str], bool]
 
 def confident(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     """
-    Of the first `LOOKED_AT` every score becomes absolute: how likely anything here answers, times how near this one
-    comes to the best; the rest go.
+    Make the scores of the first `LOOKED_AT` candidates absolute and drop the rest.
 
-    Their order stays.
+    The new score is the answerability times the relative score in [0, 1]. The order does not change.
     """
     head, tail = work.candidates[:LOOKED_AT], work.candidates[LOOKED_AT:]
     trace.drop(tail, "beyond what is looked at")
@@ -42,7 +42,7 @@ def confident(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
 
 
 def visible(vault: Vault, choices: Choices = USUAL) -> Stage:
-    """Without what is hidden, unwanted for now, in the conversation already, or says nothing."""
+    """Return a stage that drops candidates that are hidden, snoozed, already in the conversation or without content."""
 
     def why(candidate: Candidate, now: str) -> str:
         document = candidate.document
@@ -65,7 +65,7 @@ def visible(vault: Vault, choices: Choices = USUAL) -> Stage:
 
 
 def _is_said_here(vault: Vault, document: Document, choices: Choices) -> bool:
-    """Whether the session said it itself, in the part of its conversation that was not compacted."""
+    """Whether *document* was captured from this session after its last compaction."""
     if not choices.session_id or document.collection != OWN_COLLECTION:
         return False
     said = vault.captures.sightings(document.id)
@@ -74,9 +74,9 @@ def _is_said_here(vault: Vault, document: Document, choices: Choices) -> bool:
 
 def guarded(vault: Vault, is_refused: IsRefused) -> Stage:
     """
-    Drop texts that *is_refused*, and the parts of other people's texts that order an assistant about.
+    Return a stage that drops texts matching *is_refused* and instructions to assistants in texts of others.
 
-    This stage is the last one, because it reads slowly.
+    This stage runs last, because reading the texts is slow.
     """
 
     def why(candidate: Candidate) -> str:
@@ -91,7 +91,7 @@ def _orders_from_outside(vault: Vault, candidate: Candidate) -> bool:
     document = candidate.document
     if document is None or is_verified(document.origin):
         return False
-    # Imported here: most vaults hold nothing but the user's own notes.
+    # Imported on demand: most vaults hold only the user's own notes.
     from clawmem.domain.security.orders import gives_orders, orders_within
 
     span = candidate.span or vault.documents.spans([candidate.best]).get(candidate.best)
@@ -100,7 +100,7 @@ def _orders_from_outside(vault: Vault, candidate: Candidate) -> bool:
 
 
 def _without(why: Callable[[Candidate], str]) -> Stage:
-    """Without the candidates for which there is a reason why not."""
+    """Return a stage that drops every candidate for which *why* returns a reason, and traces the reason."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         reasons = {c.best: why(c) for c in work.candidates}
@@ -112,7 +112,7 @@ def _without(why: Callable[[Candidate], str]) -> Stage:
 
 
 def focused(vault: Vault, topic: str) -> Stage:
-    """What is about *topic* rises and the rest falls; nothing changes where nothing is about it."""
+    """Return a stage that boosts candidates about *topic* and lowers the others; no change if none is about it."""
     tokens = topic_tokens(topic)
 
     def matches(candidate: Candidate) -> bool:
@@ -130,7 +130,7 @@ def focused(vault: Vault, topic: str) -> Stage:
 
 
 def threshold(profile: Profile, mode: ThresholdMode) -> Stage:
-    """Only what is likely enough; nothing where not even the best is."""
+    """Return a stage that keeps candidates above the confidence threshold; none if the best is too weak."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         best = max((c.score for c in work.candidates), default=0.0)
@@ -146,7 +146,7 @@ def threshold(profile: Profile, mode: ThresholdMode) -> Stage:
 
 
 def activated(vault: Vault) -> Stage:
-    """What was of use together with the best answers rises; how good an answer is, is how near it comes to the best."""
+    """Return a stage that boosts documents used together with the best ones, by scores relative to the best."""
 
     def partners(document_id: int) -> list[tuple[int, int]]:
         return list(vault.usage.partners(document_id).items())
@@ -166,7 +166,7 @@ def activated(vault: Vault) -> Stage:
 
 
 def varied(vault: Vault) -> Stage:
-    """A way of doing things is not buried below what happened; documents count, whichever of their lines was found."""
+    """Return a stage that moves the best procedural document to fourth place if the first three have none."""
 
     def kind_of(document: Document) -> MemoryKind:
         body = vault.documents.body(document.id) or ""
@@ -182,7 +182,11 @@ def varied(vault: Vault) -> Stage:
 
 
 def _brought_forward(candidates: Sequence[Candidate], order: Sequence[Document]) -> list[Candidate]:
-    """*candidates*, with the best line of the fourth of *order* before the first line that is of none of the first three."""
+    """
+    Return *candidates* with the best line of the fourth document of *order* moved forward.
+
+    It is placed before the first line that belongs to none of the first three documents.
+    """
     before = {document.id for document in order[:TOP]}
     best = next(c for c in candidates if c.document_id == order[TOP].id)
     place = next(n for n, c in enumerate(candidates) if c.document_id not in before)
@@ -191,19 +195,19 @@ def _brought_forward(candidates: Sequence[Candidate], order: Sequence[Document])
 
 
 def span_of(vault: Vault, candidate: Candidate) -> Span | None:
-    """Return where the fragment lies that was found; None where it lies nowhere any more."""
+    """Return the position of the fragment that was found; None if it no longer exists."""
     return candidate.span or vault.documents.spans([candidate.best]).get(candidate.best)
 
 
 def text_of(vault: Vault, candidate: Candidate) -> str:
     """
-    Return the text of the fragment that was found; of one that lies nowhere any more nothing.
+    Return the text of the fragment that was found; empty if it no longer exists.
 
-    Malformed front matter in it is blank.
+    Malformed front matter in it is blanked.
     """
     span = span_of(vault, candidate)
     body = vault.documents.body(candidate.document_id) or ""
-    if body.lstrip("\ufeff").startswith("---"):  # few fragments need the reader of front matter
+    if body.lstrip("\ufeff").startswith("---"):  # only then import the front matter parser
         from clawmem.domain.documents.frontmatter import without_broken_head
 
         body = without_broken_head(body)

@@ -1,4 +1,4 @@
-"""What each session's prompts carried, and how much of that was of use."""
+"""Usage report: tokens and documents surfaced per session, and how many documents were referenced."""
 
 from __future__ import annotations
 
@@ -13,9 +13,16 @@ from clawmem.ports.vault import Vault
 
 class Spent(NamedTuple):
     """
-    One session: prompts, those that carried something, their tokens, documents given and those made use of.
+    Surfacing statistics of one session.
 
-    ``tokens`` counts the prompts whose receipts are kept.
+    Attributes:
+        session_id: Session of the prompts.
+        last_asked: Time of the last prompt.
+        prompts: Number of prompts.
+        blocks: Number of prompts that received a block.
+        tokens: Tokens of the blocks whose receipts are still stored.
+        given: Number of surfaced documents.
+        referenced: Number of surfaced documents that the conversation made use of.
     """
 
     session_id: str
@@ -28,18 +35,18 @@ class Spent(NamedTuple):
 
     @property
     def share_referenced(self) -> float:
-        """Of the documents that were given, how many the conversation made use of, 0 to 1."""
+        """Share of surfaced documents that the conversation made use of, 0 to 1."""
         return self.referenced / self.given if self.given else 0.0
 
 
 def spent_by(vault: Vault, session_id: str) -> Spent | None:
-    """What one session spent; ``None`` where nothing is written down of it."""
+    """Return the statistics of one session; ``None`` if none are recorded."""
     rows = _surfacings(vault.telemetry.of_session(session_id))
     return _spent(session_id, rows, vault.receipts) if rows else None
 
 
 def spent_lately(vault: Vault, since: str, sessions: int) -> list[Spent]:
-    """The sessions that asked last, newest first, among those that asked *since*."""
+    """Return the statistics of the latest *sessions* with prompts since *since*, newest first."""
     by_session: dict[str, list[Recall]] = {}
     for row in _surfacings(vault.telemetry.recalls(since)):
         if row.session_id:
@@ -71,5 +78,5 @@ def _tokens(receipts: Receipts, row: Recall) -> int:
     stored = receipts.get(row.id)
     try:
         return int(unpack(stored.content).asked.get("tokens", 0)) if stored else 0
-    except ValueError:  # of a later clawmem
+    except ValueError:  # written by a newer clawmem
         return 0

@@ -1,4 +1,4 @@
-"""The last stage that orders candidates: superseded notes below their successors."""
+"""Final ordering stage: place superseded notes below their successors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ from clawmem.ports.vault import Vault
 
 
 def successors_above(vault: Vault) -> Stage:
-    """Put every candidate of a superseded note below the first of each successor; not for a question about the past."""
+    """
+    Return a stage that moves candidates of superseded notes below the first candidate of each successor.
+
+    Questions about the past are left unchanged.
+    """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         found = {c.document_id for c in work.candidates}
@@ -28,7 +32,7 @@ def successors_above(vault: Vault) -> Stage:
 
 
 def _arranged(candidates: Sequence[Candidate], newer: Mapping[int, Collection[int]]) -> list[Candidate]:
-    """Return *candidates* in their order, except that each waits until all of its successors have been placed."""
+    """Return *candidates* in their order, but each one only after all of its successors."""
     placed: list[Candidate] = []
     waiting = list(candidates)
     while waiting:

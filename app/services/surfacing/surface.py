@@ -1,4 +1,4 @@
-"""What a prompt carries: the nineteen steps from a prompt to its block, told in their order."""
+"""Surfacing of context: the steps from a prompt to its block, in order."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.vault import Vault
 
-LINES_A_RESULT = 2  # lines of one document stand together, and the budget decides how many
+LINES_A_RESULT = 2  # lines of one document share an entry, and the budget limits their number
 
 FactsOf = Callable[[str, int], Sequence[str]]
 Receive = Callable[[str], None]
@@ -43,11 +43,14 @@ Receive = Callable[[str], None]
 
 class Dressing(NamedTuple):
     """
-    How texts are made fit to be shown, and what stands around them.
+    Options for rendering a block.
 
-    ``redact`` returns a part of a whole text without secrets, ``clean`` makes that safe to stand in a block.
-    ``facts_of`` gives lines about a prompt within so many tokens. Below ``floor``, the probability that anything
-    found answers, there is silence.
+    Attributes:
+        clean: Makes a text safe to include in a block.
+        redact: Returns the part of a body between two offsets without secrets.
+        facts_of: Returns fact lines about a prompt within a number of tokens.
+        floor: Minimum answerability; below it no block is produced.
+        nudge_interval: Number of blocks after which a reminder to curate the memory is added.
     """
 
     clean: Clean
@@ -58,7 +61,7 @@ class Dressing(NamedTuple):
 
 
 class Surfaced(NamedTuple):
-    """A block, empty for silence, with its tokens, and how it came about."""
+    """Surfaced block (empty if nothing is surfaced), its token count, and the answer and request it was made from."""
 
     block: str
     tokens: int
@@ -68,7 +71,7 @@ class Surfaced(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """A prompt on its way: as a question, with which choices, what stands around its block, and since when."""
+    """State of a prompt in progress: its request, options, timer, and the hint and reminder around its block."""
 
     request: RetrievalRequest
     choices: Choices
@@ -78,7 +81,7 @@ class _Asked(NamedTuple):
 
 
 class SurfaceContext:
-    """Finds what the memory knows about a prompt that passed the gate, and writes it down for a model."""
+    """Use case that retrieves context for a prompt that passed the gate, and renders it for a model."""
 
     def __init__(
         self, vault: Vault, means: Means, dressing: Dressing, clock: Clock, recalls: Recalls
@@ -93,11 +96,11 @@ class SurfaceContext:
         self, prompt: str, turns: Turns, choices: Choices, receive: Receive = lambda block: None
     ) -> Surfaced:
         """
-        The block for *prompt*, and its row among the *turns*; silence where nothing is likely enough.
+        Return the block for *prompt* and record the turn; the block is empty if nothing is likely enough to answer.
 
         Args:
-            receive: Gets each block as soon as it stands, before a model is asked and before anything is written
-                down; the last one counts.
+            receive: Called with each block as soon as it is complete, before models are asked and before the turn
+                is recorded. The last block is the valid one.
         """
         asked = self._asked(prompt, turns, choices)
         found = self._separated(asked, turns)
@@ -116,7 +119,7 @@ class SurfaceContext:
         return _Asked(request, choices, watch, routing_hint(request.query), self._nudge(turns))
 
     def _separated(self, asked: _Asked, turns: Turns) -> SeparateResults:
-        """What the prompt finds; where texts of others are among it, the own texts as if those did not exist."""
+        """Return the candidates of the prompt; if texts of others are among them, retrieve own texts separately."""
         work, trace = self._found(asked, turns)
         others = others_in(self._vault, work)
         if not others.candidates:
@@ -125,7 +128,7 @@ class SurfaceContext:
         return SeparateResults(*self._found(own, turns), others)
 
     def _found(self, asked: _Asked, turns: Turns) -> tuple[Work, Trace]:
-        """What the prompt finds alone; behind that, where it depends on earlier prompts, what it finds with them."""
+        """Return the candidates of the prompt, followed by those found with earlier prompts if it depends on them."""
         alone = self._ranked(asked.request, asked.choices)
         if is_fragment(asked.request.query):
             alone[1].drop(alone[0].candidates, "the prompt names nothing itself")
@@ -153,12 +156,12 @@ class SurfaceContext:
         return Surfaced(text, token_count(text), answer, asked.request, asked.watch.ms)
 
     def _better(self, asked: _Asked, said: Surfaced, found: SeparateResults) -> Surfaced | None:
-        """What models make of it; nothing where nobody is asked, or where whoever is fails."""
+        """Return the block improved by models; ``None`` if no model is asked or a model fails."""
         if not asked.watch.may_ask(len(found.first.candidates)):
             return None
         try:
             return self._deepened(asked, said, found)
-        except Exception as error:  # noqa: BLE001  what was found without them stands
+        except Exception as error:  # noqa: BLE001  the block without models remains valid
             said.answer.trace.degraded["models"] = reason_of(error)
             return None
 
@@ -190,18 +193,18 @@ class SurfaceContext:
     def _before(self, turns: Turns, request: RetrievalRequest) -> Earlier:
         try:
             return asked_before(turns, self._vault.receipts, request.now_ms)
-        except Exception:  # noqa: BLE001  the prompt alone is a question as well
+        except Exception:  # noqa: BLE001  retrieval works with the prompt alone
             return Earlier()
 
     def _nudge(self, turns: Turns) -> str:
-        """A reminder, unless somebody tended the memory since: whoever did, from whichever door."""
+        """Return a reminder to curate the memory; empty if it was curated recently, through any interface."""
         interval = self._dressing.nudge_interval
         try:
             if not nudge(turns.blocks_since(), interval):
-                return ""  # most sessions are too short for it, and then nothing is looked up
+                return ""  # most sessions are too short; skip the query for the latest act
             acts = self._vault.acts.latest(1)
             return nudge(turns.blocks_since(acts[0].at if acts else ""), interval)
-        except Exception:  # noqa: BLE001  a reminder that is missing is none that anybody misses
+        except Exception:  # noqa: BLE001  the reminder is optional
             return ""
 
     def _block(self, asked: _Asked, shown: Shown) -> str:
@@ -217,7 +220,7 @@ class SurfaceContext:
     def _facts(self, prompt: str, budget: int) -> Sequence[str]:
         try:
             return self._dressing.facts_of(prompt, budget)
-        except Exception:  # noqa: BLE001  no facts are no reason to be silent about the rest
+        except Exception:  # noqa: BLE001  facts are optional
             return ()
 
     def _answer(
@@ -248,7 +251,7 @@ class SurfaceContext:
 
 
 def _one_of_each(found: Answer) -> Answer:
-    """The best line of each document: a document is given once, however much of it is shown."""
+    """Return the answer reduced to the best line of each document: telemetry counts a document once."""
     best: dict[int, Result] = {}
     for result in found.results:
         best.setdefault(result.document.id, result)

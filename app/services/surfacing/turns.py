@@ -1,4 +1,4 @@
-"""The turns of a session: one row for each prompt, whether or not anything was looked up for it."""
+"""Turns of a session: one telemetry row per prompt, including prompts without retrieval."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MINUTE_MS = 60_000
 
 
 class Turns(NamedTuple):
-    """What was before a prompt in its session, oldest first, and what the client calls the prompt."""
+    """Earlier turns of a session, oldest first, and the client's id of the current prompt."""
 
     session_id: str | None
     rows: tuple[Recall, ...] = ()
@@ -34,17 +34,17 @@ class Turns(NamedTuple):
         return len(self.rows)
 
     def blocks_since(self, moment: str = "") -> int:
-        """How many prompts carried something after *moment*; without one all that did."""
+        """Return the number of prompts that received a block after *moment*; all of them if it is empty."""
         return sum(bool(row.hits) and row.asked_at > moment for row in self.rows)
 
     def seen(self, prompt: str, now_ms: int, within_s: float = SEEN_WITHIN_S) -> bool:
-        """Whether the same was asked in this session not longer ago than *within_s*; never when that is 0."""
+        """Whether this session asked the same *prompt* within the last *within_s* seconds; false if that is 0."""
         since, asked = iso_utc(now_ms - round(within_s * 1000)), query_hash(prompt)
         return within_s > 0 and any(row.query_hash == asked and row.asked_at >= since for row in self.rows)
 
 
 def turns_of(telemetry: Telemetry, session_id: str, prompt_id: str = "") -> Turns:
-    """The turns of a session; nobody's where there is no id."""
+    """Return the turns of a session; without an id, turns that belong to no session."""
     if not session_id:
         return Turns(None)
     rows = (row for row in telemetry.of_session(session_id) if row.verb == CONTEXT_SURFACING)
@@ -52,7 +52,7 @@ def turns_of(telemetry: Telemetry, session_id: str, prompt_id: str = "") -> Turn
 
 
 def gated(turns: Turns, prompt: str, now_ms: int) -> Recall:
-    """The row of a prompt that nothing was looked up for: it keeps no words, and the turns stay countable."""
+    """Return the row of a prompt that the gate skipped: it stores no text, but keeps turn numbers complete."""
     return Recall(
         asked_at=iso_utc(now_ms),
         verb=CONTEXT_SURFACING,
@@ -67,9 +67,9 @@ def gated(turns: Turns, prompt: str, now_ms: int) -> Recall:
 
 class Earlier(NamedTuple):
     """
-    The last prompts of a session, newest first, and the ``places`` that they were given.
+    Last prompts of a session, newest first, and the ``places`` that were surfaced for them.
 
-    A place is the id of a document and the first line of what was shown of it.
+    A place is a document id and the first line shown of that document.
     """
 
     questions: tuple[str, ...] = ()
@@ -78,16 +78,16 @@ class Earlier(NamedTuple):
 
 def asked_before(turns: Turns, receipts: Receipts, now_ms: int) -> Earlier:
     """
-    Return the last prompts of the session and what they were given, as far as their receipts are kept.
+    Return the last prompts of the session and the places surfaced for them, from stored receipts.
 
-    A session without receipts has no look-back; a prompt that was skipped has no receipt.
+    Without receipts there are no earlier prompts. Prompts that the gate skipped have no receipt.
     """
     since = iso_utc(now_ms - MOST_MINUTES * _MINUTE_MS)
     recent = [row for row in reversed(turns.rows) if row.asked_at > since]
     found = (_receipt(receipts, row) for row in recent)
     kept = list(
         islice((one for one in found if one and one.question), LOOK_BACK + 1)
-    )  # one may be this very prompt
+    )  # one more, because one may equal the current prompt
     places = ((item.document_id, item.start_line) for one in kept for item in one.items)
     return Earlier(tuple(one.question for one in kept), frozenset(places))
 
@@ -98,5 +98,5 @@ def _receipt(receipts: Receipts, row: Recall) -> Receipt | None:
     stored = receipts.get(row.id)
     try:
         return unpack(stored.content) if stored else None
-    except ValueError:  # of a later clawmem
+    except ValueError:  # written by a newer clawmem
         return None

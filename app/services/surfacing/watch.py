@@ -1,4 +1,4 @@
-"""How long a prompt has been waiting."""
+"""Timer for the time limits of a prompt."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from clawmem.domain.surfacing.profiles import Profile
 
 
 class Watch:
-    """How long a prompt has been waiting, beside what its profile allows."""
+    """Timer started when a prompt arrives, with the time limits of its profile."""
 
     def __init__(self, profile: Profile) -> None:
         self._profile = profile
@@ -17,19 +17,19 @@ class Watch:
 
     @property
     def ms(self) -> float:
-        """Milliseconds until now."""
+        """Milliseconds since the prompt arrived."""
         return self._elapsed() * 1000
 
     def may_ask(self, results: int) -> bool:
-        """See `policy.may_ask`."""
+        """Whether models may be asked now; see `policy.may_ask`."""
         return policy.may_ask(self._profile, self._elapsed(), results)
 
     def may_read(self, results: int) -> bool:
-        """See `policy.may_read`."""
+        """Whether a reranker may read the results now; see `policy.may_read`."""
         return policy.may_read(self._profile, self._elapsed(), results)
 
     def left(self) -> float:
-        """Seconds for which models may still be waited for."""
+        """Return the seconds that models may still take; not positive if there is no time left."""
         return policy.seconds_left(self._profile, self._elapsed())
 
     def _elapsed(self) -> float:

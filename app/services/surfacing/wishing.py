@@ -1,4 +1,4 @@
-"""The stage that brings forward how somebody wants things done."""
+"""Pipeline stage that promotes stated preferences."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from clawmem.domain.surfacing.tiers import Tier, tier_of
 from clawmem.domain.surfacing.wishes import states_wish, wishes_first
 from clawmem.ports.vault import Vault
 
-WISH = "preference"  # the type of a note that is one
+WISH = "preference"  # content type of a note that states a preference
 
 
 def wished(vault: Vault) -> Stage:
     """
-    A few wishes rise behind the best answers, whatever else matches better: the prompt is to be answered as they say.
+    Return a stage that moves a few stated preferences directly behind the best candidates.
 
-    Only those whose text would be shown; and nobody's from outside, who must not tell how things are done here.
+    They apply to how the prompt is answered, so they may outrank better matches. Only preferences whose text would be
+    shown are moved, and only those from texts of the user and of assistants.
     """
 
     def is_wish(candidate: Candidate) -> bool:
