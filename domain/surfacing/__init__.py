@@ -1,1 +1,1 @@
-"""What is put before a model with a prompt: whether, which of it, how much, and in which words."""
+"""Rules for context surfacing: when to add context to a prompt, which candidates, how much, and in which form."""

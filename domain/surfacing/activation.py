@@ -1,4 +1,4 @@
-"""Spreading activation: what was used together with the best answers rises."""
+"""Spreading activation: boost documents that were used together with the best answers."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from clawmem.domain.surfacing.tiers import HOT_ABOVE
 
 Key = TypeVar("Key", int, str)
 
-FEWEST = 4  # answers: among three, all are shown whatever their order
-SOURCES = 3  # from the top
-PARTNERS = 3  # of each, the most frequent first
-STEP, MOST = 0.1, 0.2  # for each time, and all told
+FEWEST = 4  # answers: up to three are all shown, so their order does not matter
+SOURCES = 3  # answers from the top that spread activation
+PARTNERS = 3  # partners of each source, the most frequent first
+STEP, MOST = 0.1, 0.2  # gain per joint use, and maximum gain from one source
 
 Partners = Callable[[Key], Sequence[tuple[Key, int]]]
 
 
 def activation(ranked: Sequence[tuple[Key, float]], partners: Partners[Key]) -> dict[Key, float]:
     """
-    What each answer gains.
+    Return the score gain of each answer.
 
-    The first `SOURCES` spread where they score more than 0.8, each to its first `PARTNERS`; one of these among the answers that
-    scores 0.8 or less gains ``min(0.2, 0.1 · times)`` from each.
+    Each of the first `SOURCES` answers that scores more than 0.8 spreads to its first `PARTNERS`. A partner that is
+    itself an answer and scores 0.8 or less gains ``min(0.2, 0.1 · times)`` from each such source.
 
     Args:
         ranked: Answers with their scores, best first.
-        partners: What was used together with an answer and how often, most frequent first.
+        partners: Returns the items used together with an answer and how often, most frequent first.
     """
     scores, gained = dict(ranked), dict.fromkeys((key for key, _ in ranked), 0.0)
     if len(ranked) < FEWEST:

@@ -1,4 +1,4 @@
-"""How old a memory is, as far as that matters."""
+"""Age labels for old memories."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _DAY_MS = 86_400_000
 
 def age_label(authored_at: str, now_ms: int) -> str:
     """
-    That a text is old, as ``over 6 months old`` or ``over 2 years old``; empty for a younger one, and without a date.
+    Return an age label such as ``over 6 months old`` or ``over 2 years old``; empty for younger or undated texts.
 
-    What is put before a model may be read again weeks later: "over" stays true.
+    A surfaced block may be read again weeks later; a label with "over" is still true then.
     """
     authored_ms = parse_iso(authored_at)
     days = 0 if authored_ms is None else (now_ms - authored_ms) // _DAY_MS

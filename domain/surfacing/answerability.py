@@ -1,9 +1,10 @@
 """
-The probability that a vault answers a prompt, from what was found and from the form of the prompt.
+Answerability: the probability that a vault answers a prompt, from retrieval evidence and the form of the prompt.
 
-One logistic model. What was found is the evidence of `relevance`; the form says how often prompts like this one are
-answered by notes at all. Its scale is its own: questions typed into a search box nearly always want an answer, most
-prompts of a coding agent do not. `tests/bench/fit_answerability.py` prints the numbers and what they cost.
+The model is one logistic regression. Its evidence is that of `relevance`; the form of the prompt captures how often
+notes answer prompts of this kind at all. The model is fitted separately from the one for search: questions typed into
+a search box nearly always have an answer in the vault, most prompts of a coding agent do not.
+`tests/bench/fit_answerability.py` prints the weights and their error rates.
 """
 
 from __future__ import annotations
@@ -15,20 +16,20 @@ from clawmem.domain.retrieval.relevance_model import MOST_COVERAGE
 from clawmem.domain.surfacing.prompt_form import PromptForm
 from clawmem.ports.named_tuple import NamedTuple
 
-# Lines and passages. Vaults of `SMALL` to the lower bound count alike; a smaller one counts for less by its share of
-# `SMALL`, because the rarity of a word, and with it every score, shrinks with the vault.
+# Bounds for the number of lines and passages. Vaults with `SMALL` entries up to the lower bound are treated alike. For
+# a smaller vault the size is scaled by its share of `SMALL`, because word rarity and all scores shrink with the vault.
 COUNTED_ENTRIES = (1_000, 7_000)
 SMALL = 300
 
 
 class PromptMatch(NamedTuple):
     """
-    Parts of a prompt that the vault holds as they are.
+    Verbatim matches of parts of a prompt in the vault.
 
     Attributes:
-        identifier: A name of code in the prompt stands in a line: a path, an error code, ``snake_case``.
-        name: A word of the prompt that is written like a proper name stands in a document.
-        whole: The prompt reads as a name that is no identifier, and one line holds all of it.
+        identifier: Whether a line holds an identifier of the prompt: a path, an error code, ``snake_case``.
+        name: Whether a document holds a word of the prompt that is written like a proper name.
+        whole: Whether the prompt reads as a name other than an identifier, and one line holds all of it.
     """
 
     identifier: bool = False
@@ -37,7 +38,7 @@ class PromptMatch(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """Log-odds of each sign; those of ``unknown`` to ``pointing`` are subtracted."""
+    """Log-odds weight of each feature; the weights of ``unknown`` to ``pointing`` are subtracted."""
 
     bias: float
     line: float
@@ -66,7 +67,7 @@ _STATIC = Weights(
 )  # fmt: skip
 BY_FAMILY = {
     "wordllama:l2_supercat": _STATIC,
-    # Not fitted: the cosine on the scale that `relevance_model` found for this family beside the static one.
+    # Not fitted: the cosine weight is rescaled by the ratio of this family to the static one in `relevance_model`.
     "minilm:384": _STATIC._replace(bias=2.556, cosine=12.18),
 }
 
@@ -75,13 +76,14 @@ def answerability(
     evidence: Evidence, form: PromptForm, match: PromptMatch, fingerprint: str | None = None
 ) -> float:
     """
-    Return the probability, in [0, 1), that something of what was found answers the prompt.
+    Return the probability, in [0, 1), that some candidate answers the prompt.
 
-    It rises with the line's score, the cosine and every match, falls with unknown words and the size of the vault.
-    A prompt of nothing but function words is answered by nothing.
+    The probability rises with the score of the best line, the cosine and every match, and falls with unknown words
+    and the size of the vault. It is 0 for a prompt that consists of function words only.
 
     Args:
-        fingerprint: Of the embedder behind the cosine; of one without weights, and without a cosine, words decide.
+        fingerprint: Fingerprint of the embedder that produced the cosine. Without weights for its family, or without
+            a cosine, the weights for lexical evidence are used.
     """
     if not form.telling:
         return 0.0
@@ -92,7 +94,7 @@ def answerability(
 
 
 def counted(entries: int) -> float:
-    """Return the size that a vault of so many lines and passages counts with."""
+    """Return the effective size of a vault with *entries* lines and passages."""
     least, most = COUNTED_ENTRIES
     return min(max(entries, least), most) * min(1.0, max(1, entries) / SMALL)
 

@@ -1,4 +1,4 @@
-"""The block that a prompt carries: which elements, in which order, and in which words."""
+"""Format of the context block that is added to a prompt: its elements, their order and wording."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clawmem.domain.surfacing.packing import SEPARATOR
 from clawmem.ports.display import one_line
 from clawmem.ports.named_tuple import NamedTuple
 
-# Worded as a fact: a text that gives orders from outside of the conversation is taken for an attack by models.
+# Worded as a statement: models treat instructions from outside the conversation as an attack.
 INSTRUCTION = (
     "These notes come from the memory of the person who writes and are background that is already known here. "
     "They may be out of date; what the person says now counts more."
@@ -20,7 +20,7 @@ MOST_RELATIONS = 10
 PLAIN_TYPE = "note"
 
 _INSTRUCTION = f"<instruction>{INSTRUCTION}</instruction>"
-# Lines of a text that would read as the head of an entry, as a separator or as a lead are indented by a blank.
+# Lines of a text that look like the head of an entry, a separator or a lead sentence are indented by one space.
 _LIKE_GRAMMAR = Pattern(r"\A(?:\*\*|-{3,}[ \t]*$|Quoted from )")
 _OPENING = ("<vault-context>", _INSTRUCTION, "<facts>")
 _CLOSING = "</vault-context>"
@@ -30,11 +30,18 @@ FACTS_FRAME = "<vault-facts>\n</vault-facts>"
 
 class Entry(NamedTuple):
     """
-    One memory as it is shown, cleaned already.
+    One memory to be shown; its texts are already cleaned.
 
-    ``written`` is a day: what is injected may be read again later. ``age`` and ``source`` say that it is old and
-    that it is not the user's own, where that is so; ``successor`` marks a superseded one. With a ``lead`` nobody here stands behind it: that
-    sentence introduces the text, and title and text are quoted line by line.
+    Attributes:
+        title: Title of the document.
+        content_type: Type of the document.
+        place: Path, with line numbers.
+        written: Absolute date, because a block may be read again later.
+        text: Text that is shown, if any.
+        age: Label of an old text; empty for younger ones.
+        source: Label of a text that is not the user's own; empty otherwise.
+        lead: Sentence that introduces an unverified text. If it is set, title and text are quoted line by line.
+        successor: Reference to the successor of a superseded text.
     """
 
     title: str
@@ -49,7 +56,7 @@ class Entry(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """A relation between two documents that are shown, by their titles."""
+    """Relation between two shown documents, identified by their titles."""
 
     source: str
     kind: str
@@ -58,9 +65,9 @@ class Edge(NamedTuple):
 
 def entry_text(entry: Entry) -> str:
     """
-    Title, type unless it is a note, place, day, age, source and successor on one line; the text below it.
+    Return *entry* as text: title, type (unless a note), place, date, age, source and successor on one line, then text.
 
-    No title, type, place or text adds a line that reads as an entry, a tag or a separator.
+    No title, type, place or text can add a line that reads as an entry, a tag or a separator.
     """
     title = quoted_title(entry.title) if entry.lead else one_line(entry.title)
     kind = "" if entry.content_type == PLAIN_TYPE else f" ({entry.content_type})"
@@ -78,7 +85,7 @@ def _told(entry: Entry) -> list[str]:
 
 
 def edge_line(edge: Edge) -> str:
-    """One relation as a line."""
+    """Return one relation as a line."""
     return one_line(f"- {edge.source} --[{edge.kind}]--> {edge.target}")
 
 
@@ -91,10 +98,10 @@ def block(
     nudge: str = "",
 ) -> str:
     """
-    The whole block; empty where there are no *entries*, whatever else there is to say.
+    Return the whole block; empty if there are no *entries*, even if other arguments are given.
 
-    Every element opens and closes on a line of its own, so that a client that must cut it can cut between
-    lines; what has nothing in it is left out.
+    Every tag with content below it is on its own line, so that a client can truncate the block between lines. Empty
+    elements are omitted.
     """
     if not entries:
         return ""
@@ -113,7 +120,7 @@ def block(
 
 
 def frame_tokens(hint: str = "", nudge: str = "") -> int:
-    """What a block pays before anything is told in it, with what stands around it."""
+    """Return the number of tokens of a block without entries, including the hint and the reminder."""
     return token_count(block([""], hint=hint, nudge=nudge))
 
 

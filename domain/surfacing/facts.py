@@ -1,4 +1,4 @@
-"""Which things a prompt may speak of, and what is known of them as lines."""
+"""Extraction of possible entity names from a prompt, and rendering of facts as lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clawmem.domain.knowledge.triples import Statement
 from clawmem.domain.security.patterns import Pattern
 from clawmem.ports.named_tuple import NamedTuple
 
-MOST_NAMES = 500  # that are looked up together
+MOST_NAMES = 500  # looked up together
 MOST_ENTITIES = 100
 TRIPLES_EACH = 10
 LONGEST_NAME = 3  # words
@@ -21,10 +21,10 @@ _NAME = Pattern(r"\b(?:[A-Z][a-z]+(?:[A-Z][a-z]*)*|[A-Z]{2}[A-Z0-9]*+)(?:\s+(?:[
 
 class Seeds(NamedTuple):
     """
-    What in a prompt may name an entity, in three stages, each in the order in which it is to be tried.
+    Parts of a prompt that may name an entity, in three groups, each in lookup order.
 
-    ``ids`` must exist as they are; ``names`` are written like names; ``grams`` are all runs of up to three
-    words, longer ones first. A name counts where exactly one entity has it.
+    ``ids`` have the form of entity ids; ``names`` are capitalised like names; ``grams`` are all word n-grams of up to
+    three words, longer ones first. A name matches only if exactly one entity has it.
     """
 
     ids: tuple[str, ...] = ()
@@ -33,14 +33,14 @@ class Seeds(NamedTuple):
 
 
 def seeds_of(prompt: str) -> Seeds:
-    """The seeds of *prompt* alone, never of what was found for it: a block must not feed on itself."""
+    """Return the seeds of *prompt*; surfaced text is never used as a seed, to avoid feedback."""
     names = [part for found in _NAME.compiled.findall(prompt) for part in _and_its_words(found)]
     ids = _ID.compiled.findall(prompt) if _ID.may_match(prompt) else ()
     return Seeds(_distinct(ids), _distinct(names), _grams(name_words(prompt)))
 
 
 def triple_line(statement: Statement) -> str:
-    """*statement* as one line."""
+    """Return *statement* as one line."""
     return " ".join(" ".join(statement).split())
 
 
@@ -50,7 +50,7 @@ def _and_its_words(name: str) -> list[str]:
 
 
 def _grams(said: list[str]) -> tuple[str, ...]:
-    said = said[: MOST_NAMES // LONGEST_NAME]  # else a long prompt would be all long runs, and no single word
+    said = said[: MOST_NAMES // LONGEST_NAME]  # else a long prompt would yield only long n-grams
     runs = (
         " ".join(said[start : start + length])
         for length in range(LONGEST_NAME, 0, -1)

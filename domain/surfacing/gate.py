@@ -1,10 +1,10 @@
 """
-Which prompts nothing is looked up for.
+Gate that decides for which prompts no retrieval is run.
 
-Everything here errs towards looking: a question that is skipped is lost, one that is asked for nothing costs a
-moment. So commands, greetings and heartbeats only count where the whole message is short and asks nothing, words
-are compared whole ("mapping" holds no "ping"), and whoever asks for a memory is never skipped. Length decides
-nothing: an identifier or an error code is short and is the best query there is.
+The gate errs towards retrieval: a skipped question is lost, an unnecessary retrieval costs a moment. Commands,
+greetings and heartbeats therefore count only in short messages that ask nothing, words are compared as whole words
+("mapping" does not match "ping"), and a prompt that asks for a memory is never skipped. Length alone is no reason to
+skip: an identifier or an error code is short and is an excellent query.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from enum import StrEnum
 from clawmem.domain.security.patterns import AnyCase, Pattern
 
 MOST_PROMPT = 10_000  # characters that are read of a prompt
-LEAST_PROMPT = 2  # characters; one alone names nothing
+LEAST_PROMPT = 2  # characters; a single character names nothing
 _OPENING = (
     12  # characters in which a question without a question mark names its question word: "and since when"
 )
-MOST_BRIEF = 40  # characters up to which a greeting or a command is nothing else
+MOST_BRIEF = 40  # characters; a longer message may hold more than a greeting or a command
 
 
 class Skip(StrEnum):
-    """Why nothing is looked up."""
+    """Reason why no retrieval is run."""
 
     EMPTY = "empty"
     SLASH = "slash command"
@@ -66,7 +66,7 @@ _BEGINNING = {
     ).split("|"),
     Skip.COMMAND: ("run|build|ls|cd|git|npm|pip|docker|curl|sudo|bun|node|deno").split("|"),
 }
-# A statement of nothing but these asks nothing: "looks good", "one more time", "let's go with the second one".
+# A statement of only these words needs no retrieval: "looks good", "one more time", "let's go with the second one".
 _SMALL_WORDS = frozenset(
     """
     a about actually again agreed ahead all also am an and another any anyway are as at away back be because been begin
@@ -83,7 +83,7 @@ _SMALL_WORDS = frozenset(
     without wonderful work worked working works would wow wrong yeah yep yes yet you your
     """.split()
 )
-# Patterns are compiled for milliseconds together: a prompt asks as few as it can.
+# Compiling these patterns takes milliseconds in total, so each prompt uses as few of them as possible.
 _MEMORY = AnyCase(
     r"(?<!\w)(?:remember|recall|forgot|memory|memories|last time|before|previously|earlier|yesterday|ago"
     r"|my (?:name|email|phone|address|birthday|preference)s?|what did (?:i|we)|did i (?:tell|say|mention))(?!\w)"
@@ -91,7 +91,7 @@ _MEMORY = AnyCase(
 _ASKS = AnyCase(r"(?<!\w)(?:why|what|when|where|who|whom|whose|which|how)(?!\w)", "wh|how")
 _HEARTBEAT = AnyCase(rf"(?<!\w)(?:{'|'.join(map(re.escape, HEARTBEATS))})(?!\w)", "|".join(HEARTBEATS))
 
-# What a gateway puts before a person's words: when it came, which timer sent it, from whom.
+# Prefixes that a gateway adds to a message: timestamp, name of the cron job, sender metadata.
 _PREFIX = Pattern(
     r"\A\s*(?:\[(?:cron:|[^\]\n]*\d{1,2}:\d{2})[^\]\n]*\]"
     r"|[A-Z][\w ]{0,40}\(untrusted metadata\):\s*```(?:json)?\n.*?\n```"
@@ -104,7 +104,7 @@ _SLASH = Pattern(r"/[\w:-]*(?:\s|$)")  # a path has a second slash
 
 
 def without_prefixes(prompt: str) -> str:
-    """*prompt* without what a gateway put before it, stripped, and at most `MOST_PROMPT` characters of it."""
+    """Return at most `MOST_PROMPT` characters of *prompt*, stripped and without the prefixes of a gateway."""
     text = prompt[:MOST_PROMPT]
     while _PREFIX.may_match(text) and (found := _PREFIX.compiled.match(text)):
         text = text[found.end() :]
@@ -118,11 +118,11 @@ def why_skip(
     with_heartbeats: bool = False,
 ) -> Skip | None:
     """
-    Why nothing is looked up for *prompt*; ``None`` when something is.
+    Return the reason to skip retrieval for *prompt*; ``None`` to run it.
 
     Args:
-        heartbeats: Further signs of a heartbeat, which count in messages of any length.
-        with_heartbeats: Whether heartbeats are looked up like everything else.
+        heartbeats: Additional heartbeat phrases, which count in messages of any length.
+        with_heartbeats: Whether retrieval is also run for heartbeats.
     """
     text = without_prefixes(prompt)
     if not text:
@@ -136,14 +136,14 @@ def why_skip(
 
 
 def is_heartbeat(text: str, further: Sequence[str] = ()) -> bool:
-    """Whether a program asks whether anybody is there: a brief message with such words, or any with *further* ones."""
+    """Whether *text* is a liveness check: a brief message with a heartbeat phrase, or any with one of *further*."""
     if any(word.strip().lower() in text.lower() for word in further if word.strip()):
         return True
     return _HEARTBEAT.search(text) is not None and (_is_brief(text) or _is_whole(text, HEARTBEATS))
 
 
 def asks_for_memory(text: str) -> bool:
-    """Whether *text* speaks of what was before: such a prompt is never skipped."""
+    """Whether *text* refers to the past or to memories; such a prompt is never skipped."""
     return _MEMORY.search(text) is not None
 
 
@@ -167,7 +167,7 @@ def _opens_question(text: str) -> bool:
 
 
 def _is_small_talk(text: str) -> bool:
-    """Whether *text* has words, and every one of them is a small one; the first that is not ends the look."""
+    """Whether *text* is ASCII and consists only of `_SMALL_WORDS`."""
     plain = text.lower().translate(_APART)
     return text.isascii() and _SMALL_WORDS.issuperset(plain.split())
 
@@ -193,6 +193,6 @@ def _begins(text: str, these: Sequence[str]) -> bool:
 
 
 def _goes_on(text: str, end: int) -> bool:
-    """Whether a word that stands before *end* is longer than that."""
+    """Whether the word that ends at *end* continues after it."""
     following = text[end : end + 1]
     return following.isalnum() or following == "_"

@@ -1,11 +1,11 @@
-"""Sentences beside the block: where to ask further, and that memory wants tending."""
+"""Sentences next to the block: a hint at better-suited commands, and a reminder to curate the memory."""
 
 from __future__ import annotations
 
 from clawmem.domain.security.patterns import AnyCase
 from clawmem.domain.surfacing.profiles import NUDGE_INTERVAL
 
-# By the tool that knows more, the command that does the same: a hook cannot see whether the tools are set up.
+# Tool → (equivalent command, trigger words). Both are named, because a hook cannot see whether the tools are set up.
 _TOOLS = {
     "session_log": (
         "sessions",
@@ -25,9 +25,9 @@ _WANTED = {tool: AnyCase(rf"(?<!\w)(?:{words})(?!\w)", words) for tool, (_, word
 
 def routing_hint(prompt: str) -> str:
     """
-    Which command, and which tool, knows more about a question of this kind; empty for a plain one.
+    Return a hint at the command and tool suited to this kind of question; empty for a plain question.
 
-    Of time before causes, of causes before discovery.
+    Questions about time take precedence over questions about causes, and those over discovery.
     """
     for tool, (command, _) in _TOOLS.items():
         if _WANTED[tool].search(prompt):
@@ -39,7 +39,7 @@ def routing_hint(prompt: str) -> str:
 
 
 def nudge(blocks_since: int, interval: int = NUDGE_INTERVAL) -> str:
-    """A reminder that memory can be tended, after so many blocks without it; empty before."""
+    """Return a reminder to curate the memory after *interval* blocks without curation; empty before that."""
     if interval <= 0 or blocks_since < interval:
         return ""
     return (

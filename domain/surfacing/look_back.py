@@ -1,4 +1,4 @@
-"""The question together with those before it: "and when was that?" is found by what "that" is."""
+"""Queries that combine a prompt with earlier ones, so that "and when was that?" finds what "that" refers to."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 LOOK_BACK = 2  # questions
 MOST_MINUTES = 10  # since they were asked
 MOST_CHARS = 2000
-# Of the best that prompts find together, given before or not: nothing further behind is added.
+# Minimum relevance of an added candidate, as a share of the best candidate of the combined query.
 LEAST_SHARE = 0.7
-# Of the least relevant answer of the prompt alone: what earlier prompts add stays behind it.
+# Maximum relevance of an added candidate, as a share of the least relevant candidate of the prompt alone.
 ADDED_SHARE = 0.9
 APART = "\n\n"
 
@@ -18,13 +18,13 @@ def looking_back(
     current: str, before: Sequence[str], *, look_back: int = LOOK_BACK, most: int = MOST_CHARS
 ) -> str:
     """
-    *current* and up to *look_back* other questions, newest first, with a blank line between.
+    Return *current* and up to *look_back* earlier questions, newest first, separated by blank lines.
 
-    Whole questions are dropped, the oldest first, until no more than *most* characters are left; a *current*
-    that is longer alone is cut there. One that is empty or equal to *current* is no other question.
+    Whole questions are dropped, the oldest first, until at most *most* characters are left; a longer *current* is
+    truncated. Empty questions and those equal to *current* are ignored.
 
     Args:
-        before: What was asked before, newest first.
+        before: Earlier questions, newest first.
     """
     if not current.strip():
         return current

@@ -1,4 +1,4 @@
-"""The files that a prompt names."""
+"""Extraction of file names and paths from a prompt."""
 
 from __future__ import annotations
 
@@ -31,6 +31,6 @@ _FILE = Pattern(
 
 
 def named_files(prompt: str) -> tuple[str, ...]:
-    """Up to `MOST_FILES` paths and file names in *prompt*, in its order, each once."""
+    """Return up to `MOST_FILES` distinct paths and file names in *prompt*, in order of occurrence."""
     found = _FILE.compiled.findall(prompt) if _FILE.may_match(prompt) else ()
     return tuple(dict.fromkeys(found))[:MOST_FILES]

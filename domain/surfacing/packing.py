@@ -1,4 +1,4 @@
-"""What fits: whole passages and whole lines, never a part of one."""
+"""Packing of whole passages and whole lines into a token budget."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ SEPARATOR = "\n\n---\n\n"
 
 def pack(count: int, text_of: Callable[[int], str], budget: int) -> int:
     """
-    How many of *count* parts fit, best first: up to the first that does not.
+    Return how many of the first of *count* parts, best first, fit into *budget*.
 
-    The first fits always: a budget too small for anything shall not silence the best answer.
+    The first part is always included, even if it exceeds the budget.
 
     Args:
-        text_of: What the first so many parts amount to, with everything that they bring along.
+        text_of: Returns the text of the first *n* parts, including all that they add to the block.
         budget: Tokens.
     """
     too_large = (n for n in range(2, count + 1) if token_count(text_of(n)) > budget)
@@ -27,13 +27,14 @@ def pack_shorter(
     count: int, text_of: Callable[[int, int], str], budget: int, full_budget: int
 ) -> tuple[int, int]:
     """
-    How many of *count* parts fit, best first, where those behind *full_budget* may be shorter, and how many stay in full.
+    Return how many of *count* parts, best first, fit if later ones may be shortened, and how many stay in full.
 
-    As many as can be without losing a part that fits.
+    Parts within *full_budget* stay in full. Further parts stay in full as long as no part that fits is lost.
 
     Args:
-        text_of: What the first so many parts amount to, of which the first so many stay in full.
-        budget: Tokens; *full_budget* no more of them.
+        text_of: Returns the text of the first *n* parts, of which the first *m* are in full.
+        budget: Tokens for all parts.
+        full_budget: Tokens for parts in full; at most *budget*.
     """
     least = pack(count, lambda n: text_of(n, n), full_budget)
     fitting = pack(count, lambda n: text_of(n, min(n, least)), budget)
@@ -43,13 +44,13 @@ def pack_shorter(
 
 def pack_lines(lines: Iterable[str], budget: int, frame: str = "") -> list[str]:
     """
-    The first of *lines* that fit together with what stands around them; none where not even one does.
+    Return the first of *lines* that fit into *budget* together with *frame*; none if not even one fits.
 
-    No more of them are asked for than that takes.
+    Stops iterating *lines* at the first one that does not fit.
 
     Args:
         budget: Tokens.
-        frame: What stands around them, as text; it is counted once.
+        frame: Text around the lines, such as tags; counted once.
     """
     kept: list[str] = []
     for line in lines:

@@ -1,4 +1,4 @@
-"""How much a prompt may carry and how long that may take: the three profiles, with every number."""
+"""The three surfacing profiles: limits on tokens, results and time, and confidence thresholds."""
 
 from __future__ import annotations
 
@@ -9,17 +9,27 @@ from types import MappingProxyType
 from clawmem.ports.named_tuple import NamedTuple
 
 BALANCED = "balanced"
-NUDGE_INTERVAL = 15  # blocks since anybody last tended the memory; 0 is never
+NUDGE_INTERVAL = 15  # blocks without curation of the memory until a reminder; 0 disables it
 
 
 class Profile(NamedTuple):
     """
-    What one profile allows.
+    Limits and thresholds of one profile.
 
-    ``budget`` and ``facts_budget`` count tokens, ``results`` lines that are looked at for the block. Without
-    ``by_meaning`` no model is loaded; with it, vectors are waited for ``vector_s`` seconds. ``deadline_s`` is
-    when everything must be said; a profile that ``deepens`` asks models where less than ``deepen_within_s``
-    seconds have passed. ``ratio``, ``activation`` and ``floor`` are the adaptive thresholds, ``least`` the absolute one.
+    Attributes:
+        name: Name in the settings.
+        budget: Tokens of the block.
+        facts_budget: Tokens of facts from the knowledge graph.
+        results: Number of results that are considered for the block.
+        by_meaning: Whether vector retrieval is used; if not, no model is loaded.
+        vector_s: Seconds to wait for vector retrieval.
+        ratio: Adaptive threshold, as a share of the best confidence.
+        activation: Adaptive mode: minimum confidence of the best candidate.
+        floor: Adaptive mode: lower bound of the threshold.
+        least: Absolute threshold.
+        deadline_s: Seconds within which the answer must be complete.
+        deepens: Whether generative models and rerankers may be used.
+        deepen_within_s: Seconds after the prompt within which they may be started.
     """
 
     name: str
@@ -47,17 +57,17 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
 
 
 class ThresholdMode(StrEnum):
-    """Whether what is kept depends on the best there is."""
+    """Mode of the confidence threshold: relative to the best candidate, or absolute."""
 
     ADAPTIVE = "adaptive"
     ABSOLUTE = "absolute"
 
 
-LEAST_WHEN_RECENT = 0.35  # absolute: what is recent matters although it matches less
+LEAST_WHEN_RECENT = 0.35  # absolute threshold of prompts about recent events, whose matches score lower
 
 
 def profile_named(name: str) -> Profile:
-    """The profile of that name; `BALANCED` where there is none."""
+    """Return the profile called *name*; `BALANCED` if there is none."""
     return PROFILES.get(name.strip().lower(), PROFILES[BALANCED])
 
 
@@ -69,9 +79,10 @@ def least_kept(
     recency_intent: bool = False,
 ) -> float | None:
     """
-    The confidence from which an answer is kept, given the *best* one; ``None``: nothing is, and nothing is said.
+    Return the minimum confidence of candidates to keep, given the *best* one; ``None`` to keep no candidate.
 
-    Adaptive: nothing below ``activation``, else a share of the best, never below ``floor``. Absolute: ``least``.
+    Adaptive mode: ``None`` if the best is below ``activation``, else the share ``ratio`` of the best, but at least
+    ``floor``. Absolute mode: ``least``, or `LEAST_WHEN_RECENT` with *recency_intent*; ``None`` if the best is below it.
     """
     if mode is ThresholdMode.ABSOLUTE:
         least = LEAST_WHEN_RECENT if recency_intent else profile.least

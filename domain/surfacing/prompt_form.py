@@ -1,9 +1,9 @@
 """
-The form of a prompt: a request about the work at hand, or a question about what somebody knows.
+Form of a prompt: a request about the current task, or a question about the user's knowledge.
 
-"Add a docstring to this function" and "where do we keep backups?" may share as many words with a vault. The first
-is answered by the code that is open, the second by a note. English only: prompts in other languages have the form
-of a plain statement.
+"Add a docstring to this function" and "where do we keep backups?" may share equally many words with a vault, but the
+first is answered by the open code and the second by a note. Only English is recognised; prompts in other languages
+have the form of a plain statement.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TASK_VERBS = frozenset(
 _OPENERS = frozenset(
     "please now then and so also but ok okay well hey just can could would you we let s lets".split()
 )
-# Openings of questions about the world or a craft, which any book answers.
+# Openings of general-knowledge questions.
 _GENERAL = tuple(
     f"{opening.strip()} "
     for opening in """
@@ -56,16 +56,16 @@ _ASKING = frozenset("who when where which why what whose how".split())
 
 class PromptForm(NamedTuple):
     """
-    The signs of one prompt, each true or false.
+    Boolean features of one prompt.
 
     Attributes:
-        task: It opens with a verb that asks for work, and not for what "I" did ("summarize how I fixed it").
-        general: It opens like a question that any book answers.
-        pointing: It points at something: "this function", "the code above".
-        ours: It speaks of what a group did or has: "we", "our", "did", "decided".
-        own: It speaks of the person who asks: "I", "my"; a general question with "how do I" does not.
-        asks: It opens with a question word, and is not general.
-        telling: It holds a word beside function words.
+        task: The prompt opens with a verb that asks for work, and holds no "I" ("summarize how I fixed it").
+        general: The prompt opens like a general-knowledge question.
+        pointing: The prompt points at something in the current context: "this function", "the code above".
+        ours: The prompt refers to what a group did or has: "we", "our", "did", "decided".
+        own: The prompt refers to its author: "I", "my"; false for a general question such as "how do I".
+        asks: The prompt opens with a question word, and is not general.
+        telling: The prompt holds a word other than function words.
     """
 
     task: bool = False
@@ -78,7 +78,7 @@ class PromptForm(NamedTuple):
 
 
 def prompt_form(prompt: str) -> PromptForm:
-    """Read the form of *prompt* from its words."""
+    """Return the form of *prompt*, derived from its words."""
     every = words(prompt)
     opening = _after(_OPENERS, every)
     question = _after(_REQUESTS_TO_TELL, opening)
@@ -100,18 +100,18 @@ def prompt_form(prompt: str) -> PromptForm:
 
 
 def _after(openers: frozenset[str], every: Sequence[str]) -> list[str]:
-    """Return *every* word from the first one on that is not among *openers*; all words if there is no such word."""
+    """Return *every* without leading words that are in *openers*; unchanged if all of them are."""
     start = next((n for n, word in enumerate(every) if word not in openers), 0)
     return list(every[start:])
 
 
 def _points(word: str, following: str) -> bool:
-    """Whether *word* points at something at hand; "these days" and "above 500" do not."""
+    """Whether *word* points at something in the current context; false for "these days" and "above 500"."""
     return (word in _POINTING and following not in _TIMES) or (word in _POINTING_LAST and not following)
 
 
 def proper_names(prompt: str) -> list[str]:
-    """Return the words of *prompt* that are written like proper names, without those that open a sentence."""
+    """Return the words of *prompt* that are capitalised like proper names, except at the start of a sentence."""
     found: list[str] = []
     opens = True
     for part in prompt.split():

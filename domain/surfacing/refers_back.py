@@ -1,9 +1,9 @@
 """
 Whether a prompt can only be understood with the prompts before it.
 
-"Why was it changed?" and "and for payments?" depend on what was asked before; "where do we keep login sessions these
-days?" does not, whatever was asked before. A pronoun refers back where nothing in front of it says what it stands
-for. In English, German and Spanish; a prompt in another language counts as complete once it has two content words.
+"Why was it changed?" and "and for payments?" depend on earlier prompts; "where do we keep login sessions these days?"
+never does. A pronoun refers back if the words before it do not name its antecedent. English, German and Spanish are
+recognised; a prompt in another language counts as complete if it has two content words.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.ports.named_tuple import NamedTuple
 
-COMPLETE = 2  # content words: so many in front of a pronoun say what it stands for
+COMPLETE = 2  # content words before a pronoun that suffice to name its antecedent
 MOST_CONTINUED = (
     2  # content words of "and for payments?"; a longer sentence that begins with "and" is complete
 )
@@ -25,12 +25,14 @@ class _Language(NamedTuple):
     The words of one language by which a prompt refers back.
 
     Attributes:
-        function_words: Words that name nothing.
-        pronouns: Words that always stand for something else.
-        demonstratives: Words that do so, unless one of ``times`` follows ("these days").
-        bound: Demonstratives that only count at the end, or before one of ``verbs``.
-        phrases: Whole wordings, such as "the same".
-        openings: Wordings that continue a question.
+        function_words: Words without content of their own.
+        pronouns: Words that always refer to something else.
+        demonstratives: Words that refer to something else unless one of ``times`` follows ("that day").
+        times: Words for times, which may follow a demonstrative.
+        bound: Demonstratives that refer back only at the end of the prompt or before one of ``verbs``.
+        verbs: Words after which a bound demonstrative counts as referring back.
+        phrases: Phrases that refer back, such as "the same".
+        openings: Openings that continue an earlier question.
     """
 
     function_words: frozenset[str]
@@ -100,20 +102,20 @@ _LANGUAGES = (_ENGLISH, _GERMAN, _SPANISH)
 
 
 def refers_back(prompt: str) -> bool:
-    """Whether *prompt* points at something that only an earlier prompt can have named, or continues its sentence."""
+    """Whether *prompt* refers to something that only an earlier prompt can have named, or continues its sentence."""
     every = words(prompt)
     language = _language_of(every)
     return _continues(every, language) or any(_points_back(every, at, language) for at in range(len(every)))
 
 
 def content_words(prompt: str) -> int:
-    """Return how many different words of *prompt* name something; a question of its own has `COMPLETE` or more."""
+    """Return the number of distinct content words in *prompt*; a self-contained question has `COMPLETE` or more."""
     every = words(prompt)
     return _content(every, _language_of(every))
 
 
 def _language_of(every: Sequence[str]) -> _Language:
-    """The language most of whose function words and pronouns occur; English where none leads."""
+    """Return the language with the most function words and pronouns among the words; English in a tie with it."""
     return max(_LANGUAGES, key=lambda one: sum(w in one.function_words or w in one.pronouns for w in every))
 
 
@@ -143,7 +145,7 @@ def _points_back(every: Sequence[str], at: int, language: _Language) -> bool:
 
 
 def _is_expletive(every: Sequence[str], at: int) -> bool:
-    """Whether the "it" at a place stands for nothing: "is it possible", "what time is it", "it takes"."""
+    """Whether the word *at* this index is an expletive "it": "is it possible", "what time is it", "it takes"."""
     if every[at] not in ("it", "es"):
         return False
     following = every[at + 1] if at + 1 < len(every) else ""

@@ -1,4 +1,4 @@
-"""What kind of memory an answer is, and that a way of doing things is not buried below what happened."""
+"""Kinds of memory, and a reordering that keeps procedures from being buried below episodes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeVar
 from clawmem.domain.security.patterns import AnyCase
 
 FEWEST = 4  # answers
-TOP = 3  # among which a procedure is looked for, and behind which one is put
+TOP = 3  # answers from the top; if none is a procedure, one is placed directly after them
 
 Item = TypeVar("Item")
 
@@ -22,7 +22,7 @@ _EPISODE = AnyCase("handoff|progress|conversation", "handoff|progress|conversati
 
 
 class MemoryKind(StrEnum):
-    """How to do something, what happened, or what is so."""
+    """Kind of memory: how to do something, what happened, or what is true."""
 
     PROCEDURAL = "procedural"
     EPISODIC = "episodic"
@@ -30,14 +30,14 @@ class MemoryKind(StrEnum):
 
 
 def memory_kind(path: str, content_type: str, body: str) -> MemoryKind:
-    """The kind of a document, by its path and type and the words of its body."""
+    """Return the kind of a document from its path, its type and the words of its body."""
     if _PROCEDURE_PATH.search(path) or _PROCEDURE.search(body):
         return MemoryKind.PROCEDURAL
     return MemoryKind.EPISODIC if _EPISODE.search(f"{path} {content_type}") else MemoryKind.SEMANTIC
 
 
 def vary(ranked: Sequence[Item], kind_of: Callable[[Item], MemoryKind]) -> list[Item]:
-    """*ranked*, with the best procedure fourth where none of the first three is one; fewer than four stay."""
+    """Return *ranked* with the best procedure moved to fourth place if none of the first three is a procedure."""
     answers = list(ranked)
     if len(answers) < FEWEST or any(kind_of(one) is MemoryKind.PROCEDURAL for one in answers[:TOP]):
         return answers

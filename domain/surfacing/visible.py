@@ -1,4 +1,4 @@
-"""What may never be put before a model unasked, however well it matches."""
+"""Filters for texts that are never surfaced, regardless of how well they match."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from clawmem.domain.security.patterns import AnyCase
 PRIVATE = ("_PRIVATE/", "experiments/")
 MACHINE_MADE = "_clawmem/"
 HIDDEN = (*PRIVATE, MACHINE_MADE)
-# What a machine wrote down is mostly about its own work. These few kinds are what the person settled or what was
-# found broken and why: a cause that was found once is not to be looked for again.
+# Machine-written notes are mostly about the assistant's own work and stay hidden. These types are exceptions: decisions
+# and preferences of the user, and problems with their causes, which need not be investigated again.
 SETTLED = frozenset({"decision", "preference", "antipattern", "problem"})
 LEAST_TEXT = 10  # characters
 
-# An assistant that says it knows nothing: stored once, it would be repeated for ever.
+# Statements of an assistant that it knows nothing: once stored, they would be repeated in every later session.
 _DENIAL = AnyCase(
     r"(?:don't|do not) have any (?:information|data|memory|memories|records?)|\bnot sure about\b"
     r"|(?:don't|do not) (?:recall|remember)\b|no relevant memories found|(?:don't|do not) have access to",
@@ -21,12 +21,12 @@ _DENIAL = AnyCase(
 
 
 def is_private(display_path: str) -> bool:
-    """Whether a document lies where the person wants nothing to be taken from."""
+    """Whether a document is in a folder that the user excluded from surfacing."""
     return any(part in display_path for part in PRIVATE)
 
 
 def is_hidden(display_path: str, content_type: str) -> bool:
-    """Whether a document lies where nothing is taken from; settled things of a machine's own are."""
+    """Whether a document is in a hidden folder; machine-written documents of the `SETTLED` types are not hidden."""
     if not any(part in display_path for part in HIDDEN):
         return False
     settled = content_type in SETTLED and display_path.startswith(MACHINE_MADE)
@@ -34,5 +34,5 @@ def is_hidden(display_path: str, content_type: str) -> bool:
 
 
 def is_noise(text: str) -> bool:
-    """Whether a text says nothing: it is too short, or an assistant's word that it knows nothing."""
+    """Whether a text has no content: it is too short, or an assistant states in it that it knows nothing."""
     return len(text.strip()) < LEAST_TEXT or _DENIAL.search(text) is not None

@@ -1,4 +1,4 @@
-"""How somebody wants things done: that it is not buried below what happened."""
+"""Stated preferences, and a reordering that keeps them from being buried below other answers."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import TypeVar
 
 from clawmem.domain.surfacing.tiers import CHARACTERS, Tier
 
-MOST = 3  # a prompt is about what happened as well
-TOP = 3  # answers that stay in front of them
-READ = CHARACTERS[Tier.HOT]  # of a line: more of it is not shown
-ASSISTANT = "assistant"  # `Speaker.ASSISTANT`, whose module takes longer to load than this one to ask
+MOST = 3  # preferences near the top; the other places are for answers
+TOP = 3  # answers that stay before the promoted preferences
+READ = CHARACTERS[Tier.HOT]  # characters of a line; the rest is not shown
+ASSISTANT = "assistant"  # value of `Speaker.ASSISTANT`, whose module is slow to import
 
 Item = TypeVar("Item")
 
 
 def states_wish(text: str, speaker: str = "") -> bool:
     """
-    Whether a line says how its writer wants things done, always; what an assistant says is nobody's wish.
+    Whether a line states a general preference of its writer; lines spoken by an assistant never do.
 
     Args:
-        text: The line with its speaker, if it has one.
-        speaker: Who says it, as the line begins; empty where nobody is named.
+        text: The line, including its speaker label if it has one.
+        speaker: Speaker label at the start of the line; empty if there is none.
     """
     from clawmem.domain.capture.preferences import is_preference
     from clawmem.domain.capture.sentences import sentences
@@ -35,9 +35,10 @@ def states_wish(text: str, speaker: str = "") -> bool:
 
 def wishes_first(ranked: Sequence[Item], is_wish: Callable[[Item], bool]) -> list[Item]:
     """
-    *ranked*, with the best wishes directly behind the first `TOP`, so that `MOST` stand there or before.
+    Return *ranked* with the best preferences moved directly after the first `TOP` answers.
 
-    No more answers are asked whether they are one than that takes.
+    At most `MOST` preferences are then among the top and the moved answers together. *is_wish* is called only until
+    enough preferences are found.
     """
     top, rest = ranked[:TOP], ranked[TOP:]
     wanted = max(0, MOST - sum(map(is_wish, top))) if rest else 0
