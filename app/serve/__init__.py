@@ -1,1 +1,1 @@
-"""One process that has the vault open for whoever asks: how it is found, how it begins and how it ends."""
+"""Server process that keeps a vault open for all clients: discovery, start and shutdown."""

@@ -1,7 +1,7 @@
 """
-What a server leaves beside its vault, so that it is found: where it listens, and in a file of its own its token.
+Server discovery: a file next to the vault with the address of its server, and a separate file with the token.
 
-Read by every hook before anything else: the standard library, and of that little.
+Every hook imports this module first, so it imports only a few fast modules of the standard library.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from collections.abc import Mapping
 
 from clawmem.ports.named_tuple import NamedTuple
 
-TYPE_CHECKING = False  # as `typing` has it, which costs a prompt a millisecond and a half
+TYPE_CHECKING = False  # like `typing.TYPE_CHECKING`, whose import would cost each prompt 1.5 ms
 if TYPE_CHECKING:
     from pathlib import Path
 
-_MOST_BYTES = 1 << 16  # of an announcement; who announces writes some hundred
+_MOST_BYTES = 1 << 16  # of an announcement; servers write a few hundred
 _LAST_PORT, _LAST_PID = 65535, 2**31 - 1
-_SERVER, _TOKEN = ".server", ".token"  # behind the name of the vault
+_SERVER, _TOKEN = ".server", ".token"  # suffixes of the name of the vault file
 
-# What decides where a process looks for settings, models and topics. Who looks elsewhere is served by nobody else.
+# Variables that determine where a process looks for settings, models and topics. A server serves only clients with the
+# same values.
 PLACES = (
     "HOME",
     "USERPROFILE",
@@ -31,17 +32,24 @@ PLACES = (
     "CLAWMEM_FOCUS_ROOT",
 )
 TOKEN_VARIABLE = "CLAWMEM_API_TOKEN"
-# Variables that change no answer of a server: it takes them from each request.
+# Variables that need not match between client and server: the server takes them from each request.
 APART = frozenset({*PLACES, TOKEN_VARIABLE, "CLAWMEM_SESSION_ID", "CLAWMEM_MCP_TOOLS"})
 
 
 class Announcement(NamedTuple):
     """
-    A server that runs, or did.
+    Announcement of a server that runs, or has run.
 
-    ``holder`` names its process as leases do; ``vault`` is the real path of the vault file and ``vault_id`` what
-    the vault calls itself; ``places`` are the variables of `PLACES` that it was started with, ``variables`` is
-    what `variables_in` made of the others.
+    Attributes:
+        pid: Process id.
+        holder: Process identity, as used in leases.
+        host: Address at which the server can be reached.
+        port: Port at which the server listens.
+        version: Version of clawmem that the server runs.
+        vault: Real path of the vault file.
+        vault_id: Id stored in the vault.
+        places: Variables of `PLACES` that the server was started with.
+        variables: Digest of its other variables, from `variables_in`.
     """
 
     pid: int
@@ -56,17 +64,17 @@ class Announcement(NamedTuple):
 
 
 def announcement_file(vault: Path) -> Path:
-    """Where the server of *vault* says that it is there."""
+    """Return the path of the announcement file of *vault*'s server."""
     return vault.with_name(f"{vault.name}{_SERVER}")
 
 
 def token_file(vault: Path) -> Path:
-    """Where the token of the servers of *vault* is kept, readable by its owner alone."""
+    """Return the path of the token file for servers of *vault*; only its owner may read the file."""
     return vault.with_name(f"{vault.name}{_TOKEN}")
 
 
 def announced(vault: Path | str) -> Announcement | None:
-    """What stands beside *vault*, true or not any more; ``None`` where nothing does, or nothing of this vault."""
+    """Return the announcement next to *vault*, which may be stale; ``None`` if there is no valid one for this vault."""
     try:
         with open(f"{vault}{_SERVER}", "rb") as file:  # noqa: PTH123
             told = Announcement(**json.loads(file.read(_MOST_BYTES)))
@@ -74,12 +82,12 @@ def announced(vault: Path | str) -> Announcement | None:
         return None
     if not _is_well_formed(told):
         return None
-    # A copy of the folder holds a copy of the announcement.
+    # A copied folder contains the announcement of the original vault.
     return told if told.vault == os.path.realpath(vault) else None
 
 
 def _is_well_formed(told: Announcement) -> bool:
-    """Whether every part of *told* can be what it has to be: anybody may have written the file."""
+    """Whether every field of *told* has a valid type and value; the content of the file is untrusted."""
     texts = (told.holder, told.host, told.version, told.vault, told.vault_id, told.variables)
     numbers = (told.pid, told.port)
     return (
@@ -92,7 +100,7 @@ def _is_well_formed(told: Announcement) -> bool:
 
 
 def token_of(vault: Path | str, environ: Mapping[str, str]) -> str:
-    """The token that a client of *vault* shows; empty where there is none, or none that it may read."""
+    """Return the token that a client of *vault* sends; empty if there is none or it cannot be read."""
     if chosen := environ.get(TOKEN_VARIABLE):
         return chosen
     try:
@@ -103,15 +111,16 @@ def token_of(vault: Path | str, environ: Mapping[str, str]) -> str:
 
 
 def places_in(environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables of `PLACES` that are set."""
+    """Return the variables of `PLACES` that are set."""
     return {name: environ[name] for name in PLACES if environ.get(name)}
 
 
 def variables_in(environ: Mapping[str, str]) -> str:
     """
-    A name for everything that variables choose beside `PLACES`; empty where they choose nothing.
+    Return a digest of all clawmem variables except those in `APART`; empty if none are set.
 
-    Where it differs an answer may; what it is made of, keys of other servers for example, it does not tell.
+    Processes with different digests may give different answers. The digest does not reveal the values, which may
+    include API keys.
     """
     ours = {name for name, value in environ.items() if name.startswith("CLAWMEM_") and value}
     chosen = [(name, environ[name]) for name in sorted(ours - APART)]

@@ -1,4 +1,4 @@
-"""Who does what is asked at any door: threads that keep the vault open for reading, and one that writes."""
+"""Dispatcher for requests of all interfaces: threads that keep the vault open for reading, and one for writing."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Line = Callable[[Callable[[], Any]], "Future[Any]"]
 
-READERS = 3  # a question waits for the disk and for C code that lets others run, little else
+READERS = 3  # requests mostly wait for the disk or for C code that releases the GIL
 
 
 class Desk:
     """
-    Answers with the services over a vault, away from the loop that talks to clients.
+    Dispatcher that runs requests with the services over a vault, outside the event loop.
 
-    A connection belongs to the thread that opened it, so every reader keeps one of its own, opened anew when the
-    vault or its settings are other files than before. What writes has a vault opened for it alone.
+    A connection belongs to the thread that opened it. Each reader thread therefore caches its own connection and
+    reopens it when the vault file or the settings file changes. Each write opens the vault for itself.
 
     Args:
-        settings: Reads the settings; asked again whenever a vault is opened.
-        reading: Has a piece of work done by one of a few threads; without it the desk has threads of its own.
-        writing: The same by a thread that does one piece after another.
+        settings: Loads the settings; called whenever a vault is opened.
+        reading: Submits work to one of several threads; by default the dispatcher uses its own threads.
+        writing: Submits work to a single thread that runs one task at a time; by default its own.
     """
 
     def __init__(
@@ -49,20 +49,20 @@ class Desk:
 
     @property
     def settings(self) -> Settings:
-        """The settings as they are now."""
+        """The current settings."""
         return self._settings()
 
     def named(self) -> list[Path]:
-        """The files of the vaults that were asked for by name until now."""
+        """Return the files of the vaults that have been requested by name."""
         return [*self._named]
 
     async def read(self, work: Callable[[Services], T], vault: str | None = None) -> T:
         """
-        What *work* makes of the vault that is called *vault*, or of the usual one.
+        Run *work* with the vault called *vault*, or the default vault, open for reading; return its result.
 
         Raises:
-            NotFound: no vault is called so.
-            ClawmemError: what *work* raises, or that the vault cannot be opened.
+            NotFound: No vault has this name.
+            ClawmemError: *work* raised it, or the vault cannot be opened.
         """
         found: T = await asyncio.wrap_future(self._reading(lambda: self._look_up(work, vault)))
         return found
@@ -71,10 +71,10 @@ class Desk:
         self, work: Callable[[Services], T], vault: str | None = None, *, create: bool = False
     ) -> T:
         """
-        The same, with the vault open for writing. Goes on to its end, whoever waits for it or not.
+        Run *work* with the vault open for writing; the work completes even if the caller is cancelled.
 
         Args:
-            create: Whether a vault that is missing is made.
+            create: Whether to create a missing vault.
         """
 
         def do() -> T:
@@ -85,7 +85,7 @@ class Desk:
         return done
 
     def close(self) -> None:
-        """Take on nothing more; what threads of its own have in hand goes on to its end."""
+        """Accept no more work; tasks already running in the dispatcher's own threads continue to their end."""
         for threads in self._own:
             threads.shutdown(wait=False)
 
@@ -94,7 +94,7 @@ class Desk:
             return work(self._current(vault))
         except InvalidInput:
             raise
-        except BaseException:  # whatever is wrong with what is open, the next question finds it opened anew
+        except BaseException:  # the open vault may be unusable, so the next request reopens it
             self._kept.let_go()
             raise
 
@@ -120,7 +120,7 @@ class Desk:
 
 
 class _Kept(threading.local):
-    """What a thread keeps open: services by the name of their vault, with the files that they were opened from."""
+    """Per-thread cache of open services by vault name, with the identity of the files they were opened from."""
 
     def __init__(self) -> None:
         self.services: dict[str | None, tuple[object, Services]] = {}
@@ -132,7 +132,7 @@ class _Kept(threading.local):
 
 
 def _files(settings: Settings) -> tuple[object, ...]:
-    """What changes when another vault lies in the place of one, or its settings are edited."""
+    """Return a value that changes when the vault file is replaced or the settings file is edited."""
     return (_which(settings.vault)[:2], _which(settings.config_file))
 
 

@@ -1,20 +1,20 @@
-"""Works off in the background what hooks leave behind."""
+"""Background thread that processes the jobs that hooks leave in the spool."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
 
-LOOKS_AGAIN_S = 60.0  # while another process is at the spool, and for what it left
+LOOKS_AGAIN_S = 60.0  # polling interval, for jobs left by another process
 
 
 class Drainer:
     """
-    A thread that does *drain* when it is woken, and now and then by itself.
+    Thread that calls *drain* when it is woken, and at least every `LOOKS_AGAIN_S` seconds.
 
     Args:
-        drain: Works off what waits.
-        complain: Told what went wrong with it.
+        drain: Processes the waiting jobs.
+        complain: Called with each error.
     """
 
     def __init__(self, drain: Callable[[], None], complain: Callable[[BaseException], None]) -> None:
@@ -25,15 +25,15 @@ class Drainer:
         self._thread = threading.Thread(target=self._run, name="clawmem-drain", daemon=True)
 
     def start(self) -> None:
-        """Let it begin, with what was left before."""
+        """Start the thread, beginning with jobs left from before."""
         self._thread.start()
 
     def wake(self) -> None:
-        """There is something to do."""
+        """Notify the thread of new jobs."""
         self._awake.set()
 
     def close(self, seconds: float) -> None:
-        """Begin nothing more, and wait *seconds* at most for what is in hand; what is left waits on the disk."""
+        """Start no more jobs, and wait at most *seconds* for the current one; the rest stays in the spool on disk."""
         self._ending = True
         self.wake()
         self._thread.join(seconds)
@@ -43,6 +43,6 @@ class Drainer:
             self._awake.clear()
             try:
                 self._drain()
-            except BaseException as error:  # noqa: BLE001  the next one may go well
+            except BaseException as error:  # noqa: BLE001  the next attempt may succeed
                 self._complain(error)
             self._awake.wait(LOOKS_AGAIN_S)

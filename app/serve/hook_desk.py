@@ -1,4 +1,4 @@
-"""Hooks, answered by the server: in time, with what there is by then."""
+"""Hook requests in the server, answered before the client's deadline with the best result so far."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from clawmem.app.places import default_vault
 from clawmem.app.serve.warm_vault import Warm, WarmVault
 from clawmem.app.serve.workers import Workers
 
-ON_THE_WAY_S = 0.3  # of the time that a client waits
+ON_THE_WAY_S = 0.3  # part of the client's deadline reserved for the transfer
 
 
 class HookDesk:
     """
-    Answers events of the vault that *environ* names.
+    Handler of hook events for the vault that *environ* names.
 
     Args:
-        later: Called when something was left to be done in the background.
+        later: Called when an event leaves jobs for the background.
     """
 
     def __init__(self, workers: Workers, environ: Mapping[str, str], later: Callable[[], None]) -> None:
@@ -33,14 +33,15 @@ class HookDesk:
 
     async def answer(self, name: str, event: str, choices: Mapping[str, str] | None) -> str:
         """
-        The line that the hook *name*, which there is, says to *event*.
+        Return the output line of the hook *name* for *event*.
 
         Args:
-            choices: What the caller chose of `CHOICES`, the rest being as if this were its process; ``None``
-                for one that can choose nothing.
+            name: Name of a registered hook.
+            choices: The caller's values for the variables in `CHOICES`, which replace those of the server; ``None``
+                for a caller that cannot send them.
 
         Raises:
-            Busy: nothing was done.
+            Busy: Too many tasks are waiting; nothing was done.
         """
         hook, environ, so_far = HOOKS[name], self._chosen(choices), [SILENCE]
 
@@ -52,7 +53,7 @@ class HookDesk:
             output = await asyncio.wait_for(future, hook.deadline_s - ON_THE_WAY_S)
         except TimeoutError:
             output = so_far[-1]
-        except Exception as error:  # noqa: BLE001  whatever happens, a client gets its answer
+        except Exception as error:  # noqa: BLE001  a client always gets an answer
             _write_down(default_vault(environ), name, error)
             output = SILENCE
         return _rendered(output, hook)
@@ -67,7 +68,7 @@ class HookDesk:
 def _rendered(output: HookOutput, hook: HookRegistration) -> str:
     try:
         return output.render(hook.event)
-    except Exception:  # noqa: BLE001  an answer that is none
+    except Exception:  # noqa: BLE001  output that cannot be rendered
         return SILENCE.render(hook.event)
 
 

@@ -1,4 +1,4 @@
-"""The web server's process: it listens, says so, and ends in order when it is told to."""
+"""Process of the web server: listening, announcement and graceful shutdown."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from uvicorn.server import HANDLED_SIGNALS
 from clawmem.app.serve.patience import Patient
 
 MOST_CONNECTIONS = 256
-DRAIN_S = 10  # for answers that are under way
+DRAIN_S = 10  # grace period for requests in progress
 
 
 class Host(uvicorn.Server):
     """
-    Serves *app* at *listener* until a signal comes.
+    Uvicorn server that serves *app* on *listener* until it receives a signal.
 
     Args:
-        appear: Called when questions are answered from now on.
-        vanish: Called when none will be any more; those under way still are.
+        appear: Called when the server starts to accept requests.
+        vanish: Called when the server stops accepting requests; requests in progress are still answered.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Host(uvicorn.Server):
             log_config=None,
             log_level="warning",
             access_log=False,
-            proxy_headers=False,  # nobody stands in front of it whose word would count
+            proxy_headers=False,  # there is no trusted reverse proxy
             server_header=False,
             limit_concurrency=MOST_CONNECTIONS,
             timeout_graceful_shutdown=DRAIN_S,
@@ -50,24 +50,24 @@ class Host(uvicorn.Server):
         self._vanish = vanish
 
     def serve_until_told(self) -> None:
-        """Serve; returns when everything that was begun is answered, or was given up."""
-        # Before a library does it, in colours and with the source of every line.
+        """Serve; return when all requests in progress are answered or the grace period has ended."""
+        # Configured before a library configures logging with colours and source locations.
         logging.basicConfig(format="%(asctime)s %(name)s: %(message)s", level=logging.WARNING)
         self.run(sockets=[self._listener])
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to answer, then be found."""
+        """Start answering requests, then announce the server."""
         await super().startup(sockets)
         self._appear()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Be found no more, then stop answering."""
+        """Withdraw the announcement, then stop answering requests."""
         self._vanish()
         await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Signals ask for the end, and are not raised again after it: the end was in order."""
+        """Handle signals as shutdown requests without raising them again after a graceful shutdown."""
         before = {number: signal.signal(number, self.handle_exit) for number in HANDLED_SIGNALS}
         try:
             yield

@@ -1,4 +1,4 @@
-"""What works behind the door of a server: threads over the vault, and one for what hooks leave behind."""
+"""Runtime of the server behind its interfaces: worker threads over the vault, and background threads."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from clawmem.ports.errors import EmbeddingError
 if TYPE_CHECKING:
     from clawmem.app.settings import Settings
 
-HANDS_S = 2.0  # for what threads have in hand when there is nothing more to answer
-MODELS_S = 600.0  # that jobs may wait for models, everything together: nobody waits for them
+HANDS_S = 2.0  # grace period for each group of threads at shutdown
+MODELS_S = 600.0  # total time that background jobs may wait for models; no client waits for these jobs
 
 
 class Inside:
     """
-    The parts, made and not yet at work.
+    Components of the server; their threads start in `at_work`.
 
     Args:
-        environ: The variables of the server; whichever vault they name, it is *vault*.
-        watched: The settings whose folders are watched.
-        upkept: The settings that say in which lanes to work.
+        environ: Environment of the server; the vault it names is overridden by *vault*.
+        watched: Settings whose folders are watched; None to watch none.
+        upkept: Settings that choose the maintenance lanes to run; None to run none.
     """
 
     def __init__(
@@ -45,11 +45,11 @@ class Inside:
         upkept: Settings | None = None,
     ) -> None:
         self.vault = vault
-        # Started from a session of a client it is that session's no more than any other's.
+        # The server may be started from a client's session, but it serves all sessions alike.
         own = {name: value for name, value in environ.items() if name not in SESSION_VARIABLES}
         self.environ = {**own, "INDEX_PATH": str(vault)}
         self.workers = Workers(lambda: WarmVault(self.environ))
-        # What changes the vault waits in line, through whichever door it came.
+        # Writes of all interfaces are queued for a single thread.
         self.writer = Workers(lambda: WarmVault(self.environ), count=1)
         self.desk = Desk(self._settings, _line(self.workers), _line(self.writer))
         self.drainer = Drainer(self._drain, self._complain)
@@ -59,7 +59,7 @@ class Inside:
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """Begin; at the end wait a little for what is in hand, and no longer."""
+        """Start all threads; at the end wait a limited time for tasks in progress."""
         with self._jotting():
             self._begin()
             try:
@@ -110,7 +110,7 @@ class Inside:
 
         self._work_off()
         self._put_log_away()
-        give_back_memory()  # about every minute: what answers leave between what is kept adds up to 15 MB
+        give_back_memory()  # about every minute: heap fragmentation from requests adds up to 15 MB
 
     def _work_off(self) -> None:
         spool = Spool(self.vault)
@@ -137,7 +137,7 @@ def _line(workers: Workers) -> Line:
 
 
 def _read_vectors(vault: WarmVault) -> None:
-    """The vectors of words, which the process keeps: else the first prompt would wait for them."""
+    """Load the word vectors into the cache of the process, so that the first prompt need not wait for them."""
     from clawmem.adapters.models.static import StaticEmbedder
 
     with suppress(EmbeddingError):

@@ -1,4 +1,4 @@
-"""The lanes of upkeep as threads of a process that is there for something else: a server, a watcher."""
+"""Maintenance lanes as threads of a host process, such as a server or a watcher."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from clawmem.domain.maintenance.schedule import LaneName
 if TYPE_CHECKING:
     from clawmem.app.settings import Settings
 
-LOOKS_AGAIN_S = 60.0  # after something that it does not know how to go on from
+LOOKS_AGAIN_S = 60.0  # pause after an unexpected error
 
 Complain = Callable[[BaseException], None]
 
 
 class LaneThread:
     """
-    Lets one lane of the vault of *settings* work at its own pace, with a connection of its own.
+    Thread that runs one maintenance lane of the vault of *settings*, with its own connection.
 
     Args:
-        complain: Told what went wrong with it.
+        complain: Called with each error.
     """
 
     def __init__(self, name: LaneName, settings: Settings, complain: Complain) -> None:
@@ -34,15 +34,15 @@ class LaneThread:
         self._thread = threading.Thread(target=self._run, name=f"clawmem-{name}", daemon=True)
 
     def start(self) -> None:
-        """Let it begin."""
+        """Start the thread."""
         self._thread.start()
 
     def tell(self) -> None:
-        """Let it end before its next effect; nobody waits for that yet."""
+        """Request the end of the lane before its next effect, without waiting."""
         self._stop.set()
 
     def close(self) -> None:
-        """Let it end, and wait for as long as the lane's drain allows."""
+        """Request the end of the lane, and wait for at most its drain time."""
         self.tell()
         self._thread.join(self.name.drain_s)
 
@@ -50,7 +50,7 @@ class LaneThread:
         while not self._stop.is_set():
             try:
                 self._work()
-            except BaseException as error:  # noqa: BLE001  it may go better later
+            except BaseException as error:  # noqa: BLE001  a later attempt may succeed
                 self._complain(error)
                 self._stop.wait(LOOKS_AGAIN_S)
 
@@ -62,12 +62,12 @@ class LaneThread:
 
 
 def lane_threads(settings: Settings | None, complain: Complain) -> list[LaneThread]:
-    """A thread for each lane that the settings turn on; none without settings, or where they make no sense."""
+    """Return a thread for each lane that *settings* enable; none without settings or if they are invalid."""
     if settings is None:
         return []
     try:
         hosted = read_plan(settings.lanes).hosted
-    except Exception as error:  # noqa: BLE001  no reason not to serve
+    except Exception as error:  # noqa: BLE001  the server runs without lanes
         complain(error)
         return []
     return [LaneThread(name, settings, complain) for name in hosted]
@@ -75,7 +75,7 @@ def lane_threads(settings: Settings | None, complain: Complain) -> list[LaneThre
 
 @contextmanager
 def at_work(threads: Sequence[LaneThread]) -> Iterator[None]:
-    """Let them work until the block ends; then wait for each as long as its drain allows."""
+    """Run *threads* until the block ends; then wait for each one for at most its drain time."""
     for one in threads:
         one.start()
     try:

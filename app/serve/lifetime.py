@@ -1,4 +1,4 @@
-"""From the command to the last answer: one server a vault, found as long as it is there."""
+"""Lifetime of a server, from the command to shutdown: one server per vault, announced while it runs."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 DEFAULT_PORT = 7438
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # and where such a server is found from here
-LOCK_S = 0.2  # who only asks whether there is a server holds the lock for an instant
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # wildcard address → loopback address for local clients
+LOCK_S = 0.2  # longer than `is_running` holds the lock for its check
 
 
 class ServerRunning(ClawmemError):
-    """Another server has the vault."""
+    """Another server is already running for the vault."""
 
     code = "SERVER_RUNNING"
 
@@ -43,11 +43,14 @@ class ServerRunning(ClawmemError):
 
 class Choices(NamedTuple):
     """
-    How to serve.
+    Options of a server.
 
-    ``port`` ``None`` takes the usual one, or any when that is taken. ``names`` are further names that the server
-    goes by, without a port. ``without_token`` lets in whoever is on this machine. With ``watch`` the vault is kept up
-    with its folders.
+    Attributes:
+        host: Address to listen on.
+        port: Port to listen on; None for the default port, or any free one if that is in use.
+        names: Additional host names of the server, without a port.
+        without_token: Whether every process on this machine may connect without a token.
+        watch: Whether the indexed folders are watched for changes.
     """
 
     host: str = "127.0.0.1"
@@ -61,16 +64,16 @@ def serve(
     settings: Settings, choices: Choices, environ: Mapping[str, str], tell: Callable[[str], None]
 ) -> None:
     """
-    Serve the vault of *settings* until a signal comes.
+    Serve the vault of *settings* until the process receives a signal.
 
     Args:
-        environ: The variables of this process.
-        tell: Told the address when questions are answered.
+        environ: Environment of this process.
+        tell: Called with the URL when the server is ready.
 
     Raises:
-        ServerRunning: another process serves this vault.
-        ConfigError: it cannot listen there, or not without a token.
-        VaultError: there is no vault, or it cannot be opened.
+        ServerRunning: Another process serves this vault.
+        ConfigError: The server cannot listen at the address, or not without a token.
+        VaultError: The vault does not exist or cannot be opened.
     """
     from clawmem.adapters.system.heap import keep_heap_small
     from clawmem.app.opened import open_services
@@ -78,9 +81,9 @@ def serve(
 
     if choices.without_token and choices.host not in LOOPBACK:
         raise ConfigError(f"At {choices.host} others can ask as well: leave out --no-token.")
-    os.umask(OTHERS)  # for whatever is made from here on; threads cannot each have their own
+    os.umask(OTHERS)  # for all files created from here on; the umask is shared by all threads
     keep_heap_small()
-    # Open for writing until the end: who closes last puts the vault's log away.
+    # Open for writing until the end: the last connection that closes checkpoints the write-ahead log.
     with open_services(settings, create=False) as services, _alone(settings.vault):
         token = "" if choices.without_token else token_for(settings.vault, environ)
         with _listening(choices) as listener:
@@ -90,7 +93,7 @@ def serve(
 
 
 def is_running(vault: Path) -> bool:
-    """Whether a process serves *vault*, whatever a file may still say; it may just begin or end."""
+    """Whether a process holds the server lock of *vault*; it may still be starting or already be stopping."""
     if not lock_file(vault).exists():
         return False
     try:
@@ -101,12 +104,12 @@ def is_running(vault: Path) -> bool:
 
 
 def lock_file(vault: Path) -> Path:
-    """Locked by a server as long as it lives; that the file is there says nothing."""
+    """Return the path of the file that a server locks while it runs; its existence alone means nothing."""
     return vault.with_name(f"{vault.name}.server-lock")
 
 
 def url_of(server: Announcement) -> str:
-    """Where a server answers."""
+    """Return the base URL of *server*."""
     host = f"[{server.host}]" if ":" in server.host else server.host
     return f"http://{host}:{server.port}"
 
@@ -115,7 +118,7 @@ def url_of(server: Announcement) -> str:
 def _alone(vault: Path) -> Iterator[None]:
     try:
         with locked(lock_file(vault), LOCK_S):
-            announcement_file(vault).unlink(missing_ok=True)  # of one that was killed
+            announcement_file(vault).unlink(missing_ok=True)  # left by a killed server
             yield
     except IndexBusy as error:
         raise ServerRunning(vault, announced(vault)) from error
@@ -144,14 +147,15 @@ def _listen_anywhere(host: str) -> socket.socket:
 
 
 def _reason(error: OSError) -> str:
-    """Why, in the system's words; the library adds the address, which stands before them already."""
+    """Return the system's reason without the address that asyncio appends; the message already has the address."""
     return str(error.strerror or error).partition(" (while ")[0]
 
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.create_server((host, port), family=family, backlog=128)
-    # Handed on to every connection. Else the second half of an answer waits 40 ms for word of the first.
+    # Inherited by every connection. Without it, Nagle's algorithm and delayed ACKs delay the second packet of an
+    # answer by 40 ms.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 
@@ -195,7 +199,7 @@ def _answer(
 
     inside = Inside(vault, environ, settings if choices.watch else None, settings)
     app = application(inside, names_of(here.host, here.port, choices.names), token)
-    gc.freeze()  # modules and routes stay to the end; to look for garbage among them slows every answer by a twentieth
+    gc.freeze()  # modules and routes live until the end; scanning them for garbage slows every answer by 5 %
     try:
         Host(app, listener, appear, vanish).serve_until_told()
     finally:

@@ -1,4 +1,4 @@
-"""How long somebody may take to say what he wants: who opens connections and keeps silent would keep others out."""
+"""Time limit for incoming requests, so that idle connections cannot exhaust the server's connections."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-MOST_WAITING = 128  # connections without a whole request; half of those that a server has at most
-ASKING_S = 20.0  # for a request, head and body; on this machine the largest takes a tenth of a second
+MOST_WAITING = 128  # connections without a complete request; half of the server's maximum
+ASKING_S = 20.0  # for headers and body of a request; a local client sends the largest one in 0.1 s
 
 
 class Patient(H11Protocol):
-    """A connection that is closed when a request is begun, or none is, and does not come to its end in time."""
+    """HTTP connection that is closed if no complete request arrives within `ASKING_S` seconds."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._waiting: TimerHandle | None = None
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
-        """The time begins to run; who has waited longest gives way if too many wait."""
+        """Start the timer; if too many connections are waiting, abort the one that has waited longest."""
         super().connection_made(transport)
         self._watch()
         self._make_room()
 
     def data_received(self, data: bytes) -> None:
-        """It runs on until the request is whole."""
+        """Process the data, and stop the timer when the request is complete."""
         super().data_received(data)
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It does not matter any more."""
+        """Stop the timer."""
         super().connection_lost(exc)
         self._stop()
 
     def _make_room(self) -> None:
-        # Who wants something says it at once: whoever is silent for longest is the least likely to ask.
+        # Clients send their request at once, so the longest-idle connection is the least likely to be in use.
         if len(self.connections) <= MOST_WAITING:
             return
         others = (one for one in self.connections if isinstance(one, Patient) and one is not self)

@@ -1,15 +1,15 @@
-"""Whether a server that is there says anything: one that hangs still takes connections."""
+"""Liveness probe for a server: a hanging server still accepts connections, but does not answer."""
 
 from __future__ import annotations
 
 from clawmem.app.hooks.thin_client import posted
 from clawmem.app.serve.announcement import Announcement
 
-PATIENCE_S = 1.0  # a server that has much to do says who it is not for in some hundredths
+PATIENCE_S = 1.0  # even a busy server rejects an unauthorised request within some hundredths of a second
 
 
 def answers(server: Announcement) -> bool:
-    """Whether *server* says something within `PATIENCE_S`, be it no: it is shown no token."""
+    """Whether *server* sends any response within `PATIENCE_S`, even a rejection; no token is sent to it."""
     try:
         posted(server, "/health", "", b"", first_s=PATIENCE_S, answer_s=PATIENCE_S)
     except (OSError, UnicodeError):

@@ -1,4 +1,4 @@
-"""The token that who asks has to show: made once, kept beside the vault."""
+"""Access token of a server, generated once and stored next to the vault."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from clawmem.app.hooks.state import write_whole
 from clawmem.app.serve.announcement import TOKEN_VARIABLE, token_file, token_of
 from clawmem.ports.errors import ConfigError
 
-SHORTEST = 16  # characters of one that somebody chose
+SHORTEST = 16  # minimum number of characters
 
 
 def token_for(vault: Path, environ: Mapping[str, str]) -> str:
     """
-    The token of the servers of *vault*, made when there is none. Only for who has the server's lock.
+    Return the token for servers of *vault*; generate one if there is none. The caller must hold the server lock.
 
     Raises:
-        ConfigError: the one that was chosen, or that lies there, is none.
+        ConfigError: The token in the environment or in the token file is invalid.
     """
     file = token_file(vault)
     if not file.exists() and not environ.get(TOKEN_VARIABLE):

@@ -1,4 +1,4 @@
-"""The vault as a thread of the server keeps it open."""
+"""Open vault cached by a thread of the server."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 class WarmVault:
     """
-    The vault of *environ*, opened for reading when it is first asked for, and kept.
+    Vault of *environ*, opened for reading on first use and then cached.
 
-    For one thread: a connection belongs to who opened it. Opened anew when another file lies in its place, and
-    after anything went wrong with it.
+    For use by one thread only, because a connection belongs to the thread that opened it. The vault is reopened when
+    its file has been replaced and after any error.
     """
 
     def __init__(self, environ: Mapping[str, str]) -> None:
@@ -39,25 +39,25 @@ class WarmVault:
 
     @contextmanager
     def records(self) -> Iterator[SqliteVault | None]:
-        """Its records; ``None`` where there is no vault. Raises like `clawmem.app.hooks.opening.records`."""
+        """Yield the records; ``None`` if there is no vault. Raises like `clawmem.app.hooks.opening.records`."""
         with self._kept():
             yield self._records
 
     @contextmanager
     def served(self) -> Iterator[ServedVault | None]:
-        """The same with whichever indexes serve it."""
+        """Yield the vault with the indexes that serve it; ``None`` if there is no vault."""
         with self._kept():
             if self._served is None and self._records is not None:
                 self._served = served(self._records, self._environ)
             yield self._served
 
     def warm_up(self) -> None:
-        """Open it before anybody waits for it; whatever is wrong with it will be said to who asks."""
+        """Open the vault in advance; errors are ignored here and raised again on the first request."""
         with suppress(ClawmemError), self.served():
             return
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the vault and the thread pool of the models."""
         self._records = self._served = self._file = None
         self._open.close()
         self.models.threads.close()
@@ -81,7 +81,7 @@ class WarmVault:
 
 
 class Warm(HookContext):
-    """What a hook is given in a server: the vault is open, and what takes long is somebody else's."""
+    """Hook context inside a server: it uses the thread's open vault and defers slow jobs to the background."""
 
     def __init__(
         self, environ: Mapping[str, str], offer: Offer, vault: WarmVault, later: Callable[[], None]
@@ -92,19 +92,19 @@ class Warm(HookContext):
 
     @property
     def models(self) -> CachedModels:
-        """Those that its thread has read."""
+        """The models cached by this thread."""
         return self._warm.models
 
     def records(self) -> AbstractContextManager[SqliteVault | None]:
-        """Those that are open."""
+        """Return a context manager for the open records."""
         return self._warm.records()
 
     def searchable(self) -> AbstractContextManager[ServedVault | None]:
-        """The vault that is open."""
+        """Return a context manager for the open vault with its indexes."""
         return self._warm.served()
 
     def work_off(self, spool: Spool) -> list[str]:
-        """Nothing failed yet: nobody has begun."""
+        """Defer the spooled jobs to the background; return no failures."""
         self._later()
         return []
 

@@ -1,4 +1,4 @@
-"""The watcher as a thread of the server."""
+"""Folder watcher as a thread of the server."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from clawmem.app.services.indexing.watching import WatchEvent
     from clawmem.app.settings import Settings
 
-LOOKS_AGAIN_S = 60.0  # after something that it does not know how to go on from
+LOOKS_AGAIN_S = 60.0  # pause after an unexpected error
 
 
 class WatcherThread:
     """
-    Keeps the vault of *settings* up with its folders, with a connection of its own.
+    Thread that keeps the vault of *settings* up to date with its folders, with its own connection.
 
     Args:
-        complain: Told what went wrong with it.
+        complain: Called with each error.
     """
 
     def __init__(self, settings: Settings, complain: Callable[[BaseException], None]) -> None:
@@ -28,11 +28,11 @@ class WatcherThread:
         self._thread = threading.Thread(target=self._run, name="clawmem-watch", daemon=True)
 
     def start(self) -> None:
-        """Let it begin."""
+        """Start the thread."""
         self._thread.start()
 
     def close(self, seconds: float) -> None:
-        """Undo what is under way, and wait *seconds* at most for that: the next watcher begins with everything."""
+        """Roll back the current pass, and wait at most *seconds* for that; the next watcher starts with a full pass."""
         self._stop.set()
         self._thread.join(seconds)
 
@@ -40,7 +40,7 @@ class WatcherThread:
         while not self._stop.is_set():
             try:
                 self._watch()
-            except BaseException as error:  # noqa: BLE001  it may go better later
+            except BaseException as error:  # noqa: BLE001  a later attempt may succeed
                 self._complain(error)
                 self._stop.wait(LOOKS_AGAIN_S)
 

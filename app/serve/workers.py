@@ -1,4 +1,4 @@
-"""Threads that do what is asked of the server, each with the vault open."""
+"""Worker threads of the server, each with its own open vault."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from clawmem.ports.errors import ClawmemError
 T = TypeVar("T")
 
 THREADS = 4
-PATIENCE_S = 0.05  # with the thread whose turn it is
-WAITING = 16  # pieces of work that may wait for a thread; who comes then is better served elsewhere
+PATIENCE_S = 0.05  # time that a thread may hold the scheduling lock before others run concurrently
+WAITING = 16  # tasks that may wait for a thread; further ones are rejected
 
 
 class Busy(ClawmemError):
-    """All threads have work, and enough waits for them."""
+    """The task queue is full."""
 
     code = "BUSY"
 
@@ -36,11 +36,11 @@ class _Task(NamedTuple):
 
 class Turns:
     """
-    One thread at a time, as long as that is quick.
+    Scheduling lock that runs short tasks one at a time.
 
-    One interpreter computes for one thread; several that compute hand it to and fro with every row of the vault, and
-    together answer a third less than one after the other. But who waits for a model or a disk keeps nobody waiting for
-    long: past *patience_s* since its turn began the others go on beside it.
+    apsw releases the GIL at every row, and threads contending for it together answer a third fewer requests than one
+    after the other. A task that waits for a model or a disk does not block others for long: *patience_s* seconds
+    after it took the lock, other tasks run concurrently with it.
     """
 
     def __init__(self, patience_s: float = PATIENCE_S) -> None:
@@ -50,10 +50,10 @@ class Turns:
 
     @contextmanager
     def taken(self) -> Iterator[None]:
-        """The length of a turn."""
+        """Hold the lock during the block, or run without it once the current holder has used up its time."""
         patience = self._began + self._patience_s - monotonic()
         if not self._turn.acquire(timeout=max(0.0, patience)):
-            yield  # beside who is at it for so long
+            yield  # concurrently with the slow holder
             return
         self._began = monotonic()
         try:
@@ -64,10 +64,12 @@ class Turns:
 
 class Workers:
     """
-    *count* threads that take turns. A process that ends does not wait for them: what hangs would keep it.
+    Pool of *count* daemon threads with a scheduling lock.
+
+    The threads are daemons, so that a hanging task cannot keep the process from ending.
 
     Args:
-        open_vault: Called once in each thread.
+        open_vault: Returns the vault of a thread; called once in each thread.
     """
 
     def __init__(self, open_vault: Callable[[], WarmVault], count: int = THREADS) -> None:
@@ -80,16 +82,16 @@ class Workers:
         ]
 
     def start(self) -> None:
-        """Let them begin."""
+        """Start the threads."""
         for thread in self._threads:
             thread.start()
 
     def submit(self, work: Callable[[WarmVault], T]) -> Future[T]:
         """
-        Have *work* done, sooner or later, with the vault of the thread that does it.
+        Queue *work*, which is called with the vault of the thread that runs it, and return its future.
 
         Raises:
-            Busy: too much waits already; nothing was taken on.
+            Busy: The queue is full; *work* was not queued.
         """
         future: Future[T] = Future()
         try:
@@ -99,9 +101,9 @@ class Workers:
         return future
 
     def close(self, seconds: float) -> None:
-        """Take on nothing more, and wait *seconds* at most for what is in hand."""
+        """Stop the threads, and wait at most *seconds* for queued and running tasks."""
         end = monotonic() + seconds
-        with suppress(Full):  # then they all hang
+        with suppress(Full):  # if all threads hang
             for _ in self._threads:
                 self._tasks.put(None, timeout=max(0.0, end - monotonic()))
         for thread in self._threads:
@@ -120,7 +122,7 @@ class Workers:
 def _do(task: _Task, vault: WarmVault) -> None:
     try:
         task.future.set_result(task.work(vault))
-    except Exception as error:  # noqa: BLE001  who asked is told
+    except Exception as error:  # noqa: BLE001  passed on to the caller
         task.future.set_exception(error)
-    except BaseException as error:  # noqa: BLE001  a thread is not ended by what it does
+    except BaseException as error:  # noqa: BLE001  a task must not end its thread
         task.future.set_exception(RuntimeError(repr(error)))
