@@ -1,4 +1,4 @@
-"""From what the registry says of an index to the index itself."""
+"""Opening and discarding of the indexes that the registry lists."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PRIVATE_FOLDER = 0o700
-OWN = "sqlite"  # the engine's name of what the vault does inside its own file
+OWN = "sqlite"  # engine name of the vault's own index, which is inside the vault file
 
 
 _FOLDER = f"({'|'.join(Role)})-[0-9]+"
@@ -25,12 +25,13 @@ _FOLDER = f"({'|'.join(Role)})-[0-9]+"
 
 class Engines:
     """
-    Opens and discards the indexes of one vault.
+    Factory that opens and discards the external indexes of one vault.
 
     Args:
-        named: A backend by its name; raises `ConfigError` for one that does not exist.
-        folder: Where the indexes of this vault may live.
-        options: What the config file says to the engines; not looked at before an engine does.
+        named: Returns a backend by its name; raises `ConfigError` if it does not exist.
+        folder: Folder for the indexes of this vault.
+        read_only: Whether indexes are opened for reading only.
+        options: Engine options from the config file; read lazily by the engines.
     """
 
     def __init__(
@@ -47,16 +48,17 @@ class Engines:
         self._options = {} if options is None else options
 
     def engine_for(self, role: Role, backend: str) -> str | None:
-        """The engine by which *backend* keeps an index; ``None`` when that is left to the vault."""
+        """Return the engine that *backend* uses for *role*; ``None`` if the vault's own index is used."""
         found = self._named(backend)
         return found.name if _opener(found, role) else None
 
     def open(self, record: IndexRecord) -> DerivedIndex:
         """
-        The index of a record.
+        Open and return the index of *record*.
 
         Raises:
-            IndexDamaged, IndexUnavailable, BackendUnavailable: see `clawmem.ports.errors`.
+            IndexDamaged, IndexUnavailable, BackendUnavailable: See `clawmem.ports.errors`.
+            ConfigError: The backend does not support an index for this role.
         """
         opener = _opener(self._named(record.engine), record.role)
         if opener is None:
@@ -66,7 +68,7 @@ class Engines:
         return index
 
     def discard(self, record: IndexRecord) -> None:
-        """Delete an index for good; a file in the place of its folder goes, too."""
+        """Delete an index permanently; a file at the path of its folder is moved aside."""
         if record.engine == OWN:
             return
         place = self._place(record)
@@ -75,13 +77,13 @@ class Engines:
         self._named(record.engine).discard(place)
 
     def beside(self) -> list[Path]:
-        """The folders of indexes beside the vault."""
-        from pathlib import Path  # most vaults keep nothing beside themselves
+        """Return the index folders next to the vault."""
+        from pathlib import Path  # most vaults have no external index
 
         return [path for path in Path(self._folder).glob("*-*") if re.fullmatch(_FOLDER, path.name)]
 
     def discard_others(self, folders: Iterable[Path], known: Iterable[IndexRecord]) -> None:
-        """Delete those of *folders* that belong to no index of *known*."""
+        """Delete the *folders* that belong to no index in *known*."""
         names = {_name(record) for record in known}
         for folder in folders:
             if folder.name not in names:
@@ -90,13 +92,13 @@ class Engines:
                 rmtree(folder, ignore_errors=True)
 
     def size_bytes(self) -> int:
-        """What the indexes beside the vault take; those elsewhere are not counted."""
+        """Return the disk space of the indexes next to the vault; indexes stored elsewhere are not counted."""
         from pathlib import Path
 
         return sum(map(_size, Path(self._folder).rglob("*")))
 
     def _make_private(self) -> None:
-        """Take the rights of others from the folder of the indexes: engines create it with the rights that they like."""
+        """Restrict the index folder to its owner; engines create the folder with permissions of their choice."""
         if not self._read_only:
             with suppress(OSError):  # indexes in an object store have no folder
                 os.chmod(self._folder, PRIVATE_FOLDER)  # noqa: PTH101  most vaults need no pathlib
@@ -112,7 +114,7 @@ class Engines:
 
 
 def _move_file_aside(path: str) -> None:
-    """Rename the file at *path*, where a folder belongs: it may be somebody else's, so it is not deleted."""
+    """Rename a file at *path*, where a folder belongs; it may be unrelated, so it is not deleted."""
     if os.path.isfile(path):  # noqa: PTH113  most vaults need no pathlib
         try:
             os.replace(path, f"{path}.moved-aside")  # noqa: PTH105
@@ -132,5 +134,5 @@ def _opener(backend: Backend, role: Role) -> Callable[[IndexPlace], DerivedIndex
 def _size(path: Path) -> int:
     try:
         return path.stat().st_size if path.is_file() else 0
-    except OSError:  # merged or flipped away by another process just now
+    except OSError:  # another process may just have merged or replaced the file
         return 0

@@ -1,4 +1,4 @@
-"""A new index beside the old one: built while the old one answers, then put in its place."""
+"""Index generations: build a new index while the old one serves, then switch to it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Progress = Callable[[int, int], None]
 
 
 class Generations:
-    """Builds, flips and discards the indexes of one vault. A build that was killed goes on where it was."""
+    """Builder of index generations of one vault; a build that was killed is resumed."""
 
     def __init__(self, records: RecordVault, engines: Engines, indexer: Indexer) -> None:
         self._records = records
@@ -36,17 +36,17 @@ class Generations:
         patience_s: float = 0.0,
     ) -> None:
         """
-        Let *engine* keep a role's index, ``None`` for the vault itself, and put it in the place of who did.
+        Build an index of *role* with *engine* (``None`` for the vault's own index), and switch to it.
 
-        Searchable throughout: the old index serves until the new one has seen everything.
+        The old index serves until the new one is complete.
 
         Args:
-            anew: Whether what an earlier build left is thrown away.
-            patience_s: How long the writers of other processes are waited for.
+            anew: Whether to discard an unfinished earlier build instead of resuming it.
+            patience_s: Seconds to wait for writers of other processes.
 
         Raises:
-            IndexBusy: another process is writing this role's indexes.
-            IndexUnavailable: the place of the new index cannot be reached; the old one goes on serving.
+            IndexBusy: Another process is writing the indexes of this role.
+            IndexUnavailable: The storage of the new index cannot be reached; the old index continues to serve.
         """
         with self._indexer.leased(role, patience_s) as lease:
             if lease is None:
@@ -59,7 +59,7 @@ class Generations:
         self.tidy()
 
     def rebuild_own(self, role: Role, progress: Progress = lambda done, total: None) -> None:
-        """Make the vault's own index anew, in one transaction: until it ends everybody reads the old one."""
+        """Rebuild the vault's own index in one transaction; readers see the old one until it commits."""
         with self._records.writing():
             self._empty_own(role)
             for documents in self._batches(0, progress):
@@ -67,10 +67,11 @@ class Generations:
 
     def tidy(self) -> None:
         """
-        Delete what no longer serves, and what a reader made anew that came just after. One that cannot be reached is
-        tried again another time.
+        Delete retired indexes, and unregistered folders that a late reader may have recreated.
+
+        Indexes that cannot be reached are kept until the next call.
         """
-        beside = self._engines.beside()  # first: an index is registered before its folder is made
+        beside = self._engines.beside()  # first: indexes are registered before their folder exists
         self._engines.discard_others(beside, self._records.outbox.indexes())
         for record in self._records.outbox.indexes():
             if record.state is IndexState.RETIRED:
@@ -78,13 +79,13 @@ class Generations:
                     self._give_up(record)
 
     def unfinished(self) -> list[IndexRecord]:
-        """Builds that were begun and not ended, or are under way."""
+        """Return the records of builds that are in progress or were interrupted."""
         return [r for r in self._records.outbox.indexes() if r.state is IndexState.BUILDING]
 
     # -- building -----------------------------------------------------------------------------------
 
     def _begun(self, role: Role, engine: str, anew: bool) -> IndexRecord:
-        """The build to go on with; those of other engines are given up."""
+        """Return the build to resume, or register a new one; other unfinished builds are discarded."""
         begun = [record for record in self.unfinished() if record.role is role]
         usable = [r for r in begun if r.engine == engine and not anew and self._is_of_use(r)]
         for record in begun:
@@ -98,7 +99,7 @@ class Generations:
     def _registered(self, role: Role, engine: str) -> IndexRecord:
         with self._records.writing():
             record = self._records.outbox.register(role, engine)
-        # Records that were put back from a backup give the numbers of a lost future again.
+        # After a restore from a backup, generation numbers may be reused; discard an index left under this number.
         self._engines.discard(record)
         return record
 
@@ -111,7 +112,7 @@ class Generations:
         try:
             self._fill(record, lease, progress)
         except IndexDamaged:
-            # What a kill left of it is of no use; the second time it is not the kill's fault.
+            # A killed build may have left a damaged index, so start over once; a second failure is raised.
             self._give_up(record)
             self._fill(self._registered(record.role, record.engine), lease, progress)
 
@@ -124,7 +125,7 @@ class Generations:
                 self._indexer.stamp(record, index)
             self._indexer.catch_up(record, index, lease)
             self._take_over(record, index.marker() or record.since, lease)
-            # Only now: it may take longer than the lease lasts, and changes no answer.
+            # After the switch, because it may outlast the lease and does not affect results.
             with suppress(IndexBusy):
                 index.optimize()
 
@@ -139,7 +140,7 @@ class Generations:
                 self._records.lexical.put(self._indexer.entries(newer))
 
     def _refuse_another(self, record: IndexRecord, index: DerivedIndex) -> None:
-        """Raise `IndexDamaged` unless *index* holds what the registry remembers of a build that goes on."""
+        """Raise `IndexDamaged` unless a resumed *index* has a marker that matches the vault's history."""
         marker = index.marker()
         if record.built_to and (marker is None or not self._records.outbox.knows(marker)):
             raise IndexDamaged(index.method, "it is not what was built so far")
@@ -148,7 +149,7 @@ class Generations:
         (self._records.lexical if role is Role.LEXICAL else self._records.vectors).clear()
 
     def _fill_own(self, record: IndexRecord, lease: Lease, progress: Progress) -> None:
-        """Into the vault's own index, in transactions; from the registration on every change goes there, too."""
+        """Fill the vault's own index in several transactions; since its registration it also receives every change."""
         for documents in self._batches(record.built_to, progress):
             ids = [document.id for document in documents]
             with self._records.writing():
@@ -171,7 +172,7 @@ class Generations:
             self._records.vectors.put(self._indexer.vectors(ids))
 
     def _before(self, document_id: int) -> int:
-        """How many documents an earlier build has done already."""
+        """Return the number of documents that an earlier build has already processed."""
         count = last = 0
         while last < document_id and (
             documents := self._records.documents.following(last, DOCUMENTS_AT_ONCE)

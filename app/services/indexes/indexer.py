@@ -1,4 +1,4 @@
-"""The one indexer: carries changes from the records into an index outside, under a fenced lease."""
+"""Indexer that replicates changes from the records to an external index, under a fenced lease."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from clawmem.ports.records import (
 from clawmem.ports.vault import RecordVault
 from clawmem.ports.vector_index import VectorIndex
 
-BATCH = 512  # changes a commit: what a kill costs, and for how long a lease must hold
+BATCH = 512  # changes per commit; bounds the work lost by a kill and the time that a lease must cover
 LEASE_MS = 60_000
-ASKED_EVERY_S = 0.005  # by who waits for it
+ASKED_EVERY_S = 0.005  # polling interval while waiting for a lease
 
 
 class Indexer:
     """
-    Applies what changed, batch by batch, each with its marker in the same commit.
+    Indexer that applies changes in batches and commits each batch together with its marker.
 
-    Replaying is idempotent: a document is taken out and put in again as the records have it now. So a kill
-    at any moment costs the batch that was under way.
+    Replay is idempotent: a document is removed and then added in its current state. A kill at any moment therefore
+    loses only the current batch.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Indexer:
 
     @contextmanager
     def leased(self, role: Role, patience_s: float = 0.0) -> Iterator[Lease | None]:
-        """The right to write a role's indexes; ``None`` if another process has it for longer than *patience_s*."""
+        """Hold the write lease of *role*; yield ``None`` if another process holds it for longer than *patience_s*."""
         lease = self._awaited(f"index {role}", patience_s)
         try:
             yield lease
@@ -62,7 +62,7 @@ class Indexer:
                 self._records.leases.release(lease)
 
     def _awaited(self, name: str, patience_s: float) -> Lease | None:
-        # Who writes has it for the length of a batch, and takes it again and again: it is asked for often.
+        # Writers hold the lease for one batch and take it again at once, so poll at a short interval.
         until = monotonic() + patience_s
         while True:
             lease = self._acquired(name) or self._inherited(name)
@@ -75,7 +75,7 @@ class Indexer:
         return self._records.leases.acquire(name, self._holder, now_ms=now_ms, ttl_ms=LEASE_MS)
 
     def _inherited(self, name: str) -> Lease | None:
-        """The lease of a process that was killed: nobody else would give it back before it expires."""
+        """Take over the lease of a dead process before it expires; ``None`` if its holder is alive."""
         current = self._records.leases.current(name, now_ms=self._clock.now_ms())
         if current is None or not self._is_gone(current.holder):
             return None
@@ -83,21 +83,21 @@ class Indexer:
         return self._acquired(name)
 
     def renewed(self, lease: Lease) -> Lease:
-        """The right for as long again. Raises `LeaseLost` when it has run out or somebody else has it."""
+        """Return *lease* extended to its full duration. Raises `LeaseLost` if it has expired or was taken over."""
         return self._records.leases.renew(lease, now_ms=self._clock.now_ms(), ttl_ms=LEASE_MS)
 
     def fence(self, lease: Lease) -> None:
-        """Raise `LeaseLost` unless *lease* is still the right to write; to be called right before every effect."""
+        """Raise `LeaseLost` unless *lease* is still valid; call this directly before every write."""
         self._records.leases.check(lease, now_ms=self._clock.now_ms())
 
     def catch_up(self, record: IndexRecord, index: DerivedIndex, lease: Lease) -> None:
         """
-        Apply everything that *index* has not seen by now; what others write meanwhile is theirs to carry.
+        Apply all changes up to now that *index* has not seen; later changes are left to their writers.
 
         Raises:
-            IndexDamaged: its marker is none of this vault's history, or its vectors no longer serve; it has
-                to be made anew.
-            IndexBusy, IndexUnavailable, LeaseLost: it stands at its last marker.
+            IndexDamaged: The marker is not in this vault's history, or the vectors are outdated; the index must be
+                rebuilt.
+            IndexBusy, IndexUnavailable, LeaseLost: The index remains at its last committed marker.
         """
         marker = index.marker()
         if marker is None or not self._records.outbox.knows(marker):
@@ -110,7 +110,7 @@ class Indexer:
             lease = self.renewed(lease)
             with self._of_one_model(record), index.committing(upto):
                 self._replace(record.role, index, ids)
-                # The fence, as late as can be: who slept through the lease must not commit any more.
+                # As late as possible: a process that was suspended beyond its lease must not commit.
                 self.fence(lease)
             self._seen(record, ids, upto)
             marker = upto
@@ -118,7 +118,7 @@ class Indexer:
     def fill(
         self, record: IndexRecord, index: DerivedIndex, documents: Sequence[Document], lease: Lease
     ) -> None:
-        """Put documents into an index that is being built, as of the moment it was registered."""
+        """Add documents to an index under construction; its marker is the moment of its registration."""
         lease = self.renewed(lease)
         with self._of_one_model(record), index.committing(record.since):
             self._replace(record.role, index, [document.id for document in documents])
@@ -126,13 +126,17 @@ class Indexer:
         self._records.outbox.built(record, documents[-1].id)
 
     def refuse_outdated(self, record: IndexRecord) -> None:
-        """Raise `IndexDamaged` if an index has meanwhile been outdated by another model's vectors."""
+        """Raise `IndexDamaged` if the index is outdated because another embedding model has taken over."""
         if any(r.generation == record.generation and r.outdated for r in self._records.outbox.indexes()):
             raise IndexDamaged(record.engine, "another model's vectors serve now")
 
     @contextmanager
     def _of_one_model(self, record: IndexRecord) -> Iterator[None]:
-        """A batch. Vectors of another length come from a model that took over while they were read."""
+        """
+        Run one batch for an index that is not outdated.
+
+        Vectors of another length mean that a new model took over while they were read; then raise `IndexDamaged`.
+        """
         self.refuse_outdated(record)
         try:
             yield
@@ -141,12 +145,12 @@ class Indexer:
             raise
 
     def stamp(self, record: IndexRecord, index: DerivedIndex) -> None:
-        """Let an index without entries begin where it was registered."""
+        """Set the marker of an empty index to the moment of its registration."""
         with index.committing(record.since):
             pass
 
     def entries(self, document_ids: Sequence[int]) -> list[LexicalEntry]:
-        """What the lexical index shall hold of documents: nothing of those that are not served."""
+        """Return the lexical entries of the given documents; inactive documents have none."""
         documents = self._records.documents.many(document_ids)
         return [
             entry
@@ -156,7 +160,7 @@ class Indexer:
         ]
 
     def vectors(self, document_ids: Sequence[int]) -> list[VectorEntry]:
-        """What the vector index shall hold of documents."""
+        """Return the vector entries of the given documents."""
         return [entry for number in document_ids for entry in self._records.embeddings.of_document(number)]
 
     def _replace(self, role: Role, index: DerivedIndex, ids: Sequence[int]) -> None:
@@ -182,6 +186,6 @@ class Indexer:
             outbox.seen(record, upto)
 
     def _own_is_its_tail(self, record: IndexRecord) -> bool:
-        """Whether the vault's own index holds just what this one has not seen, so that it can let go of the rest."""
+        """Whether the vault's own index holds only changes that this index has not seen, and may drop all others."""
         others = [r for r in self._records.outbox.indexes() if r.role is record.role and r.engine == OWN]
         return record.role is Role.LEXICAL and record.state is IndexState.SERVING and not others

@@ -1,4 +1,4 @@
-"""Which index answers, and what it has not seen yet: the newest changes are searched beside it."""
+"""Index router: queries go to the serving index, and changes it has not seen yet are searched separately."""
 
 from __future__ import annotations
 
@@ -41,49 +41,49 @@ from clawmem.ports.vault_errors import IndexBypassed
 from clawmem.ports.vector_index import VectorIndex
 
 Index = TypeVar("Index", bound=DerivedIndex)
-Ask = Callable[[int], Sequence[Hit]]  # the best so many
+Ask = Callable[[int], Sequence[Hit]]  # returns the best n hits
 
 NOT_THERE = (IndexUnavailable, IndexDamaged, BackendUnavailable)
-REST_S = 2.0  # before an index that cannot be reached is tried again
-ATTEMPTS = 3  # to answer between two commits of the indexer, which are further apart than an answer takes
+REST_S = 2.0  # pause before an unreachable index is tried again
+ATTEMPTS = 3  # to answer between two commits of the indexer, which takes longer than an answer
 
 
 class Outside(Generic[Index]):
-    """The index outside that serves a role right now; opened anew when another generation takes over."""
+    """Handle of the external index that serves a role; it is reopened when another generation takes over."""
 
     def __init__(self, outbox: Outbox, engines: Engines, role: Role) -> None:
         self._outbox = outbox
         self._engines = engines
         self.role = role
         self._opening = Lock()
-        self._opened: tuple[int, Index] | None = None  # its generation, and itself
-        self._lost: tuple[IndexUnavailable, float] | None = None  # until when it is not tried again
+        self._opened: tuple[int, Index] | None = None  # generation and index
+        self._lost: tuple[IndexUnavailable, float] | None = None  # error, and when to try again
 
     def record(self) -> IndexRecord | None:
-        """What the registry says of it; ``None`` while the vault itself serves."""
+        """Return the registry record of the serving index; ``None`` while the vault's own index serves."""
         return next((r for r in self._of_role() if r.state is IndexState.SERVING), None)
 
     def own_is_complete(self) -> bool:
-        """Whether the vault's own index takes every change: it serves, or is being filled to serve again."""
+        """Whether the vault's own index receives every change: it serves, or is being filled to serve again."""
         return self.record() is None or any(r.engine == OWN for r in self._of_role())
 
     def index(self) -> Index | None:
         """
-        The index; ``None`` while the vault itself serves.
+        Return the open external index; ``None`` while the vault's own index serves.
 
         Raises:
-            IndexDamaged, IndexUnavailable, BackendUnavailable: it cannot be opened, or is outdated.
+            IndexDamaged, IndexUnavailable, BackendUnavailable: The index cannot be opened, or is outdated.
         """
         return self.index_of(self.record())
 
     def index_of(self, record: IndexRecord | None) -> Index | None:
-        """As `index`, of what the registry was just seen to say."""
+        """Return the open index of *record*, which was just read from the registry; otherwise like `index`."""
         if record is None:
             self.release()
             return None
         if record.outdated:
             raise IndexDamaged(record.engine, "its vectors are another model's than those that serve now")
-        with self._opening:  # or each leg of the first question would open one
+        with self._opening:  # else each retriever of the first query would open one
             self._refuse_while_resting()
             if self._opened is None or self._opened[0] != record.generation:
                 with self.watched():
@@ -92,11 +92,11 @@ class Outside(Generic[Index]):
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """What is asked of the index: when it cannot be reached, it is not tried again for a while."""
+        """Run requests to the index; if it is unreachable, reject further ones for `REST_S` seconds."""
         try:
             yield
         except IndexUnavailable as error:
-            # A question asks several times, and each would wait as long for a store that hangs.
+            # A query sends several requests, and each would wait for the timeout of a hanging store.
             self._lost = error, monotonic() + REST_S
             raise
 
@@ -107,15 +107,15 @@ class Outside(Generic[Index]):
 
     def unseen(self, index: Index) -> tuple[int, ...]:
         """
-        The documents whose newest change the index has not seen.
+        Return the ids of documents whose latest change the index has not seen.
 
         Raises:
-            IndexDamaged: its marker is none of this vault's history, or the vault's own index has let go of
-                words that it has lost since.
+            IndexDamaged: The marker is not in this vault's history, or the index went back to a state older than its
+                registration, so that entries already removed from the vault's own index are missing.
         """
         record, marker = self.record(), index.marker()
         while marker is None or not self._outbox.knows(marker):
-            # Another process may have carried changes since it was read, and the outbox forgets what all have seen.
+            # Another process may have moved the marker since it was read, and the outbox prunes fully replicated changes.
             before, marker = marker, index.marker()
             if marker == before:
                 raise IndexDamaged(index.method, "it does not belong to the vault as it is now")
@@ -124,11 +124,11 @@ class Outside(Generic[Index]):
         return self._outbox.after(marker, self.role).document_ids
 
     def release(self) -> None:
-        """Let go of what is open; another thread that is asking it just now gets its answer."""
+        """Drop the reference to the open index without closing it; other threads may still be using it."""
         self._opened = None
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the open index."""
         opened, self._opened = self._opened, None
         if opened:
             opened[1].close()
@@ -138,7 +138,7 @@ class Outside(Generic[Index]):
 
 
 class Served(Generic[Index]):
-    """What both roles have in common: everything but searching is done by whoever serves."""
+    """Common part of the index routers of both roles: delegates all but searching to the serving index."""
 
     def __init__(self, own: Index, outside: Outside[Index]) -> None:
         self._own = own
@@ -153,7 +153,7 @@ class Served(Generic[Index]):
 
     @property
     def in_process(self) -> bool:
-        """Whether the vault itself serves; what serves outside of it may lie in a store far away."""
+        """Whether the vault's own index serves; an external index may be in a remote store."""
         return self._outside.record() is None
 
     def marker(self) -> Marker | None:
@@ -163,7 +163,7 @@ class Served(Generic[Index]):
         return self._own.committing(marker)
 
     def clear(self) -> None:
-        """Empty the vault's own index, and whoever serves: it is then made anew at the next occasion."""
+        """Empty the vault's own index and the serving index, which is then rebuilt by the next maintenance."""
         with suppress(*NOT_THERE):
             self._serving().clear()
         self._own.clear()
@@ -189,10 +189,10 @@ class Served(Generic[Index]):
 
     def _settled(self, ask: Callable[[IndexRecord | None], list[Hit]]) -> list[Hit]:
         """
-        An answer during which nothing was carried outside, and nobody took over.
+        Return an answer during which no changes were replicated and no other index took over.
 
-        Either takes away from the vault's own index what an answer that looks at two indexes, one after the
-        other, would then find in neither. Both change the registry in the same transaction.
+        Both events remove entries from the vault's own index, so that a query of two indexes one after the other
+        could find an entry in neither. Both change the registry in the same transaction, which makes them detectable.
         """
         for _ in range(ATTEMPTS - 1):
             before = self._outside.record()
@@ -209,10 +209,10 @@ class Served(Generic[Index]):
 
 class ServedLexical(Served[LexicalIndex]):
     """
-    ``LexicalIndex`` that asks whoever serves, and the vault's own index for what is newer.
+    ``LexicalIndex`` that searches the serving index, and the vault's own index for newer changes.
 
-    Entries are put into the vault's own index, in the same transaction as the records; from there
-    the indexer carries them outside.
+    Entries are written to the vault's own index in the same transaction as the records; the indexer later replicates
+    them to the external index.
     """
 
     def __init__(self, records: RecordVault, outside: Outside[LexicalIndex], stopgap: Stopgap) -> None:
@@ -227,7 +227,7 @@ class ServedLexical(Served[LexicalIndex]):
         self._own.remove(document_id)
 
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
-        """See the port. Raises `IndexBypassed` with the answer of the records as ``partial``."""
+        """Search as the port describes; raise `IndexBypassed` with the answer from the records as ``partial``."""
         return self._settled(lambda record: self._found(record, query, grain, limit, scope))
 
     def count(self, grain: Grain) -> int:
@@ -241,7 +241,7 @@ class ServedLexical(Served[LexicalIndex]):
         self._stopgap.close()
 
     def _told(self, ask: Callable[[LexicalIndex], int]) -> int:
-        """A number about the entries; of the records while the index that serves cannot say."""
+        """Return a count from the serving index; if it is unavailable, from an index built from the records."""
         try:
             return ask(self._serving())
         except NOT_THERE:
@@ -266,20 +266,24 @@ class ServedLexical(Served[LexicalIndex]):
         return _best(older, newer, limit)
 
     def _rarity(self, index: LexicalIndex, term: Term, grain: Grain) -> float:
-        """As it counts for what the index outside finds, so that scores compare; unless nearly all is newer."""
+        """
+        Return the rarity of *term* in the external index, so that scores of both indexes are comparable.
+
+        If the vault's own index has more entries, its statistics are used instead.
+        """
         telling = index if index.count(grain) >= self._own.count(grain) else self._own
         return rarity(telling.count(grain), telling.holding(term, grain))
 
 
 class ServedVectors(Served[VectorIndex]):
-    """``VectorIndex`` that asks whoever serves, and compares with the canonical vectors of what is newer."""
+    """``VectorIndex`` that searches the serving index, and the canonical vectors for newer changes."""
 
     def __init__(self, records: RecordVault, outside: Outside[VectorIndex]) -> None:
         super().__init__(records.vectors, outside)
         self._embeddings = records.embeddings
 
     def put(self, entries: Iterable[VectorEntry]) -> None:
-        """Into the vault's own index while that serves; else the records are enough for the indexer."""
+        """Add to the vault's own index if it receives all changes; otherwise the indexer reads from the records."""
         if self._outside.own_is_complete():
             self._own.put(entries)
 
@@ -288,7 +292,7 @@ class ServedVectors(Served[VectorIndex]):
             self._own.remove(document_id)
 
     def search(self, vector: Vector, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
-        """See the port. Raises `IndexBypassed` with the answer of an exact scan of the records as ``partial``."""
+        """Search as the port describes; raise `IndexBypassed` with an exact scan of the records as ``partial``."""
         return self._settled(lambda record: self._found(record, vector, limit, scope))
 
     def count(self) -> int:
@@ -314,7 +318,7 @@ def _best(older: Sequence[Hit], newer: Sequence[Hit], limit: int) -> list[Hit]:
 
 
 def _without(unseen: Collection[int], limit: int, ask: Ask) -> list[Hit]:
-    """The best *limit* hits of other documents; asks for more when those that are left out took their places."""
+    """Return the best *limit* hits outside of *unseen* documents, asking for more hits until there are enough."""
     left_out = frozenset(unseen)
     wanted = limit
     while True:
@@ -332,7 +336,7 @@ def _bypassed(error: VaultError | BackendUnavailable, answer: Sequence[Hit]) -> 
 
 @contextmanager
 def closing(index: DerivedIndex) -> Iterator[DerivedIndex]:
-    """Close *index* however the block ends."""
+    """Close *index* at the end of the block."""
     try:
         yield index
     finally:

@@ -1,4 +1,4 @@
-"""Answers from the records while the index that serves words is lost or broken."""
+"""Fallback lexical search from the records while the serving index is lost or damaged."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Entries = Callable[[Sequence[int]], Sequence[LexicalEntry]]
 
 class Stopgap:
     """
-    A lexical index in memory, made of all records when the index that serves cannot answer.
+    In-memory lexical index, built from all records when the serving index cannot answer.
 
-    It is made by the first question that needs it, and again after every change of the records. Making it takes
-    about as long as a rebuild; nothing is written.
+    It is built by the first query that needs it, and rebuilt after every change of the records. Building takes about
+    as long as a rebuild of the serving index; nothing is written to disk.
 
     Args:
-        entries: What the lexical index holds of documents.
+        entries: Returns the lexical entries of documents.
     """
 
     def __init__(self, records: RecordVault, entries: Entries) -> None:
@@ -31,8 +31,8 @@ class Stopgap:
         self._made: tuple[Marker, LexicalIndex] | None = None
 
     def index(self) -> LexicalIndex:
-        """Return the index of the records as they are now."""
-        with self._making:  # the legs of one question share it
+        """Return the index of the current records."""
+        with self._making:  # the retrievers of one query share the index
             head = self._records.outbox.head()
             if self._made is None or self._made[0] != head:
                 self._drop()
@@ -40,7 +40,7 @@ class Stopgap:
             return self._made[1]
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Release the memory."""
         with self._making:
             self._drop()
 

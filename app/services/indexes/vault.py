@@ -1,4 +1,4 @@
-"""The vault as everything above it sees it: records, and whichever indexes serve them."""
+"""Vault facade for the application: records together with the indexes that serve them."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 SIDECAR = "sidecar"
 OWN_BACKEND = "sqlite"
-PATIENCE_S = 60.0  # with writers of other processes, for what somebody asked for by name
-LAG = 2_000  # changes that may wait for the end of a command; until then they are searched in the vault
+PATIENCE_S = 60.0  # wait for writers of other processes, for operations that the user requested explicitly
+LAG = 2_000  # changes that may remain unreplicated until the end of a command; they are searched in the vault
 
 
 class ServedVault(DelegatingVault):
     """
-    ``Vault`` whose indexes may lie outside of the records.
+    ``Vault`` whose indexes may be outside the vault file.
 
-    A write is in the records and can be found at once; it is carried outside after its transaction. What
-    goes wrong there never fails the write: ``lagging`` says it, and the next `keep_up` tries again.
+    A write goes to the records and can be found at once; it is replicated to external indexes after its transaction.
+    A failed replication never fails the write: its error is stored in ``lagging``, and the next `keep_up` retries.
     """
 
     def __init__(self, records: RecordVault, engines: Engines, indexer: Indexer) -> None:
@@ -56,13 +56,13 @@ class ServedVault(DelegatingVault):
 
     @property
     def backend(self) -> str:
-        """Which backend keeps the indexes: the one engine that the vault did not choose by itself."""
+        """Name of the backend of the indexes; the vector sidecar, which the vault selects automatically, is ignored."""
         chosen = (outside.record() for outside in (self._words, self._meaning))
         return next((r.engine for r in chosen if r and r.engine != SIDECAR), OWN_BACKEND)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """See `clawmem.ports.vault.Vault.writing`."""
+        """Open a write transaction as `clawmem.ports.vault.Vault.writing` does, then replicate if the lag is large."""
         with super().writing():
             yield
         for outside in (self._words, self._meaning):
@@ -71,7 +71,7 @@ class ServedVault(DelegatingVault):
                 self._carry(outside)
 
     def info(self) -> VaultInfo:
-        """See `clawmem.ports.vault.Vault.info`; what lies beside the vault is counted."""
+        """Return `clawmem.ports.vault.Vault.info`; the size includes index files next to the vault."""
         info = super().info()
         from dataclasses import replace
 
@@ -79,24 +79,26 @@ class ServedVault(DelegatingVault):
 
     def scrub(self) -> None:
         """
-        See `clawmem.ports.vault.Vault.scrub`; an index outside is made anew, for it keeps words until it merges.
+        Scrub as `clawmem.ports.vault.Vault.scrub` does, and rebuild external indexes, which keep deleted words.
+
+        An external index holds deleted words until it merges its segments.
 
         Raises:
-            IndexBusy, IndexUnavailable: nothing was scrubbed; it may be asked again.
+            IndexBusy, IndexUnavailable: The records were not scrubbed; call it again later.
         """
         for outside in (self._words, self._meaning):
             if outside.record():
-                self.rebuild(outside.role, patience_s=0.0)  # it is asked for again
+                self.rebuild(outside.role, patience_s=0.0)  # the caller retries
         super().scrub()
 
-    # -- upkeep -------------------------------------------------------------------------------------
+    # -- maintenance --------------------------------------------------------------------------------
 
     def keep_up(self, progress: Progress = lambda done, total: None) -> None:
         """
-        Bring every index up to the records: what lags catches up, what is broken or gone is made anew.
+        Bring every index up to date with the records; rebuild damaged or missing ones.
 
-        Also lets the vectors change between the vault's own table and the sidecar when their number asks
-        for it, and deletes what no longer serves.
+        Also moves the vectors between the vault's own table and the sidecar if their number requires it, and deletes
+        retired indexes.
         """
         self.lagging.clear()
         for outside in (self._words, self._meaning):
@@ -106,11 +108,11 @@ class ServedVault(DelegatingVault):
 
     def move(self, backend: str, progress: Progress = lambda done, total: None) -> None:
         """
-        Let *backend* keep the indexes from now on; resumable, searchable throughout.
+        Move the indexes to *backend*. An interrupted move can be resumed, and the vault stays searchable.
 
         Raises:
-            ConfigError: no such backend.
-            IndexBusy, IndexUnavailable, BackendUnavailable: what served before goes on serving.
+            ConfigError: The backend does not exist.
+            IndexBusy, IndexUnavailable, BackendUnavailable: The previous indexes continue to serve.
         """
         for outside in (self._words, self._meaning):
             engine = self._engines.engine_for(outside.role, backend)
@@ -126,10 +128,10 @@ class ServedVault(DelegatingVault):
         self, role: Role, progress: Progress = lambda done, total: None, *, patience_s: float = PATIENCE_S
     ) -> None:
         """
-        Make the index that serves a role anew from the records, beside the old one, and flip.
+        Rebuild the serving index of *role* from the records while the old one serves, then switch to the new one.
 
         Raises:
-            IndexBusy: another process wrote it for longer than *patience_s*.
+            IndexBusy: Another process held the write lease for longer than *patience_s*.
         """
         outside = self._words if role is Role.LEXICAL else self._meaning
         record = outside.record()
@@ -147,13 +149,13 @@ class ServedVault(DelegatingVault):
             except IndexDamaged:
                 outside.release()
                 after = outside.record()
-                if before and after and before.generation == after.generation:  # else somebody was faster
+                if before and after and before.generation == after.generation:  # else already replaced
                     self.generations.replace(outside.role, before.engine, progress)
 
         self._attempt(outside.role, run)
 
     def _carry(self, outside: Outside[Any]) -> None:
-        """Carry changes outside; a broken index is left to `keep_up`."""
+        """Replicate changes to the external index; repair of a damaged index is left to `keep_up`."""
         self._attempt(outside.role, lambda: self._catch_up(outside))
 
     def _catch_up(self, outside: Outside[Any]) -> None:
@@ -164,7 +166,7 @@ class ServedVault(DelegatingVault):
             if lease:
                 self._indexer.catch_up(record, index, lease)
             else:
-                outside.unseen(index)  # who may not write can still see that it is broken
+                outside.unseen(index)  # without the lease, at least detect damage
 
     def _attempt(self, role: Role, action: Callable[[], None]) -> None:
         try:
