@@ -1,4 +1,4 @@
-"""Numbers of payment cards."""
+"""Detection of payment card numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CARD_WORDS = ("card", "visa", "amex", "mastercard", "karte", "tarjeta", "carte"
 
 
 def cards(text: str) -> Iterator[tuple[int, int]]:
-    """Find the card numbers in *text*: with a valid check digit, in groups of four or next to a word for cards."""
+    """Yield the spans of card numbers in *text*: valid check digit, and digit groups or a card word nearby."""
     if not _IN_FOURS.compiled.search(text):
         return
     for match in _CARD.compiled.finditer(text):

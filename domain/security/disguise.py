@@ -1,7 +1,7 @@
 """
-Characters that hide or imitate others, and text with the disguise taken off.
+Normalisation of text that is disguised by invisible or look-alike characters.
 
-The tables are excerpts of Unicode's confusables (UTS 39): the letters that pass for Latin ones in common fonts.
+The tables are excerpts of Unicode's confusables (UTS 39): letters that look like Latin ones in common fonts.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from clawmem.ports.named_tuple import NamedTuple
 
 ZERO_WIDTH = "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200d\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0"
 BIDI = "\u200e\u200f\u202a-\u202e\u2066-\u2069"
-TAGS = "\U000e0000-\U000e007f"  # a copy of ASCII that no font draws
-SELECTORS = "\U000e0100-\U000e01ef"  # 240 invisible values: a byte each
+TAGS = "\U000e0000-\U000e007f"  # an invisible copy of ASCII
+SELECTORS = "\U000e0100-\U000e01ef"  # 240 invisible characters, each of which can encode a byte
 
 INVISIBLE = Pattern(f"[{ZERO_WIDTH}{BIDI}{TAGS}{SELECTORS}\ufe00-\ufe0f]")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
@@ -37,24 +37,24 @@ _LOOKALIKES = (
 
 class Unmasked(NamedTuple):
     """
-    Text in plain lower-case letters, and where each of its characters came from.
+    Normalised text with a mapping of its characters to the original.
 
-    ``places`` has one entry more than ``text``: the offset in the original of every character, then its length.
+    ``places`` holds the offset in the original of every character of ``text``, and finally the original's length.
     """
 
     text: str
     places: range | list[int]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Where the characters from *start* to *end* (exclusive) stood in the original."""
+        """Return the span in the original of the characters from *start* to *end* (exclusive)."""
         return self.places[start], self.places[end - 1] + 1 if end > start else self.places[start]
 
 
 def unmask(text: str) -> Unmasked:
     """
-    *text* as a reader takes it in: no invisible characters, no marks, look-alikes as the Latin letters they imitate.
+    Return *text* in lower case without disguise: invisible characters removed, look-alikes replaced by Latin letters.
 
-    Compatibility forms (full-width, mathematical, circled) become plain, accents and case are dropped.
+    Compatibility forms (full-width, mathematical, circled) are replaced by plain letters; accents are removed.
     """
     if text.isascii():
         return Unmasked(text.lower(), range(len(text) + 1))
@@ -62,7 +62,7 @@ def unmask(text: str) -> Unmasked:
 
 
 def plain(text: str) -> Unmasked:
-    """Return *text* without disguise and accents like `unmask`, with its capitals."""
+    """Return *text* without disguise and accents like `unmask`, but with its case preserved."""
     if text.isascii():
         return Unmasked(text, range(len(text) + 1))
     return _replaced(text, str, _letters)

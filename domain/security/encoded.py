@@ -1,4 +1,4 @@
-"""Readable text that is hidden in base64, hexadecimal digits, escapes, ROT13 or reversed letters."""
+"""Decoding of readable text hidden in base64, hexadecimal digits, escapes, ROT13 or reversed letters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ROTATED = str.maketrans(
 )
 _SIX_BITS = {letter: value for value, letter in enumerate(f"{_LETTERS}{_LETTERS.lower()}0123456789+/")}
 _MOST_ENCODED = 4000  # characters of one run
-_READABLE = 0.9  # least share of letters, digits, blanks and punctuation
+_READABLE = 0.9  # minimum share of letters, digits, whitespace and punctuation
 
 _BASE64 = Pattern(rf"[A-Za-z0-9+/_-]{{24,{_MOST_ENCODED}}}={{0,2}}")
 _HEX = Pattern(rf"(?:[0-9a-fA-F]{{2}}[ :]?){{16,{_MOST_ENCODED // 2}}}")
@@ -28,7 +28,7 @@ _REVERSED = Pattern(r"\b(?:eht|dna|ruoy|lla|snoitcurtsni|tpmorp|resu|drowssap)\b
 
 
 class DecodedPart(NamedTuple):
-    """Text that was hidden, and the offsets of its encoded form (*end* exclusive)."""
+    """Decoded text, and the offsets of its encoded form (*end* exclusive)."""
 
     text: str
     start: int
@@ -83,7 +83,7 @@ def _escaped_character(match: re.Match[str]) -> str:
 def _utf8(decode: Callable[[], bytes]) -> str:
     try:
         return decode().decode("utf-8")
-    except ValueError:  # binary data, or no encoding at all
+    except ValueError:  # binary data, or not encoded at all
         return ""
 
 

@@ -1,4 +1,4 @@
-"""How text gets into the blocks that are put before an assistant, so that it can neither leave nor imitate them."""
+"""Cleaning and escaping of text for context blocks, so that it can neither close nor imitate their tags."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from clawmem.domain.security.disguise import BIDI, SELECTORS, TAGS, ZERO_WIDTH, unmask
 from clawmem.domain.security.patterns import Pattern
 
-_JOINERS = "\u200c\u200d"  # Persian and Indic words and families of emoji are spelt with them
+_JOINERS = "\u200c\u200d"  # used in Persian and Indic words and in emoji sequences
 _ANSI = Pattern(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[PX^_][^\x1b\n]*(?:\x1b\\)?|[@-Z\\-_])"
 )
@@ -30,12 +30,12 @@ _NAME = Pattern(r"[a-z][a-z0-9-]*")
 
 def clean(text: str) -> str:
     """
-    *text* without what a reader cannot see and an XML parser may refuse; cleaning twice changes nothing more.
+    Return *text* without invisible characters and characters that an XML parser may reject. Idempotent.
 
-    Gone are terminal sequences, control characters, NUL, lone surrogates, noncharacters, direction marks, tag
-    characters and invisible characters, except a joiner between letters that may need it. Every line end is
-    a line feed. Full-width angle brackets become plain ones, and so does any bracket that opens the look-alike
-    of one of our tags or of a speaker's.
+    Removes terminal sequences, control characters, NUL, lone surrogates, noncharacters, direction marks, tag
+    characters and invisible characters, except joiners between letters that may need them. Normalises every line end
+    to a line feed. Replaces full-width angle brackets by plain ones, and also any look-alike bracket that opens an
+    imitation of a clawmem tag or of a speaker's tag.
     """
     if not (text.isascii() and text.isprintable()):
         text = _ANSI.compiled.sub("", text)
@@ -63,27 +63,27 @@ def _plain_bracket(match: re.Match[str]) -> str:
 
 
 def escape(text: str) -> str:
-    """*text*, cleaned, as the content of an element."""
+    """Return *text*, cleaned and escaped for use as element content."""
     return clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def escape_attribute(value: str) -> str:
-    """*value*, cleaned and on one line, as what stands between the quotes of an attribute."""
+    """Return *value*, cleaned, on one line and escaped for use as a quoted attribute value."""
     line = clean(value).replace("\n", " ").replace("\t", " ")
     return escape(line).replace('"', "&quot;").replace("'", "&apos;")
 
 
 def unescape(text: str) -> str:
-    """What a reader makes of escaped text: ``unescape(escape(text)) == clean(text)``."""
+    """Return *text* with its entities decoded: ``unescape(escape(text)) == clean(text)``."""
     return _ENTITY.compiled.sub(lambda match: _ENTITIES[match[0]], text)
 
 
 def element(name: str, content: str, attributes: Mapping[str, str] | None = None) -> str:
     """
-    ``<name key="value">content</name>``, where *content* is made of escaped text and other elements.
+    Return ``<name key="value">content</name>``; *content* must consist of escaped text and elements.
 
     Raises:
-        ValueError: a name, of the element or an attribute, has other characters than ``a-z``, ``0-9`` and ``-``.
+        ValueError: The name of the element or of an attribute does not consist of ``a-z``, ``0-9`` and ``-``.
     """
     pairs = "".join(
         f' {_checked(key)}="{escape_attribute(value)}"' for key, value in (attributes or {}).items()

@@ -1,4 +1,4 @@
-"""Known again: what was put before an assistant and comes back in its answer is not new and is not stored."""
+"""Fingerprints of surfaced text, used to recognise its echo in an assistant's answer so that it is not stored again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from clawmem.domain.security.escaping import unescape
 from clawmem.domain.security.patterns import Pattern
 
 SHINGLE = (
-    5  # words; decisions are often six or seven words long, and one changed word spoils as many shingles
+    5  # words; decisions often have six or seven words, and one changed word invalidates up to five shingles
 )
 ECHO = 0.5
 _HASH_BYTES = 8
@@ -23,9 +23,9 @@ _LIST_MARKER = Pattern(
 
 def fingerprint(text: str) -> frozenset[int]:
     """
-    The hashes of every run of five words of *text*, and of every line that is shorter: 64 bits each, unsigned.
+    Return 64-bit unsigned hashes of every run of five words of *text*, and of every shorter line.
 
-    Tags, quotation marks, list markers, line breaks, punctuation and case leave no trace in it.
+    Tags, quotation marks, list markers, line breaks, punctuation and case do not affect the hashes.
     """
     plain = _without_markers(text)
     runs = {_hash(run) for run in _shingles(words(plain))}
@@ -35,7 +35,7 @@ def fingerprint(text: str) -> frozenset[int]:
 
 def echo_share(text: str, injected: Collection[int]) -> float:
     """
-    The share of the words of *text*, from 0 to 1, that stand in runs known from *injected*; 0 without words.
+    Return the share of words of *text*, 0 to 1, covered by runs whose hashes are in *injected*; 0 without words.
 
     ``echo_share(text, fingerprint(text))`` is 1, and the share never falls when *injected* grows.
     """
@@ -49,21 +49,21 @@ def echo_share(text: str, injected: Collection[int]) -> float:
 
 
 def is_echo(text: str, injected: Collection[int], *, at_least: float = ECHO) -> bool:
-    """Whether *at_least* that share of the words of *text* comes back from what was *injected*."""
+    """Whether at least the share *at_least* of the words of *text* repeats *injected* text."""
     return echo_share(text, injected) >= at_least
 
 
 def to_bytes(hashes: Collection[int]) -> bytes:
-    """*hashes* in ascending order, eight big-endian bytes each: equal fingerprints are equal bytes."""
+    """Return *hashes* in ascending order, eight big-endian bytes each; equal fingerprints give equal bytes."""
     return b"".join(value.to_bytes(_HASH_BYTES, "big") for value in sorted(hashes))
 
 
 def from_bytes(packed: bytes) -> frozenset[int]:
     """
-    The hashes that `to_bytes` packed.
+    Return the hashes that `to_bytes` packed.
 
     Raises:
-        ValueError: the length is no multiple of eight.
+        ValueError: The length is not a multiple of eight.
     """
     if len(packed) % _HASH_BYTES:
         raise ValueError(f"a fingerprint is a multiple of {_HASH_BYTES} bytes, not {len(packed)}")
@@ -76,7 +76,7 @@ def _without_markers(text: str) -> str:
 
 
 def _shingles(spoken: list[str]) -> Iterator[list[str]]:
-    """Every run of five words, or all of them when they are fewer."""
+    """Yield every run of five words; a single run if there are fewer words."""
     last = max(len(spoken) - SHINGLE, 0)
     return (spoken[start : start + SHINGLE] for start in range(last + 1) if spoken)
 

@@ -1,4 +1,4 @@
-"""Which folders and files may be read into a vault by name: never the system's, credential stores or whole homes."""
+"""Rules for folders and files that may be indexed: never system folders, credential stores or whole homes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ SYSTEM = frozenset(
         "program files (x86)",
     }
 )
-HOMES = frozenset({"home", "users"})  # below them everybody has one
+HOMES = frozenset({"home", "users"})  # parents of all home folders
 
-# Names of folders and files that hold keys, passwords, sessions, mail or the transcripts of other agents.
+# Names of folders and files that hold keys, passwords, sessions, mail or transcripts of other agents.
 SECRET = frozenset(
     (
         ".ssh .gnupg .aws .azure .kube .docker .oci .aliyun .ibmcloud .bluemix .gcloud gcloud .terraform.d .vault-token "
@@ -27,7 +27,7 @@ SECRET = frozenset(
         ".claude .claude.json .codex .gemini .cursor .copilot .continue .aider .openclaw"
     ).split()
 )
-# The same for names that say so only below others.
+# Names that identify such folders only below certain parent folders.
 _SECRET_BELOW = {
     (".config",): (
         "gh hub glab-cli op doctl heroku stripe sops rclone age helm netlify fly vercel wrangler configstore containers"
@@ -87,7 +87,7 @@ UPWARDS = ".."
 
 
 class Restriction(StrEnum):
-    """What is wrong with a folder or file, as the end of a sentence about it."""
+    """Reason why a folder or file may not be read, worded as the predicate of a sentence about it."""
 
     RELATIVE = "is no absolute folder"
     UPWARDS = "leads upwards by '..'"
@@ -100,14 +100,14 @@ class Restriction(StrEnum):
 
 def restriction_of(folder: str, home: str) -> Restriction | None:
     """
-    Return why *folder* may not be read; ``None`` when it may.
+    Return why *folder* may not be read; ``None`` if it may be read.
 
-    Names are compared whole, one after another and whatever their case: ``/variety`` is not below ``/var``,
-    ``/home/user2`` not below ``/home/user``, and ``my-secrets`` no name of a place for secrets. What lies below
-    *home* is the user's own, even where the system keeps that home.
+    Path components are compared whole and case-insensitively: ``/variety`` is not below ``/var``, ``/home/user2`` is
+    not below ``/home/user``, and ``my-secrets`` is not the name of a secret folder. Folders below *home* belong to the
+    user, even if *home* itself is below a system folder.
 
     Args:
-        folder: An absolute path; of one that leads through links ask for both ends.
+        folder: An absolute path. For a path with symbolic links, check both the path and its target.
         home: The user's home folder, absolute.
     """
     parts, own = _parts(folder), _parts(home)
@@ -125,11 +125,11 @@ def restriction_of(folder: str, home: str) -> Restriction | None:
 
 def restriction_inside(path: str, above: str, home: str) -> Restriction | None:
     """
-    Return why the folder or file *path* below the folder *above* may not be read; ``None`` when it may.
+    Return why the folder or file *path* below the folder *above* may not be read; ``None`` if it may be read.
 
     Args:
         path: A relative path.
-        above: An absolute folder in which `restriction_of` finds nothing wrong.
+        above: An absolute folder for which `restriction_of` returned ``None``.
         home: The user's home folder, absolute.
     """
     parts, own = _parts(f"{above}/{path}"), _parts(home)
@@ -149,14 +149,14 @@ def _private(parts: Sequence[str]) -> Restriction | None:
 
 
 def _leads_through(parts: Sequence[str], places: Collection[tuple[str, ...]]) -> bool:
-    """Whether one of *places* stands in *parts*: a hidden one anywhere, another one where *parts* begin."""
+    """Whether *parts* contain one of *places*: hidden ones at any position, others only at the beginning."""
     starts = [start for start, name in enumerate(parts) if start == 0 or name.startswith(".")]
     return any(tuple(parts[start:end]) in places for start in starts for end in range(start + 2, start + 5))
 
 
 def _abroad(parts: Sequence[str]) -> Restriction | None:
-    """What is wrong outside of the user's home."""
-    first = parts[1] if parts[0] == "private" and len(parts) > 1 else parts[0]  # what links of macOS lead to
+    """Return the restriction of a folder outside of the user's home; ``None`` if there is none."""
+    first = parts[1] if parts[0] == "private" and len(parts) > 1 else parts[0]  # target of links on macOS
     if first in SYSTEM:
         return Restriction.SYSTEM
     if first in HOMES:
@@ -165,6 +165,6 @@ def _abroad(parts: Sequence[str]) -> Restriction | None:
 
 
 def _parts(path: str) -> list[str]:
-    """The names of a path without its drive; ``.`` and doubled separators say nothing."""
+    """Return the case-folded components of *path* without drive, ``.`` and empty components."""
     names = [name for name in path.casefold().replace("\\", "/").split("/") if name not in ("", ".")]
     return names[1:] if names and names[0].endswith(":") else names

@@ -1,4 +1,4 @@
-"""Files that are credentials as a whole, by their content: private keys, databases, lists of passwords."""
+"""Detection, by content, of files that consist of credentials: private keys, databases, password lists."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 
 from clawmem.domain.security.redaction import find_secrets
 
-READ_CHARS = 64_000  # of a file; credentials stand at its beginning
-MOSTLY = 0.8  # share of the lines that are credentials, from which on the file is a list of them
-COVERED = 0.3  # share of a line that a secret must fill, so that the line is a credential
+READ_CHARS = 64_000  # characters read from the beginning of a file
+MOSTLY = 0.8  # minimum share of credential lines in a list of credentials
+COVERED = 0.3  # a line is a credential if secrets fill more than this share of it
 _PEM = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^-]*+(?:-----END [A-Z0-9 ]{0,60}-----)?"
 )
@@ -19,10 +19,10 @@ _REMARKS = ("#", ";", "//")
 
 def key_material_in(data: bytes) -> str | None:
     """
-    Return what the file with the content *data* is as a whole, such as "a private key"; ``None`` for everything else.
+    Return the kind of key material that *data* consists of, such as "a private key"; ``None`` for other files.
 
-    A note that quotes a key or a password among its own words is not key material: such secrets are redacted
-    when the note is read.
+    A note that quotes a key or a password in its text is not key material; such secrets are redacted when the note
+    is read.
     """
     if data.startswith(_SQLITE):
         return "an SQLite database"
@@ -37,7 +37,7 @@ def _is_mostly_keys(text: str) -> bool:
 
 
 def _is_list_of_credentials(text: str) -> bool:
-    """Whether nearly every line that says something is filled by a secret."""
+    """Whether at least `MOSTLY` of the lines, apart from blank lines and comments, are credentials."""
     spans = [(found.start, found.end) for found in find_secrets(text)]
     said = credentials = at = 0
     for line in text.splitlines(keepends=True):

@@ -1,9 +1,9 @@
 """
-Cue words of orders to an assistant, in nine languages, and the combinations of cues that make an order.
+Cue words of instructions to an assistant, in nine languages, and the combinations of cues that form an instruction.
 
-A cue is a list of alternatives over text on one line, without case, accents and disguise (see `disguise`). ``~`` stands
-for at most 40 characters of one sentence. Pieces of Chinese and Japanese words are compared with
-the original text, because these scripts do not separate words.
+A cue is a list of alternative expressions. They are matched against text on one line, without case, accents and disguise
+(see `disguise`). ``~`` stands for at most 40 characters within one sentence. Chinese and Japanese cues are matched
+against the original text, because these scripts do not separate words.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 
 class Cue:
-    """One kind of evidence: *words* of scripts with blanks, and *unspaced* pieces of those without."""
+    """One kind of evidence: *words* for scripts that separate words, and *unspaced* patterns for those that do not."""
 
     def __init__(self, words: str, unspaced: str = "") -> None:
         self._words = words
@@ -22,14 +22,14 @@ class Cue:
 
     @cached_property
     def words(self) -> re.Pattern[str]:
-        """The expression over plain lower-case text."""
+        """Expression for normalised lower-case text."""
         joined = "|".join(line.strip() for line in self._words.strip().splitlines())
         spaced = joined.replace("~", r"[^.!?;]{0,40}?")
         return re.compile(rf"(?<!\w)(?:{spaced})(?!\w)")
 
     @cached_property
     def unspaced(self) -> re.Pattern[str] | None:
-        """The expression over the original text; none without such pieces."""
+        """Expression for the original text; None without *unspaced* patterns."""
         return re.compile(self._unspaced) if self._unspaced else None
 
 
@@ -346,4 +346,4 @@ HIDDEN_COMBINATIONS: MappingProxyType[str, tuple[tuple[str, ...], ...]] = Mappin
         ),
     }
 )
-"""For text that was encoded: honest notes hide nothing, so that two cues are enough."""
+"""Combinations for decoded text: honest notes do not encode their text, so two cues are enough."""

@@ -1,9 +1,9 @@
 """
-Detector of orders to an assistant inside texts of others.
+Detection of instructions to an assistant ("orders", prompt injection) in texts of others.
 
-A text is read as a whole: line ends, list markers, headings, quotes and table cells count as blanks, so that an order
-which is split over lines is one order. Cues (see `order_cues`) that stand close together make an order. Encoded runs
-are decoded and read the same way; an encoded order needs fewer cues.
+Line ends, list markers, headings, quotes and table cells are treated as whitespace, so that an order split over several
+lines is found. Cues (see `order_cues`) close to each other form an order. Encoded runs are decoded and checked in the
+same way; an encoded order needs fewer cues.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from clawmem.domain.security.promptguard import inspect
 from clawmem.ports.named_tuple import NamedTuple
 
 NEAR = 160  # characters between two cues of one order
-AROUND = 1000  # characters before and after a stretch; many times `NEAR`, because layout does not count
+AROUND = 1000  # characters of context around a span; several times `NEAR`, because layout is removed before matching
 MOST_READ = 100_000  # characters of one text
 
 _BLANKS = " \t\n\r\v\f\x1c\x1d\x1e\x85\u00a0\u2028\u2029|*`"
@@ -32,7 +32,7 @@ Place = tuple[int, int]
 
 
 class Order(NamedTuple):
-    """An order that was found: its kind, and its first and last offset (exclusive) in the original text."""
+    """Detected order: its kind, and its start and end (exclusive) in the original text."""
 
     kind: str
     start: int
@@ -45,7 +45,7 @@ def orders_in(text: str) -> list[Order]:
 
 
 def all_orders_in(text: str) -> list[Order]:
-    """Return the orders to an assistant in the whole of *text*, which is read in overlapping stretches."""
+    """Return the orders to an assistant in all of *text*, which is read in overlapping windows."""
     step = MOST_READ - 2 * AROUND
     found = []
     for start in range(0, len(text), step):
@@ -62,9 +62,9 @@ def gives_orders(text: str) -> bool:
 
 def orders_within(text: str, start: int, end: int) -> bool:
     """
-    Whether an order of *text* reaches into the stretch from *start* to *end* (exclusive).
+    Whether an order in *text* overlaps the span from *start* to *end* (exclusive).
 
-    The text around is read as well: a list item or table cell may be a part of an order that is split over several.
+    The surrounding text is read as well, because an order may be split over several list items or table cells.
     """
     first = max(0, start - AROUND)
     found = orders_in(text[first : end + AROUND])
@@ -88,7 +88,7 @@ def _guarded_orders(text: str) -> Iterator[Order]:
 
 
 class _Reading:
-    """A text without its layout and disguise, and the cues that were found in it."""
+    """Text without layout and disguise, with a cache of the cues found in it."""
 
     def __init__(self, text: str) -> None:
         self._flat = _flattened(text)
@@ -102,7 +102,7 @@ class _Reading:
                     yield Order(kind, *self._flat.span(start, end))
 
     def _together(self, names: Iterable[str]) -> Iterator[Place]:
-        """Yield the stretches in which all the cues called *names* stand close together."""
+        """Yield the spans in which all cues called *names* occur close together."""
         lists = []
         for name in names:
             if not (places := self._places(name)):
@@ -116,7 +116,7 @@ class _Reading:
                 yield self._whole(min(start for start, _ in together), max(end for _, end in together))
 
     def _whole(self, start: int, end: int) -> Place:
-        """Return the sentences around the stretch from *start* to *end*, at most `NEAR` on either side."""
+        """Return the span from *start* to *end* extended to whole sentences, at most `NEAR` characters on each side."""
         text = self._flat.text
         before = [one.end() for one in _SENTENCE_END.compiled.finditer(text, max(0, start - NEAR), start)]
         after = _SENTENCE_END.compiled.search(text, end, end + NEAR)
@@ -139,7 +139,7 @@ def _nearest(start: int, places: Sequence[Place]) -> Place:
 
 
 def _flattened(text: str) -> Unmasked:
-    """*text* on one line: each stretch of layout is a single blank."""
+    """Return *text* on one line, with each run of layout characters replaced by one space."""
     parts: list[str] = []
     places: list[int] = []
     done = 0

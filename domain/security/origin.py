@@ -1,4 +1,4 @@
-"""The origin of a memory, and how a text of that origin is introduced to an assistant."""
+"""Origins of memories, and the wording that introduces a text of each origin to an assistant."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ SOURCES = MappingProxyType(
         Origin.TOOL_OUTSIDE: "from outside, not verified",
     }
 )
-"""Labels behind a title; text of the user, which is the usual case, has none."""
+"""Labels shown after a title; texts of the user have none."""
 
 TRUST = MappingProxyType(
     {"user": Origin.USER, "shared": Origin.SHARED, "outside": Origin.TOOL_OUTSIDE},
 )
-"""Levels of trust that a collection may have, and the origin that each gives to its notes."""
+"""Trust levels of collections, and the origin that each level gives to the collection's notes."""
 
 _TAG = "origin:"
 UNVERIFIED = frozenset(Origin) - VERIFIED
@@ -51,7 +51,7 @@ def origin_of(tags: Iterable[str], trust: Origin = Origin.USER) -> Origin:
     """
     Return the origin of a note in a collection of *trust*, whose tags may lower that trust and never raise it.
 
-    Documents record the result as a field, which is what every reader looks at.
+    The result is stored in a field of the document, and all consumers read that field.
     """
     recorded = {tag.removeprefix(_TAG) for tag in tags if tag.startswith(_TAG)}
     return least_trusted([trust, *(origin for origin in Origin if origin in recorded)])
@@ -63,5 +63,5 @@ def is_verified(origin: Origin) -> bool:
 
 
 def verified_if_any(documents: Sequence[Document]) -> list[Document]:
-    """Return those of *documents* that the user or an assistant wrote; all of them where neither wrote any."""
+    """Return the *documents* that the user or an assistant wrote; all of them if there are none."""
     return [one for one in documents if is_verified(one.origin)] or list(documents)

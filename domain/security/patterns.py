@@ -1,4 +1,4 @@
-"""Patterns that cost nothing until they are needed: a hook may end before it meets one."""
+"""Regular expressions compiled on first use; many hook calls end before they need one."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from functools import cached_property
 
 class Pattern:
     """
-    A regular expression that is compiled at first use, and asked only where it can match.
+    Regular expression that is compiled on first use, with a cheap substring test before it.
 
-    ``needs`` is the cheap question: groups parted by ``&``, of which each has pieces of text parted by ``|``.
-    A text that lacks every piece of some group cannot match. Nothing needed means that it is always asked.
+    ``needs`` defines the test: groups separated by ``&``, each with substrings separated by ``|``. A text that
+    contains no substring of some group cannot match. Without ``needs`` the test always passes.
     """
 
     def __init__(self, source: str, needs: str = "", flags: int = 0) -> None:
@@ -20,8 +20,8 @@ class Pattern:
         self._flags = flags
 
     def may_match(self, text: str) -> bool:
-        """Whether every group of needs has a piece in *text*."""
-        # Plain loops: this is asked of every rule for every text, and generators would double the price.
+        """Whether *text* contains at least one substring of every group of ``needs``."""
+        # Plain loops: this runs for every rule and text, and generator expressions would double its time.
         for group in self._needs:
             for piece in group:
                 if piece in text:
@@ -32,19 +32,19 @@ class Pattern:
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
-        """The expression itself."""
+        """Compiled expression."""
         return re.compile(self._source, self._flags)
 
 
 class AnyCase(Pattern):
-    """The same in any case; what it needs is written in lower case."""
+    """Case-insensitive `Pattern`; its ``needs`` are written in lower case."""
 
     def __init__(self, source: str, needs: str = "", flags: int = 0) -> None:
         super().__init__(source, needs, flags | re.IGNORECASE)
 
     def search(self, text: str) -> re.Match[str] | None:
-        """The first place in *text*."""
-        # Beyond ASCII a letter may stand for another, the Kelvin sign for a k: there nothing is ruled out.
+        """Return the first match in *text*; ``None`` if there is none."""
+        # Non-ASCII characters may match ASCII letters case-insensitively (Kelvin sign and k), so skip the test for them.
         if text.isascii() and not self.may_match(text.lower()):
             return None
         return self.compiled.search(text)

@@ -1,4 +1,4 @@
-"""Whether a text gives orders to whoever reads it, and so must not be put before an assistant."""
+"""Prompt-injection guard: scores how much a text reads like an instruction to its reader."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from clawmem.ports.named_tuple import NamedTuple
 
 DROP_AT = 0.6
 DISGUISE = 0.7
-INSPECTED = 2000  # characters; whoever injects more of one text says so
+INSPECTED = 2000  # characters; callers that surface more of a text pass a higher limit
 PLACEHOLDER = "[content filtered for security]"
 
 _LEAST_MIXED_WORD = 3  # letters
 _MOST_COMPATIBILITY = 0.05  # of all characters
-_LEAST_COMPATIBILITY = 8  # characters: a full-width bracket and a squared sign are no disguise
+_LEAST_COMPATIBILITY = 8  # characters; a single full-width bracket or squared sign is harmless
 
 _DISGUISED_AS_LATIN = "".join(CYRILLIC_LOOKALIKES) + "οινΑΒΕΖΗΙΚΜΝΟΡΤΥΧ"
 _MIXED_PAIR = Pattern(f"[a-zA-Z][{_DISGUISED_AS_LATIN}]|[{_DISGUISED_AS_LATIN}][a-zA-Z]")
@@ -42,7 +42,7 @@ _HIDDEN = (
         Pattern("(?<=[a-zA-Z])[\u200b-\u200d\u2060-\u2064\ufeff]+(?=[a-zA-Z])"),
     ),
     (
-        # Behind a black flag they name a region.
+        # After a black flag emoji, tag characters name a region.
         "carries text that no font shows",
         Pattern(f"(?<!\U0001f3f4)(?<![{TAGS}])[{TAGS}]+"),
     ),
@@ -52,10 +52,10 @@ _HIDDEN = (
 
 class Verdict(NamedTuple):
     """
-    How much a text looks like an order to its reader, from 0 to 1, and what gave it away.
+    Score from 0 to 1 of how much a text looks like an order to its reader, with the rule that matched.
 
-    ``start`` and ``end`` (exclusive) are offsets in the text as it was given; ``rule`` is empty and the span
-    nothing when no rule fits.
+    ``start`` and ``end`` (exclusive) are offsets in the original text. If no rule matches, ``rule`` and the span are
+    empty.
     """
 
     score: float
@@ -66,27 +66,27 @@ class Verdict(NamedTuple):
 
     @property
     def dropped(self) -> bool:
-        """Whether the text is to be left out: a score of 0.6 or more."""
+        """Whether the text must be left out: a score of 0.6 or more."""
         return self.score >= DROP_AT
 
 
 def inspect(text: str, *, limit: int = INSPECTED) -> Verdict:
     """
-    The verdict on the first *limit* characters of *text*: the highest that any rule gives.
+    Return the highest-scoring verdict of all rules on the first *limit* characters of *text*.
 
-    Text is read with its disguise off: full-width, circled and mathematical letters, Cyrillic and Greek
-    look-alikes, invisible characters, accents, mark-up between words, digits for letters. Hints, which
-    are common in honest notes, count only together: ``1 - product(1 - hint)``.
+    The text is normalised first: full-width, circled and mathematical letters, Cyrillic and Greek look-alikes,
+    invisible characters, accents, mark-up between words, and digits used as letters. Hints, which are common in
+    honest notes, count only in combination: ``1 - product(1 - hint)``.
     """
     return _verdict(text[:limit])
 
 
 def guarded(text: str, *, limit: int = INSPECTED) -> str:
-    """*text*, or the placeholder that stands for a text which was left out."""
+    """Return *text*, or `PLACEHOLDER` if the verdict on it is to drop it."""
     return PLACEHOLDER if inspect(text, limit=limit).dropped else text
 
 
-@lru_cache(1024)  # what is surfaced is asked for more than once, and surfaced again
+@lru_cache(1024)  # the same texts are checked several times per prompt, and surfaced repeatedly
 def _verdict(part: str) -> Verdict:
     unmasked = unmask(part)
     verdicts = [
@@ -136,7 +136,11 @@ def _mixed_scripts(text: str) -> Verdict | None:
 
 
 def _in_fancy_letters(text: str) -> Verdict:
-    """Full-width letters are ordinary in Chinese, Japanese and Korean text, and a disguise elsewhere."""
+    """
+    Return a verdict on letters in compatibility forms.
+
+    Full-width letters are common in Chinese, Japanese and Korean text, but are a disguise in other text.
+    """
     found = [match.start() for match in _COMPATIBILITY.compiled.finditer(text)]
     enough = len(found) >= _LEAST_COMPATIBILITY and len(found) > _MOST_COMPATIBILITY * len(text)
     if not enough or _UNSPACED_SCRIPT.compiled.search(text):

@@ -1,4 +1,4 @@
-"""The forms that orders to a reader take, and how each is looked for only where it can be."""
+"""Rules and their pattern notation for detecting orders, with cheap tests before each expression."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from clawmem.ports.named_tuple import NamedTuple
 
 GAP = r"(?:[\s*_`>\"'~,]+)"
 _LONGEST_BEFORE = 40  # characters
-# Asked of what was found: a pattern that begins with letters is searched ten times faster.
+# Checked after a match instead of in the expression: a search for a leading literal is ten times faster.
 _WORD_BEGINS = r"\b"
 
 
 class Form(NamedTuple):
     """
-    A shape of words: what it needs (see `Pattern`), and a pattern in the notation of `phrase`.
+    One wording of an order: required substrings (see `Pattern`), and a pattern in the notation of `phrase`.
 
-    ``after`` names the words that must end right before it, which is asked last: it is slow to begin with.
+    ``after`` names the entry of `WORDS` that must end directly before the match. It is checked last, because a search
+    that begins with it would be slow.
     """
 
     needs: str
@@ -28,7 +29,7 @@ class Form(NamedTuple):
 
 
 class Rule:
-    """One way of giving orders: a name, a score from 0 to 1, a reason for people, and the forms it takes."""
+    """Rule for one kind of order: a name, a score from 0 to 1, a human-readable reason, and its wordings."""
 
     def __init__(self, name: str, score: float, reason: str, *forms: Form) -> None:
         self.name = name
@@ -37,7 +38,7 @@ class Rule:
         self._forms = [_Form(form) for form in forms]
 
     def find(self, text: str) -> re.Match[str] | None:
-        """The first place in unmasked *text* where this rule holds."""
+        """Return the first match of this rule in unmasked *text*; ``None`` if there is none."""
         return next(filter(None, (form.find(text) for form in self._forms)), None)
 
 
@@ -69,15 +70,16 @@ class Phrase(Pattern):
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
-        """The expression that the notation stands for."""
+        """Compiled expression of the notation."""
         return re.compile(phrase(self._source), re.MULTILINE)
 
 
 def phrase(pattern: str) -> str:
     """
-    The regular expression that *pattern* stands for.
+    Return the regular expression for *pattern*.
 
-    ``{name}`` is filled in from `WORDS`, a space is any run of white space and mark-up, ``...`` up to four words.
+    ``{name}`` is replaced by an entry of `WORDS`, a space matches any run of whitespace and mark-up, and ``...``
+    matches up to four words.
     """
     filled = re.sub(r"\{([a-z_]+)\}", lambda name: WORDS[name[1]], pattern)
     few_words = rf"{GAP}(?:[\w'’-]+{GAP}){{0,4}}?"

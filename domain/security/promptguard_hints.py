@@ -1,4 +1,4 @@
-"""What honest notes say too: each of these rules is a hint, and it takes two of different kinds to be sure."""
+"""Hint rules, which honest notes also match: only two hints of different kinds together are decisive."""
 
 from __future__ import annotations
 

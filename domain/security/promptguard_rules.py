@@ -1,9 +1,8 @@
 """
-What text that gives orders to its reader looks like, rule by rule.
+Decisive rules for detecting orders; a match of any one of them is sufficient.
 
-A rule is written over unmasked text (see `disguise.unmask`): lower case, no accents. ``needs`` are pieces of
-text that are in everything which the pattern can match (see `Pattern`), so that most are never compiled.
-These rules decide alone.
+Rules are matched against unmasked text (see `disguise.unmask`): lower case, no accents. ``needs`` are substrings that
+every match contains (see `Pattern`), so that most expressions are never compiled.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The words that orders are made of, in four languages, without accents."""
+"""Vocabulary of orders in four languages, without accents."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ _BEGINNING = r"(?:^|[.!?:;\n\"'>*#(-]|\bthen|\band|,)[\s*_`>\"'~#-]*"
 
 WORDS = MappingProxyType(
     {
-        # Where a sentence in the imperative may begin.
+        # Possible beginnings of an imperative sentence.
         "order": rf"(?:{_BEGINNING}(?:please |now |also |just )?|\bplease |\bi want you to |\byou (?:must |should |will |shall |can |are to )(?:now )?)",
         "order_de": rf"(?:{_BEGINNING}(?:bitte |nun |jetzt )?|\bbitte )",
         "order_es": rf"(?:{_BEGINNING}(?:por favor )?|\bpor favor )",
         "order_fr": rf"(?:{_BEGINNING}(?:merci de |maintenant )?)",
-        # "we ignore", "not ignore", "told me to ignore": a report, and no order.
+        # "we ignore", "not ignore", "told me to ignore" are reports, not orders.
         "not_told_by": r"(?<!\bwe\s)(?<!\bthey\s)(?<!\bi\s)(?<!\bnot\s)(?<!n't\s)(?<!\bto\s)",
         "drop": r"(?:ignore|disregard|forget|discard|cancel|neglect|overlook|stop following)\b",
         "earlier": (

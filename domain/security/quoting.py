@@ -1,4 +1,4 @@
-"""Texts and titles as an assistant may read them: those of others are quoted, and give no orders."""
+"""Presentation of texts and titles to an assistant: those of others are quoted and stripped of orders."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEFT_OUT = "[left out: an order to an assistant]"
 
 
 def quotation(lead: str, text: str) -> list[str]:
-    """Return *lead*, and below it every line of *text* as a quotation."""
+    """Return *lead*, followed by every line of *text* as a quotation."""
     return [lead, *(f"> {line}" for line in text.splitlines())]
 
 
@@ -25,7 +25,7 @@ def quoted_title(title: str) -> str:
 
 
 def lines_to_read(text: str, origin: Origin) -> list[str]:
-    """Return *text* as lines; a text of others is a quotation below the sentence that names its origin."""
+    """Return *text* as lines; a text of others is quoted below a sentence that names its origin."""
     return text.split("\n") if is_verified(origin) else quotation(LEADS[origin], text)
 
 
@@ -36,20 +36,20 @@ def title_to_read(title: str, origin: Origin) -> str:
 
 
 def shown_title(document: Document) -> str:
-    """Return the title of *document* for a message: one of others is quoted, names its origin and gives no order."""
+    """Return the title of *document* for display; a title of others is quoted, labelled and stripped of orders."""
     return title_to_read(without_orders(document.title, document.origin), document.origin)
 
 
 def label_of_others(origin: Origin) -> str:
-    """Return a few words about *origin*; nothing for a text of the user or of an assistant."""
+    """Return a label for *origin*; empty for texts of the user or of an assistant."""
     return "" if is_verified(origin) else SOURCES[origin]
 
 
 def without_orders(text: str, origin: Origin) -> str:
-    """Return *text* with `LEFT_OUT` in the place of each line of an order, if others wrote it. Lines keep their numbers."""
+    """Return *text*; if others wrote it, each line of an order is replaced by `LEFT_OUT`. Line numbers do not change."""
     if is_verified(origin):
         return text
-    # Imported here: most vaults hold nothing but the user's own notes.
+    # Imported on demand: most vaults hold only the user's own notes.
     from clawmem.domain.security.orders import all_orders_in
 
     orders = all_orders_in(text)

@@ -23,14 +23,14 @@ from clawmem.ports.named_tuple import NamedTuple
 
 _KINDS = {"pin": "password"}
 _PARTS_SEPARATOR = "\n\n"
-_CONTEXT = 6_000  # characters around a part in which the label of its secret is looked for
+_CONTEXT = 6_000  # characters around a part that are searched for labels of its secrets
 _LONGEST_ROW = 1_000
 _LONGEST_CONTEXT = 60_000  # characters of a table or a key above the part
 _MARKER = Pattern(r"\[redacted: [a-z ]{1,40}\]")
 
 
 class Finding(NamedTuple):
-    """A secret of *kind* at the offsets from ``start`` to ``end`` (exclusive)."""
+    """Detected secret of *kind* at the offsets from ``start`` to ``end`` (exclusive)."""
 
     start: int
     end: int
@@ -38,7 +38,7 @@ class Finding(NamedTuple):
 
 
 class Redacted(NamedTuple):
-    """A text without its secrets, and where they stood in the original, in order and apart from each other."""
+    """Redacted text, and the findings with their offsets in the original, in order and without overlaps."""
 
     text: str
     findings: list[Finding]
@@ -48,9 +48,9 @@ def redact(text: str) -> Redacted:
     """
     Replace every secret in *text* by ``[redacted: kind]``.
 
-    A secret has the shape of a known credential, or follows a label in an assignment, a sentence, a cell or the next
-    paragraph; wherever the text repeats it, it is replaced as well. Placeholders, expressions, commit hashes, checksums and identifiers
-    stay. Redacting twice changes nothing more.
+    A secret has the form of a known credential, or follows a label in an assignment, a sentence, a table cell or the
+    next paragraph. Repetitions of a secret elsewhere in the text are replaced as well. Placeholders, expressions,
+    commit hashes, checksums and identifiers are kept. Redaction is idempotent.
     """
     findings = find_secrets(text)
     return Redacted(_replaced(text, 0, len(text), findings), findings)
@@ -58,9 +58,9 @@ def redact(text: str) -> Redacted:
 
 def redact_part(text: str, start: int, end: int) -> str:
     """
-    Return *text* from *start* to *end* without the secrets that the whole text shows there.
+    Return *text* from *start* to *end* without secrets, using the surrounding text to detect them.
 
-    The label of a secret may be in an earlier line, paragraph or cell than the part.
+    The label of a secret may be in a line, paragraph or table cell before the part.
     """
     first = _context_start(text, start)
     around = text[first : end + _CONTEXT]
@@ -68,7 +68,7 @@ def redact_part(text: str, start: int, end: int) -> str:
 
 
 def _context_start(text: str, start: int) -> int:
-    """Return where to begin reading: some lines above, at the header of a table, at the beginning of a key."""
+    """Return the offset where detection starts: some lines above *start*, or the beginning of its table or key."""
     earliest = max(0, start - _LONGEST_CONTEXT)
     first = max(0, start - _CONTEXT)
     key = text.rfind("-----BEGIN", earliest, start)
@@ -83,13 +83,13 @@ def _context_start(text: str, start: int) -> int:
     return text.rfind("\n", 0, first) + 1
 
 
-@lru_cache(16)  # the passages of a short note have the same text around them
+@lru_cache(16)  # passages of a short note share the same context
 def _found_in(text: str) -> tuple[Finding, ...]:
     return tuple(find_secrets(text))
 
 
 def redact_parts(parts: Sequence[str]) -> list[str]:
-    """Return the *parts* of one text without its secrets, such as the messages of a conversation."""
+    """Return *parts* of one text, such as the messages of a conversation, without the secrets of the whole text."""
     whole = _PARTS_SEPARATOR.join(parts)
     findings = find_secrets(whole)
     redacted, at = [], 0
@@ -112,7 +112,7 @@ def _replaced(text: str, start: int, end: int, findings: Iterable[Finding]) -> s
 
 
 def find_secrets(text: str) -> list[Finding]:
-    """Find the secrets in *text*, in order; where two overlap, the one that begins first, then the longer one."""
+    """Return the secrets in *text*, in order; of overlapping ones, the one that begins first, then the longer one."""
     seen = unwrapped(plain(text))
     known = list(_all_findings(seen.text))
     again = repeats(seen.text, [(one.start, one.end) for one in known])
@@ -148,7 +148,7 @@ def _all_findings(text: str) -> Iterator[Finding]:
 
 
 def _lower(text: str) -> str:
-    """Lower case of the same length: positions in it are positions in *text*."""
+    """Return *text* in lower case with unchanged length, so that offsets remain valid."""
     lower = text.lower()
     return (
         lower if len(lower) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)

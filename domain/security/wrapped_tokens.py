@@ -1,4 +1,4 @@
-"""Long values that a mail client, a terminal or an editor has broken over lines, joined again."""
+"""Rejoining of long values that a mail client, a terminal or an editor has wrapped over several lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEX = Pattern(r"^[0-9a-f]+$")
 
 
 def unwrapped(seen: Unmasked) -> Unmasked:
-    """Join in *seen* the generated values that go on in the next line; positions stay those of the original."""
+    """Return *seen* with wrapped generated values joined; offsets still refer to the original text."""
     text = seen.text
     joints = list(_joints(text)) if "\n" in text else []
     if not joints:
@@ -36,7 +36,7 @@ def unwrapped(seen: Unmasked) -> Unmasked:
 
 
 def _joints(text: str) -> Iterator[tuple[int, int]]:
-    """The gaps between the parts of a value: from the end of one to the beginning of the next."""
+    """Yield the gaps between the parts of wrapped values: from the end of one part to the start of the next."""
     for match in _CONTINUED.compiled.finditer(text):
         tail = match["tail"]
         if not _is_generated(tail) or (match["more"] and not _has_three_kinds(tail)):

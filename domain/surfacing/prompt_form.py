@@ -62,7 +62,7 @@ class PromptForm(NamedTuple):
         task: The prompt opens with a verb that asks for work, and holds no "I" ("summarize how I fixed it").
         general: The prompt opens like a general-knowledge question.
         pointing: The prompt points at something in the current context: "this function", "the code above".
-        ours: The prompt refers to what a group did or has: "we", "our", "did", "decided".
+        ours: The prompt refers to actions or property of a group: "we", "our", "did", "decided".
         own: The prompt refers to its author: "I", "my"; false for a general question such as "how do I".
         asks: The prompt opens with a question word, and is not general.
         telling: The prompt holds a word other than function words.

@@ -22,7 +22,7 @@ _EPISODE = AnyCase("handoff|progress|conversation", "handoff|progress|conversati
 
 
 class MemoryKind(StrEnum):
-    """Kind of memory: how to do something, what happened, or what is true."""
+    """Kind of memory: procedure, event or general fact."""
 
     PROCEDURAL = "procedural"
     EPISODIC = "episodic"

@@ -41,7 +41,7 @@ class Generations:
         The old index serves until the new one is complete.
 
         Args:
-            anew: Whether to discard an unfinished earlier build instead of resuming it.
+            anew: Discard an unfinished earlier build instead of resuming it.
             patience_s: Seconds to wait for writers of other processes.
 
         Raises:
