@@ -147,7 +147,7 @@ def _listen_anywhere(host: str) -> socket.socket:
 
 
 def _reason(error: OSError) -> str:
-    """Return the system's reason without the address that asyncio appends; the message already has the address."""
+    """Return the system's reason without the address that `socket.create_server` appends; the message names it."""
     return str(error.strerror or error).partition(" (while ")[0]
 
 

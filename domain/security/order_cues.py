@@ -2,7 +2,7 @@
 Cue words of instructions to an assistant, in nine languages, and the combinations of cues that form an instruction.
 
 A cue is a list of alternative expressions. They are matched against text on one line, without case, accents and disguise
-(see `disguise`). ``~`` stands for at most 40 characters within one sentence. Chinese and Japanese cues are matched
+(see `disguise`). ``~`` matches at most 40 characters within one sentence. Chinese and Japanese cues are matched
 against the original text, because these scripts do not separate words.
 """
 

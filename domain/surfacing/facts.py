@@ -23,8 +23,8 @@ class Seeds(NamedTuple):
     """
     Parts of a prompt that may name an entity, in three groups, each in lookup order.
 
-    ``ids`` have the form of entity ids; ``names`` are capitalised like names; ``grams`` are all word n-grams of up to
-    three words, longer ones first. A name matches only if exactly one entity has it.
+    ``ids`` have the form of entity ids and must match exactly; ``names`` are capitalised like names; ``grams`` are all
+    word n-grams of up to three words, longer ones first. A name matches only if exactly one entity has it.
     """
 
     ids: tuple[str, ...] = ()

@@ -146,6 +146,7 @@ class Served(Generic[Index]):
 
     @property
     def method(self) -> str:
+        """Search method of the serving index, or why there is none."""
         try:
             return self._serving().method
         except NOT_THERE as error:
@@ -157,9 +158,11 @@ class Served(Generic[Index]):
         return self._outside.record() is None
 
     def marker(self) -> Marker | None:
+        """Return the marker of the serving index."""
         return self._serving().marker()
 
     def committing(self, marker: Marker | None = None) -> AbstractContextManager[None]:
+        """Open a commit of the vault's own index, which receives all writes."""
         return self._own.committing(marker)
 
     def clear(self) -> None:
@@ -169,9 +172,11 @@ class Served(Generic[Index]):
         self._own.clear()
 
     def optimize(self) -> None:
+        """Optimize the serving index."""
         self._serving().optimize()
 
     def faults(self) -> list[str]:
+        """Return the faults of the vault's own index and of the serving index."""
         try:
             index = self._outside.index()
             if index is None:
@@ -182,6 +187,7 @@ class Served(Generic[Index]):
             return [str(error)]
 
     def close(self) -> None:
+        """Close the external index."""
         self._outside.close()
 
     def _serving(self) -> Index:
@@ -221,9 +227,11 @@ class ServedLexical(Served[LexicalIndex]):
         self._stopgap = stopgap
 
     def put(self, entries: Sequence[LexicalEntry]) -> None:
+        """Add to the vault's own index."""
         self._own.put(entries)
 
     def remove(self, document_id: int) -> None:
+        """Remove from the vault's own index."""
         self._own.remove(document_id)
 
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
@@ -231,12 +239,15 @@ class ServedLexical(Served[LexicalIndex]):
         return self._settled(lambda record: self._found(record, query, grain, limit, scope))
 
     def count(self, grain: Grain) -> int:
+        """Return the number of entries of a granularity."""
         return self._told(lambda index: index.count(grain))
 
     def holding(self, term: Term, grain: Grain) -> int:
+        """Return the number of entries that hold *term*."""
         return self._told(lambda index: index.holding(term, grain))
 
     def close(self) -> None:
+        """Close the external index and the in-memory fallback."""
         super().close()
         self._stopgap.close()
 
@@ -288,6 +299,7 @@ class ServedVectors(Served[VectorIndex]):
             self._own.put(entries)
 
     def remove(self, document_id: int) -> None:
+        """Remove from the vault's own index if it receives all changes."""
         if self._outside.own_is_complete():
             self._own.remove(document_id)
 
@@ -296,6 +308,7 @@ class ServedVectors(Served[VectorIndex]):
         return self._settled(lambda record: self._found(record, vector, limit, scope))
 
     def count(self) -> int:
+        """Return the number of vectors in the serving index."""
         return self._serving().count()
 
     def _found(self, record: IndexRecord | None, vector: Vector, limit: int, scope: Scope) -> list[Hit]:

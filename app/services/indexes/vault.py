@@ -48,10 +48,12 @@ class ServedVault(DelegatingVault):
 
     @property
     def lexical(self) -> LexicalIndex:
+        """Router of the lexical indexes."""
         return self._lexical
 
     @property
     def vectors(self) -> VectorIndex:
+        """Router of the vector indexes."""
         return self._vectors
 
     @property
