@@ -1,4 +1,4 @@
-"""Backends by name: those that ship, and those that an installed package brings along."""
+"""Backends by name: those that ship with clawmem and those of installed packages."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ from typing import cast
 from clawmem.ports.backend import GROUP, Backend
 from clawmem.ports.errors import ConfigError
 
-# Looked at first: reading the metadata of every installed package costs more than a search.
+# Searched first: reading the metadata of every installed package takes longer than a search.
 BUILT_IN = {
     "lancedb": "clawmem.adapters.lancedb.backend:BACKEND",
     "tantivy": "clawmem.adapters.tantivy.backend:BACKEND",
 }
-INTERNAL = {"sidecar": "clawmem.adapters.sidecar.backend:SIDECAR"}  # chosen by the vault, not by a person
+INTERNAL = {"sidecar": "clawmem.adapters.sidecar.backend:SIDECAR"}  # selected by the vault, not by a user
 DEFAULT = Backend("sqlite")
 
 
 def backend_named(name: str) -> Backend:
     """
-    The backend of that name.
+    Return the backend called *name*.
+
+    Raises:
+        ConfigError: There is no such backend, or the entry point of its package is not a `Backend`.
 
     Raises:
         ConfigError: there is none, or what its package names is no backend.
@@ -33,14 +36,14 @@ def backend_named(name: str) -> Backend:
 
 
 def refuse_unknown(name: str) -> None:
-    """Raise `ConfigError` unless a person can choose that backend."""
+    """Raise `ConfigError` unless a user can choose the backend *name*."""
     if name in INTERNAL:
         raise ConfigError(f"{name!r} is the vault's own choice. Choose: {', '.join(known_backends())}.")
     backend_named(name)
 
 
 def known_backends() -> list[str]:
-    """The names that a person can choose from, sorted."""
+    """Return the names of the backends that a user can choose, sorted."""
     from importlib.metadata import entry_points
 
     return sorted({DEFAULT.name, *BUILT_IN, *(point.name for point in entry_points(group=GROUP))})

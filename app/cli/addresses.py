@@ -1,4 +1,4 @@
-"""Notes named on the command line, and the questions that a command asks on a terminal."""
+"""Addresses of notes on the command line, and the choice between candidates on a terminal."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ Why = Annotated[str, typer.Option("--why", help="The reason, kept with the act."
 
 def named_note(ctx: typer.Context, resolve: Callable[[str], Document], words: Sequence[str]) -> Document:
     """
-    Return the note that *words* name; where they name none, let a person on a terminal choose a candidate.
+    Return the note that *words* name; if they name none exactly, let the user choose a candidate on a terminal.
 
     Raises:
-        InvalidInput: no exact address, and nothing was chosen; nothing may be changed then.
+        InvalidInput: *words* are not an exact address, and the user chose no candidate. A command then changes
+            nothing.
     """
     from clawmem.ports.errors import Ambiguous, NotFound
 
@@ -41,7 +42,7 @@ def named_note(ctx: typer.Context, resolve: Callable[[str], Document], words: Se
 
 
 def chosen_address(ctx: typer.Context, text: str, error: NotFound | Ambiguous) -> str | None:
-    """Return the exact address of the candidate that a person on a terminal chooses; ``None`` without a choice."""
+    """Return the exact address of the candidate that the user chooses on a terminal; ``None`` without a choice."""
     from clawmem.ports.address_errors import NotServed
     from clawmem.ports.records import Candidate
 
@@ -52,12 +53,12 @@ def chosen_address(ctx: typer.Context, text: str, error: NotFound | Ambiguous) -
 
 
 def may_ask(ctx: typer.Context) -> bool:
-    """Whether a person can answer: stdin and stdout are a terminal, and the output is not JSON."""
+    """Whether the user can be asked: stdin and stdout are a terminal, and the output is not JSON."""
     return sys.stdin.isatty() and sys.stdout.isatty() and not wants_json(ctx)
 
 
 def _chosen(ctx: typer.Context, text: str, candidates: Sequence[Candidate]) -> Candidate | None:
-    """Ask which of *candidates* is meant; ``None`` without a terminal or without a choice."""
+    """Ask which of *candidates* is meant; return ``None`` without a terminal or without a choice."""
     from clawmem.app.cli.rendering import show
 
     offered = [one for one in candidates if one.docid]

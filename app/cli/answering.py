@@ -1,4 +1,4 @@
-"""What the ways of asking find and say: in a command's own process, and in a server that a command asks."""
+"""Search verbs and the output of their answers, for a command that searches itself and for a server that it asks."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
     from clawmem.app.services.retrieval.receipts import Receipt
     from clawmem.app.services.retrieval.request import RetrievalRequest
 
-AUTO = "auto"  # the question's own words choose
+AUTO = "auto"  # the route is chosen by the words of the question
 
 
 class Way(NamedTuple):
     """
-    A way of asking.
+    A search verb.
 
-    ``name`` is the one that receipts are kept under; ``find`` asks, and raises `InvalidInput` like everything that
-    reads what somebody typed; ``facts`` is what an answer says besides its results.
+    ``name`` is the verb under which receipts are stored. ``find`` runs the search and raises `InvalidInput` if the
+    question cannot be read. ``facts`` returns the members of the answer other than its results.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Way(NamedTuple):
 
 
 def answered(services: Services, verb: str, question: Question, *, as_json: bool) -> Said:
-    """What *verb* has to say to *question*. Raises what is wrong with either, or with the vault."""
+    """Return the output of *verb* for *question*; raise if the question or the vault is invalid."""
     given = _given(services, WAYS[verb], question)
     if question.explain:
         return _explained(verb, given, in_json=as_json)
@@ -62,7 +62,9 @@ def answered(services: Services, verb: str, question: Question, *, as_json: bool
 
 
 def answer_parts(answer: Answer, receipt: Receipt | None = None) -> Iterator[Part]:
-    """Results one below the other, each with its place and the lines that answer; with a *receipt* also why."""
+    """
+    Yield the results one below another, each with its place and the matching lines; with a *receipt* also the scores.
+    """
     if not answer.results:
         silent = " (nothing here is likely to answer)" if answer.answered is not None else ""
         yield f"Nothing found for: {printable(answer.query)}{silent}"
@@ -86,7 +88,7 @@ def _given(services: Services, way: Way, question: Question) -> Given:
 
 
 def _explained(verb: str, given: Given, *, in_json: bool) -> Said:
-    """With the receipt, which is kept first: it is named."""
+    """Return the output with the receipt, which is stored first because the output names its id."""
     receipt = given.receipt()
     kept = given.record(lambda: receipt)
     said = _said(verb, given, receipt, kept, in_json=in_json)
@@ -187,7 +189,7 @@ def _result_parts(result: Result, explained: Iterable[str] = ()) -> Iterator[Par
 
 
 def _headline(result: Result) -> str:
-    """The title and the headings above the place; the first heading often is the title."""
+    """Return the title and the headings above the place; the first heading is left out if it repeats the title."""
     document, heading = result.document, result.heading
     below = heading.removeprefix(document.title).removeprefix(" › ")
     title = f"{document.title} › {below}" if below else document.title

@@ -1,4 +1,4 @@
-"""A command line before anything is imported for it: its global options, and whether a server answers it as well."""
+"""Parsing of the global options before any heavy import, and the list of commands that a server can answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ VAULT, BACKEND, JSON, ALONE = "--vault", "--backend", "--json", "--alone"
 FLAGS = frozenset({JSON, ALONE})
 VALUED = frozenset({VAULT, BACKEND})
 
-# What a server answers as well: whatever only reads, and reads nothing but the vault and the settings.
+# The commands that a server can answer: they only read, and they read nothing but the vault and the settings.
 QUESTIONS = (
     "search", "vsearch", "query", "intent-search", "retrieve", "plan", "similar", "timeline", "sessions", "log",
     "list", "get", "multi-get", "why", "status", "index-stats", "budget", "collection list", "diary read",
@@ -19,7 +19,7 @@ QUESTIONS = (
 
 
 def parted(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The global options among *arguments*, up to a ``--``, and everything else; both in their order."""
+    """Split *arguments* into the global options before a ``--`` and all other arguments; both keep their order."""
     front: list[str] = []
     rest: list[str] = []
     waiting = iter(arguments)
@@ -34,7 +34,7 @@ def parted(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def value_of(option: str, front: Sequence[str]) -> str | None:
-    """What the last *option* among global options says; ``None`` where it is not among them."""
+    """Return the value of the last *option* among the global options; ``None`` if it is not given."""
     said = None
     waiting = iter(front)
     for one in waiting:
@@ -47,7 +47,7 @@ def value_of(option: str, front: Sequence[str]) -> str | None:
 
 
 def is_own_work(front: Sequence[str]) -> bool:
-    """Whether global options call for the command's own process: no server knows of another backend."""
+    """Whether the global options require the command's own process: a server cannot use another backend."""
     return ALONE in front or value_of(BACKEND, front) is not None or value_of(VAULT, front) == ""
 
 

@@ -1,4 +1,4 @@
-"""Measuring: bench retrieval."""
+"""The benchmark of retrieval: bench retrieval."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHOWN = ("recall@1", "recall@5", "recall@10", "hit@5", "ndcg@10", "mrr@10")
 
 
 class Setup(NamedTuple):
-    """What is to be measured, and how."""
+    """The input of a benchmark run."""
 
     folder: Path
     mode: str
@@ -35,7 +35,7 @@ class Setup(NamedTuple):
 
 @bench.callback()
 def measuring() -> None:
-    """How good and how fast the answers are."""
+    """Measure the quality and the speed of retrieval."""
 
 
 @bench.command()
@@ -49,7 +49,7 @@ def retrieval(
     ] = False,
     run: Annotated[Path | None, typer.Option(help="Write the ranking here, in TREC form.")] = None,
 ) -> None:
-    """Index a judged collection in a vault of its own, answer every question, and count."""
+    """Index a judged collection in a temporary vault, answer every question, and report the measures."""
     one_of("--mode", mode, MODES)
     one_of("--unit", unit, UNITS)
     setup = Setup(folder, mode, unit == "turn", pooled)
@@ -138,7 +138,7 @@ def _speed(figures: dict[str, Any]) -> str:
 
 
 def _peak_mb() -> float | None:
-    """The most memory this process ever held; None where the system does not tell."""
+    """Return the peak memory of this process in MB; ``None`` on Windows, which does not report it."""
     if sys.platform == "win32":
         return None
     import resource

@@ -1,4 +1,4 @@
-"""What is remembered, and keeping up with it: collection, update, embed, reindex."""
+"""Collections and their indexing: collection, update, embed, reindex."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def add(
         bool, typer.Option("--move", help="The collection of that name was moved to this folder.")
     ] = False,
 ) -> None:
-    """Remember a folder; 'clawmem update' then reads it."""
+    """Add a folder as a collection; 'clawmem update' then reads it."""
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.services.indexing.leftovers import distrust_stamps
 
@@ -74,7 +74,7 @@ def add(
 
 @collection.command("list")
 def list_all(ctx: typer.Context) -> None:
-    """Every collection with its folder and how many documents of it are served."""
+    """List the collections with their folders and numbers of documents."""
     from clawmem.app.cli.rendering import Said, show_part
     from clawmem.app.records.collections import collections_of
 
@@ -95,7 +95,7 @@ def list_all(ctx: typer.Context) -> None:
 
 @collection.command("remove")
 def remove(ctx: typer.Context, name: Annotated[str, typer.Argument(help="Its name.")]) -> None:
-    """Forget a folder: its files stay, its documents are no longer found."""
+    """Remove a collection: its files stay, its documents are no longer found."""
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.config_file import remove_collection
     from clawmem.ports.errors import NotFound
@@ -121,7 +121,7 @@ def update(
     embed: Annotated[bool, typer.Option("--embed", help="Then make the vectors that are missing.")] = False,
     allow_empty: AllowEmpty = False,
 ) -> None:
-    """Read what is new and changed, in every collection."""
+    """Read new and changed files of every collection."""
     lost = without_vault(settings_of_usual(ctx, "update"))
     with opened(ctx, create=True) as services:
         failed = _pull_all(services.settings) if pull else {}
@@ -153,9 +153,9 @@ def reindex(
 @cli.command("embed")
 def embed_pending(ctx: typer.Context, force: Force = False) -> None:
     """
-    Make the vectors that are missing; with --force all of them anew.
+    Embed new and changed text; with --force embed all of it again.
 
-    Those of another model, or made anew, take the place of the old ones when they are complete.
+    Vectors of another model, or of a run with --force, replace the old vectors when they are complete.
     """
     from clawmem.app.cli.rendering import show, show_json
 
@@ -174,7 +174,7 @@ def added(settings: Settings, path: Path, name: str | None, pattern: str, *, mov
     """
     Write a collection into the config file and return its name.
 
-    A folder as broad as the home folder gets a warning, and on a terminal a question.
+    A folder that is the home folder, or contains it, causes a warning, and on a terminal a question.
     """
     from clawmem.app.config_file import (
         add_collection,
@@ -206,9 +206,9 @@ def run_update(
     allow_empty: bool = False,
 ) -> list[PassReport]:
     """
-    Run one pass over every collection that is not to be skipped.
+    Run one pass over every collection that is not in *skip*.
 
-    Ctrl-C prints what was committed until then on stderr, and goes on to the caller.
+    Ctrl-C prints the committed counts on stderr, and the exception propagates to the caller.
     """
     from clawmem.app.cli.progress import progress
     from clawmem.app.services.indexing.update import PassInterrupted
@@ -230,7 +230,7 @@ def run_update(
 
 
 def run_embed(services: Services, *, force: bool = False) -> EmbedReport:
-    """Make the vectors that are missing."""
+    """Embed the texts that have no vectors yet."""
     from clawmem.app.cli.progress import progress
 
     with progress("Embedding") as step:
@@ -238,13 +238,13 @@ def run_embed(services: Services, *, force: bool = False) -> EmbedReport:
 
 
 def update_line(report: PassReport) -> str:
-    """One pass in a line."""
+    """Return the counts of one pass as a line."""
     counts = f"{report.added} added, {report.updated} updated, {report.removed} removed"
     return f"{report.collection}: {counts}, {report.unchanged} unchanged"
 
 
 def embed_line(report: EmbedReport) -> str:
-    """One run in a line."""
+    """Return the result of one embedding run as a line."""
     failed = f", {report.failed} attempts failed ({report.error})" if report.failed else ""
     if report.stopped:
         why = (report.error or "").rstrip(".")
@@ -259,7 +259,7 @@ def embed_line(report: EmbedReport) -> str:
 
 
 def without_vault(settings: Settings) -> list[str]:
-    """Return the sentence that a new vault takes the place of a lost one; nothing without remains of a lost vault."""
+    """Return the sentence that a new vault replaces a lost one; an empty list without remains of a lost vault."""
     from clawmem.app.places import is_there
 
     if is_there(settings.vault) or not any(settings.vault.parent.glob(f"{settings.vault.name}*")):
@@ -305,7 +305,7 @@ def update_lines(
     failed: dict[str, str],
     embedded: EmbedReport | None,
 ) -> list[str]:
-    """What a pass found and what to do next."""
+    """Return lines with the results of a pass and the next step."""
     from clawmem.app.services.indexing.leftovers import leftover_sentence
 
     lines = [f"{name}: skipped: {reason}" for name, reason in failed.items()]
@@ -329,7 +329,7 @@ def _enrich(services: Services) -> EnrichReport:
 
 
 def _pull_all(settings: Settings) -> dict[str, str]:
-    """Run the update commands; which collections failed, and why."""
+    """Run the update commands of the collections; return the reason for each collection whose command failed."""
     commands = {name: one for name, one in settings.collections.items() if one.update}
     outcomes = {name: _pull(str(one.update), one.path) for name, one in commands.items()}
     return {name: reason for name, reason in outcomes.items() if reason}
@@ -362,7 +362,11 @@ def _list_part(rows: list[Collection]) -> Part:
 
 
 def _withdraw(ctx: typer.Context, name: str, *, leftover: bool = False) -> int:
-    """Stop serving a collection; with *leftover* only one that is no longer configured."""
+    """
+    Stop serving a collection and return the number of its documents.
+
+    With *leftover*, only a collection that is no longer configured is removed.
+    """
     from clawmem.app.services.indexing.leftovers import withdraw_collection
 
     with opened(ctx) as services:

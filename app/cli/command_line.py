@@ -1,4 +1,4 @@
-"""The tree of commands, how it is loaded, and the one place where errors become exit codes."""
+"""The tree of commands, their lazy import, and the conversion of errors into exit codes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from clawmem.app.cli.session import Chosen
 from clawmem.app.operations.table import VERBS
 from clawmem.ports.errors import ClawmemError, InvalidInput
 
-# Which module holds a verb: only the one that was asked for is imported.
+# The module of each verb: only the module of the verb in the command line is imported.
 FAMILIES = {
     "vault": ("init", "bootstrap", "status", "index-stats", "doctor", "verify", "path"),
     "collections": ("collection", "update", "embed", "reindex"),
@@ -58,7 +58,8 @@ FAMILIES = {
 }
 EVERYWHERE = "--vault, --backend, --alone and --json may stand here as well; see clawmem --help."
 
-# Wrong usage, whatever it is called in this release of typer: BadParameter is a UsageError is a ClickException.
+# The class of usage errors. Its name depends on the release of typer, so it is taken from the base classes of
+# BadParameter.
 USAGE = cast(type[typer.BadParameter], typer.BadParameter.__mro__[2])
 
 
@@ -76,21 +77,21 @@ class UnknownCommand(ClawmemError):
 
 
 class Verbs(TyperGroup):
-    """A group that shows its help when it is called without anything."""
+    """A command group that shows its help when it is called without arguments."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         return super().parse_args(ctx, args or ["--help"])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         known = self.list_commands(ctx)
-        args = [args[0].replace("_", "-"), *args[1:]]  # as programs call them: intent_search
+        args = [args[0].replace("_", "-"), *args[1:]]  # programs write intent_search
         if args[0] not in known:
             raise UnknownCommand(args[0], known)
         return super().resolve_command(ctx, args)
 
 
 class CommandLine(Verbs):
-    """The root: loads verbs late, takes global options anywhere, and turns errors into sentences."""
+    """The root group: imports commands on demand, accepts global options anywhere, and turns errors into messages."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [verb for families in (FAMILIES, VERBS) for verbs in families.values() for verb in verbs]
@@ -113,7 +114,7 @@ class CommandLine(Verbs):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except BrokenPipeError:  # here, or typer makes a failure of a reader that has had enough
+        except BrokenPipeError:  # raised here, because typer would turn it into exit code 1
             swallow_output()
             raise typer.Exit(BROKEN_PIPE) from None
 
@@ -123,13 +124,13 @@ class CommandLine(Verbs):
         with _exit_codes(as_json=JSON in parted(args)[0]):
             chosen = {**extra, "prog_name": "clawmem", "standalone_mode": False}
             code = super().main(args, **chosen)
-            if code == INTERRUPTED:  # typer says it by a code, and nothing to the person
+            if code == INTERRUPTED:  # typer returns this code on Ctrl-C and prints no message
                 raise KeyboardInterrupt
         sys.exit(code if isinstance(code, int) else 0)
 
 
 def _commands_with(verb: str) -> typer.Typer | None:
-    """Return the commands among which *verb* is; ``None`` if there is no such verb."""
+    """Return the commands of the module that has *verb*; ``None`` if there is no such verb."""
     for family, verbs in FAMILIES.items():
         if verb in verbs:
             return cast(typer.Typer, import_module(f"clawmem.app.cli.{family}").cli)
@@ -142,7 +143,7 @@ def _commands_with(verb: str) -> typer.Typer | None:
 
 
 def hoisted(args: Sequence[str]) -> list[str]:
-    """The same arguments with the global options first, up to a ``--``."""
+    """Return *args* with the global options before a ``--`` moved to the front."""
     front, rest = parted(args)
     return front + rest
 
@@ -182,7 +183,10 @@ def _show_version(wanted: bool) -> None:
 
 def _typed_vault(text: str) -> Path:
     """
-    Return the vault that *text* names; an empty text, such as an unset variable, is not the usual vault.
+    Return *text* as a path; refuse an empty text, such as an unset variable.
+
+    Raises:
+        InvalidInput: The text is empty.
 
     Raises:
         InvalidInput: the text is empty.

@@ -1,4 +1,4 @@
-"""Judging other implementations: conformance vectors."""
+"""The conformance test of other implementations: conformance vectors."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ conformance = typer.Typer(
 )
 cli.add_typer(conformance, name="conformance")
 
-ROOM = 160  # characters of an input or an answer
-PLACES = 5  # where one answer differs
+ROOM = 160  # most characters shown of an input or an answer
+PLACES = 5  # most differences shown of one answer
 OUTCOMES = ("passed", "failed", "unsupported", "unasked")
 
 
 @conformance.callback()
 def judging() -> None:
-    """Whether another implementation answers as this one."""
+    """Check whether another implementation gives the same answers as this one."""
 
 
 @conformance.command()
@@ -41,7 +41,7 @@ def vectors(
     ] = None,
     timeout: Annotated[float, typer.Option(help="Seconds for one case.", min=0.1, max=3600)] = 10.0,
 ) -> None:
-    """Ask a program every case of the test vectors, and say where its answers differ."""
+    """Run every case of the test vectors with a program, and show where its answers differ."""
     from clawmem.app.cli.rendering import show_json
 
     report = _judged(cmd, only or [], timeout)

@@ -1,4 +1,4 @@
-"""Looking after the memory: reflect, consolidate, curate."""
+"""Maintenance of the memory by its owner: reflect, consolidate, curate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 cli = typer.Typer(rich_markup_mode=None)
 
 BY = "cli"
-NEW = ".new"  # what is written before it takes the place of the old one
+NEW = ".new"  # ending of the temporary file that replaces the report
 
 Days = Annotated[int, typer.Argument(min=1, max=36_500, help="Of how many days.")]
 Most = Annotated[int, typer.Argument(min=1, max=10_000, help="How many unsure notes are looked at.")]
@@ -28,7 +28,7 @@ Most = Annotated[int, typer.Argument(min=1, max=10_000, help="How many unsure no
 
 @cli.command()
 def reflect(ctx: typer.Context, days: Days = 14) -> None:
-    """What recent decisions say again and again, what was tried in vain, and what was of use together."""
+    """Show repeated decisions, failed attempts, and notes used together."""
 
     def say(services: Services) -> Said:
         from clawmem.app.cli.rendering import Said, json_part, printable
@@ -49,9 +49,10 @@ def consolidate(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only name them.")] = False,
 ) -> None:
     """
-    Archive unsure notes that say what another note of their collection says.
+    Archive unsure notes that repeat another note of their collection.
 
-    Unsure is a confidence below .4; pinned notes stay. `lifecycle log` says what went, `lifecycle undo` brings it back.
+    Unsure is a confidence below .4; pinned notes stay. `lifecycle log` lists the archived notes, `lifecycle undo`
+    restores them.
     """
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.services.lifecycle.duplicates import Duplicates
@@ -73,7 +74,7 @@ def consolidate(
 
 @cli.command()
 def curate(ctx: typer.Context) -> None:
-    """Examine the memory and write down what might be done; the hook curator-nudge tells the next session of it."""
+    """Examine the memory and write a report with next steps; the hook curator-nudge passes it to the next session."""
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.hooks.curator_nudge import REPORT
     from clawmem.app.records.curation import curator_report
@@ -81,7 +82,7 @@ def curate(ctx: typer.Context) -> None:
     from clawmem.domain.lifecycle.policy import read_policy
 
     settings = settings_of_usual(ctx, "curate")
-    with opened(ctx) as services:  # for writing: doctor lets indexes catch up
+    with opened(ctx) as services:  # opened for writing, because doctor updates lagging indexes
         problems = [f"{one.check}: {one.detail} {one.way_out}" for one in services.doctor() if not one.ok]
         policy = read_policy(settings.lifecycle)
         found = examine(services.vault, services.clock, policy, settings.collections, problems)
@@ -98,7 +99,7 @@ def curate(ctx: typer.Context) -> None:
 
 
 def _write(place: Path, report: object) -> None:
-    """At once: who reads it meanwhile has the old one or the new one."""
+    """Write *report* atomically: a concurrent reader sees the old report or the new one."""
     import json
 
     beside = place.with_name(place.name + NEW)

@@ -1,4 +1,4 @@
-"""Documents by name: list, get, multi-get."""
+"""Documents by address: list, get, multi-get."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def get(
     first: Annotated[int | None, typer.Option("--from", min=1, help="Begin with this line.")] = None,
     lines: Annotated[int | None, typer.Option("--lines", min=1, help="At most so many lines.")] = None,
 ) -> None:
-    """The text of one document."""
+    """Show the text of one document."""
 
     def say(services: Services) -> Said:
         from clawmem.app.cli.rendering import Said, json_part, verbatim
@@ -76,6 +76,8 @@ def multi_get(
 ) -> None:
     """
     Show the texts of several documents.
+
+    Names that match no document are reported. The exit code is 3 when no name matches.
 
     Names that fit nothing are reported. The exit code is 3 when nothing fits at all.
     """
@@ -105,7 +107,7 @@ def _nothing_found(pattern: str, missed: Sequence[LookupFailure]) -> InvalidInpu
 
 
 def _known_of(services: Services, document_id: int) -> dict[str, Any]:
-    """The note about a document and what it mentions; nothing where it was not enriched yet."""
+    """Return the note about a document and the entities that it mentions; nothing if it was not enriched yet."""
     note = services.vault.notes.get(document_id)
     if note is None:
         return {}

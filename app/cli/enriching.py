@@ -1,4 +1,4 @@
-"""What is known of documents beside their words: enrich."""
+"""The enrichment of documents with keywords, entities and links: enrich."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 cli = typer.Typer(rich_markup_mode=None)
 
-SUSPICIOUS = 20  # documents without a single name or fact among them
+SUSPICIOUS = 20  # from this number of documents on, a run without any name or fact causes a warning
 
 
 @cli.callback()
 def _family() -> None:
-    """A verb that stands alone in its module."""
+    """Make the command line a group even with one command."""
 
 
 @cli.command()
@@ -40,7 +40,7 @@ def enrich(
     ] = None,
 ) -> None:
     """
-    Give what is new and changed its keywords, names and links; with a model that writes also a note.
+    Add keywords, names and links to new and changed documents; a model also writes notes.
 
     It continues where it was stopped and skips unchanged notes. Run it after embed: links need vectors.
     """
@@ -65,7 +65,7 @@ def run_enrich(
     with_model: bool = True,
     calls_a_day: int | None = None,
 ) -> EnrichReport:
-    """Enrich what waits; what is wrong with the yield is said on stderr."""
+    """Enrich the pending documents; report failures and runs without results on stderr."""
     from clawmem.app.cli.progress import progress
 
     with progress("Enriching") as step:
@@ -84,7 +84,7 @@ def run_enrich(
 
 
 def enrich_line(report: EnrichReport) -> str:
-    """One run in a line."""
+    """Return the result of one run as a line."""
     if not (report.by_rules or report.by_model or report.failed):
         if report.waiting:
             why = "wait" if report.stopped else "wait for vectors; make them with: clawmem embed"
@@ -100,7 +100,7 @@ def enrich_line(report: EnrichReport) -> str:
 
 
 def record(report: EnrichReport) -> dict[str, object]:
-    """One run as JSON."""
+    """Return the result of one run as JSON."""
     return {name: getattr(report, name) for name in report.__slots__}
 
 

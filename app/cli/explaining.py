@@ -1,4 +1,4 @@
-"""How an answer came about, on paper; only loaded when somebody asks."""
+"""The explanation of an answer as text and as JSON; imported only on request."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from clawmem.app.services.retrieval.replay import Replay, ResultChange
 
 def item_lines(item: ReceiptItem) -> list[str]:
     """
-    Why one answer stands where it stands: its score in terms, then a small table of the legs.
+    Return the explanation of one result: the terms of its score, then a table of the retrievers.
 
-    For each leg its rank, the score that means something to it alone, and what it was worth to the relevance.
+    The table has, for each retriever, the rank, the retriever's own score, and its contribution to the relevance.
     """
     terms = ", ".join(f"{name} {value:+.3f}" for name, value in item.terms.items() if round(value, 3))
     return [
@@ -25,14 +25,14 @@ def item_lines(item: ReceiptItem) -> list[str]:
 
 
 def how_parts(receipt: Receipt) -> list[Part]:
-    """What every answer shares: hits, stages, what was dropped, what was missing."""
+    """Return the part of the explanation that all results share: hits, stages, and dropped candidates."""
     hits = ", ".join(f"{name} {count}" for name, count in receipt.hits.items())
     rows = [(s.name, s.came_in, s.went_out, f"{s.ms:.1f}", _said(s)) for s in receipt.stages]
     return [printable(f"hits: {hits or 'none'}"), table(("stage", "in", "out", "ms", ""), rows)]
 
 
 def receipt_parts(receipt: Receipt) -> Iterator[Part]:
-    """A receipt that was kept, whole."""
+    """Yield a stored receipt as text."""
     yield from map(printable, _head_lines(receipt))
     for rank, item in enumerate(receipt.items, start=1):
         facts = "  ".join(filter(None, (f"#{item.docid}", confidence_text(item.confidence))))
@@ -44,7 +44,7 @@ def receipt_parts(receipt: Receipt) -> Iterator[Part]:
 
 
 def replay_parts(replay: Replay) -> Iterator[Part]:
-    """What became of each answer."""
+    """Yield the comparison of a receipt with the results of today, result by result."""
     yield ""
     yield "Asked again of the vault as it is now:"
     if replay.voice:
@@ -55,30 +55,30 @@ def replay_parts(replay: Replay) -> Iterator[Part]:
 
 
 def receipt_record(receipt: Receipt) -> dict[str, Any]:
-    """A receipt for JSON, under the names of its parts."""
+    """Return a receipt as JSON, under its field names."""
     items = [{**item._asdict(), "legs": ranks_record(item.legs)} for item in receipt.items]
     return {**receipt._asdict(), "items": items, "stages": [stage_record(stage) for stage in receipt.stages]}
 
 
 def explained_record(item: ReceiptItem) -> dict[str, object]:
-    """What ``--explain`` adds to one result for JSON."""
+    """Return the members that ``--explain`` adds to one result in JSON."""
     told = {"relevance": item.relevance, "legs": item.parts, "terms": item.terms}
     return {**told, "ranks": ranks_record(item.legs)}
 
 
 def trace_record(receipt: Receipt) -> dict[str, object]:
-    """What all answers share, for JSON."""
+    """Return the trace that all results share, as JSON."""
     stages = [stage_record(stage) for stage in receipt.stages]
     return {"stages": stages, "degraded": receipt.degraded, "hits": receipt.hits}
 
 
 def ranks_record(legs: Mapping[str, RetrieverRank]) -> dict[str, object]:
-    """The ranks of one answer in the legs that found it, for JSON."""
+    """Return the ranks of one result in the retrievers that found it, as JSON."""
     return {name: found._asdict() for name, found in legs.items()}
 
 
 def stage_record(stage: ReceiptStage) -> dict[str, object]:
-    """One stage for JSON."""
+    """Return one stage as JSON."""
     return {**stage._asdict(), "drops": [drop._asdict() for drop in stage.drops]}
 
 

@@ -24,7 +24,7 @@ SessionId = Annotated[
 
 @cli.callback()
 def _verbs() -> None:
-    """One verb, and still a group: the command line loads verbs by their names."""
+    """Make the command line a group even with one command."""
 
 
 @focus.command("set")
@@ -33,21 +33,21 @@ def set_topic(
     topic: Annotated[list[str], typer.Argument(help="The topic, up to 256 characters.", metavar="TOPIC...")],
     session_id: SessionId = "",
 ) -> None:
-    """Notes about a topic come first, others later."""
+    """Set the topic of a session: notes about it are ranked first."""
     session = _session(session_id)
     _show(ctx, session, _topics().set(session, " ".join(topic)))
 
 
 @focus.command("show")
 def show_topic(ctx: typer.Context, session_id: SessionId = "") -> None:
-    """The topic of a session."""
+    """Show the topic of a session."""
     session = _session(session_id)
     _show(ctx, session, _topics().get(session))
 
 
 @focus.command("clear")
 def clear_topic(ctx: typer.Context, session_id: SessionId = "") -> None:
-    """Keep to nothing any more."""
+    """Remove the topic of a session."""
     session = _session(session_id)
     _topics().clear(session)
     _show(ctx, session, "")

@@ -1,4 +1,4 @@
-"""The graph between documents: graph build, graph causes, what else graph has, intent-search."""
+"""Relations between documents: intent-search, graph build, graph causes, and the other graph commands."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ IntentName = Annotated[
 ]
 NoGraph = Annotated[bool, typer.Option("--no-graph", help="Do not follow relations.")]
 
-AUTO = ""  # the question's own words say it
+AUTO = ""  # the intent is derived from the words of the question
 LED = {"causes": "led to", "caused_by": "because of"}
 
 
@@ -61,7 +61,7 @@ def build(
         float, typer.Option(help="Cosine from which on two documents are about the same.")
     ] = 0.7,
 ) -> None:
-    """Relate documents that follow each other in time, or are about the same; safe to repeat."""
+    """Relate documents that are close in time or in meaning; safe to repeat."""
     from clawmem.app.cli.rendering import show, show_json
 
     every = temporal == semantic
@@ -91,7 +91,7 @@ def causes(
     direction: Annotated[str, typer.Option(help="causes, caused_by or both.")] = "both",
     depth: Annotated[int, typer.Option(help="How many steps, 1 to 10.")] = 5,
 ) -> None:
-    """What led to a document, and what it led to."""
+    """Show the causes and the effects of a document."""
 
     def say(services: Services) -> Said:
         from clawmem.app.cli.rendering import Said, json_part
@@ -131,7 +131,7 @@ def intent_search(
     show_all: ShowAll = False,
     explain: Explain = False,
 ) -> None:
-    """Find by what the question asks for: reasons and relations are followed from document to document."""
+    """Find by the intent of the question; follows reasons and relations."""
     question = Question(
         words,
         limit,

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from clawmem.app.services.documents.timeline import Entry, Timeline
     from clawmem.ports.sessions import Session
 
-SHOWN_ID, SHOWN_SUMMARY, SHOWN_FILES = 8, 100, 5  # of a session, where a person reads it
+SHOWN_ID, SHOWN_SUMMARY, SHOWN_FILES = 8, 100, 5  # limits for the display of a session
 
 
 def sessions_part(found: list[Session] | tuple[Session, ...]) -> Part:
-    """Sessions as a table."""
+    """Return sessions as a table."""
     if not found:
         return "No sessions are written down yet."
     columns = ("session", "began", "minutes", "handed over in", "what came of it", "files")
@@ -27,7 +27,7 @@ def sessions_part(found: list[Session] | tuple[Session, ...]) -> Part:
 
 
 def session_lines(found: Iterable[Session]) -> Iterator[Part]:
-    """Yield a line for each session with the whole path of its handoff, which a narrow table would break."""
+    """Yield one line per session with the full path of its handoff, which a narrow table would break."""
     for one in found:
         handoff = f"  {one.handoff_path}" if one.handoff_path else ""
         summary = _summary(one)
@@ -36,7 +36,7 @@ def session_lines(found: Iterable[Session]) -> Iterator[Part]:
 
 
 def timeline_parts(found: Timeline) -> list[Part]:
-    """Return a timeline as a table that marks its document, and the session in which it was written."""
+    """Return a timeline as a table in which its document is marked, and the session in which it was written."""
     marked = [("", entry) for entry in found.before] + [(">", found.focus)]
     marked += [("", entry) for entry in found.after]
     order = table(("", "docid", "written", "file", "title"), [_entry_row(*one) for one in marked])

@@ -1,4 +1,4 @@
-"""What a client calls: hook NAME; and hook drain, for the work that hooks left behind."""
+"""The commands that a client calls: hook NAME, and hook drain for the work that hooks postponed."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from clawmem.app.cli.session import settings_of, wants_json
 
 cli = typer.Typer(rich_markup_mode=None)
 
-DRAIN_SECONDS = 600.0  # nobody waits
+DRAIN_SECONDS = 600.0  # no client waits for drain
 
 
 @cli.callback()
 def _verbs() -> None:
-    """One verb, and still a group: the command line loads verbs by their names."""
+    """Make the command line a group even with one command."""
 
 
 @cli.command()
@@ -27,9 +27,10 @@ def hook(
     ],
 ) -> None:
     """
-    Answer one event of a client: JSON on standard input, JSON on standard output, exit code 0 come what may.
+    Run a hook: read the event as JSON from stdin, write the response to stdout.
 
-    'drain' instead finishes what earlier hooks had no time for. See also: clawmem setup hooks
+    The exit code is always 0. 'drain' instead finishes the work that earlier hooks postponed. See also: clawmem setup
+    hooks
     """
     if name != "drain":
         from clawmem.app.hooks.runner import run_process

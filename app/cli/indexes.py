@@ -16,7 +16,7 @@ def rebuild(
     ctx: typer.Context,
     index: Annotated[str, typer.Option(help="Which one: lexical, vectors or all.")] = "all",
 ) -> None:
-    """Make an index anew from the records, beside the old one, and put it in its place."""
+    """Rebuild an index from the records and replace the old one."""
     from clawmem.app.cli.progress import progress
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.ports.records import Role
@@ -39,7 +39,11 @@ def migrate(
     ctx: typer.Context,
     to: Annotated[str, typer.Option("--to", help="The backend that shall keep the indexes.")],
 ) -> None:
-    """Move the vault's indexes to another backend; searchable throughout, goes on where it was stopped."""
+    """
+    Move the indexes to another backend, or resume a move.
+
+    The vault stays searchable during the move.
+    """
     from clawmem.app.backends import refuse_unknown
     from clawmem.app.cli.progress import progress
     from clawmem.app.cli.rendering import show, show_json

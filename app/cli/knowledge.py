@@ -1,4 +1,4 @@
-"""What the vault knows beside the words: graph entities, facts, evolution, export."""
+"""Entities and facts of the vault, and the export of its graph: graph entities, facts, evolution, export."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.graph.export import Edge, Node
 
 FORMATS = ("graphml", "jsonld")
-LINES = 500  # of an export that are written at once
+LINES = 500  # lines of an export per write
 
 
 def entities(
@@ -28,7 +28,7 @@ def entities(
     ],
     limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="How many.")] = 10,
 ) -> None:
-    """People, projects, tools and other things that documents speak of, by name."""
+    """List the people, projects, tools and other things in documents."""
 
     def say(services: Services) -> Said:
         from clawmem.app.cli.rendering import Said, json_part, printable, table
@@ -54,7 +54,7 @@ def facts(
     direction: Annotated[str, typer.Option(help="outgoing, incoming or both.")] = "both",
     limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="How many.")] = 100,
 ) -> None:
-    """What documents say of somebody or something, and from when to when it held."""
+    """List the facts about an entity, and when they held."""
 
     def say(services: Services) -> Said:
         from clawmem.app.cli.rendering import Said, json_part, printable
@@ -78,7 +78,11 @@ def evolution(
     name: Note,
     limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="How many versions.")] = 10,
 ) -> None:
-    """How what is noted about a document changed, and which document let it; the last version first."""
+    """
+    List the versions of the note about a document, newest first.
+
+    Each version names the document that caused it.
+    """
 
     def say(services: Services) -> Said:
         from clawmem.app.cli.rendering import Said, json_part, printable
@@ -101,7 +105,7 @@ def export(
         Path | None, typer.Option("-o", "--output", help="Into this file.", show_default=False)
     ] = None,
 ) -> None:
-    """Documents, entities, facts and relations as one graph, for other programs."""
+    """Export documents, entities, facts and relations as one graph."""
     from clawmem.app.services.graph.export import whole_graph
 
     write = _writer(one_of("--format", form, FORMATS))
@@ -129,7 +133,7 @@ def _blocks(lines: Iterator[str]) -> Iterator[str]:
 
 
 def _into(output: Path, blocks: Iterator[str]) -> None:
-    """Whole or not at all: what stands there stays until the last line is written."""
+    """Write *output* atomically: an existing file stays until the last line is written."""
     from clawmem.ports.errors import InvalidInput
 
     beside = output.with_name(f".{output.name}.new")

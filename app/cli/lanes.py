@@ -1,4 +1,4 @@
-"""Upkeep by itself: lanes status, journal, run, undo."""
+"""Scheduled maintenance: lanes status, journal, run, undo."""
 
 from __future__ import annotations
 
@@ -38,12 +38,16 @@ HowMany = Annotated[int, typer.Option("-n", "--limit", min=1, help="How many run
 
 @cli.callback()
 def _verbs() -> None:
-    """One verb, and still a group: the command line loads verbs by their names."""
+    """Make the command line a group even with one command."""
 
 
 @lanes.command()
 def status(ctx: typer.Context, limit: HowMany = 10) -> None:
-    """Who works in which lane and when it is due, what became of merged notes, and the last runs."""
+    """
+    Show the lanes: workers, next runs, trends of merged notes.
+
+    The last runs follow.
+    """
 
     def say(services: Services) -> Said:
         from clawmem.app.cli.rendering import Said, json_part
@@ -62,7 +66,11 @@ def journal(
     limit: HowMany = 20,
     lane: Annotated[LaneName | None, typer.Option(help="Of one lane.", show_default=False)] = None,
 ) -> None:
-    """What each run did or why it did nothing, the last one first: every note that it decided about, and why."""
+    """
+    List the runs, newest first, with each decision and its reason.
+
+    A run without work is listed with the reason.
+    """
 
     def say(services: Services) -> Said:
         from clawmem.app.cli.rendering import Said, json_part, printable
@@ -90,7 +98,7 @@ def run(
     ] = False,
 ) -> None:
     """
-    Let a lane work once, if no other process does.
+    Run a lane once, unless another process works in it.
 
     With --dry-run it works on a temporary copy of the vault, by rules alone.
     """
@@ -115,7 +123,11 @@ def undo(
     ctx: typer.Context,
     note: Named,
 ) -> None:
-    """Serve again what a note was put in the place of; they are not merged again."""
+    """
+    Undo a merge: serve the original notes again.
+
+    The notes are not merged again.
+    """
     from clawmem.app.cli.rendering import show, show_json
 
     with opened(ctx) as services:
@@ -131,7 +143,7 @@ def undo(
 
 
 def _rehearse(ctx: typer.Context, lane: LaneName, *, now: bool, keep_on: bool) -> None:
-    """Run one tick over a copy of the vault and show its result."""
+    """Run one tick on a copy of the vault and show its result."""
     from clawmem.app.cli.rendering import show
     from clawmem.app.opened import open_copy
 
@@ -152,7 +164,7 @@ def _fail_if_failed(ticked: LaneTick) -> None:
 
 
 def _told(services: Services) -> dict[str, Any]:
-    """How the lanes stand."""
+    """Return the state of the lanes."""
     from collections import Counter
 
     from clawmem.app.services.maintenance.choosing import ObservationSelector

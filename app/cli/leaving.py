@@ -1,4 +1,4 @@
-"""How a command ends when it cannot go on: a sentence on stderr, an exit code, and with ``--json`` an error record."""
+"""The end of a failed command: a message on stderr, an exit code, and with ``--json`` an error record."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from clawmem.ports.errors import ClawmemError
 
-INTERRUPTED, BROKEN_PIPE = 130, 141  # what a shell expects of a process that a signal ended
+INTERRUPTED, BROKEN_PIPE = 130, 141  # the exit codes that shells expect of a process ended by a signal
 
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -21,7 +21,7 @@ _ABOUT_DISKS = (*_FULL, *_REFUSED, errno.EIO)
 
 
 def file_trouble(error: OSError) -> str:
-    """Return what the system said about a file, with the way out."""
+    """Return the system's message about a file, with the remedy."""
     name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes | os.PathLike) else "A file"
     if error.errno in _FULL:
         return f"The disk is full: {name} could not be written. Free some space and repeat."
@@ -33,7 +33,7 @@ def file_trouble(error: OSError) -> str:
 @contextmanager
 def in_order(as_json: bool = False) -> Iterator[None]:
     """
-    Turn an error of ours, Ctrl-C and a closed pipe inside the block into an orderly end of the process.
+    End the process with a message and an exit code on a clawmem error, Ctrl-C or a closed pipe inside the block.
 
     Args:
         as_json: Whether the caller asked for JSON: then stdout gets an error record, see `error_record`.
@@ -51,7 +51,7 @@ def in_order(as_json: bool = False) -> Iterator[None]:
         sys.exit(BROKEN_PIPE)
     except OSError as error:
         if error.filename is None and error.errno not in _ABOUT_DISKS:
-            raise  # a mistake of ours, whose place a traceback shows
+            raise  # a bug of clawmem, which a traceback locates
         message = file_trouble(error)
         leave(message, 1, _record(message, "FILE") if as_json else None)
 
@@ -68,9 +68,9 @@ def leave(message: str, code: int, record: Mapping[str, Any] | None = None) -> N
 
 def error_record(error: ClawmemError) -> dict[str, Any]:
     """
-    Return *error* for programs: ``error`` is the sentence, ``code`` its name, as in the REST API.
+    Return *error* as a record: ``error`` is the message and ``code`` its name, as in the REST API.
 
-    ``suggestions``, ``candidates`` and the other details of the error are added where it has any.
+    ``suggestions``, ``candidates`` and the other details of the error are added if it has any.
     """
     more = {name: list(getattr(error, name, ())) for name in ("suggestions", "candidates")}
     named = {name: found for name, found in more.items() if found}
@@ -87,6 +87,6 @@ def _record(message: str, code: str) -> dict[str, Any]:
 
 
 def swallow_output() -> None:
-    """So that the interpreter, too, ends without a word about the reader that went away."""
+    """Redirect stdout to the null device, so that the interpreter does not report the closed pipe at its end."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -10,7 +10,7 @@ VERSION = "0.1.0"
 
 
 def main() -> None:
-    """Run the command line of this process; what answers at once answers before anything is imported."""
+    """Run the command line of this process; ``--version``, hooks and served questions avoid most imports."""
     if sys.argv[1:] in (["--version"], ["-V"]):
         sys.stdout.write(f"clawmem {VERSION}\n")
         return
@@ -18,14 +18,14 @@ def main() -> None:
     if sys.argv[1:2] == ["hook"] and sys.argv[2:3] not in (["drain"], ["--help"], ["-h"]):
         from clawmem.app.hooks.runner import run_process
 
-        run_process(sys.argv[2:])  # in its own way: it never fails, and every prompt waits for it
+        run_process(sys.argv[2:])  # separate, because a hook never fails and every prompt waits for it
     from clawmem.app.places import complete
 
     complete(os.environ)
     if sys.argv[1:2] == ["mcp"]:
         from clawmem.app.mcp.handing_on import quickly_handed_on
 
-        if quickly_handed_on(sys.argv[2:]):  # an assistant waits for it at every start
+        if quickly_handed_on(sys.argv[2:]):  # an assistant waits for this at every start
             return
     from clawmem.app.cli.arguments import is_question, parted
 
@@ -40,9 +40,9 @@ def main() -> None:
 
 
 def _start_light() -> None:
-    # Together 4 % of the instructions of a cold search: imports leave no cycles worth collecting so often,
-    # and pydantic would read the metadata of every installed package to look for plug-ins of its own.
+    # The two settings save 4 % of the instructions of a cold search: imports leave few reference cycles, and pydantic
+    # would read the metadata of every installed package to find plug-ins.
     gc.set_threshold(50_000, 20, 20)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    # Products here are small: for each of them numpy's threads would wait for one another longer than it takes.
+    # The matrix products are small: synchronising numpy's threads would take longer than one thread takes.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -1,4 +1,4 @@
-"""The server that assistants start: mcp."""
+"""The MCP server that assistants start: mcp."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ cli = typer.Typer(rich_markup_mode=None)
 
 @cli.callback()
 def _verbs() -> None:
-    """One verb, and still a group: the command line loads verbs by their names."""
+    """Make the command line a group even with one command."""
 
 
 @cli.command()
@@ -38,9 +38,9 @@ def mcp(
     ] = None,
 ) -> None:
     """
-    Speak the Model Context Protocol on standard input and output; an assistant starts this. See clawmem setup mcp.
+    Run the MCP server on stdin and stdout; an assistant starts it.
 
-    While clawmem serve runs it hands everything on to it; else it does the work itself.
+    While clawmem serve runs, every request is forwarded to it. See clawmem setup mcp.
     """
     name = tools or os.environ.get(TOOLS_VARIABLE) or ToolSet.CLAWMEM
     chosen = ToolSet(one_of("--tools", name, tuple(ToolSet)))
@@ -52,19 +52,21 @@ def mcp(
 def _answered_here(ctx: typer.Context, chosen: ToolSet) -> None:
     from clawmem.app.mcp.lines import Lines
 
-    lines = Lines()  # before anything is imported that might print
+    lines = Lines()  # before any import that might print
     from clawmem.app.mcp.server import make_server
     from clawmem.app.mcp.stdio import run
     from clawmem.app.serve.lanes import at_work
 
     with at_work(_lanes(ctx)):
         run(make_server(_desk(ctx), chosen), lines)
-    # What is still at work was waited for long enough; whatever it writes is written whole or not at all.
+    # The grace period for running work is over. Ending now is safe, because every write is atomic.
     os._exit(0)
 
 
 def _lanes(ctx: typer.Context) -> list[LaneThread]:
-    """Those that the settings turn on; who hosts the heavy one here is told once that it may never have its hours."""
+    """
+    Return the lanes that the settings turn on; warn if the heavy lane is among them, whose hours may never come here.
+    """
     from clawmem.app.cli.session import settings_of
     from clawmem.app.hooks.runner import log_error
     from clawmem.app.serve.lanes import lane_threads
@@ -86,5 +88,5 @@ def _desk(ctx: typer.Context) -> Desk:
     from clawmem.app.cli.session import settings_of
     from clawmem.app.serve.desk import Desk
 
-    settings_of(ctx)  # what is wrong with them is said before anybody asks
+    settings_of(ctx)  # report errors in the settings before the first request
     return Desk(lambda: settings_of(ctx))

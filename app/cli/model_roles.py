@@ -1,4 +1,4 @@
-"""Who plays the models' roles, in rows for a person."""
+"""Models by role as rows of a table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _UNITS = (("day", 86_400), ("hour", 3600), ("minute", 60))
 
 
 def role_rows(roles: Sequence[Provider], now_ms: int) -> Iterator[tuple[str, str]]:
-    """A row for each role: who plays it and why; below it who was passed over, and the last failure."""
+    """Yield a row for each role with its model and the reason, then the models passed over and the last failure."""
     for provider in roles:
         yield str(provider.role), f"{provider.chosen}, because {provider.reason}"
         for reason in provider.passed_over:
@@ -23,13 +23,13 @@ def role_rows(roles: Sequence[Provider], now_ms: int) -> Iterator[tuple[str, str
 
 
 def failure_line(failure: ModelFailure, now_ms: int) -> str:
-    """When a model failed, why, and what the answers lacked."""
+    """Return a line with the time and reason of a failure of a model, and what answers lacked because of it."""
     line = f"{failure.model}, {ago(failure.failed_at, now_ms)}: {failure.reason}; {WITHOUT[failure.role]}"
     return f"{line}. It has answered since." if failure.answered_at else f"{line}."
 
 
 def ago(moment: str, now_ms: int) -> str:
-    """How long ago an ISO time was, in its largest unit; of a time that is still to come, that it was now."""
+    """Return the time since *moment*, an ISO time, in its largest unit; ``just now`` for a time in the future."""
     then_ms = parse_iso(moment)
     seconds = 0 if then_ms is None else max(0, now_ms - then_ms) // 1000
     for unit, length in _UNITS:

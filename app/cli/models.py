@@ -34,7 +34,7 @@ Source = Annotated[
 
 @models.command("list")
 def list_all(ctx: typer.Context) -> None:
-    """Every known model: whether it is there, and which one is used."""
+    """List the known models: installed or not, and which one is used."""
     from clawmem.app.cli.rendering import show_json, show_table
 
     states = _models(ctx).all()
@@ -48,9 +48,9 @@ def list_all(ctx: typer.Context) -> None:
 @models.command("add")
 def add(ctx: typer.Context, name: Name, source: Source = None) -> None:
     """
-    Download a model and check it against its published hash, or take a file; safe to repeat.
+    Download a model and check its published hash, or take a file.
 
-    A download that was broken off goes on where it stopped.
+    Safe to repeat: an interrupted download continues where it stopped.
     """
     from clawmem.app.cli.progress import progress
     from clawmem.app.cli.rendering import show, show_json
@@ -69,7 +69,7 @@ def add(ctx: typer.Context, name: Name, source: Source = None) -> None:
 
 @models.command("remove")
 def remove(ctx: typer.Context, name: Name) -> None:
-    """Delete a model that was added and is not in use; vectors that it made stay."""
+    """Delete an installed model that is not in use; its vectors stay."""
     from clawmem.app.cli.rendering import show, show_json
 
     _models(ctx).remove(name)
@@ -83,7 +83,11 @@ def remove(ctx: typer.Context, name: Name) -> None:
 
 @models.command("use")
 def use(ctx: typer.Context, name: Annotated[str, typer.Argument(help="Its name, or auto.")]) -> None:
-    """Write into the config file which model makes the vectors; auto is the best one that is there."""
+    """
+    Set the embedding model in the config file.
+
+    auto is the best installed model.
+    """
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.config_file import choose
 
@@ -102,7 +106,11 @@ def use(ctx: typer.Context, name: Annotated[str, typer.Argument(help="Its name, 
 
 @models.command("check")
 def check(ctx: typer.Context, name: Name) -> None:
-    """Read a model's files again, compare its vectors with the published weights', and time it."""
+    """
+    Check a model's files, its vectors and its speed.
+
+    The vectors are compared with those of the published weights.
+    """
     from clawmem.app.cli.rendering import show, show_json
 
     checked = _models(ctx).check(name)
@@ -156,5 +164,5 @@ def _check_lines(checked: ModelCheck) -> list[str]:
         mark = "ok  " if checked.ok else "FAIL"
         lines.append(f"{mark}  cosine with the vectors of the published weights: {checked.likeness:.4f}")
     lines.append(f"ok    {_speed(checked)}")
-    # The files are whole, so that it is the processor, or onnxruntime, that calculates too inexactly.
+    # The files are intact, so the processor or onnxruntime calculates with too little precision.
     return lines if checked.ok else [*lines, "Run: clawmem models use static, and upgrade onnxruntime"]

@@ -1,4 +1,4 @@
-"""Commands made from operations: options from the fields of the request, output from the result."""
+"""Commands derived from operations: options from the fields of the request, output from the result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CALLER = "cli"
 
 
 def commands_in(module: str) -> typer.Typer:
-    """Return the commands of the operations in *module*, groups included."""
+    """Return the commands of the operations in *module*, including command groups."""
     cli = typer.Typer(rich_markup_mode=None)
     cli.callback()(_verbs)
     groups: dict[str, typer.Typer] = {}
@@ -42,7 +42,7 @@ def commands_in(module: str) -> typer.Typer:
 
 
 def _verbs() -> None:
-    """Make the command line a group even where it has one command."""
+    """Make the command line a group even with one command."""
 
 
 def _group(name: str, module: str) -> typer.Typer:
@@ -50,7 +50,7 @@ def _group(name: str, module: str) -> typer.Typer:
 
 
 def operations_about(module: str) -> str:
-    """Return the first sentence about the operations of *module*."""
+    """Return the first line of the docstring of the operations in *module*."""
     from importlib import import_module
 
     return (import_module(f"clawmem.app.operations.{module}").__doc__ or "").partition("\n")[0]
@@ -101,7 +101,7 @@ def _annotated(name: str, field: FieldInfo) -> Any:
 
 
 def _request(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Request:
-    """Return the request; the words of an argument are joined, one that is missing keeps its default."""
+    """Return the request; words of an argument are joined, and a missing argument keeps its default."""
     fields = operation.request.model_fields
     values = {
         name: " ".join(value) if isinstance(value, list) else value
@@ -116,7 +116,7 @@ def _request(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Reques
 
 
 def _spelling(operation: Operation[Any, Any], name: str) -> str:
-    """Return how the parameter *name* is written on the command line."""
+    """Return the spelling of the parameter *name* on the command line."""
     field = operation.request.model_fields.get(name)
     if field is None:
         return name
@@ -125,7 +125,7 @@ def _spelling(operation: Operation[Any, Any], name: str) -> str:
 
 
 def _run(ctx: typer.Context, services: Services, operation: Operation[Any, Any], request: Request) -> Result:
-    """Run *operation*; where an address names no document, let a person on a terminal choose a candidate."""
+    """Run *operation*; if an address names no document, let the user choose a candidate on a terminal."""
     from clawmem.app.cli.addresses import chosen_address
     from clawmem.ports.errors import Ambiguous, NotFound
 
@@ -141,7 +141,7 @@ def _run(ctx: typer.Context, services: Services, operation: Operation[Any, Any],
 
 
 def _address_of(operation: Operation[Any, Any]) -> str:
-    """Return the name of the parameter that is an address; nothing where there is none."""
+    """Return the name of the parameter that is an address, or an empty string."""
     fields = operation.request.model_fields.items()
     return next((name for name, field in fields if field.description == ADDRESS), "")
 

@@ -1,4 +1,4 @@
-"""The page about who works here: profile, profile rebuild."""
+"""The profile page: profile, profile rebuild."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHOW, REBUILD = "show", "rebuild"
 
 @cli.callback()
 def _verbs() -> None:
-    """One verb, and still a group: the command line loads verbs by their names."""
+    """Make the command line a group even with one command."""
 
 
 @cli.command()
@@ -23,7 +23,11 @@ def profile(
     ctx: typer.Context,
     action: Annotated[str, typer.Argument(metavar="[show|rebuild]", help="Or make it anew first.")] = SHOW,
 ) -> None:
-    """What holds and what went on lately, made from decisions, hubs and sessions; made anew when it is old."""
+    """
+    Show the profile of the user; rebuild it when it is old.
+
+    It is built from decisions, hubs and sessions.
+    """
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.services.briefing.profile import PATH
     from clawmem.domain.capture.notes import COLLECTION

@@ -1,4 +1,4 @@
-"""Progress bars, for people who wait."""
+"""Progress bars on a terminal."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
-Progress = Callable[[int, int], None]  # done, all
+Progress = Callable[[int, int], None]  # completed, total
 
-PATIENCE_S = 1.0  # what is over sooner needs no bar
+PATIENCE_S = 1.0  # shorter work shows no bar
 
 
 @contextmanager
 def progress(label: str) -> Iterator[Progress]:
-    """A callback that draws a bar on a terminal's stderr once the work has taken a second."""
+    """Yield a callback that draws a bar on stderr, if that is a terminal, once the work has taken a second."""
     if not sys.stderr.isatty():
         yield lambda done, total: None
         return
